@@ -1,0 +1,1 @@
+//! Host runtime: to be filled.

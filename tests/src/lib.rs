@@ -1,0 +1,1 @@
+//! Test support: to be filled.

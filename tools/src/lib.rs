@@ -1,0 +1,1 @@
+//! Tool library: to be filled.

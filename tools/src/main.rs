@@ -1,0 +1,2 @@
+//! The `ptx2spv` command line.
+fn main() {}

@@ -1,0 +1,334 @@
+//! The syntax tree: PTX as written, without knowledge of what instructions mean.
+//!
+//! Names borrow from the source text. Constant expressions are folded while the tree is built. Nested scopes are
+//! kept flat ([`Statement::ScopeBegin`] and [`Statement::ScopeEnd`] in balance), so that no nesting depth can
+//! overflow a stack.
+
+use crate::diagnostic::Span;
+
+/// A name or keyword with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ident<'s> {
+    /// The text as written; without the leading dot where it is a directive's or modifier's name.
+    pub text: &'s str,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A whole PTX file.
+#[derive(Clone, Debug, Default)]
+pub struct Module<'s> {
+    /// `.version`, if present: major and minor.
+    pub version: Option<(u32, u32)>,
+    /// Everything after `.target`: the architecture first, then options such as `map_f64_to_f32`.
+    pub target: Vec<Ident<'s>>,
+    /// `.address_size`, if present: 32 or 64.
+    pub address_size: Option<u32>,
+    /// Declarations in source order.
+    pub items: Vec<Item<'s>>,
+}
+
+/// A declaration at module scope. Debugging data (`.section`, `.loc` outside functions) is checked for form and not kept.
+#[derive(Clone, Debug)]
+pub enum Item<'s> {
+    /// A variable in any state space, textures and samplers included.
+    Variable(Variable<'s>),
+    /// `.entry` or `.func`, with or without a body.
+    Function(Function<'s>),
+    /// `.alias alias, aliasee;`
+    Alias {
+        /// The new name.
+        name: Ident<'s>,
+        /// What it stands for.
+        target: Ident<'s>,
+    },
+    /// `.file index "name"`.
+    File {
+        /// Number that `.loc` refers to.
+        index: u32,
+        /// The quoted name without quotes.
+        name: &'s str,
+    },
+    /// `.pragma "text";` at module scope.
+    Pragma(Ident<'s>),
+}
+
+/// Linkage directives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// `.extern`
+    Extern,
+    /// `.visible`
+    Visible,
+    /// `.weak`
+    Weak,
+    /// `.common`
+    Common,
+}
+
+/// State spaces of PTX section 5.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum StateSpace {
+    Reg,
+    Sreg,
+    Const,
+    Global,
+    Local,
+    Param,
+    Shared,
+    Tex,
+}
+
+/// One declared variable; `.reg .u32 a, b;` gives two of them.
+#[derive(Clone, Debug)]
+pub struct Variable<'s> {
+    /// `.extern`, `.visible`, `.weak` or `.common`.
+    pub linkage: Option<Linkage>,
+    /// Its state space; for `.texref`, `.samplerref` and `.surfref` declarations the space they stand in.
+    pub space: StateSpace,
+    /// Bank of a legacy `.const[n]`.
+    pub bank: Option<u32>,
+    /// `.align`, if given.
+    pub align: Option<u32>,
+    /// 1, or 2, 4, 8 for `.v2`, `.v4`, `.v8`.
+    pub vector: u32,
+    /// Type keyword without its dot: `u32`, `b8`, `pred`, `texref` and so on.
+    pub ty: Ident<'s>,
+    /// `.ptr` attribute of a kernel parameter.
+    pub pointer: Option<Pointer>,
+    /// The name; for `%r<10>` the part before `<`. `None` for the unnamed parameters of prototypes (`_`).
+    pub name: Option<Ident<'s>>,
+    /// The 10 of `%r<10>`.
+    pub range: Option<u32>,
+    /// Array dimensions; `None` for `[]`.
+    pub dims: Vec<Option<u64>>,
+    /// Initial value.
+    pub init: Option<Init<'s>>,
+    /// The whole declarator.
+    pub span: Span,
+}
+
+/// `.ptr .space .align n` on a kernel parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// Space that it points to, if given.
+    pub space: Option<StateSpace>,
+    /// Alignment of what it points to, in bytes, if given.
+    pub align: Option<u32>,
+}
+
+/// An initialiser.
+#[derive(Clone, Debug)]
+pub enum Init<'s> {
+    /// One value.
+    Scalar(Constant<'s>, Span),
+    /// `{ … }`
+    List(Vec<Init<'s>>, Span),
+    /// Several bytes from a legacy string initialiser (`= "text"`), without the terminating zero.
+    String(&'s str, Span),
+}
+
+/// A folded constant expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constant<'s> {
+    /// A 64-bit integer; `unsigned` as PTX section 4.6 types it.
+    Int {
+        /// Its bits.
+        bits: u64,
+        /// `.u64` instead of `.s64`.
+        unsigned: bool,
+    },
+    /// `0f…`: single precision by its bits.
+    F32(u32),
+    /// `0d…` or decimal: double precision by its bits.
+    F64(u64),
+    /// The address of a variable or function.
+    Address {
+        /// Whose.
+        symbol: Ident<'s>,
+        /// Added to it, in bytes.
+        offset: i64,
+        /// `generic(symbol)`.
+        generic: bool,
+        /// Byte mask of a `0xFF00(…)` operator.
+        mask: Option<u64>,
+    },
+}
+
+/// Whether a function is a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionKind {
+    /// `.entry`
+    Entry,
+    /// `.func`
+    Func,
+}
+
+/// `.entry` or `.func`.
+#[derive(Clone, Debug)]
+pub struct Function<'s> {
+    /// Kernel or function.
+    pub kind: FunctionKind,
+    /// `.extern`, `.visible`, `.weak`.
+    pub linkage: Option<Linkage>,
+    /// Its name.
+    pub name: Ident<'s>,
+    /// Return parameters.
+    pub returns: Vec<Variable<'s>>,
+    /// Parameters; empty for a missing list too.
+    pub params: Vec<Variable<'s>>,
+    /// `.maxntid`, `.reqntid`, `.noreturn`, cluster directives and so on.
+    pub directives: Vec<Directive<'s>>,
+    /// The statements between the outermost braces; `None` for a prototype.
+    pub body: Option<Vec<Statement<'s>>>,
+    /// From the first keyword to the end of the header.
+    pub span: Span,
+}
+
+/// A performance-tuning or other directive with integer arguments, such as `.maxntid 16, 16`.
+#[derive(Clone, Debug)]
+pub struct Directive<'s> {
+    /// Its name without the dot.
+    pub name: Ident<'s>,
+    /// Its numbers.
+    pub values: Vec<u32>,
+}
+
+/// A statement of a function body.
+#[derive(Clone, Debug)]
+pub enum Statement<'s> {
+    /// `{`
+    ScopeBegin(Span),
+    /// `}`
+    ScopeEnd(Span),
+    /// `name:`
+    Label(Ident<'s>),
+    /// `.reg`, `.local`, `.shared`, `.param` and so on.
+    Variable(Variable<'s>),
+    /// An instruction.
+    Instruction(Instruction<'s>),
+    /// `.loc file line column`: the source line of what follows.
+    Loc {
+        /// `.file` number.
+        file: u32,
+        /// Line.
+        line: u32,
+        /// Column.
+        column: u32,
+    },
+    /// `.pragma "text";`
+    Pragma(Ident<'s>),
+    /// `label: .branchtargets a, b;`
+    BranchTargets {
+        /// The table's name.
+        name: Ident<'s>,
+        /// Its labels.
+        targets: Vec<Ident<'s>>,
+    },
+    /// `label: .calltargets f, g;`
+    CallTargets {
+        /// The table's name.
+        name: Ident<'s>,
+        /// Its functions.
+        targets: Vec<Ident<'s>>,
+    },
+    /// `label: .callprototype (…) _ (…);`
+    CallPrototype {
+        /// The prototype's name.
+        name: Ident<'s>,
+        /// Return parameters.
+        returns: Vec<Variable<'s>>,
+        /// Parameters.
+        params: Vec<Variable<'s>>,
+        /// `.noreturn`
+        noreturn: bool,
+    },
+}
+
+/// `@p opcode.modifier… operands;`
+#[derive(Clone, Debug)]
+pub struct Instruction<'s> {
+    /// `@p` or `@!p`.
+    pub guard: Option<Guard<'s>>,
+    /// The opcode up to its first dot.
+    pub opcode: Ident<'s>,
+    /// What follows the dots, in source order, without dots; `const[2]` and `::` qualifiers (`shared::cta`) stay one modifier.
+    pub modifiers: Vec<Ident<'s>>,
+    /// The operands in order.
+    pub operands: Vec<Operand<'s>>,
+    /// From the guard to the last operand.
+    pub span: Span,
+}
+
+/// The predicate that guards an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard<'s> {
+    /// The predicate register.
+    pub register: Ident<'s>,
+    /// `@!p`
+    pub negated: bool,
+}
+
+/// An operand.
+#[derive(Clone, Debug)]
+pub enum Operand<'s> {
+    /// A register, variable, label, function or special register.
+    Name {
+        /// Its name.
+        name: Ident<'s>,
+        /// `.x`, `.h0`, `.b3` and so on, without the dot.
+        suffix: Option<Ident<'s>>,
+    },
+    /// A constant expression (`WARP_SZ` folded to 32).
+    Constant(Constant<'s>, Span),
+    /// `!p`
+    Not(Ident<'s>),
+    /// `-a` or `-%r` where PTX allows a negated register operand.
+    Negate(Ident<'s>),
+    /// `_`
+    Sink(Span),
+    /// `{a, b}`
+    Vector(Vec<Operand<'s>>, Span),
+    /// `p|q`
+    Pair(Box<[Operand<'s>; 2]>, Span),
+    /// `[base + offset]` or, for textures and tensors, `[base, more, …]`.
+    Address {
+        /// Register, variable or constant.
+        base: Box<Operand<'s>>,
+        /// Added to it, in bytes.
+        offset: i64,
+        /// What follows commas inside the brackets.
+        more: Vec<Operand<'s>>,
+        /// With the brackets.
+        span: Span,
+    },
+    /// `name[index]`: legacy element access such as `param[4]`.
+    Element {
+        /// The variable.
+        name: Ident<'s>,
+        /// The offset in bytes.
+        offset: i64,
+        /// All of it.
+        span: Span,
+    },
+    /// `(a, b)` of a call.
+    List(Vec<Operand<'s>>, Span),
+}
+
+impl Operand<'_> {
+    /// Where the operand stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Operand::Name { name, suffix } => suffix.map_or(name.span, |suffix| name.span.to(suffix.span)),
+            Operand::Not(name) | Operand::Negate(name) => name.span,
+            Operand::Sink(span)
+            | Operand::Constant(_, span)
+            | Operand::Vector(_, span)
+            | Operand::Pair(_, span)
+            | Operand::Address { span, .. }
+            | Operand::Element { span, .. }
+            | Operand::List(_, span) => *span,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The description that travels with a SPIR-V module: all that a host program must know to bind and launch it.
+//!
+//! It is a Rust type and, through serde, the `.json` file beside the `.spv`.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::target::{Feature, Version};
+
+/// Specialization constant ids of every module.
+pub mod spec_id {
+    /// Block size in x; y and z follow as 1 and 2.
+    pub const BLOCK_X: u32 = 0;
+    /// Block size in y.
+    pub const BLOCK_Y: u32 = 1;
+    /// Block size in z.
+    pub const BLOCK_Z: u32 = 2;
+    /// Total shared memory of the launch, static and dynamic, in bytes rounded up to a multiple of 16.
+    pub const SHARED_BYTES: u32 = 3;
+}
+
+/// Byte offsets within the push constant block of every module.
+pub mod push_constant {
+    /// u64: device address of the module's variables (`.global` and `.const`), see [`super::Interface::variables`].
+    pub const VARIABLES_ADDRESS: u32 = 0;
+    /// u64: device address of the parameter block, where [`super::ParamLocation::Buffer`] says so.
+    pub const PARAMS_ADDRESS: u32 = 8;
+    /// 3 × u32: `%nctaid`, the whole grid's size even if it is split over several dispatches.
+    pub const GRID_SIZE: u32 = 16;
+    /// 3 × u32: added to the dispatch's own workgroup id to give `%ctaid`.
+    pub const GRID_BASE: u32 = 28;
+    /// First byte of the parameter block, where [`super::ParamLocation::PushConstant`] says so.
+    pub const PARAMS: u32 = 40;
+}
+
+/// The interface of one SPIR-V module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interface {
+    /// Version of this description's form.
+    pub format: u32,
+    /// Name of the target that it was made for.
+    pub target: String,
+    /// SPIR-V version of the module.
+    pub spirv: Version,
+    /// The kernels.
+    pub entries: Vec<Entry>,
+    /// The module's variables in device memory.
+    pub variables: Variables,
+    /// Device features that the module's capabilities need (the union over its entries).
+    pub features: BTreeSet<Feature>,
+}
+
+impl Interface {
+    /// The value of [`Interface::format`] that this version writes.
+    pub const FORMAT: u32 = 1;
+
+    /// The entry of that name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its PTX name, which is also the SPIR-V entry point's name.
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Size of the parameter block in bytes.
+    pub params_size: u32,
+    /// Where the parameter block goes.
+    pub params_location: ParamLocation,
+    /// Bytes of push constants that the entry reads (a multiple of 4).
+    pub push_constant_size: u32,
+    /// Shared memory.
+    pub shared: Shared,
+    /// What the kernel demands of its block size.
+    pub block: BlockSize,
+}
+
+/// One kernel parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    /// PTX name.
+    pub name: String,
+    /// PTX scalar type without its dot, such as `u64`; for arrays and structs by value the element's.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Offset within the parameter block in bytes.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Whether PTX declares it as an array (a struct by value).
+    pub array: bool,
+    /// Whether PTX declares it as a pointer (`.ptr`), or it is as wide as an address and used as one.
+    pub pointer: bool,
+}
+
+/// Where a kernel's parameter block goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParamLocation {
+    /// Into the push constants from [`push_constant::PARAMS`].
+    PushConstant,
+    /// Into a buffer aligned to 16 bytes, whose address stands at [`push_constant::PARAMS_ADDRESS`].
+    Buffer,
+}
+
+/// A kernel's use of shared memory. Dynamic shared memory begins at `static_bytes` rounded up to 16.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    /// Bytes that the kernel declares, the translator's own included.
+    pub static_bytes: u32,
+    /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
+    pub dynamic: bool,
+}
+
+/// What a kernel demands of its block size.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockSize {
+    /// `.reqntid`: exactly this.
+    pub required: Option<[u32; 3]>,
+    /// `.maxntid`: at most as many threads as the product.
+    pub max: Option<[u32; 3]>,
+}
+
+/// The module's `.global` and `.const` variables: one allocation, filled from `image` when the module is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variables {
+    /// Size of the allocation in bytes.
+    pub size: u64,
+    /// Alignment of the allocation in bytes.
+    pub align: u32,
+    /// The variables by offset.
+    pub list: Vec<Variable>,
+    /// Initial bytes, as runs; everything else is zero.
+    pub image: Vec<ImageRun>,
+    /// Places that receive a device address.
+    pub relocations: Vec<Relocation>,
+}
+
+/// One module variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variable {
+    /// PTX name.
+    pub name: String,
+    /// `global` or `const`.
+    pub space: String,
+    /// PTX scalar type of its elements, without the dot.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Offset in the allocation in bytes.
+    pub offset: u64,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// A run of initial bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageRun {
+    /// Offset in the allocation.
+    pub offset: u64,
+    /// The bytes as lowercase hexadecimal digits.
+    #[serde(with = "hex_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// A place in the image that receives an address: `(address of the allocation + target) >> shift`, cut to `size` bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relocation {
+    /// Where, as an offset in the allocation.
+    pub offset: u64,
+    /// Bytes written there: 1 to 8.
+    pub size: u8,
+    /// Offset in the allocation that the address points to.
+    pub target: u64,
+    /// Right shift in bits (from PTX's `mask()` operators).
+    pub shift: u8,
+}
+
+mod hex_bytes {
+    //! Bytes as one hexadecimal string: compact in JSON and easy to read back in any language.
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+        let text: String = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        serializer.serialize_str(&text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect();
+        match digits {
+            Some(digits) if digits.len() % 2 == 0 => {
+                Ok(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+            }
+            _ => Err(D::Error::custom("expected pairs of hexadecimal digits")),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The description of a Vulkan device that the translator compiles for.
+//!
+//! A [`Target`] comes from a live device (the runtime fills it), from a named preset, or from a JSON file
+//! that `ptx2spv devices --json` wrote on another machine. Nothing in the translator asks a driver.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! features {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
+        /// A Vulkan device feature by its name in the Vulkan specification (chapter "Features").
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Feature {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Feature {
+            /// Every feature the translator knows.
+            pub const ALL: &'static [Feature] = &[$(Feature::$variant),*];
+
+            /// Vulkan's name.
+            pub fn name(self) -> &'static str {
+                match self { $(Feature::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+features! {
+    /// 64-bit device addresses: every kernel needs them.
+    BufferDeviceAddress = "bufferDeviceAddress",
+    /// 64-bit integers in shaders.
+    ShaderInt64 = "shaderInt64",
+    /// 16-bit integers in shaders.
+    ShaderInt16 = "shaderInt16",
+    /// 8-bit integers in shaders.
+    ShaderInt8 = "shaderInt8",
+    /// Double precision.
+    ShaderFloat64 = "shaderFloat64",
+    /// Half precision.
+    ShaderFloat16 = "shaderFloat16",
+    /// 8-bit loads and stores through buffers.
+    StorageBuffer8BitAccess = "storageBuffer8BitAccess",
+    /// 16-bit loads and stores through buffers.
+    StorageBuffer16BitAccess = "storageBuffer16BitAccess",
+    /// The Vulkan memory model.
+    VulkanMemoryModel = "vulkanMemoryModel",
+    /// Its device scope.
+    VulkanMemoryModelDeviceScope = "vulkanMemoryModelDeviceScope",
+    /// 64-bit integer atomics on buffers.
+    ShaderBufferInt64Atomics = "shaderBufferInt64Atomics",
+    /// 64-bit integer atomics on workgroup memory.
+    ShaderSharedInt64Atomics = "shaderSharedInt64Atomics",
+    /// f32 atomic add on buffers.
+    ShaderBufferFloat32AtomicAdd = "shaderBufferFloat32AtomicAdd",
+    /// f32 atomic add on workgroup memory.
+    ShaderSharedFloat32AtomicAdd = "shaderSharedFloat32AtomicAdd",
+    /// f64 atomic add on buffers.
+    ShaderBufferFloat64AtomicAdd = "shaderBufferFloat64AtomicAdd",
+    /// f64 atomic add on workgroup memory.
+    ShaderSharedFloat64AtomicAdd = "shaderSharedFloat64AtomicAdd",
+    /// Workgroup memory declared as aliased blocks with explicit layout.
+    WorkgroupMemoryExplicitLayout = "workgroupMemoryExplicitLayout",
+    /// … with 8-bit members.
+    WorkgroupMemoryExplicitLayout8BitAccess = "workgroupMemoryExplicitLayout8BitAccess",
+    /// … with 16-bit members.
+    WorkgroupMemoryExplicitLayout16BitAccess = "workgroupMemoryExplicitLayout16BitAccess",
+    /// Divergent invocations reconverge where structured control flow says so.
+    ShaderMaximalReconvergence = "shaderMaximalReconvergence",
+    /// Subgroups that branch uniformly stay converged.
+    ShaderSubgroupUniformControlFlow = "shaderSubgroupUniformControlFlow",
+    /// A subgroup size can be asked for.
+    SubgroupSizeControl = "subgroupSizeControl",
+    /// Subgroups can be asked to be full.
+    ComputeFullSubgroups = "computeFullSubgroups",
+    /// Clock reads at subgroup scope.
+    ShaderSubgroupClock = "shaderSubgroupClock",
+    /// Clock reads at device scope.
+    ShaderDeviceClock = "shaderDeviceClock",
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A major and minor version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Version(pub u32, pub u32);
+
+/// Sizes that a kernel must fit in; Vulkan's `VkPhysicalDeviceLimits` by the same names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// `maxPushConstantsSize` in bytes.
+    pub max_push_constants_size: u32,
+    /// `maxComputeSharedMemorySize` in bytes.
+    pub max_compute_shared_memory_size: u32,
+    /// `maxComputeWorkGroupInvocations`.
+    pub max_compute_work_group_invocations: u32,
+    /// `maxComputeWorkGroupSize` per dimension.
+    pub max_compute_work_group_size: [u32; 3],
+    /// `maxComputeWorkGroupCount` per dimension.
+    pub max_compute_work_group_count: [u32; 3],
+}
+
+/// Subgroup sizes (`VkPhysicalDeviceSubgroupProperties`, `…SubgroupSizeControlProperties`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subgroups {
+    /// Size when none is asked for.
+    pub size: u32,
+    /// Smallest size that can be asked for.
+    pub min_size: u32,
+    /// Largest size that can be asked for.
+    pub max_size: u32,
+    /// Whether compute shaders can ask for a size.
+    pub required_size: bool,
+}
+
+/// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// `GLSL.std.450 Fma` on f32 rounds once.
+    pub fma_f32_fused: bool,
+    /// `GLSL.std.450 Fma` on f64 rounds once.
+    pub fma_f64_fused: bool,
+    /// `OpFDiv` on f32 is correctly rounded, denormals included.
+    pub div_f32_rounded: bool,
+    /// `OpFDiv` on f64 is correctly rounded, denormals included.
+    pub div_f64_rounded: bool,
+    /// `GLSL.std.450 Sqrt` on f32 is correctly rounded.
+    pub sqrt_f32_rounded: bool,
+    /// `GLSL.std.450 Sqrt` on f64 is correctly rounded.
+    pub sqrt_f64_rounded: bool,
+    /// f32 add, multiply and conversions keep denormal operands and results.
+    pub denormals_f32_kept: bool,
+}
+
+/// Everything the translator knows of the device it compiles for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The preset's or the device's name.
+    pub name: String,
+    /// Vulkan version.
+    pub vulkan: Version,
+    /// Highest SPIR-V version that may be emitted.
+    pub spirv: Version,
+    /// Features that are present.
+    pub features: BTreeSet<Feature>,
+    /// Sizes.
+    pub limits: Limits,
+    /// Subgroup sizes.
+    pub subgroups: Subgroups,
+    /// Measured behaviour of its arithmetic.
+    pub facts: Facts,
+}
+
+impl Target {
+    /// Names that [`Target::preset`] takes.
+    pub const PRESETS: &'static [&'static str] = &["lavapipe", "nvidia"];
+
+    /// Whether the device has a feature.
+    pub fn has(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
+    }
+
+    /// A device by name, from its published properties; see [`Target::PRESETS`].
+    pub fn preset(name: &str) -> Option<Target> {
+        match name {
+            "lavapipe" => Some(Self::lavapipe()),
+            "nvidia" => Some(Self::nvidia()),
+            _ => None,
+        }
+    }
+
+    /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused.
+    fn lavapipe() -> Target {
+        use Feature::*;
+        Target {
+            name: "lavapipe".into(),
+            vulkan: Version(1, 3),
+            spirv: Version(1, 5),
+            features: BTreeSet::from([
+                BufferDeviceAddress,
+                ShaderInt64,
+                ShaderInt16,
+                ShaderInt8,
+                ShaderFloat64,
+                ShaderFloat16,
+                StorageBuffer8BitAccess,
+                StorageBuffer16BitAccess,
+                VulkanMemoryModel,
+                VulkanMemoryModelDeviceScope,
+                ShaderBufferInt64Atomics,
+                ShaderSharedInt64Atomics,
+                ShaderBufferFloat32AtomicAdd,
+                ShaderSharedFloat32AtomicAdd,
+                SubgroupSizeControl,
+                ComputeFullSubgroups,
+                ShaderSubgroupClock,
+                ShaderDeviceClock,
+            ]),
+            limits: Limits {
+                max_push_constants_size: 128,
+                max_compute_shared_memory_size: 32768,
+                max_compute_work_group_invocations: 1024,
+                max_compute_work_group_size: [1024; 3],
+                max_compute_work_group_count: [65535; 3],
+            },
+            subgroups: Subgroups { size: 8, min_size: 8, max_size: 8, required_size: true },
+            facts: Facts {
+                fma_f32_fused: false,
+                fma_f64_fused: false,
+                div_f32_rounded: true,
+                div_f64_rounded: true,
+                sqrt_f32_rounded: true,
+                sqrt_f64_rounded: true,
+                denormals_f32_kept: true,
+            },
+        }
+    }
+
+    /// NVIDIA's own driver (580) on data-centre and desktop chips since Volta.
+    fn nvidia() -> Target {
+        Target {
+            name: "nvidia".into(),
+            vulkan: Version(1, 4),
+            spirv: Version(1, 5),
+            features: Feature::ALL.iter().copied().collect(),
+            limits: Limits {
+                max_push_constants_size: 256,
+                max_compute_shared_memory_size: 49152,
+                max_compute_work_group_invocations: 1024,
+                max_compute_work_group_size: [1024, 1024, 64],
+                max_compute_work_group_count: [2_147_483_647, 65535, 65535],
+            },
+            subgroups: Subgroups { size: 32, min_size: 32, max_size: 32, required_size: true },
+            facts: Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
+        }
+    }
+}
