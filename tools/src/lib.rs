@@ -1,1 +1,3 @@
-//! Tool library: to be filled.
+//! What the command line tools are made of: launch cases and the devices that they run on.
+
+pub mod cases;
