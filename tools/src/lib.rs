@@ -1,3 +1,6 @@
-//! What the command line tools are made of: launch cases and the devices that they run on.
+//! What the command line tools are made of: launch cases, the devices that they run on, and what the binaries share.
 
 pub mod cases;
+pub mod cli;
+pub mod table;
+pub mod target;
