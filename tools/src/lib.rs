@@ -2,5 +2,6 @@
 
 pub mod cases;
 pub mod cli;
+pub mod cuda;
 pub mod table;
 pub mod target;

@@ -6,9 +6,12 @@
 mod backend;
 mod case;
 pub mod compare;
+mod cuda;
 pub mod prepare;
+pub mod record;
 mod scalar;
 pub mod spec;
+pub mod suite;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use backend::{Backend, Failure, Outputs};
 pub use case::{Case, Found, Verdict, find, judge};
+pub use cuda::CudaBackend;
 pub use prepare::Prepared;
 pub use scalar::Scalar;
 
