@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import casefile, dense, fp
+from reference import applications, casefile, collective, dense, fp
 
-FAMILIES = [dense]
+FAMILIES = [dense, collective, applications]
 
 
 def main(wanted):
