@@ -15,6 +15,6 @@ for source in "$@"; do
     [ -z "$own" ] || flags=$own
     # shellcheck disable=SC2086  # flags are several words
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -std=c++17 -S $flags \
-        -ffp-contract=off -fno-exceptions -fno-ident -Wall -Wextra -Werror -Wno-unknown-cuda-version -Wno-unused-function \
+        -ffp-contract=off -fno-strict-aliasing -fno-exceptions -Wall -Wextra -Werror -Wno-unknown-cuda-version -Wno-unused-function \
         -Iinclude "$source" -o "${source%.cu}.ptx"
 done

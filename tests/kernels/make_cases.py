@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import applications, casefile, collective, dense, fp
+from reference import applications, arithmetic, casefile, collective, control, dense, fp, memory
 
-FAMILIES = [dense, collective, applications]
+FAMILIES = [dense, collective, applications, arithmetic, memory, control]
 
 
 def main(wanted):

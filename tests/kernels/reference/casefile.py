@@ -83,9 +83,16 @@ class CaseFile:
             place = {"arg": key} if isinstance(key, int) else {"global": key}
             before = args[key] if isinstance(key, int) else (globals or {}).get(key)
             assert before is None or (before.dtype == value.dtype and len(before) == len(value)), (name, key)
-            content = self.array(value, f"{name}.out{key}", fill=False)
+            loose = tolerance.get(key, {})
+            # What the kernel leaves alone must stay bit for bit, also where results are compared loosely.
+            end = len(value)
+            while loose and end > 0 and value[end - 1 : end].tobytes() == before[end - 1 : end].tobytes():
+                end -= 1
+            content = self.array(value[:end], f"{name}.out{key}", fill=False)
             del content["type"]
-            case["expect"].append(place | content | tolerance.get(key, {}))
+            case["expect"].append(place | content | loose)
+            if end < len(value):
+                case["expect"].append(place | {"data": numbers(value[end:]), "offset": end})
         self.cases.append(case)
 
     @staticmethod
