@@ -6,7 +6,6 @@ import numpy as np
 
 from .casefile import CaseFile, filled, written
 from .fp import fma32
-from .arithmetic import elementwise
 
 
 def struct_param():
