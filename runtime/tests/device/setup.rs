@@ -1,0 +1,75 @@
+//! Finding the library, the device and the layers, and saying clearly what is not there.
+
+use std::process::Command;
+
+use ptx2spv_runtime::{DeviceKind, DeviceSelector, Error, Instance, InstanceOptions};
+use ptx2spv_translator::Feature;
+use ptx2spv_translator::target::Version;
+
+use crate::options;
+
+#[test]
+fn devices_describe_themselves() {
+    let instance = Instance::new(&options()).unwrap();
+    let devices = instance.devices().unwrap();
+    for device in &devices {
+        assert!(!device.name.is_empty());
+        assert_eq!(device.target.name, device.name);
+        assert!(device.api_version >= device.target.vulkan && device.target.vulkan >= Version(1, 1));
+        assert!(device.target.spirv <= Version(1, 5));
+        assert!(device.target.limits.max_compute_work_group_count.iter().all(|&count| count >= 65_535));
+        assert!(device.target.subgroups.size.is_power_of_two());
+        for name in [format!("name:{}", device.name), device.index.to_string()] {
+            let selector: DeviceSelector = name.parse().unwrap();
+            assert_eq!(selector.choose(&devices).unwrap().name, device.name);
+        }
+    }
+    let device = instance.open(&DeviceSelector::Default).unwrap();
+    assert!(device.target().has(Feature::BufferDeviceAddress));
+    drop(device);
+    assert!(matches!(instance.open(&DeviceSelector::Index(99)), Err(Error::NoMatchingDevice { .. })));
+    assert_eq!(instance.validation_messages(), [""; 0]);
+}
+
+/// The device of Debian 12's Mesa is described in the translator as a preset: both must agree.
+#[test]
+fn lavapipe_is_as_its_preset_says() {
+    let devices = Instance::new(&options()).unwrap().devices().unwrap();
+    let found = devices.iter().find(|d| d.kind == DeviceKind::Cpu && d.driver_info.starts_with("Mesa 22.3."));
+    let Some(device) = found else { return };
+    let preset = ptx2spv_translator::Target::preset("lavapipe").unwrap();
+    assert_eq!(device.target.features, preset.features);
+    assert_eq!(device.target.facts, preset.facts);
+    assert_eq!(device.target.limits, preset.limits);
+    assert_eq!((device.target.vulkan, device.target.spirv), (preset.vulkan, preset.spirv));
+}
+
+/// Validation must be able to fail: an instance that is asked for what can't be has something to say.
+#[test]
+fn missing_library() {
+    let library = Some("/nonexistent/libvulkan.so.1".into());
+    let error = Instance::new(&InstanceOptions { library, ..InstanceOptions::default() }).err().unwrap();
+    assert!(matches!(error, Error::NoLoader { .. }));
+    assert!(error.to_string().contains("install the Vulkan loader"), "{error}");
+}
+
+/// In a process of its own, since the loader reads the environment.
+#[test]
+fn missing_driver() {
+    const CHILD: &str = "PTX2SPV_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let error = ptx2spv_runtime::Device::open(&DeviceSelector::Default).err().unwrap();
+        assert!(matches!(error, Error::NoDevice { .. }), "{error}");
+        assert!(error.to_string().contains("no Vulkan device found"), "{error}");
+        return;
+    }
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "setup::missing_driver"])
+        .env(CHILD, "1")
+        .env("VK_DRIVER_FILES", "/nonexistent/icd.json")
+        .env("VK_ICD_FILENAMES", "/nonexistent/icd.json")
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stdout));
+    assert!(String::from_utf8_lossy(&status.stdout).contains("1 passed"));
+}
