@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use ptx2spv_runtime::{DeviceSelector, Instance, InstanceOptions};
 use ptx2spv_translator::Target;
 
 /// The preset that is taken when no target is named and no Vulkan device is here.
@@ -25,8 +26,22 @@ pub fn named(name: &str) -> Result<Target> {
     serde_json::from_str(&text).with_context(|| format!("{name} is no target description"))
 }
 
-/// The named target; without a name that of the device that would be used here, and else [`FALLBACK`].
-pub fn choose(name: Option<&str>) -> Result<Target> {
-    let name = name.unwrap_or(FALLBACK);
-    named(name)
+/// The named target; without a name that of the device that would be used here, and else [`FALLBACK`]. The second part
+/// says which it is, for a note to the user.
+pub fn choose(name: Option<&str>) -> Result<(Target, String)> {
+    if let Some(name) = name {
+        return Ok((named(name)?, name.to_owned()));
+    }
+    match here() {
+        Ok(target) => {
+            let name = target.name.clone();
+            Ok((target, format!("the device here, {name}")))
+        }
+        Err(_) => Ok((named(FALLBACK)?, format!("the preset {FALLBACK}, as there is no Vulkan device here"))),
+    }
+}
+
+fn here() -> Result<Target, ptx2spv_runtime::Error> {
+    let devices = Instance::new(&InstanceOptions::default())?.devices()?;
+    DeviceSelector::Default.choose(&devices).map(|device| device.target.clone())
 }

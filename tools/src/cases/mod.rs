@@ -3,10 +3,11 @@
 //! [`spec`] is the file's form, [`prepare`] turns a case into bytes, a [`Backend`] runs it on a device, and [`compare`]
 //! judges what came back. The same cases run on every device, CUDA included.
 
+pub mod argument_text;
 mod backend;
 mod case;
 pub mod compare;
-mod cuda;
+pub mod cuda;
 pub mod prepare;
 pub mod record;
 mod scalar;
@@ -14,6 +15,7 @@ pub mod spec;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+pub mod vulkan;
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,7 @@ pub use case::{Case, Found, Verdict, find, judge};
 pub use cuda::CudaBackend;
 pub use prepare::Prepared;
 pub use scalar::Scalar;
+pub use vulkan::VulkanBackend;
 
 /// What is wrong with a case file, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

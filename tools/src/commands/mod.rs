@@ -3,11 +3,15 @@
 use std::io::Write;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use ptx2spv::cli::Status;
+use ptx2spv_runtime::DeviceSelector;
 
 mod completions;
+mod devices;
 mod inspect;
+mod run;
+mod test;
 mod translate;
 
 /// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device.
@@ -24,6 +28,9 @@ pub struct CommandLine {
 enum Command {
     Translate(translate::Arguments),
     Inspect(inspect::Arguments),
+    Devices(devices::Arguments),
+    Run(run::Arguments),
+    Test(test::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -33,7 +40,33 @@ impl CommandLine {
         match self.command {
             Command::Translate(arguments) => translate::run(&arguments, out),
             Command::Inspect(arguments) => inspect::run(&arguments, out),
+            Command::Devices(arguments) => devices::run(&arguments, out),
+            Command::Run(arguments) => run::run(&arguments, out),
+            Command::Test(arguments) => test::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, out),
         }
+    }
+}
+
+/// Which device to run on, for the commands that run kernels.
+#[derive(Debug, Args)]
+struct DeviceArguments {
+    /// Vulkan device: its number, a part of its name, or cpu, discrete, integrated, virtual, best
+    /// [default: what the environment variable PTX2SPV_DEVICE says, else best].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<DeviceSelector>,
+    /// Run under Vulkan's validation layers; what they complain about counts as a failure.
+    #[arg(long)]
+    validation: bool,
+}
+
+impl DeviceArguments {
+    fn selector(&self) -> DeviceSelector {
+        self.device.clone().unwrap_or_default()
+    }
+
+    /// As `InstanceOptions` takes it: without the flag the environment decides.
+    fn validation(&self) -> Option<bool> {
+        self.validation.then_some(true)
     }
 }

@@ -79,7 +79,10 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let source = cli::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
     check_entries(&arguments.entry, &program)?;
-    let target = target::choose(arguments.target.as_deref())?;
+    let (target, target_name) = target::choose(arguments.target.as_deref())?;
+    if arguments.target.is_none() {
+        cli::note(format_args!("note: translating for {target_name}"));
+    }
     let options = Options {
         target: &target,
         entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
