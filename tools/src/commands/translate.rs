@@ -76,13 +76,13 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if to_stdout && forms.len() != 1 {
         return Err(UsageError("`-o -` takes exactly one form: name it with --emit".to_owned()).into());
     }
-    let source = cli::read_source(&arguments.file)?;
-    let program = Program::new(&source)?;
-    check_entries(&arguments.entry, &program)?;
     let (target, target_name) = target::choose(arguments.target.as_deref())?;
     if arguments.target.is_none() {
         cli::note(format_args!("note: translating for {target_name}"));
     }
+    let source = cli::read_source(&arguments.file)?;
+    let program = Program::new(&source)?;
+    check_entries(&arguments.entry, &program)?;
     let options = Options {
         target: &target,
         entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
