@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::CaseError;
 
-/// One launch case. The comments give the keys' meaning; the form is described in `docs/launch-cases.md`.
+/// One launch case. The comments give the keys' meaning; the form is described in `tools/README.md`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSpec {
