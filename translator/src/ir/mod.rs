@@ -12,9 +12,13 @@
 //!   have no sign; operations do. Floats in registers live in integers of their width and are bitcast where arithmetic
 //!   needs them, so that moving a NaN can't change it.
 
+mod builder;
+mod fold;
 mod print;
+mod semantics;
 mod verify;
 
+pub use builder::{Builder, bits_type};
 pub use verify::verify;
 
 use crate::diagnostic::Span;
