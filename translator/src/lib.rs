@@ -7,6 +7,7 @@ pub mod ast;
 pub mod diagnostic;
 pub mod interface;
 pub mod ir;
+pub mod restructure;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
