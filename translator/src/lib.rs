@@ -6,6 +6,7 @@
 pub mod ast;
 pub mod diagnostic;
 pub mod interface;
+pub mod parse;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
