@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod interface;
 pub mod ir;
 pub mod restructure;
+pub mod parse;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
