@@ -4,11 +4,14 @@
 //! The modules follow the way of a kernel.
 
 pub mod ast;
+pub mod cfg;
+pub mod decode;
 pub mod diagnostic;
 pub mod interface;
 pub mod ir;
-pub mod restructure;
+pub mod lower;
 pub mod parse;
+pub mod restructure;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};

@@ -18,8 +18,15 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
         local_bytes: layout.local_bytes,
         ..ir::Function::default()
     };
-    let mut build =
-        Build { program, layout, function, blocks: Vec::new(), errors: Vec::new(), active: Vec::new(), instructions: 0 };
+    let mut build = Build {
+        program,
+        layout,
+        function,
+        blocks: Vec::new(),
+        errors: Vec::new(),
+        active: Vec::new(),
+        instructions: 0,
+    };
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
@@ -82,7 +89,15 @@ impl<'p> Build<'p> {
     }
 
     /// Builds one function instance from block `entry` on; its frame is given back filled.
-    fn body(&mut self, id: FuncId, function: &'p Function, frame: Frame, entry: u32, returns: u32, exits: u32) -> Frame {
+    fn body(
+        &mut self,
+        id: FuncId,
+        function: &'p Function,
+        frame: Frame,
+        entry: u32,
+        returns: u32,
+        exits: u32,
+    ) -> Frame {
         let Some(items) = &function.body else { return frame };
         self.errors.extend(function.unsupported.iter().cloned());
         self.active.push(id);
@@ -96,10 +111,10 @@ impl<'p> Build<'p> {
                     self.finish(&mut instance, End::Goto(block), block);
                     rest = tail;
                 }
-                Item::Instruction(instruction) if matches!(instruction.form.row.rule, Rule::Lower(_) | Rule::Nothing) => {
-                    let straight = |item: &Item| {
-                        matches!(item, Item::Instruction(i) if matches!(i.form.row.rule, Rule::Lower(_) | Rule::Nothing))
-                    };
+                Item::Instruction(instruction)
+                    if matches!(instruction.form.row.rule, Rule::Lower(_) | Rule::Nothing) =>
+                {
+                    let straight = |item: &Item| matches!(item, Item::Instruction(i) if matches!(i.form.row.rule, Rule::Lower(_) | Rule::Nothing));
                     let length = rest.iter().take_while(|item| straight(item)).count();
                     let (run, tail) = rest.split_at(length);
                     self.straight(&mut instance, run);
@@ -344,7 +359,10 @@ impl<'p> Build<'p> {
                 let value = lowering.b.join(low, high);
                 lowering.assign(actual, ty, value)
             }
-            _ => Err(Diagnostic::invalid("an array parameter needs a `.param` variable as its argument", Span::default())),
+            _ => Err(Diagnostic::invalid(
+                "an array parameter needs a `.param` variable as its argument",
+                Span::default(),
+            )),
         })
     }
 }

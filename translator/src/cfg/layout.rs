@@ -132,7 +132,11 @@ pub fn lay_out(
         layout.places.insert(*id, offset);
         let end = offset.saturating_add(variable.size);
         *total = u32::try_from(end).ok().filter(|end| *end < 1 << 30).ok_or_else(|| {
-            let kind = ErrorKind::Limit { what: format!("bytes of memory for `{}`", variable.name), needed: end, available: 1 << 30 };
+            let kind = ErrorKind::Limit {
+                what: format!("bytes of memory for `{}`", variable.name),
+                needed: end,
+                available: 1 << 30,
+            };
             Diagnostic::new(kind, variable.span)
         })?;
     }

@@ -9,10 +9,10 @@ mod layout;
 mod tree;
 mod uniform;
 
-pub use barriers::make_uniform;
+pub use barriers::{Barriers, make_uniform};
 pub use build::build;
 pub use layout::{Layout, lay_out, module_variables};
-pub use tree::structure;
+pub use tree::{barriers_unconditional, structure};
 
 use crate::decode::types::ScalarType;
 use crate::ir::{Block, Value, Var};

@@ -235,7 +235,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Ok(());
         };
         if count > MAX_REGISTERS {
-            return Err(Diagnostic::invalid(format!("more than {MAX_REGISTERS} registers in one declaration"), variable.span));
+            return Err(Diagnostic::invalid(
+                format!("more than {MAX_REGISTERS} registers in one declaration"),
+                variable.span,
+            ));
         }
         let first = Reg(u32::try_from(self.function.registers.len()).unwrap_or(u32::MAX));
         let length = self.function.registers.len().saturating_add(count as usize);
@@ -285,8 +288,7 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     /// As [`Self::lookup`], with a diagnostic for names that nobody declared.
     pub(super) fn resolve(&mut self, name: ast::Ident<'s>) -> Result<Symbol, Diagnostic> {
-        self.lookup(name.text)
-            .ok_or_else(|| Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span))
+        self.lookup(name.text).ok_or_else(|| Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span))
     }
 
     /// Whether the function or the module declares a name (special registers can be shadowed).

@@ -11,7 +11,7 @@ use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
 use super::variables;
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
-use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::diagnostic::{Diagnostic, Source, Span};
 
 /// Numbers of a function's parameters, known before its body is decoded.
 pub(super) struct Signature {
@@ -112,7 +112,8 @@ impl<'s> ModuleDecoder<'s> {
                             self.names.insert(name.text, symbol);
                         }
                         _ => {
-                            let message = format!("alias of `{}`, which is no function declared before it", target.text);
+                            let message =
+                                format!("alias of `{}`, which is no function declared before it", target.text);
                             self.errors.push(Diagnostic::invalid(message, target.span));
                         }
                     }
@@ -159,12 +160,11 @@ impl<'s> ModuleDecoder<'s> {
         if !external {
             return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
         }
-        let id = self.declare_variable(variable, name)?;
+        self.declare_variable(variable, name)?;
         // The definition takes the declaration's number, so that all uses mean it.
-        if let (Some(definition), Some(slot)) =
-            (self.program.variables.pop(), self.program.variables.get_mut(earlier.0 as usize))
+        if let Some(definition) = self.program.variables.pop()
+            && let Some(slot) = self.program.variables.get_mut(earlier.0 as usize)
         {
-            debug_assert_eq!(id.0 as usize, self.program.variables.len());
             *slot = definition;
         }
         Ok(())
@@ -280,11 +280,6 @@ impl<'s> ModuleDecoder<'s> {
     ) -> Result<(&'static Form, Rc<Modifiers>), Diagnostic> {
         function::find_form(&mut self.forms, self.text, instruction)
     }
-}
-
-/// Splits diagnostics into those that make a module invalid and those that say what is not translated.
-pub fn is_unsupported(diagnostic: &Diagnostic) -> bool {
-    matches!(diagnostic.kind, ErrorKind::Unsupported(_))
 }
 
 impl Program {

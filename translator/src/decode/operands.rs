@@ -116,11 +116,15 @@ impl<'s> FunctionDecoder<'_, 's> {
                 if fits(found, ty) {
                     Ok(Operand::Reg(reg))
                 } else {
-                    let message = format!("register `{}` is {found}, which does not fit the type {ty} needed here", name.text);
+                    let message =
+                        format!("register `{}` is {found}, which does not fit the type {ty} needed here", name.text);
                     Err(Diagnostic::invalid(message, name.span))
                 }
             }
-            _ => Err(Diagnostic::invalid(format!("`{}` is not a register; a register of type {ty} is needed", name.text), name.span)),
+            _ => Err(Diagnostic::invalid(
+                format!("`{}` is not a register; a register of type {ty} is needed", name.text),
+                name.span,
+            )),
         }
     }
 
@@ -275,14 +279,21 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
                 Symbol::Reg(reg) => {
                     let ty = self.register_type(reg);
-                    if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits) && matches!(ty.bits(), 32 | 64) {
+                    if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
+                        && matches!(ty.bits(), 32 | 64)
+                    {
                         return Ok((Base::Reg(reg), 0));
                     }
-                    Err(Diagnostic::invalid(format!("register `{}` of type {ty} can't hold an address", name.text), name.span))
+                    Err(Diagnostic::invalid(
+                        format!("register `{}` of type {ty} can't hold an address", name.text),
+                        name.span,
+                    ))
                 }
                 Symbol::Variable(variable) => Ok((Base::Variable(variable), 0)),
                 Symbol::Param(param) => Ok((Base::Param(param), 0)),
-                _ => Err(Diagnostic::invalid(format!("`{}` is neither a register nor a variable", name.text), name.span)),
+                _ => {
+                    Err(Diagnostic::invalid(format!("`{}` is neither a register nor a variable", name.text), name.span))
+                }
             },
             ast::Operand::Element { name, offset, .. } => {
                 let (base, more) = self.address_base(&ast::Operand::Name { name: *name, suffix: None })?;

@@ -258,7 +258,8 @@ impl Special {
 
     /// Whether PTX has a special register of that name, translated or not.
     pub fn is_known(name: &str) -> bool {
-        const NAMES: &str = "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %gridid %is_explicit_cluster
+        const NAMES: &str =
+            "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %gridid %is_explicit_cluster
             %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank %lanemask_eq
             %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo
             %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec
@@ -267,7 +268,9 @@ impl Special {
             let digits = name.strip_prefix(prefix).map(|rest| rest.trim_end_matches("_64"));
             digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < limit)
         };
-        NAMES.split_ascii_whitespace().any(|known| known == name) || family("%pm", 8) || family("%envreg", 32)
+        NAMES.split_ascii_whitespace().any(|known| known == name)
+            || family("%pm", 8)
+            || family("%envreg", 32)
             || family("%reserved_smem_offset_", 2)
     }
 }

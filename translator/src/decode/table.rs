@@ -144,7 +144,8 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
     }
     for modifier in &instruction.modifiers {
         if !vocabulary::is_modifier(modifier.text) {
-            let kind = ErrorKind::UnknownModifier { opcode: opcode.text.to_owned(), modifier: modifier.text.to_owned() };
+            let kind =
+                ErrorKind::UnknownModifier { opcode: opcode.text.to_owned(), modifier: modifier.text.to_owned() };
             return Err(Diagnostic::new(kind, modifier.span).with_help("no PTX instruction has this modifier"));
         }
     }

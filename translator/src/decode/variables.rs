@@ -25,9 +25,10 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
             (None, Some(ast::Init::String(text, _))) if position == 0 => text.len() as u64,
             (None, _) => return Ok(None),
         };
-        size = size.checked_mul(count).filter(|size| *size <= MAX_SIZE).ok_or_else(|| {
-            Diagnostic::invalid("this variable is larger than a terabyte", variable.span)
-        })?;
+        size = size
+            .checked_mul(count)
+            .filter(|size| *size <= MAX_SIZE)
+            .ok_or_else(|| Diagnostic::invalid("this variable is larger than a terabyte", variable.span))?;
     }
     Ok(Some(size))
 }
@@ -53,7 +54,11 @@ pub(super) fn initial_content(
             return Err(Diagnostic::invalid("this string does not fit the variable", *span));
         }
         let bytes = text.bytes().enumerate();
-        pieces.extend(bytes.map(|(i, byte)| InitPiece { offset: i as u64, size: 1, value: InitValue::Bits(u64::from(byte)) }));
+        pieces.extend(bytes.map(|(i, byte)| InitPiece {
+            offset: i as u64,
+            size: 1,
+            value: InitValue::Bits(u64::from(byte)),
+        }));
         return Ok(pieces);
     }
     // Strides of the nested levels: each dimension, then the vector.
@@ -93,7 +98,10 @@ impl Filler<'_> {
                 let value = match *constant {
                     ast::Constant::Address { symbol, offset, mask, .. } => {
                         let variable = (self.find)(symbol.text).ok_or_else(|| {
-                            Diagnostic::unsupported(format!("the address of `{}` as an initial value", symbol.text), symbol.span)
+                            Diagnostic::unsupported(
+                                format!("the address of `{}` as an initial value", symbol.text),
+                                symbol.span,
+                            )
                         })?;
                         let shift = match mask {
                             None => 0,
@@ -112,6 +120,7 @@ impl Filler<'_> {
                 self.pieces.push(InitPiece { offset, size, value });
                 Ok(())
             }
+            ast::Init::Property { span, .. } => Err(Diagnostic::unsupported("initial properties of textures", *span)),
             ast::Init::String(_, span) => Err(Diagnostic::invalid("a string can't stand inside braces", *span)),
             ast::Init::List(list, span) => {
                 // A flat list may fill a nested array: then every element is a scalar.

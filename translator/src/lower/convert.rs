@@ -177,7 +177,12 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let low = l.b.and_const(next, 3);
             l.b.compare_const(Compare::LessUnsigned, low, 2)
         }
-        _ => return Err(Diagnostic::unsupported("`isspacep` for const and parameters, which live in global memory here", i.span)),
+        _ => {
+            return Err(Diagnostic::unsupported(
+                "`isspacep` for const and parameters, which live in global memory here",
+                i.span,
+            ));
+        }
     };
     l.set(i, 0, ScalarType::Pred, result)
 }

@@ -117,7 +117,8 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// The low or high 32 bits of the 48-bit product of 24-bit factors.
 fn product24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
     let ty = i.modifiers.ty(0);
-    let (narrow, extend) = if ty.is_signed() { (Binary::Sar, Unary::SignExtend) } else { (Binary::Shr, Unary::ZeroExtend) };
+    let (narrow, extend) =
+        if ty.is_signed() { (Binary::Sar, Unary::SignExtend) } else { (Binary::Shr, Unary::ZeroExtend) };
     let mut factor = |index| -> Result<Value> {
         let value = l.int(i, index, ty)?;
         let high = l.b.shl(value, 8);

@@ -91,11 +91,7 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `lop3`: any function of three bits, by its truth table.
 pub fn lop3(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let inputs = [
-        l.int(i, 1, ScalarType::B32)?,
-        l.int(i, 2, ScalarType::B32)?,
-        l.int(i, 3, ScalarType::B32)?,
-    ];
+    let inputs = [l.int(i, 1, ScalarType::B32)?, l.int(i, 2, ScalarType::B32)?, l.int(i, 3, ScalarType::B32)?];
     let Operand::Imm(table) = *l.operand(i, 4) else {
         return Err(Diagnostic::invalid("the truth table of `lop3` must be a constant", i.span));
     };

@@ -117,7 +117,10 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             if let (Some(named), Some(declared)) = (named, declared)
                 && named != declared
             {
-                return Err(Diagnostic::invalid("the variable lives in another state space than the access names", i.span));
+                return Err(Diagnostic::invalid(
+                    "the variable lives in another state space than the access names",
+                    i.span,
+                ));
             }
             declared
         }
