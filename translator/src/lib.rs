@@ -5,6 +5,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod emit;
 pub mod interface;
 pub mod ir;
 pub mod target;
