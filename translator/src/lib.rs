@@ -7,6 +7,7 @@ pub mod ast;
 pub mod cfg;
 pub mod decode;
 pub mod diagnostic;
+pub mod emit;
 pub mod interface;
 pub mod ir;
 pub mod lower;
