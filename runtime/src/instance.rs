@@ -30,6 +30,8 @@ pub struct InstanceOptions {
     pub library: Option<PathBuf>,
     /// Keep to this Vulkan version (at least 1.1) and extensions even on devices that are newer.
     pub vulkan: Option<Version>,
+    /// Copy through staging buffers even on devices that share the host's memory, to test there what graphics cards do.
+    pub staging: bool,
 }
 
 /// A Vulkan instance. Clones share it.
@@ -41,6 +43,7 @@ pub struct Instance {
 struct Shared {
     raw: ash::Instance,
     version: Version,
+    staging: bool,
     validation: Option<Validation>,
     // The library, which must stay loaded as long as the instance lives.
     _entry: ash::Entry,
@@ -134,7 +137,7 @@ impl Instance {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice { reason: "no driver is installed".to_owned() },
             result => Error::vulkan("vkCreateInstance")(result),
         })?;
-        let mut shared = Shared { raw, version, validation: None, _entry: entry };
+        let mut shared = Shared { raw, version, staging: options.staging, validation: None, _entry: entry };
         if let Some(log) = validation {
             let functions = ext::debug_utils::Instance::new(&shared._entry, &shared.raw);
             // SAFETY: as above.
@@ -190,6 +193,11 @@ impl Instance {
     /// The log of the validation layers, if validation is on.
     pub fn validation_log(&self) -> Option<Arc<ValidationLog>> {
         self.shared.validation.as_ref().map(|validation| validation.log.clone())
+    }
+
+    /// See [`InstanceOptions::staging`].
+    pub(crate) fn wants_staging(&self) -> bool {
+        self.shared.staging
     }
 
     pub(crate) fn raw(&self) -> &ash::Instance {

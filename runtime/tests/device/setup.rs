@@ -6,7 +6,7 @@ use ptx2spv_runtime::{DeviceKind, DeviceSelector, Error, Instance, InstanceOptio
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::Version;
 
-use crate::options;
+use crate::{Context, basics_interface, options};
 
 #[test]
 fn devices_describe_themselves() {
@@ -44,7 +44,21 @@ fn lavapipe_is_as_its_preset_says() {
     assert_eq!((device.target.vulkan, device.target.spirv), (preset.vulkan, preset.spirv));
 }
 
-/// Validation must be able to fail: an instance that is asked for what can't be has something to say.
+/// That validation has nothing to say elsewhere means something only if it is on.
+#[test]
+fn validation_speaks_up() {
+    if options().validation == Some(false) {
+        return;
+    }
+    let context = Context::new();
+    let mut interface = basics_interface();
+    interface.entries.clear();
+    // A header, and `OpTypeVoid` without the memory model that every module must have.
+    let module = context.device.load_spirv(&[0x0723_0203, 0x0001_0300, 0, 2, 0, 2 << 16 | 19, 1], &interface);
+    drop(module);
+    assert!(!context.device.instance().validation_messages().is_empty());
+}
+
 #[test]
 fn missing_library() {
     let library = Some("/nonexistent/libvulkan.so.1".into());
