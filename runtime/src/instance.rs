@@ -1,6 +1,7 @@
 //! The Vulkan instance: loads the library, switches validation on where asked for, and lists the devices.
 
 use std::ffi::{CStr, c_void};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -75,6 +76,13 @@ impl ValidationLog {
         if messages.len() < Self::MAX {
             messages.push(message);
         }
+    }
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Version(major, minor) = self.shared.version;
+        write!(f, "Instance(Vulkan {major}.{minor})")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Memory: sizes, ranges, copies, and freeing while the device is at work.
 
-use ptx2spv_runtime::{Error, LaunchConfig};
+use ptx2spv_runtime::{Arg, Error, LaunchConfig};
 
 use crate::Context;
 
@@ -84,6 +84,37 @@ fn impossible_sizes_are_refused() {
     for size in [u64::MAX, u64::MAX - 15, 1 << 60, 1 << 45] {
         let error = context.device.alloc(size).unwrap_err();
         assert!(matches!(error, Error::BufferTooLarge { .. } | Error::OutOfMemory(_)), "{size}: {error}");
+    }
+    context.finish();
+}
+
+/// Where the device has such buffers, offsets need more than 32 bits; elsewhere they are refused.
+#[test]
+fn more_than_four_gibibytes() {
+    let context = Context::new();
+    let (size, place) = (5 << 30, (4 << 30) + 3);
+    match context.device.alloc(size) {
+        Ok(buffer) => {
+            let bytes = pattern(20 << 20);
+            buffer.write(3, &[1; 64]).unwrap();
+            buffer.write(place, &bytes).unwrap();
+            let kernel = context.kernel("step");
+            // `place + 1` is a multiple of 4, as the kernel wants it.
+            kernel
+                .launch(&LaunchConfig::linear(1, 1), &[Arg::Address(buffer.address() + place + 1), 5_u32.into()])
+                .unwrap();
+            let copy = context.device.alloc(20 << 20).unwrap();
+            copy.copy_from(0, &buffer, place, 20 << 20).unwrap();
+            let mut expected = bytes;
+            let word = u32::from_le_bytes([expected[1], expected[2], expected[3], expected[4]]);
+            expected[1..5].copy_from_slice(&word.wrapping_mul(3).wrapping_add(5).to_le_bytes());
+            assert!(copy.download::<u8>().unwrap() == expected);
+            let mut first = [0; 64];
+            buffer.read(3, &mut first).unwrap();
+            assert_eq!(first, [1; 64]);
+        }
+        Err(Error::BufferTooLarge { requested, available }) => assert!(requested == size && available < size),
+        Err(error) => assert!(matches!(error, Error::OutOfMemory(_)), "{error}"),
     }
     context.finish();
 }
