@@ -89,8 +89,8 @@ pub(super) fn arrange(items: &mut [Item]) {
         }
     }
     let spans = Spans::new(items, &dominators);
-    for item in 0..items.len() {
-        items[item].runs = spans.runs(item, &items[item].followers);
+    for (index, item) in items.iter_mut().enumerate() {
+        item.runs = spans.runs(index, &item.followers);
     }
     mark(items, &dominators);
 }

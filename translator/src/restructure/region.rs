@@ -120,9 +120,9 @@ fn outgoing<'a>(
     kind: Kind,
     exits: &'a [Vec<u32>],
 ) -> impl Iterator<Item = u32> + 'a {
-    let (terminator, others) = match kind {
+    let (terminator, others): (_, &[u32]) = match kind {
         Kind::Head => (None, &forest.regions[region].entries),
-        Kind::Block(block) => (Some(graph.blocks[block as usize]), const { &Vec::new() }),
+        Kind::Block(block) => (Some(graph.blocks[block as usize]), &[]),
         Kind::Loop(inner) => (None, &exits[inner]),
     };
     terminator.into_iter().flat_map(Terminator::successors).chain(others.iter().copied())
