@@ -3,7 +3,7 @@
 //! Constructs that PTX has and the translator lacks are collected in [`Function::unsupported`]; everything else that is
 //! wrong is an error of the module.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 const MAX_REGISTERS: u32 = 1 << 22;
 
 /// Rows already found, by the full opcode as written.
-pub(super) type FormCache<'s> = FxHashMap<&'s str, (&'static Form, Rc<Modifiers>)>;
+pub(super) type FormCache<'s> = FxHashMap<&'s str, (&'static Form, Arc<Modifiers>)>;
 
 /// The state of decoding one function.
 pub(super) struct FunctionDecoder<'m, 's> {
@@ -336,14 +336,14 @@ pub(super) fn find_form<'s>(
     cache: &mut FormCache<'s>,
     text: &'s str,
     instruction: &ast::Instruction<'s>,
-) -> Result<(&'static Form, Rc<Modifiers>), Diagnostic> {
+) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
     let end = instruction.modifiers.last().map_or(instruction.opcode.span.end, |last| last.span.end);
     let spelling = text.get(instruction.opcode.span.start as usize..end as usize).unwrap_or(instruction.opcode.text);
     if let Some((form, modifiers)) = cache.get(spelling) {
-        return Ok((form, Rc::clone(modifiers)));
+        return Ok((form, Arc::clone(modifiers)));
     }
     let (form, modifiers) = table::find(instruction)?;
-    let modifiers = Rc::new(modifiers);
-    cache.insert(spelling, (form, Rc::clone(&modifiers)));
+    let modifiers = Arc::new(modifiers);
+    cache.insert(spelling, (form, Arc::clone(&modifiers)));
     Ok((form, modifiers))
 }

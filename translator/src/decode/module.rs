@@ -1,6 +1,6 @@
 //! Decodes a module: its variables and functions, and what their names stand for.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -277,7 +277,7 @@ impl<'s> ModuleDecoder<'s> {
     pub(super) fn form(
         &mut self,
         instruction: &ast::Instruction<'s>,
-    ) -> Result<(&'static Form, Rc<Modifiers>), Diagnostic> {
+    ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
         function::find_form(&mut self.forms, self.text, instruction)
     }
 }

@@ -1,6 +1,6 @@
 //! A decoded PTX module: names resolved to numbers, instructions bound to rows of the table.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::table::{Form, Modifiers};
 use super::types::ScalarType;
@@ -155,7 +155,7 @@ pub struct Instruction {
     /// Its row of the table.
     pub form: &'static Form,
     /// What its modifiers say.
-    pub modifiers: Rc<Modifiers>,
+    pub modifiers: Arc<Modifiers>,
     /// Guard predicate, and whether it is negated.
     pub guard: Option<(Reg, bool)>,
     /// Operands in order.
