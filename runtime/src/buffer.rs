@@ -62,7 +62,7 @@ impl Buffer {
         let shared = &self.device.shared;
         if bytes.is_empty() {
             Ok(())
-        } else if self.block.is_mapped() {
+        } else if shared.memory.is_unified() {
             shared.queue.while_idle(|| self.block.write_mapped(offset, bytes))
         } else {
             lock(&shared.staging).write(&shared.queue, self.block.buffer, offset, bytes)
@@ -78,7 +78,7 @@ impl Buffer {
         let shared = &self.device.shared;
         if bytes.is_empty() {
             Ok(())
-        } else if self.block.is_mapped() {
+        } else if shared.memory.is_unified() {
             shared.queue.while_idle(|| self.block.read_mapped(offset, bytes))
         } else {
             lock(&shared.staging).read(&shared.queue, self.block.buffer, offset, bytes)

@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn refuses_contradictions() {
-        let cases: [(&str, fn(&mut Interface)); 12] = [
+        type Change = fn(&mut Interface);
+        let cases: [(&str, Change); 12] = [
             ("format 7", |i| i.format = 7),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),

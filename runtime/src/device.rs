@@ -1,5 +1,6 @@
 //! The open device: makes buffers, loads modules, waits.
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -36,6 +37,12 @@ pub(crate) struct Shared {
     /// Nanoseconds per timestamp tick.
     pub timestamp_period: f32,
     instance: Instance,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.shared.info.name)
+    }
 }
 
 impl Device {

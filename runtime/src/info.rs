@@ -4,7 +4,7 @@ use std::fmt;
 
 use ash::{ext, khr, vk};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::target::{Limits, Subgroups, Version};
+use ptx2spv_translator::target::{FloatControls, Limits, Subgroups, Version};
 
 use crate::error::Error;
 use crate::facts;
@@ -108,6 +108,10 @@ impl DeviceInfo {
         if has_maintenance4 {
             chain = chain.push_next(&mut maintenance4);
         }
+        let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
+        if version >= Version(1, 2) {
+            chain = chain.push_next(&mut controls);
+        }
         // SAFETY: `physical` was enumerated from `instance`, and the chain has only structures that the device knows.
         unsafe { instance.get_physical_device_properties2(physical, &mut chain) };
         let properties = chain.properties;
@@ -144,6 +148,7 @@ impl DeviceInfo {
                 let size = subgroup.subgroup_size;
                 Subgroups { size, min_size: size, max_size: size, required_size: false }
             },
+            float_controls: float_controls(&controls),
             facts: facts::known(driver.driver_id, &driver_info),
         };
         Ok(Self {
@@ -194,5 +199,32 @@ fn newest_spirv(offer: &Offer) -> Version {
         Version(1, 4)
     } else {
         Version(1, 3)
+    }
+}
+
+/// What can be declared for f32 and f64 together; where the widths depend on each other and differ, nothing is.
+fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
+    let joined = |independence| independence == vk::ShaderFloatControlsIndependence::NONE;
+    let pair = |single: vk::Bool32, double: vk::Bool32, joined: bool| {
+        let usable = !joined || single == double;
+        (usable && single == vk::TRUE, usable && double == vk::TRUE)
+    };
+    let denorm = pair(
+        found.shader_denorm_preserve_float32,
+        found.shader_denorm_preserve_float64,
+        joined(found.denorm_behavior_independence),
+    );
+    let rounding = pair(
+        found.shader_rounding_mode_rte_float32,
+        found.shader_rounding_mode_rte_float64,
+        joined(found.rounding_mode_independence),
+    );
+    FloatControls {
+        signed_zero_inf_nan_preserve_float32: found.shader_signed_zero_inf_nan_preserve_float32 == vk::TRUE,
+        signed_zero_inf_nan_preserve_float64: found.shader_signed_zero_inf_nan_preserve_float64 == vk::TRUE,
+        denorm_preserve_float32: denorm.0,
+        denorm_preserve_float64: denorm.1,
+        rounding_mode_rte_float32: rounding.0,
+        rounding_mode_rte_float64: rounding.1,
     }
 }

@@ -1,6 +1,7 @@
 //! The Vulkan instance: loads the library, switches validation on where asked for, and lists the devices.
 
 use std::ffi::{CStr, c_void};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -30,6 +31,8 @@ pub struct InstanceOptions {
     pub library: Option<PathBuf>,
     /// Keep to this Vulkan version (at least 1.1) and extensions even on devices that are newer.
     pub vulkan: Option<Version>,
+    /// Copy through staging buffers even on devices that share the host's memory, to test there what graphics cards do.
+    pub staging: bool,
 }
 
 /// A Vulkan instance. Clones share it.
@@ -41,15 +44,17 @@ pub struct Instance {
 struct Shared {
     raw: ash::Instance,
     version: Version,
-    validation: Option<Validation>,
+    staging: bool,
+    /// Where the messenger, and the layers themselves until the instance is gone, put their messages.
+    log: Option<Arc<ValidationLog>>,
+    messenger: Option<Messenger>,
     // The library, which must stay loaded as long as the instance lives.
     _entry: ash::Entry,
 }
 
-struct Validation {
+struct Messenger {
     functions: ext::debug_utils::Instance,
-    messenger: vk::DebugUtilsMessengerEXT,
-    log: Arc<ValidationLog>,
+    handle: vk::DebugUtilsMessengerEXT,
 }
 
 /// Messages of the validation layers. It can outlive the instance, whose end is when leaks are reported.
@@ -72,6 +77,13 @@ impl ValidationLog {
         if messages.len() < Self::MAX {
             messages.push(message);
         }
+    }
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Version(major, minor) = self.shared.version;
+        write!(f, "Instance(Vulkan {major}.{minor})")
     }
 }
 
@@ -98,7 +110,7 @@ impl Instance {
         }
         let version = options.vulkan.unwrap_or(NEWEST).clamp(Version(1, 1), NEWEST);
         let wants_validation = || std::env::var_os(VALIDATION_VARIABLE).is_some_and(|value| value == "1");
-        let validation = options.validation.unwrap_or_else(wants_validation).then(Arc::<ValidationLog>::default);
+        let log = options.validation.unwrap_or_else(wants_validation).then(Arc::<ValidationLog>::default);
 
         let mut flags = vk::InstanceCreateFlags::empty();
         let mut extensions = Vec::new();
@@ -107,7 +119,7 @@ impl Instance {
             extensions.push(khr::portability_enumeration::NAME.as_ptr());
         }
         let mut layers = Vec::new();
-        if validation.is_some() {
+        if log.is_some() {
             require_validation(&entry)?;
             layers.push(VALIDATION_LAYER.as_ptr());
             extensions.push(ext::debug_utils::NAME.as_ptr());
@@ -117,7 +129,7 @@ impl Instance {
             .application_name(c"ptx2spv")
             .engine_name(c"ptx2spv")
             .api_version(vk::make_api_version(0, version.0, version.1, 0));
-        let mut messenger = validation.as_ref().map(messenger_info);
+        let mut messenger = log.as_ref().map(messenger_info);
         let checks = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&checks);
         let mut info = vk::InstanceCreateInfo::default()
@@ -134,13 +146,13 @@ impl Instance {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice { reason: "no driver is installed".to_owned() },
             result => Error::vulkan("vkCreateInstance")(result),
         })?;
-        let mut shared = Shared { raw, version, validation: None, _entry: entry };
-        if let Some(log) = validation {
+        let mut shared = Shared { raw, version, staging: options.staging, log, messenger: None, _entry: entry };
+        if let Some(log) = &shared.log {
             let functions = ext::debug_utils::Instance::new(&shared._entry, &shared.raw);
             // SAFETY: as above.
-            let messenger = unsafe { functions.create_debug_utils_messenger(&messenger_info(&log), None) }
+            let handle = unsafe { functions.create_debug_utils_messenger(&messenger_info(log), None) }
                 .map_err(Error::vulkan("vkCreateDebugUtilsMessengerEXT"))?;
-            shared.validation = Some(Validation { functions, messenger, log });
+            shared.messenger = Some(Messenger { functions, handle });
         }
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -189,7 +201,12 @@ impl Instance {
 
     /// The log of the validation layers, if validation is on.
     pub fn validation_log(&self) -> Option<Arc<ValidationLog>> {
-        self.shared.validation.as_ref().map(|validation| validation.log.clone())
+        self.shared.log.clone()
+    }
+
+    /// See [`InstanceOptions::staging`].
+    pub(crate) fn wants_staging(&self) -> bool {
+        self.shared.staging
     }
 
     pub(crate) fn raw(&self) -> &ash::Instance {
@@ -202,8 +219,8 @@ impl Drop for Shared {
         // SAFETY: every device keeps a clone of its instance, so none is left; the log is still alive, as fields are
         // dropped after this.
         unsafe {
-            if let Some(validation) = &self.validation {
-                validation.functions.destroy_debug_utils_messenger(validation.messenger, None);
+            if let Some(messenger) = &self.messenger {
+                messenger.functions.destroy_debug_utils_messenger(messenger.handle, None);
             }
             self.raw.destroy_instance(None);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -29,6 +30,12 @@ pub(crate) struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.device.shared.queue.retire(self.pipelines.clone());
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({})", self.shared.entry.name)
     }
 }
 

@@ -54,9 +54,15 @@ impl Memory {
             | vk::MemoryPropertyFlags::HOST_VISIBLE
             | vk::MemoryPropertyFlags::HOST_COHERENT
             | vk::MemoryPropertyFlags::HOST_CACHED;
-        let unified = matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated)
+        let unified = !instance.wants_staging()
+            && matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated)
             && properties.memory_types_as_slice().iter().any(|memory| memory.property_flags.contains(all));
         Ok(Self { allocator: Mutex::new(allocator), max_buffer_size: info.max_buffer_size, unified, raw })
+    }
+
+    /// Whether the host reads and writes blocks of [`Place::Device`] through their mapping.
+    pub fn is_unified(&self) -> bool {
+        self.unified
     }
 
     /// Makes a block of at least `size` bytes, also if that is zero.
@@ -120,11 +126,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Whether the host can read and write it.
-    pub fn is_mapped(&self) -> bool {
-        self.mapping(0, 0).is_some()
-    }
-
     /// Copies to the block through its mapping. No submission may be accessing these bytes.
     ///
     /// # Errors

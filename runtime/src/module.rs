@@ -1,6 +1,7 @@
 //! Modules: kernels by name, translated when first asked for, and the variables that they share.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::{Interface, Options, Program, Source};
@@ -43,6 +44,12 @@ enum Code {
         shader: Arc<Shader>,
         interface: Interface,
     },
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Module({})", self.shared.names.join(", "))
+    }
 }
 
 impl Module {

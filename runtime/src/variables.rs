@@ -21,8 +21,7 @@ impl LoadedVariables {
         if layout.size == 0 {
             return Ok(Self { layout, buffer: None });
         }
-        // Buffers are aligned to 256 bytes; for more, the variables begin inside of a larger buffer would do, but PTX
-        // aligns variables to 128 bytes at most.
+        // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
         if !buffer.address().is_multiple_of(u64::from(layout.align.max(1))) {
             return Err(Error::Interface(format!("variables aligned to {} bytes", layout.align)));

@@ -139,6 +139,25 @@ pub struct Facts {
     pub denormals_f32_kept: bool,
 }
 
+/// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
+/// independence properties forbid a combination leaves out what it can't have together with the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FloatControls {
+    /// `shaderSignedZeroInfNanPreserveFloat32`.
+    pub signed_zero_inf_nan_preserve_float32: bool,
+    /// `shaderSignedZeroInfNanPreserveFloat64`.
+    pub signed_zero_inf_nan_preserve_float64: bool,
+    /// `shaderDenormPreserveFloat32`.
+    pub denorm_preserve_float32: bool,
+    /// `shaderDenormPreserveFloat64`.
+    pub denorm_preserve_float64: bool,
+    /// `shaderRoundingModeRTEFloat32`.
+    pub rounding_mode_rte_float32: bool,
+    /// `shaderRoundingModeRTEFloat64`.
+    pub rounding_mode_rte_float64: bool,
+}
+
 /// Everything the translator knows of the device it compiles for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -154,6 +173,9 @@ pub struct Target {
     pub limits: Limits,
     /// Subgroup sizes.
     pub subgroups: Subgroups,
+    /// Float controls that shaders may declare.
+    #[serde(default)]
+    pub float_controls: FloatControls,
     /// Measured behaviour of its arithmetic.
     pub facts: Facts,
 }
@@ -211,6 +233,13 @@ impl Target {
                 max_compute_work_group_count: [65535; 3],
             },
             subgroups: Subgroups { size: 8, min_size: 8, max_size: 8, required_size: true },
+            float_controls: FloatControls {
+                signed_zero_inf_nan_preserve_float32: true,
+                signed_zero_inf_nan_preserve_float64: true,
+                rounding_mode_rte_float32: true,
+                rounding_mode_rte_float64: true,
+                ..FloatControls::default()
+            },
             facts: Facts {
                 fma_f32_fused: false,
                 fma_f64_fused: false,
@@ -238,6 +267,14 @@ impl Target {
                 max_compute_work_group_count: [2_147_483_647, 65535, 65535],
             },
             subgroups: Subgroups { size: 32, min_size: 32, max_size: 32, required_size: true },
+            float_controls: FloatControls {
+                signed_zero_inf_nan_preserve_float32: true,
+                signed_zero_inf_nan_preserve_float64: true,
+                denorm_preserve_float32: true,
+                denorm_preserve_float64: true,
+                rounding_mode_rte_float32: true,
+                rounding_mode_rte_float64: true,
+            },
             facts: Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
         }
     }

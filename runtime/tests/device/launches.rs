@@ -58,25 +58,26 @@ fn many_launches_in_order() {
 
 #[test]
 fn launches_copies_and_fills_in_order() {
-    let context = Context::new();
-    let kernel = context.kernel("step");
-    let (a, b) = (context.device.alloc(1024).unwrap(), context.device.alloc(1024).unwrap());
-    let step = |by: u32| kernel.launch(&LaunchConfig::linear(256, 32), &[(&a).into(), by.into()]).unwrap();
-    a.fill(0).unwrap();
-    step(7);
-    b.copy_from(0, &a, 0, 1024).unwrap();
-    step(1);
-    b.copy_from(512, &a, 0, 256).unwrap();
-    a.fill(0xff).unwrap();
-    step(0);
-    // -1 * 3 is -3; 7 before, and 7 * 3 + 1 after the second step.
-    assert_eq!(a.download::<i32>().unwrap(), [-3; 256]);
-    let b = b.download::<u32>().unwrap();
-    assert_eq!(b[..128], [7; 128]);
-    assert_eq!(b[128..192], [22; 64]);
-    assert_eq!(b[192..], [7; 64]);
-    drop((a, kernel));
-    context.finish();
+    for context in Context::both() {
+        let kernel = context.kernel("step");
+        let (a, b) = (context.device.alloc(1024).unwrap(), context.device.alloc(1024).unwrap());
+        let step = |by: u32| kernel.launch(&LaunchConfig::linear(256, 32), &[(&a).into(), by.into()]).unwrap();
+        a.fill(0).unwrap();
+        step(7);
+        b.copy_from(0, &a, 0, 1024).unwrap();
+        step(1);
+        b.copy_from(512, &a, 0, 256).unwrap();
+        a.fill(0xff).unwrap();
+        step(0);
+        // -1 * 3 is -3; 7 before, and 7 * 3 + 1 after the second step.
+        assert_eq!(a.download::<i32>().unwrap(), [-3; 256]);
+        let copied = b.download::<u32>().unwrap();
+        assert_eq!(copied[..128], [7; 128]);
+        assert_eq!(copied[128..192], [22; 64]);
+        assert_eq!(copied[192..], [7; 64]);
+        drop((a, b, kernel));
+        context.finish();
+    }
 }
 
 /// lavapipe allows 65,535 blocks per dimension, CUDA 2,147,483,647 in x.
@@ -99,7 +100,7 @@ fn block_and_shared_sizes_reach_the_kernel() {
     let context = Context::new();
     let kernel = context.kernel("sizes");
     let out = context.device.alloc(20).unwrap();
-    let mut run = |block, dynamic_shared_bytes| {
+    let run = |block, dynamic_shared_bytes| {
         kernel.launch(&LaunchConfig { grid: [1; 3], block, dynamic_shared_bytes }, &[(&out).into()]).unwrap();
         out.download::<u32>().unwrap()
     };
@@ -114,30 +115,31 @@ fn block_and_shared_sizes_reach_the_kernel() {
 
 #[test]
 fn threads_share_a_device() {
-    let context = Context::new();
-    let module = context.basics();
-    let results: Vec<Vec<u32>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (1..=4_u32)
-            .map(|by| {
-                let (module, device) = (module.clone(), &context.device);
-                scope.spawn(move || {
-                    let kernel = module.kernel("step").unwrap();
-                    let buffer = device.upload(&[0_u32; 64]).unwrap();
-                    for _ in 0..200 {
-                        kernel.launch(&LaunchConfig::linear(64, 64), &[(&buffer).into(), by.into()]).unwrap();
-                    }
-                    buffer.download().unwrap()
+    for context in Context::both() {
+        let module = context.basics();
+        let results: Vec<Vec<u32>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..=4_u32)
+                .map(|by| {
+                    let (module, device) = (module.clone(), &context.device);
+                    scope.spawn(move || {
+                        let kernel = module.kernel("step").unwrap();
+                        let buffer = device.upload(&[0_u32; 64]).unwrap();
+                        for _ in 0..200 {
+                            kernel.launch(&LaunchConfig::linear(64, 64), &[(&buffer).into(), by.into()]).unwrap();
+                        }
+                        buffer.download().unwrap()
+                    })
                 })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    for (result, by) in results.into_iter().zip(1_u32..) {
-        let expected = (0..200).fold(0_u32, |x, _| x.wrapping_mul(3).wrapping_add(by));
-        assert_eq!(result, [expected; 64]);
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for (result, by) in results.into_iter().zip(1_u32..) {
+            let expected = (0..200).fold(0_u32, |x, _| x.wrapping_mul(3).wrapping_add(by));
+            assert_eq!(result, [expected; 64]);
+        }
+        drop(module);
+        context.finish();
     }
-    drop(module);
-    context.finish();
 }
 
 #[test]

@@ -9,48 +9,49 @@ const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_sh
 
 #[test]
 fn variables_with_addresses_in_them() {
-    let context = Context::new();
-    let module = context.basics();
-    assert_eq!(module.variable_names(), ["pointer", "array", "value", "high"]);
-    let (pointer, _) = module.variable("pointer").unwrap();
-    let (value, size) = module.variable("value").unwrap();
-    assert_eq!((value - pointer, size), (200_008, 4));
-    assert_eq!(module.variable("nothing"), None);
+    for context in Context::both() {
+        let module = context.basics();
+        assert_eq!(module.variable_names(), ["pointer", "array", "value", "high"]);
+        let (pointer, _) = module.variable("pointer").unwrap();
+        let (value, size) = module.variable("value").unwrap();
+        assert_eq!((value - pointer, size), (200_008, 4));
+        assert_eq!(module.variable("nothing"), None);
 
-    let read = |name: &str, len| {
-        let mut bytes = vec![0xaa; len];
-        module.read_variable(name, 0, &mut bytes).unwrap();
-        bytes
-    };
-    assert_eq!(read("pointer", 8), value.to_le_bytes());
-    assert_eq!(read("high", 1), [value.to_le_bytes()[1]]);
-    assert_eq!(read("array", 200_000), vec![0; 200_000]);
+        let read = |name: &str, len| {
+            let mut bytes = vec![0xaa; len];
+            module.read_variable(name, 0, &mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!(read("pointer", 8), value.to_le_bytes());
+        assert_eq!(read("high", 1), [value.to_le_bytes()[1]]);
+        assert_eq!(read("array", 200_000), vec![0; 200_000]);
 
-    // The kernel follows the pointer.
-    let out = context.device.upload(&[0_u32]).unwrap();
-    let follow = module.kernel("follow").unwrap();
-    follow.launch(&ONE, &[(&out).into()]).unwrap();
-    assert_eq!(out.download::<u32>().unwrap(), [0x1122_3344]);
-    assert_eq!(read("value", 4), 0x1122_3345_u32.to_le_bytes());
-    module.write_variable("value", 2, &[0, 0]).unwrap();
-    follow.launch(&ONE, &[(&out).into()]).unwrap();
-    assert_eq!(out.download::<u32>().unwrap(), [0x3345]);
-    // A kernel keeps its module's variables, and they can point anywhere.
-    let elsewhere = context.device.upload(&[7_u32, 8]).unwrap();
-    module.write_variable("pointer", 0, &(elsewhere.address() + 4).to_le_bytes()).unwrap();
-    let wrong = [
-        module.write_variable("nothing", 0, &[]),
-        module.write_variable("value", 3, &[0; 2]),
-        module.read_variable("value", u64::MAX, &mut [0; 2]),
-    ];
-    assert!(matches!(wrong[0], Err(Error::NoVariable(_))));
-    assert!(matches!(wrong[1], Err(Error::OutOfRange { offset: 3, len: 2, size: 4 })));
-    assert!(matches!(wrong[2], Err(Error::OutOfRange { .. })));
-    drop(module);
-    follow.launch(&ONE, &[(&out).into()]).unwrap();
-    assert_eq!(elsewhere.download::<u32>().unwrap(), [7, 9]);
-    drop((out, elsewhere, follow));
-    context.finish();
+        // The kernel follows the pointer.
+        let out = context.device.upload(&[0_u32]).unwrap();
+        let follow = module.kernel("follow").unwrap();
+        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [0x1122_3344]);
+        assert_eq!(read("value", 4), 0x1122_3345_u32.to_le_bytes());
+        module.write_variable("value", 2, &[0, 0]).unwrap();
+        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [0x3345]);
+        // A kernel keeps its module's variables, and they can point anywhere.
+        let elsewhere = context.device.upload(&[7_u32, 8]).unwrap();
+        module.write_variable("pointer", 0, &(elsewhere.address() + 4).to_le_bytes()).unwrap();
+        let wrong = [
+            module.write_variable("nothing", 0, &[]),
+            module.write_variable("value", 3, &[0; 2]),
+            module.read_variable("value", u64::MAX, &mut [0; 2]),
+        ];
+        assert!(matches!(wrong[0], Err(Error::NoVariable(_))));
+        assert!(matches!(wrong[1], Err(Error::OutOfRange { offset: 3, len: 2, size: 4 })));
+        assert!(matches!(wrong[2], Err(Error::OutOfRange { .. })));
+        drop(module);
+        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        assert_eq!(elsewhere.download::<u32>().unwrap(), [7, 9]);
+        drop((out, elsewhere, follow));
+        context.finish();
+    }
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use ptx2spv_runtime::{DeviceKind, DeviceSelector, Error, Instance, InstanceOptions};
+use ptx2spv_runtime::{DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions};
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::Version;
 
-use crate::options;
+use crate::{Context, basics_interface, options};
 
 #[test]
 fn devices_describe_themselves() {
@@ -44,32 +44,58 @@ fn lavapipe_is_as_its_preset_says() {
     assert_eq!((device.target.vulkan, device.target.spirv), (preset.vulkan, preset.spirv));
 }
 
-/// Validation must be able to fail: an instance that is asked for what can't be has something to say.
+/// That validation has nothing to say elsewhere means something only if it is on.
+#[test]
+fn validation_speaks_up() {
+    if options().validation == Some(false) {
+        return;
+    }
+    let context = Context::new();
+    let mut interface = basics_interface();
+    interface.entries.clear();
+    // A header, and `OpTypeVoid` without the memory model that every module must have.
+    let module = context.device.load_spirv(&[0x0723_0203, 0x0001_0300, 0, 2, 0, 2 << 16 | 19, 1], &interface);
+    drop(module);
+    assert!(!context.device.instance().validation_messages().is_empty());
+}
+
 #[test]
 fn missing_library() {
     let library = Some("/nonexistent/libvulkan.so.1".into());
-    let error = Instance::new(&InstanceOptions { library, ..InstanceOptions::default() }).err().unwrap();
+    let error = Instance::new(&InstanceOptions { library, ..InstanceOptions::default() }).unwrap_err();
     assert!(matches!(error, Error::NoLoader { .. }));
     assert!(error.to_string().contains("install the Vulkan loader"), "{error}");
 }
 
-/// In a process of its own, since the loader reads the environment.
-#[test]
-fn missing_driver() {
+/// Runs a test again in a process of its own with other environment variables, since Vulkan's loader reads them and other tests
+/// run at the same time. Answers whether this is that process.
+fn is_child(test: &str, variables: &[(&str, &str)]) -> bool {
     const CHILD: &str = "PTX2SPV_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
-        let error = ptx2spv_runtime::Device::open(&DeviceSelector::Default).err().unwrap();
+        return true;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", test]).envs(variables.iter().copied()).env(CHILD, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
+}
+
+#[test]
+fn missing_driver() {
+    let nowhere = "/nonexistent/icd.json";
+    if is_child("setup::missing_driver", &[("VK_DRIVER_FILES", nowhere), ("VK_ICD_FILENAMES", nowhere)]) {
+        let error = Device::open(&DeviceSelector::Default).unwrap_err();
         assert!(matches!(error, Error::NoDevice { .. }), "{error}");
         assert!(error.to_string().contains("no Vulkan device found"), "{error}");
-        return;
     }
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "setup::missing_driver"])
-        .env(CHILD, "1")
-        .env("VK_DRIVER_FILES", "/nonexistent/icd.json")
-        .env("VK_ICD_FILENAMES", "/nonexistent/icd.json")
-        .output()
-        .unwrap();
-    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stdout));
-    assert!(String::from_utf8_lossy(&status.stdout).contains("1 passed"));
+}
+
+#[test]
+fn device_by_environment() {
+    if is_child("setup::device_by_environment", &[(DEVICE_VARIABLE, "name:no such device")]) {
+        let error = Device::open(&DeviceSelector::Default).unwrap_err().to_string();
+        assert!(error.starts_with("no device matches `name:no such device`; there are: 0: "), "{error}");
+        Device::open(&DeviceSelector::Index(0)).unwrap();
+    }
 }

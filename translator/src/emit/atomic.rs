@@ -1,0 +1,277 @@
+//! Read-modify-writes, and atomic loads and stores.
+//!
+//! What SPIR-V has no instruction for on the target becomes a loop around compare-and-swap.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Decoration, Op, Word};
+
+use super::body::Body;
+use super::module::Global;
+use super::storage::SharedLayout;
+use super::{Result, internal};
+use crate::ir::{Atomic, AtomicOp, Order, Scope, Space, Type};
+use crate::target::Feature;
+
+/// Operand and comparand of a read-modify-write, by id.
+#[derive(Clone, Copy)]
+struct Change {
+    op: AtomicOp,
+    ty: Type,
+    operand: Word,
+    compare: Option<Word>,
+}
+
+impl Body<'_, '_, '_> {
+    pub(super) fn atomic(&mut self, atomic: &Atomic) -> Result<()> {
+        let address = self.value(atomic.address)?;
+        let change = Change {
+            op: atomic.op,
+            ty: if atomic.access.bytes == 8 { Type::I64 } else { Type::I32 },
+            operand: self.value(atomic.operand)?,
+            compare: atomic.compare.map(|compare| self.value(compare)).transpose()?,
+        };
+        let bytes = u32::from(atomic.access.bytes);
+        let order = match atomic.access.order {
+            Order::Weak => Order::Relaxed(Scope::Device),
+            order => order,
+        };
+        let old = match (atomic.access.space, self.shared) {
+            (space @ Space::Global, _) | (space @ Space::Shared, SharedLayout::Blocks) => {
+                if let Some(feature) =
+                    native_float_add(space, change).filter(|&feature| self.module.target.has(feature))
+                {
+                    self.float_add(feature, space, change, address, order)?
+                } else {
+                    let ty = self.ty(change.ty)?;
+                    let pointer = self.typed_pointer(space, ty, bytes, address)?;
+                    self.modify(space, pointer, change, order)?
+                }
+            }
+            (Space::Shared, SharedLayout::Words(_)) => {
+                let array = self.shared_words()?;
+                if bytes == array.word_bytes {
+                    let index = self.divide(address, bytes)?;
+                    let pointer = self.word_pointer(array, index)?;
+                    self.modify(Space::Shared, pointer, change, order)?
+                } else if bytes < array.word_bytes {
+                    let part = self.part(array, address, bytes)?;
+                    let (word, word_bytes) = (array.word, array.word_bytes);
+                    let whole =
+                        self.swap_loop(word, word_bytes, Space::Shared, part.pointer, order, |body, whole| {
+                            let old = body.extract(part, whole)?;
+                            let new = body.changed(change, old)?;
+                            body.insert(part, whole, new)
+                        })?;
+                    self.extract(part, whole)?
+                } else {
+                    return Err(internal("atomic wider than a word of shared memory"));
+                }
+            }
+            (Space::Local, _) => return self.local_atomic(atomic, change),
+            (Space::Generic, _) => return Err(internal("generic address left")),
+        };
+        match atomic.result {
+            Some(result) => self.set_value(result, old),
+            None => Ok(()),
+        }
+    }
+
+    /// Nobody else sees local memory: a load and a store are enough.
+    fn local_atomic(&mut self, atomic: &Atomic, change: Change) -> Result<()> {
+        let access = crate::ir::Access { order: Order::Weak, ..atomic.access };
+        let address = self.value(atomic.address)?;
+        let old = self.load_local(access, address)?;
+        let new = self.changed(change, old)?;
+        self.store_local(access, address, new)?;
+        match atomic.result {
+            Some(result) => self.set_value(result, old),
+            None => Ok(()),
+        }
+    }
+
+    /// A read-modify-write at a pointer to an integer of the change's type; gives the old content.
+    fn modify(&mut self, space: Space, pointer: Word, change: Change, order: Order) -> Result<Word> {
+        let ty = self.ty(change.ty)?;
+        let bytes = if change.ty == Type::I64 { 8 } else { 4 };
+        let op = match change.op {
+            AtomicOp::Add => Op::AtomicIAdd,
+            AtomicOp::And => Op::AtomicAnd,
+            AtomicOp::Or => Op::AtomicOr,
+            AtomicOp::Xor => Op::AtomicXor,
+            AtomicOp::Exchange => Op::AtomicExchange,
+            AtomicOp::MinUnsigned => Op::AtomicUMin,
+            AtomicOp::MaxUnsigned => Op::AtomicUMax,
+            AtomicOp::MinSigned => Op::AtomicSMin,
+            AtomicOp::MaxSigned => Op::AtomicSMax,
+            AtomicOp::CompareExchange => {
+                self.need_atomics(space, bytes)?;
+                let compare = change.compare.ok_or_else(|| internal("compare-and-swap without comparand"))?;
+                return self.compare_exchange(ty, pointer, order, change.operand, compare);
+            }
+            AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd => {
+                return self.swap_loop(ty, bytes, space, pointer, order, |body, old| body.changed(change, old));
+            }
+        };
+        self.need_atomics(space, bytes)?;
+        let [scope, semantics] = self.atomic_order(order)?;
+        Ok(self.result(op, ty, atomic_operands(pointer, scope, semantics, Some(change.operand))))
+    }
+
+    /// Float addition by the device's own instruction.
+    fn float_add(
+        &mut self,
+        feature: Feature,
+        space: Space,
+        change: Change,
+        address: Word,
+        order: Order,
+    ) -> Result<Word> {
+        self.module.need(feature, "atomic float addition")?;
+        let (float, bytes) = if change.ty == Type::I64 { (Type::F64, 8) } else { (Type::F32, 4) };
+        let (float, bits) = (self.ty(float)?, self.ty(change.ty)?);
+        let pointer = self.typed_pointer(space, float, bytes, address)?;
+        let operand = self.compute(Op::Bitcast, float, &[change.operand]);
+        let [scope, semantics] = self.atomic_order(order)?;
+        let old = self.result(Op::AtomicFAddEXT, float, atomic_operands(pointer, scope, semantics, Some(operand)));
+        Ok(self.compute(Op::Bitcast, bits, &[old]))
+    }
+
+    fn compare_exchange(&mut self, ty: Word, pointer: Word, order: Order, new: Word, compare: Word) -> Result<Word> {
+        let [scope, semantics] = self.atomic_order(order)?;
+        let failure = self.failure_semantics(order)?;
+        let mut operands = atomic_operands(pointer, scope, semantics, None);
+        operands.extend([Operand::IdMemorySemantics(failure), Operand::IdRef(new), Operand::IdRef(compare)]);
+        Ok(self.result(Op::AtomicCompareExchange, ty, operands))
+    }
+
+    /// Replaces an integer of `bytes` bytes by what `change` computes from it, as one step; gives the old content.
+    pub(super) fn swap_loop(
+        &mut self,
+        ty: Word,
+        bytes: u32,
+        space: Space,
+        pointer: Word,
+        order: Order,
+        change: impl FnOnce(&mut Self, Word) -> Result<Word>,
+    ) -> Result<Word> {
+        self.need_atomics(space, bytes)?;
+        let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
+        self.loop_header(header, proceed, merge);
+        let [scope, semantics] = self.atomic_order(super::order::relaxed(order))?;
+        let expected = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
+        let new = change(self, expected)?;
+        let old = self.compare_exchange(ty, pointer, order, new, expected)?;
+        let truth = self.module.global(Global::Bool)?;
+        let done = self.compute(Op::IEqual, truth, &[old, expected]);
+        self.branch_if(done, merge, proceed);
+        self.begin_block(proceed);
+        self.branch(header);
+        self.begin_block(merge);
+        Ok(old)
+    }
+
+    pub(super) fn atomic_load(
+        &mut self,
+        space: Space,
+        ty: Word,
+        bytes: u32,
+        pointer: Word,
+        order: Order,
+    ) -> Result<Word> {
+        self.need_atomics(space, bytes)?;
+        let [scope, semantics] = self.atomic_access_order(order)?;
+        Ok(self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None)))
+    }
+
+    pub(super) fn atomic_store(
+        &mut self,
+        space: Space,
+        bytes: u32,
+        pointer: Word,
+        order: Order,
+        value: Word,
+    ) -> Result<()> {
+        self.need_atomics(space, bytes)?;
+        let [scope, semantics] = self.atomic_access_order(order)?;
+        self.effect(Op::AtomicStore, atomic_operands(pointer, scope, semantics, Some(value)));
+        Ok(())
+    }
+
+    /// Notes the features of integer atomics of a width.
+    fn need_atomics(&mut self, space: Space, bytes: u32) -> Result<()> {
+        if bytes != 8 {
+            return Ok(());
+        }
+        let feature = match space {
+            Space::Shared => Feature::ShaderSharedInt64Atomics,
+            _ => Feature::ShaderBufferInt64Atomics,
+        };
+        self.module.need(feature, "64-bit atomic or ordered memory access")
+    }
+
+    /// The content that a change leaves where `old` was.
+    fn changed(&mut self, change: Change, old: Word) -> Result<Word> {
+        let Change { op, ty: width, operand, compare } = change;
+        let ty = self.ty(width)?;
+        let truth = self.module.global(Global::Bool)?;
+        let keep_if = |body: &mut Self, comparison: Op| {
+            let keep = body.compute(comparison, truth, &[old, operand]);
+            body.compute(Op::Select, ty, &[keep, old, operand])
+        };
+        Ok(match op {
+            AtomicOp::Add => self.compute(Op::IAdd, ty, &[old, operand]),
+            AtomicOp::And => self.compute(Op::BitwiseAnd, ty, &[old, operand]),
+            AtomicOp::Or => self.compute(Op::BitwiseOr, ty, &[old, operand]),
+            AtomicOp::Xor => self.compute(Op::BitwiseXor, ty, &[old, operand]),
+            AtomicOp::Exchange => operand,
+            AtomicOp::MinUnsigned => keep_if(self, Op::ULessThan),
+            AtomicOp::MaxUnsigned => keep_if(self, Op::UGreaterThan),
+            AtomicOp::MinSigned => keep_if(self, Op::SLessThan),
+            AtomicOp::MaxSigned => keep_if(self, Op::SGreaterThan),
+            AtomicOp::CompareExchange => {
+                let compare = compare.ok_or_else(|| internal("compare-and-swap without comparand"))?;
+                let equal = self.compute(Op::IEqual, truth, &[old, compare]);
+                self.compute(Op::Select, ty, &[equal, operand, old])
+            }
+            AtomicOp::Increment => {
+                let (zero, one) = (self.constant(width, 0)?, self.constant(width, 1)?);
+                let wrap = self.compute(Op::UGreaterThanEqual, truth, &[old, operand]);
+                let next = self.compute(Op::IAdd, ty, &[old, one]);
+                self.compute(Op::Select, ty, &[wrap, zero, next])
+            }
+            AtomicOp::Decrement => {
+                let (zero, one) = (self.constant(width, 0)?, self.constant(width, 1)?);
+                let empty = self.compute(Op::IEqual, truth, &[old, zero]);
+                let above = self.compute(Op::UGreaterThan, truth, &[old, operand]);
+                let wrap = self.compute(Op::LogicalOr, truth, &[empty, above]);
+                let next = self.compute(Op::ISub, ty, &[old, one]);
+                self.compute(Op::Select, ty, &[wrap, operand, next])
+            }
+            AtomicOp::FAdd => {
+                let float = self.ty(if width == Type::I64 { Type::F64 } else { Type::F32 })?;
+                let old = self.compute(Op::Bitcast, float, &[old]);
+                let operand = self.compute(Op::Bitcast, float, &[operand]);
+                let sum = self.compute(Op::FAdd, float, &[old, operand]);
+                self.module.decorate(sum, Decoration::NoContraction, &[]);
+                self.compute(Op::Bitcast, ty, &[sum])
+            }
+        })
+    }
+}
+
+/// The feature of the device's own float addition, if that is what the change is.
+fn native_float_add(space: Space, change: Change) -> Option<Feature> {
+    match (change.op, space, change.ty) {
+        (AtomicOp::FAdd, Space::Shared, Type::I64) => Some(Feature::ShaderSharedFloat64AtomicAdd),
+        (AtomicOp::FAdd, Space::Shared, _) => Some(Feature::ShaderSharedFloat32AtomicAdd),
+        (AtomicOp::FAdd, _, Type::I64) => Some(Feature::ShaderBufferFloat64AtomicAdd),
+        (AtomicOp::FAdd, _, _) => Some(Feature::ShaderBufferFloat32AtomicAdd),
+        _ => None,
+    }
+}
+
+fn atomic_operands(pointer: Word, scope: Word, semantics: Word, operand: Option<Word>) -> Vec<Operand> {
+    let mut operands = vec![Operand::IdRef(pointer), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
+    operands.extend(operand.map(Operand::IdRef));
+    operands
+}

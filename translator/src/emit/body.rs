@@ -1,0 +1,381 @@
+//! One kernel's body: statements, structured control flow and the blocks they become.
+//!
+//! Variables stay variables of the Function storage class, which drivers promote to values themselves. The tree is walked
+//! with a stack of its own, because it may be nested deeper than a thread's stack allows to recurse.
+
+use rspirv::dr::{self, Instruction, Operand};
+use rspirv::spirv::{FunctionControl, LoopControl, Op, SelectionControl, StorageClass, Word};
+use rustc_hash::FxHashMap;
+
+use super::inputs::PushConstants;
+use super::module::{Global, Module, instruction};
+use super::storage::SharedLayout;
+use super::{EmitEntry, EntryFacts, Result, internal};
+use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::ir::{Function, Stmt, Type, Value, Var};
+
+/// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
+/// loop of our own inside.
+const NESTING_LIMIT: usize = 1022;
+
+/// Adds a kernel to the module.
+pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
+    module.begin_entry();
+    let mut body = Body {
+        function: entry.function,
+        values: vec![0; entry.function.values.len()],
+        vars: vec![0; entry.function.vars.len()],
+        variables: Vec::new(),
+        start: Vec::new(),
+        blocks: Vec::new(),
+        label: 0,
+        current: Vec::new(),
+        inputs: FxHashMap::default(),
+        push: None,
+        push_words: FxHashMap::default(),
+        push_pairs: FxHashMap::default(),
+        shared: SharedLayout::choose(module, entry.function),
+        local: 0,
+        interface: Vec::new(),
+        at: Span::default(),
+        module,
+    };
+    body.emit(entry.name).map_err(|kind| Diagnostic::new(kind, body.at))
+}
+
+/// A kernel under construction.
+pub(super) struct Body<'m, 't, 'f> {
+    pub(super) module: &'m mut Module<'t>,
+    pub(super) function: &'f Function,
+    /// Ids by the number of the value; 0 where there is none yet.
+    values: Vec<Word>,
+    /// Function variables by the number of the variable; 0 where there is none yet.
+    vars: Vec<Word>,
+    /// Declarations of Function variables, which SPIR-V wants before everything else.
+    variables: Vec<Instruction>,
+    /// What is computed once at the function's start: its inputs.
+    start: Vec<Instruction>,
+    blocks: Vec<dr::Block>,
+    /// Label of the block under construction; 0 behind a terminator.
+    label: Word,
+    current: Vec<Instruction>,
+    /// Inputs by built-in and component (0 the whole, then from 1).
+    pub(super) inputs: FxHashMap<(u32, u32), Word>,
+    pub(super) push: Option<PushConstants>,
+    /// Push constants by the number of the word.
+    pub(super) push_words: FxHashMap<u32, Word>,
+    /// 64-bit push constants by the number of the first word.
+    pub(super) push_pairs: FxHashMap<u32, Word>,
+    pub(super) shared: SharedLayout,
+    /// The variable of local memory, once used.
+    pub(super) local: Word,
+    /// Variables outside of functions that are used.
+    interface: Vec<(StorageClass, Word)>,
+    /// The instruction that statements come from.
+    at: Span,
+}
+
+/// A list of statements under way.
+struct Frame<'f> {
+    rest: std::slice::Iter<'f, Stmt>,
+    construct: Construct<'f>,
+}
+
+/// What a list of statements is part of, and where its end leads.
+enum Construct<'f> {
+    Function,
+    Then { otherwise: &'f [Stmt], otherwise_label: Word, merge: Word },
+    Otherwise { merge: Word, then_reaches_merge: bool },
+    Loop { header: Word, proceed: Word, merge: Word, broken: bool },
+}
+
+impl<'f> Body<'_, '_, 'f> {
+    fn emit(&mut self, name: &str) -> Result<EntryFacts> {
+        self.check_shared_size()?;
+        let void = self.module.global(Global::Void)?;
+        let ty = self.module.global(Global::Function(void))?;
+        let id = self.module.id();
+        self.label = self.module.id();
+        self.statements()?;
+        let push_constant_size = self.finish_push_constants()?;
+
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let Some(first) = blocks.first_mut() else { return Err(internal("function without blocks")) };
+        let mut head = std::mem::take(&mut self.variables);
+        head.append(&mut self.start);
+        head.append(&mut first.instructions);
+        first.instructions = head;
+        let control = vec![Operand::FunctionControl(FunctionControl::NONE), Operand::IdRef(ty)];
+        let function = dr::Function {
+            def: Some(instruction(Op::Function, void, id, control)),
+            end: Some(instruction(Op::FunctionEnd, 0, 0, vec![])),
+            parameters: vec![],
+            blocks,
+        };
+        for (width, float) in [(32, Type::F32), (64, Type::F64)] {
+            if self.function.values.contains(&float) {
+                self.module.float_controls(id, width);
+            }
+        }
+        self.module.entry_point(name, function, &self.interface);
+        Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
+    }
+
+    fn statements(&mut self) -> Result<()> {
+        let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function }];
+        while let Some(frame) = stack.last_mut() {
+            // What stands behind a terminator can't be reached: a Break, or a construct that nothing leaves.
+            let next = if self.label == 0 { None } else { frame.rest.next() };
+            match next {
+                Some(Stmt::If { condition, then, otherwise }) => {
+                    if let Some(frame) = self.begin_if(*condition, then, otherwise)? {
+                        stack.push(frame);
+                    }
+                }
+                Some(Stmt::Loop(body)) => {
+                    let frame = self.begin_loop(body)?;
+                    stack.push(frame);
+                }
+                Some(Stmt::Break) => self.break_innermost(&mut stack)?,
+                Some(stmt) => self.statement(stmt)?,
+                None => {
+                    let Some(frame) = stack.pop() else { break };
+                    if let Some(next) = self.end_of_list(frame.construct)? {
+                        stack.push(next);
+                    }
+                }
+            }
+            // The function itself is no construct.
+            if stack.len() > NESTING_LIMIT + 1 {
+                return Err(ErrorKind::Limit {
+                    what: "nesting of control flow".into(),
+                    needed: stack.len() as u64 - 1,
+                    available: NESTING_LIMIT as u64,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, stmt: &'f Stmt) -> Result<()> {
+        match stmt {
+            Stmt::At(span) => self.at = *span,
+            Stmt::Let(value, op) => {
+                let id = self.operation(*op, self.function.type_of(*value))?;
+                self.set_value(*value, id)?;
+            }
+            Stmt::Set(var, value) => {
+                let (variable, id) = (self.variable(*var)?, self.value(*value)?);
+                self.effect(Op::Store, vec![Operand::IdRef(variable), Operand::IdRef(id)]);
+            }
+            Stmt::Load { results, access, address } => self.load(results, *access, *address)?,
+            Stmt::Store { values, access, address } => self.store(values, *access, *address)?,
+            Stmt::Atomic(atomic) => self.atomic(atomic)?,
+            Stmt::Barrier => self.barrier()?,
+            Stmt::Fence(scope) => self.fence(*scope)?,
+            Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
+        }
+        Ok(())
+    }
+
+    /// Begins the first arm that isn't empty; `None` if both are.
+    fn begin_if(&mut self, condition: Value, then: &'f [Stmt], otherwise: &'f [Stmt]) -> Result<Option<Frame<'f>>> {
+        if then.is_empty() && otherwise.is_empty() {
+            return Ok(None);
+        }
+        let condition = self.value(condition)?;
+        let merge = self.module.id();
+        let then_label = if then.is_empty() { merge } else { self.module.id() };
+        let otherwise_label = if otherwise.is_empty() { merge } else { self.module.id() };
+        let control = Operand::SelectionControl(SelectionControl::NONE);
+        self.effect(Op::SelectionMerge, vec![Operand::IdRef(merge), control]);
+        self.branch_if(condition, then_label, otherwise_label);
+        Ok(Some(if then.is_empty() {
+            self.begin_block(otherwise_label);
+            Frame { rest: otherwise.iter(), construct: Construct::Otherwise { merge, then_reaches_merge: true } }
+        } else {
+            self.begin_block(then_label);
+            Frame { rest: then.iter(), construct: Construct::Then { otherwise, otherwise_label, merge } }
+        }))
+    }
+
+    fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
+        let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
+        self.loop_header(header, proceed, merge);
+        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken: false } })
+    }
+
+    /// Enters a loop: its header, and the block where its body begins.
+    pub(super) fn loop_header(&mut self, header: Word, proceed: Word, merge: Word) {
+        self.branch(header);
+        self.begin_block(header);
+        let control = Operand::LoopControl(LoopControl::NONE);
+        self.effect(Op::LoopMerge, vec![Operand::IdRef(merge), Operand::IdRef(proceed), control]);
+        let body = self.module.id();
+        self.branch(body);
+        self.begin_block(body);
+    }
+
+    fn break_innermost(&mut self, stack: &mut [Frame<'f>]) -> Result<()> {
+        for frame in stack.iter_mut().rev() {
+            if let Construct::Loop { merge, broken, .. } = &mut frame.construct {
+                *broken = true;
+                let merge = *merge;
+                self.branch(merge);
+                return Ok(());
+            }
+        }
+        Err(internal("break outside a loop"))
+    }
+
+    /// Leads the end of a list to where it belongs, and returns the list that follows, if the construct has another.
+    fn end_of_list(&mut self, construct: Construct<'f>) -> Result<Option<Frame<'f>>> {
+        let open = self.label != 0;
+        match construct {
+            Construct::Function => {
+                if open {
+                    self.terminate(Op::Return, vec![]);
+                }
+            }
+            Construct::Then { otherwise, otherwise_label, merge } => {
+                if open {
+                    self.branch(merge);
+                }
+                if otherwise.is_empty() {
+                    self.begin_block(merge);
+                } else {
+                    self.begin_block(otherwise_label);
+                    let construct = Construct::Otherwise { merge, then_reaches_merge: open };
+                    return Ok(Some(Frame { rest: otherwise.iter(), construct }));
+                }
+            }
+            Construct::Otherwise { merge, then_reaches_merge } => {
+                if open {
+                    self.branch(merge);
+                }
+                self.begin_merge(merge, open || then_reaches_merge);
+            }
+            Construct::Loop { header, proceed, merge, broken } => {
+                if open {
+                    self.branch(proceed);
+                }
+                // SPIR-V wants the continue target with its back edge even where nothing reaches it.
+                self.begin_block(proceed);
+                self.branch(header);
+                self.begin_merge(merge, broken);
+            }
+        }
+        Ok(None)
+    }
+
+    fn begin_merge(&mut self, merge: Word, reached: bool) {
+        self.begin_block(merge);
+        if !reached {
+            self.terminate(Op::Unreachable, vec![]);
+        }
+    }
+
+    pub(super) fn begin_block(&mut self, label: Word) {
+        self.label = label;
+    }
+
+    pub(super) fn branch(&mut self, target: Word) {
+        self.terminate(Op::Branch, vec![Operand::IdRef(target)]);
+    }
+
+    pub(super) fn branch_if(&mut self, condition: Word, then: Word, otherwise: Word) {
+        let operands = [condition, then, otherwise].map(Operand::IdRef).to_vec();
+        self.terminate(Op::BranchConditional, operands);
+    }
+
+    fn terminate(&mut self, op: Op, operands: Vec<Operand>) {
+        self.effect(op, operands);
+        let label = Some(instruction(Op::Label, 0, self.label, vec![]));
+        self.blocks.push(dr::Block { label, instructions: std::mem::take(&mut self.current) });
+        self.label = 0;
+    }
+
+    /// Appends an instruction without a result.
+    pub(super) fn effect(&mut self, op: Op, operands: Vec<Operand>) {
+        self.current.push(instruction(op, 0, 0, operands));
+    }
+
+    /// Appends an instruction with a result.
+    pub(super) fn result(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
+        let id = self.module.id();
+        self.current.push(instruction(op, ty, id, operands));
+        id
+    }
+
+    /// Appends an instruction with a result whose operands are all ids.
+    pub(super) fn compute(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
+        self.result(op, ty, operands.iter().copied().map(Operand::IdRef).collect())
+    }
+
+    /// Adds an instruction to the function's start, whose result all blocks can use.
+    pub(super) fn at_start(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
+        let id = self.module.id();
+        self.start.push(instruction(op, ty, id, operands));
+        id
+    }
+
+    /// Declares a variable of the function.
+    pub(super) fn declare(&mut self, ty: Word, initializer: Option<Word>, name: &str) -> Result<Word> {
+        let pointer = self.module.global(Global::Pointer(StorageClass::Function, ty))?;
+        let mut operands = vec![Operand::StorageClass(StorageClass::Function)];
+        operands.extend(initializer.map(Operand::IdRef));
+        let id = self.module.id();
+        self.variables.push(instruction(Op::Variable, pointer, id, operands));
+        self.module.name(id, name);
+        Ok(id)
+    }
+
+    /// Notes the use of a variable outside of functions.
+    pub(super) fn uses(&mut self, class: StorageClass, variable: Word) {
+        if !self.interface.contains(&(class, variable)) {
+            self.interface.push((class, variable));
+        }
+    }
+
+    /// The SPIR-V type of an IR type.
+    pub(super) fn ty(&mut self, ty: Type) -> Result<Word> {
+        self.module.global(match ty {
+            Type::Bool => Global::Bool,
+            Type::I32 => Global::Int(32),
+            Type::I64 => Global::Int(64),
+            Type::F32 => Global::Float(32),
+            Type::F64 => Global::Float(64),
+        })
+    }
+
+    /// The id of a value.
+    pub(super) fn value(&self, value: Value) -> Result<Word> {
+        match self.values.get(value.0 as usize) {
+            Some(&id) if id != 0 => Ok(id),
+            _ => Err(internal(format!("{value} is used before it is defined"))),
+        }
+    }
+
+    /// Gives a value its id.
+    pub(super) fn set_value(&mut self, value: Value, id: Word) -> Result<()> {
+        let slot = self.values.get_mut(value.0 as usize).ok_or_else(|| internal(format!("no value {value}")))?;
+        *slot = id;
+        Ok(())
+    }
+
+    /// The Function variable of a variable.
+    pub(super) fn variable(&mut self, var: Var) -> Result<Word> {
+        let index = var.0 as usize;
+        match self.vars.get(index) {
+            None => Err(internal(format!("no variable {var}"))),
+            Some(0) => {
+                let ty = self.ty(self.function.var_type(var))?;
+                let zero = self.module.global(Global::Null(ty))?;
+                let id = self.declare(ty, Some(zero), &format!("r{}", var.0))?;
+                self.vars[index] = id;
+                Ok(id)
+            }
+            Some(&id) => Ok(id),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What a kernel reads of its launch: built-in variables, push constants and specialization constants.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
+use rustc_hash::FxHashMap;
+
+use super::body::Body;
+use super::module::{Global, Module};
+use super::{Result, internal};
+use crate::diagnostic::ErrorKind;
+use crate::interface::spec_id;
+use crate::ir::{Builtin, Type};
+use crate::target::Feature;
+
+/// Declarations that all entries of a module share.
+#[derive(Default)]
+pub(super) struct Launch {
+    /// Specialization constants of the block size.
+    block_size: [Word; 3],
+    /// Specialization constant of the shared memory's size in bytes.
+    pub(super) shared_bytes: Word,
+    /// Input variables by what they hold.
+    inputs: FxHashMap<BuiltIn, Word>,
+}
+
+impl Module<'_> {
+    /// Declares the specialization constants with their defaults.
+    pub(super) fn declare_launch(&mut self, block: [u32; 3], shared_bytes: u32) -> Result<()> {
+        let ty = self.u32()?;
+        let names = ["block_x", "block_y", "block_z"];
+        for (dimension, (id, name)) in
+            [spec_id::BLOCK_X, spec_id::BLOCK_Y, spec_id::BLOCK_Z].into_iter().zip(names).enumerate()
+        {
+            self.launch.block_size[dimension] = self.spec_constant(ty, id, block[dimension], name);
+        }
+        let vector = self.u32_vector(3)?;
+        let parts = self.launch.block_size.map(Operand::IdRef).to_vec();
+        let size = self.define(Op::SpecConstantComposite, vector, parts);
+        self.decorate(size, Decoration::BuiltIn, &[Operand::BuiltIn(BuiltIn::WorkgroupSize)]);
+        self.launch.shared_bytes = self.spec_constant(ty, spec_id::SHARED_BYTES, shared_bytes, "shared_bytes");
+        Ok(())
+    }
+
+    fn spec_constant(&mut self, ty: Word, spec_id: u32, default: u32, name: &str) -> Word {
+        let constant = self.define(Op::SpecConstant, ty, vec![Operand::LiteralBit32(default)]);
+        self.decorate(constant, Decoration::SpecId, &[Operand::LiteralBit32(spec_id)]);
+        self.name(constant, name);
+        constant
+    }
+
+    /// The input variable of a built-in.
+    fn input(&mut self, builtin: BuiltIn, ty: Word) -> Result<Word> {
+        if let Some(&variable) = self.launch.inputs.get(&builtin) {
+            return Ok(variable);
+        }
+        let variable = self.variable(StorageClass::Input, ty, &format!("{builtin:?}"))?;
+        self.decorate(variable, Decoration::BuiltIn, &[Operand::BuiltIn(builtin)]);
+        self.launch.inputs.insert(builtin, variable);
+        Ok(variable)
+    }
+}
+
+/// The push constants of one entry. The block's type is made last, when its size is known.
+pub(super) struct PushConstants {
+    variable: Word,
+    /// Words up to the last one read.
+    pub(super) words: u32,
+}
+
+impl Body<'_, '_, '_> {
+    /// The value of a built-in of the given type.
+    pub(super) fn builtin(&mut self, builtin: Builtin, ty: Type) -> Result<Word> {
+        match builtin {
+            Builtin::ThreadId(dimension) => self.input_component(BuiltIn::LocalInvocationId, dimension),
+            Builtin::WorkgroupId(dimension) => self.input_component(BuiltIn::WorkgroupId, dimension),
+            Builtin::BlockSize(dimension) => self
+                .module
+                .launch
+                .block_size
+                .get(usize::from(dimension))
+                .copied()
+                .ok_or_else(|| internal(format!("dimension {dimension}"))),
+            Builtin::ThreadIndex => {
+                let ty = self.module.u32()?;
+                self.input(BuiltIn::LocalInvocationIndex, ty)
+            }
+            Builtin::SharedBytes => Ok(self.module.launch.shared_bytes),
+            Builtin::PushConstant(offset) => self.push_constant(offset, ty),
+            Builtin::Clock => self.clock(),
+            Builtin::LocalAddress(offset) => self.module.u32_constant(offset),
+        }
+    }
+
+    /// One component of a three-dimensional input, taken at the function's start.
+    fn input_component(&mut self, builtin: BuiltIn, dimension: u8) -> Result<Word> {
+        if dimension > 2 {
+            return Err(internal(format!("dimension {dimension}")));
+        }
+        let key = (builtin as u32, u32::from(dimension) + 1);
+        if let Some(&value) = self.inputs.get(&key) {
+            return Ok(value);
+        }
+        let vector = self.module.u32_vector(3)?;
+        let whole = self.input(builtin, vector)?;
+        let ty = self.module.u32()?;
+        let operands = vec![Operand::IdRef(whole), Operand::LiteralBit32(u32::from(dimension))];
+        let value = self.at_start(Op::CompositeExtract, ty, operands);
+        self.inputs.insert(key, value);
+        Ok(value)
+    }
+
+    /// An input as a whole, loaded once at the function's start.
+    fn input(&mut self, builtin: BuiltIn, ty: Word) -> Result<Word> {
+        let key = (builtin as u32, 0);
+        if let Some(&value) = self.inputs.get(&key) {
+            return Ok(value);
+        }
+        let variable = self.module.input(builtin, ty)?;
+        self.uses(StorageClass::Input, variable);
+        let value = self.at_start(Op::Load, ty, vec![Operand::IdRef(variable)]);
+        self.inputs.insert(key, value);
+        Ok(value)
+    }
+
+    /// One word of the push constants, or two as `I64`.
+    fn push_constant(&mut self, offset: u32, ty: Type) -> Result<Word> {
+        let word = offset / 4;
+        if ty != Type::I64 {
+            return self.push_constant_word(word);
+        }
+        if let Some(&value) = self.push_pairs.get(&word) {
+            return Ok(value);
+        }
+        let next = word.checked_add(1).ok_or_else(|| internal("push constant offset"))?;
+        let parts = [self.push_constant_word(word)?, self.push_constant_word(next)?];
+        let vector = self.module.u32_vector(2)?;
+        let pair = self.at_start(Op::CompositeConstruct, vector, parts.map(Operand::IdRef).to_vec());
+        let ty = self.module.global(Global::Int(64))?;
+        let value = self.at_start(Op::Bitcast, ty, vec![Operand::IdRef(pair)]);
+        self.push_pairs.insert(word, value);
+        Ok(value)
+    }
+
+    fn push_constant_word(&mut self, word: u32) -> Result<Word> {
+        if let Some(&value) = self.push_words.get(&word) {
+            return Ok(value);
+        }
+        let limit = self.module.target.limits.max_push_constants_size;
+        if word >= limit / 4 {
+            return Err(ErrorKind::Limit {
+                what: "push constants in bytes".into(),
+                needed: (u64::from(word) + 1) * 4,
+                available: u64::from(limit),
+            });
+        }
+        let variable = match &mut self.push {
+            Some(push) => {
+                push.words = push.words.max(word + 1);
+                push.variable
+            }
+            None => {
+                let variable = self.module.id();
+                self.push = Some(PushConstants { variable, words: word + 1 });
+                variable
+            }
+        };
+        let ty = self.module.u32()?;
+        let pointer = self.module.global(Global::Pointer(StorageClass::PushConstant, ty))?;
+        let indices = [self.module.u32_constant(0)?, self.module.u32_constant(word)?];
+        let operands = vec![Operand::IdRef(variable), Operand::IdRef(indices[0]), Operand::IdRef(indices[1])];
+        let place = self.at_start(Op::AccessChain, pointer, operands);
+        let value = self.at_start(Op::Load, ty, vec![Operand::IdRef(place)]);
+        self.push_words.insert(word, value);
+        Ok(value)
+    }
+
+    /// Declares the push constant block, if one is read, and returns its size in bytes.
+    pub(super) fn finish_push_constants(&mut self) -> Result<u32> {
+        let Some(PushConstants { variable, words }) = self.push.take() else { return Ok(0) };
+        let element = self.module.u32()?;
+        let length = self.module.u32_constant(words)?;
+        let block = self.module.global(Global::Block(element, length, 4))?;
+        self.module.define_variable(variable, StorageClass::PushConstant, block, "push_constants")?;
+        self.uses(StorageClass::PushConstant, variable);
+        // Below the target's limit in bytes, which is a u32.
+        Ok(words * 4)
+    }
+
+    fn clock(&mut self) -> Result<Word> {
+        // Scope ids of SPIR-V: 3 is the subgroup, 1 the device.
+        let (feature, scope) = if self.module.target.has(Feature::ShaderSubgroupClock) {
+            (Feature::ShaderSubgroupClock, 3)
+        } else {
+            (Feature::ShaderDeviceClock, 1)
+        };
+        self.module.need(feature, "reading the clock")?;
+        let scope = self.module.u32_constant(scope)?;
+        let ty = self.module.global(Global::Int(64))?;
+        Ok(self.result(Op::ReadClockKHR, ty, vec![Operand::IdScope(scope)]))
+    }
+}

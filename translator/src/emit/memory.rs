@@ -1,0 +1,304 @@
+//! Loads and stores.
+//!
+//! Global memory, and shared memory that is declared as blocks, are accessed by the type of the whole access. Other memory
+//! is an array of words: a wider access is several words, a narrower one a part of a word. A part of a shared word is
+//! written by compare-and-swap, because another thread may be writing the rest of it.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Op, Word};
+
+use super::body::Body;
+use super::order::{Direction, relaxed, scope_of};
+use super::shape::Shape;
+use super::storage::{SharedLayout, WordArray};
+use super::{Result, internal};
+use crate::ir::{Access, Order, Space, Type, Value};
+use crate::target::Feature;
+
+/// How memory can be reached for an access.
+pub(super) enum Place {
+    /// By a pointer to the access's own type.
+    Typed,
+    /// As an array of words.
+    Words(WordArray),
+}
+
+/// A part of a word: the word, and where in it the part begins.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    array: WordArray,
+    pub(super) pointer: Word,
+    /// First bit, as an id.
+    shift: Word,
+    bits: u32,
+}
+
+impl Body<'_, '_, '_> {
+    pub(super) fn load(&mut self, results: &[Value], access: Access, address: Value) -> Result<()> {
+        if matches!(access.order, Order::Release(_) | Order::AcquireRelease(_)) {
+            return Err(internal("load that releases"));
+        }
+        let address = self.value(address)?;
+        let shape = Shape::of(access.bytes, results.len())?;
+        let found = match self.place(access.space, shape)? {
+            Place::Typed => {
+                let whole = self.load_typed(shape, access, address)?;
+                self.unpack(shape, whole, access.bytes, results.len())?
+            }
+            Place::Words(array) => self.load_words(array, shape, access, address, results.len())?,
+        };
+        if found.len() != results.len() {
+            return Err(internal("elements of a load"));
+        }
+        results.iter().zip(found).try_for_each(|(&value, id)| self.set_value(value, id))
+    }
+
+    pub(super) fn store(&mut self, values: &[Value], access: Access, address: Value) -> Result<()> {
+        if matches!(access.order, Order::Acquire(_) | Order::AcquireRelease(_)) {
+            return Err(internal("store that acquires"));
+        }
+        let address = self.value(address)?;
+        let shape = Shape::of(access.bytes, values.len())?;
+        let values = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>>>()?;
+        match self.place(access.space, shape)? {
+            Place::Typed => {
+                let whole = self.pack(shape, &values, access.bytes)?;
+                self.store_typed(shape, access, address, whole)
+            }
+            Place::Words(array) => self.store_words(array, shape, access, address, &values),
+        }
+    }
+
+    /// How to reach memory for an access of a shape. Notes the features that typed access needs.
+    fn place(&mut self, space: Space, shape: Shape) -> Result<Place> {
+        match (space, shape) {
+            (Space::Global, Shape::Byte) => {
+                self.module.need(Feature::StorageBuffer8BitAccess, "8-bit global memory access")?;
+            }
+            (Space::Global, Shape::Half) => {
+                self.module.need(Feature::StorageBuffer16BitAccess, "16-bit global memory access")?;
+            }
+            (Space::Global, _) => {}
+            (Space::Shared, _) if self.shared != SharedLayout::Blocks => return Ok(Place::Words(self.shared_words()?)),
+            (Space::Shared, Shape::Byte | Shape::Half) => {
+                let feature = match shape {
+                    Shape::Byte => Feature::WorkgroupMemoryExplicitLayout8BitAccess,
+                    _ => Feature::WorkgroupMemoryExplicitLayout16BitAccess,
+                };
+                if !self.module.target.has(feature) {
+                    return Ok(Place::Words(self.shared_words()?));
+                }
+                self.module.need(feature, "narrow shared memory access")?;
+            }
+            (Space::Shared, _) => {}
+            (Space::Local, _) => return Ok(Place::Words(self.local_words()?)),
+            (Space::Generic, _) => return Err(internal("generic address left")),
+        }
+        Ok(Place::Typed)
+    }
+
+    fn load_typed(&mut self, shape: Shape, access: Access, address: Word) -> Result<Word> {
+        let ty = self.shape_type(shape)?;
+        let pointer = self.typed_pointer(access.space, ty, shape.bytes(), address)?;
+        if scope_of(access.order).is_some() && shape.is_atomic() {
+            return self.atomic_load(access.space, ty, shape.bytes(), pointer, access.order);
+        }
+        let align = (access.space == Space::Global).then(|| shape.bytes());
+        let mut operands = vec![Operand::IdRef(pointer)];
+        operands.extend(self.memory_operands(access, Direction::Load, align)?);
+        let whole = self.result(Op::Load, ty, operands);
+        self.ordered_fence(access.order)?;
+        Ok(whole)
+    }
+
+    fn store_typed(&mut self, shape: Shape, access: Access, address: Word, whole: Word) -> Result<()> {
+        let ty = self.shape_type(shape)?;
+        let pointer = self.typed_pointer(access.space, ty, shape.bytes(), address)?;
+        if scope_of(access.order).is_some() && shape.is_atomic() {
+            return self.atomic_store(access.space, shape.bytes(), pointer, access.order, whole);
+        }
+        self.ordered_fence(access.order)?;
+        let align = (access.space == Space::Global).then(|| shape.bytes());
+        let mut operands = vec![Operand::IdRef(pointer), Operand::IdRef(whole)];
+        operands.extend(self.memory_operands(access, Direction::Store, align)?);
+        self.effect(Op::Store, operands);
+        Ok(())
+    }
+
+    fn load_words(
+        &mut self,
+        array: WordArray,
+        shape: Shape,
+        access: Access,
+        address: Word,
+        elements: usize,
+    ) -> Result<Vec<Word>> {
+        if shape.bytes() < array.word_bytes {
+            let part = self.part(array, address, shape.bytes())?;
+            let whole = self.load_word(array, part.pointer, access)?;
+            let word = self.extract(part, whole)?;
+            return self.unpack_words(&[word], access.bytes, elements);
+        }
+        let count = shape.bytes() / array.word_bytes;
+        let each = if count == 1 { access } else { Access { order: relaxed(access.order), ..access } };
+        let first = self.divide(address, array.word_bytes)?;
+        let mut words = Vec::with_capacity(4);
+        for number in 0..count {
+            let pointer = self.numbered_pointer(array, first, number)?;
+            let word = self.load_word(array, pointer, each)?;
+            if array.word_bytes == 8 && access.bytes != 8 {
+                words.extend(self.split(word)?);
+            } else {
+                words.push(word);
+            }
+        }
+        if count > 1 && array.is_shared() {
+            self.ordered_fence(access.order)?;
+        }
+        if array.word_bytes == 8 && access.bytes == 8 {
+            return Ok(words);
+        }
+        self.unpack_words(&words, access.bytes, elements)
+    }
+
+    fn store_words(
+        &mut self,
+        array: WordArray,
+        shape: Shape,
+        access: Access,
+        address: Word,
+        values: &[Word],
+    ) -> Result<()> {
+        if shape.bytes() < array.word_bytes {
+            let words = self.pack_words(values, access.bytes)?;
+            let &[word] = words.as_slice() else { return Err(internal("part of a word")) };
+            let part = self.part(array, address, shape.bytes())?;
+            return self.store_part(part, access, word);
+        }
+        let words = match (array.word_bytes, access.bytes) {
+            (8, 8) => values.to_vec(),
+            (8, _) => {
+                let halves = self.pack_words(values, access.bytes)?;
+                self.unpack_words(&halves, 8, halves.len() / 2)?
+            }
+            _ => self.pack_words(values, access.bytes)?,
+        };
+        let mut each = access;
+        if words.len() > 1 && array.is_shared() {
+            self.ordered_fence(access.order)?;
+            each.order = relaxed(access.order);
+        }
+        let first = self.divide(address, array.word_bytes)?;
+        for (number, word) in (0..).zip(words) {
+            let pointer = self.numbered_pointer(array, first, number)?;
+            self.store_word(array, pointer, each, word)?;
+        }
+        Ok(())
+    }
+
+    /// One integer of local memory.
+    pub(super) fn load_local(&mut self, access: Access, address: Word) -> Result<Word> {
+        let array = self.local_words()?;
+        let found = self.load_words(array, Shape::of(access.bytes, 1)?, access, address, 1)?;
+        found.first().copied().ok_or_else(|| internal("elements of a load"))
+    }
+
+    /// Replaces one integer of local memory.
+    pub(super) fn store_local(&mut self, access: Access, address: Word, value: Word) -> Result<()> {
+        let array = self.local_words()?;
+        self.store_words(array, Shape::of(access.bytes, 1)?, access, address, &[value])
+    }
+
+    fn numbered_pointer(&mut self, array: WordArray, first: Word, number: u32) -> Result<Word> {
+        if number == 0 {
+            return self.word_pointer(array, first);
+        }
+        let ty = self.module.u32()?;
+        let number = self.module.u32_constant(number)?;
+        let index = self.compute(Op::IAdd, ty, &[first, number]);
+        self.word_pointer(array, index)
+    }
+
+    fn load_word(&mut self, array: WordArray, pointer: Word, access: Access) -> Result<Word> {
+        if array.is_shared() && scope_of(access.order).is_some() {
+            return self.atomic_load(Space::Shared, array.word, array.word_bytes, pointer, access.order);
+        }
+        let mut operands = vec![Operand::IdRef(pointer)];
+        operands.extend(self.memory_operands(access, Direction::Load, None)?);
+        Ok(self.result(Op::Load, array.word, operands))
+    }
+
+    fn store_word(&mut self, array: WordArray, pointer: Word, access: Access, word: Word) -> Result<()> {
+        if array.is_shared() && scope_of(access.order).is_some() {
+            return self.atomic_store(Space::Shared, array.word_bytes, pointer, access.order, word);
+        }
+        let mut operands = vec![Operand::IdRef(pointer), Operand::IdRef(word)];
+        operands.extend(self.memory_operands(access, Direction::Store, None)?);
+        self.effect(Op::Store, operands);
+        Ok(())
+    }
+
+    /// The part of a word that `bytes` bytes at an address are.
+    pub(super) fn part(&mut self, array: WordArray, address: Word, bytes: u32) -> Result<Part> {
+        let ty = self.module.u32()?;
+        let index = self.divide(address, array.word_bytes)?;
+        let pointer = self.word_pointer(array, index)?;
+        let mask = self.module.u32_constant(array.word_bytes - 1)?;
+        let byte = self.compute(Op::BitwiseAnd, ty, &[address, mask]);
+        let three = self.module.u32_constant(3)?;
+        let shift = self.compute(Op::ShiftLeftLogical, ty, &[byte, three]);
+        Ok(Part { array, pointer, shift, bits: bytes * 8 })
+    }
+
+    /// A part of a word as a zero-extended 32-bit integer.
+    pub(super) fn extract(&mut self, part: Part, whole: Word) -> Result<Word> {
+        let ty = self.module.u32()?;
+        let bits = self.module.u32_constant(part.bits)?;
+        if part.array.word_bytes == 4 {
+            return Ok(self.compute(Op::BitFieldUExtract, ty, &[whole, part.shift, bits]));
+        }
+        let shifted = self.compute(Op::ShiftRightLogical, part.array.word, &[whole, part.shift]);
+        let low = self.compute(Op::UConvert, ty, &[shifted]);
+        if part.bits == 32 {
+            return Ok(low);
+        }
+        let zero = self.module.u32_constant(0)?;
+        Ok(self.compute(Op::BitFieldUExtract, ty, &[low, zero, bits]))
+    }
+
+    /// A word with a part of it replaced by the low bits of a 32-bit integer.
+    pub(super) fn insert(&mut self, part: Part, whole: Word, value: Word) -> Result<Word> {
+        let ty = part.array.word;
+        if part.array.word_bytes == 4 {
+            let bits = self.module.u32_constant(part.bits)?;
+            return Ok(self.compute(Op::BitFieldInsert, ty, &[whole, value, part.shift, bits]));
+        }
+        // A part of a 64-bit word has at most 32 bits.
+        let mask = self.constant(Type::I64, (1 << part.bits) - 1)?;
+        let hole = self.compute(Op::ShiftLeftLogical, ty, &[mask, part.shift]);
+        let hole = self.compute(Op::Not, ty, &[hole]);
+        let kept = self.compute(Op::BitwiseAnd, ty, &[whole, hole]);
+        let wide = self.compute(Op::UConvert, ty, &[value]);
+        let wide = self.compute(Op::BitwiseAnd, ty, &[wide, mask]);
+        let moved = self.compute(Op::ShiftLeftLogical, ty, &[wide, part.shift]);
+        Ok(self.compute(Op::BitwiseOr, ty, &[kept, moved]))
+    }
+
+    fn store_part(&mut self, part: Part, access: Access, value: Word) -> Result<()> {
+        if part.array.is_shared() {
+            // Threads of other blocks don't see shared memory, so a weak store needs no wider scope.
+            let order = match access.order {
+                Order::Weak => Order::Relaxed(crate::ir::Scope::Cta),
+                order => order,
+            };
+            self.swap_loop(part.array.word, part.array.word_bytes, Space::Shared, part.pointer, order, |body, old| {
+                body.insert(part, old, value)
+            })?;
+        } else {
+            let old = self.load_word(part.array, part.pointer, access)?;
+            let new = self.insert(part, old, value)?;
+            self.store_word(part.array, part.pointer, access, new)?;
+        }
+        Ok(())
+    }
+}

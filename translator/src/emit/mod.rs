@@ -1,0 +1,117 @@
+//! Emits SPIR-V for verified functions of the intermediate representation.
+//!
+//! One operation becomes one SPIR-V instruction or a fixed short sequence; nothing is optimised here, and whether the
+//! device does an operation exactly was settled by earlier passes. Capabilities, extensions and the list of device
+//! features follow from what is used.
+//!
+//! * [`module`]: types, constants and everything else outside of functions.
+//! * [`inputs`]: what a kernel reads of its launch: built-in variables, push constants, specialization constants.
+//! * [`body`]: statements and control flow of one kernel; [`ops`] its operations and [`wide`] 64-bit products.
+//! * [`memory`]: loads and stores, with [`shape`] for how elements lie in one access, [`order`] for memory semantics and
+//!   [`storage`] for how shared and local memory are declared; [`atomic`]: read-modify-write.
+
+mod atomic;
+mod body;
+mod inputs;
+mod memory;
+mod module;
+mod ops;
+mod order;
+mod shape;
+mod storage;
+mod wide;
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::ir::Function;
+use crate::target::{Feature, Target, Version};
+
+use module::Module;
+
+/// A kernel to emit.
+#[derive(Clone, Copy, Debug)]
+pub struct EmitEntry<'a> {
+    /// Name of the entry point.
+    pub name: &'a str,
+    /// Its body, which [`crate::ir::verify`] accepts and which has no [`crate::ir::Space::Generic`] left.
+    pub function: &'a Function,
+    /// `.reqntid`, the default of the block size's specialization constants where all entries agree on it.
+    pub required_block: Option<[u32; 3]>,
+}
+
+/// An emitted module.
+#[derive(Clone, Debug)]
+pub struct Emitted {
+    /// The SPIR-V module.
+    pub spirv: Vec<u32>,
+    /// SPIR-V version of the module.
+    pub version: Version,
+    /// Device features that its capabilities need: the union over its entries.
+    pub features: BTreeSet<Feature>,
+    /// What was found about each entry, in the order given.
+    pub entries: Vec<EntryFacts>,
+}
+
+/// What emission finds out about one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryFacts {
+    /// Device features that it needs.
+    pub features: BTreeSet<Feature>,
+    /// Size of its push constant block in bytes: up to the end of the last word that it reads.
+    pub push_constant_size: u32,
+}
+
+/// Newest SPIR-V version that is emitted: from 1.6 on, subgroup sizes may vary unless told otherwise.
+const NEWEST: Version = Version(1, 5);
+
+/// Emits one module with the given entries. Specialization constants have the ids of [`crate::interface::spec_id`].
+///
+/// # Errors
+/// At most one for each entry, which bears the entry's name: [`ErrorKind::MissingFeature`] where the target lacks a
+/// feature, [`ErrorKind::Limit`] where it lacks room, and [`ErrorKind::Internal`] for a function that isn't what
+/// [`EmitEntry::function`] asks for. The other entries can be emitted without the failed ones by another call.
+pub fn emit(target: &Target, entries: &[EmitEntry<'_>]) -> Result<Emitted, Vec<Diagnostic>> {
+    let outside = |kind| vec![Diagnostic::new(kind, Span::default())];
+    let mut module = Module::new(target, target.spirv.min(NEWEST)).map_err(outside)?;
+    module.declare_launch(default_block(entries), default_shared_bytes(entries)).map_err(outside)?;
+    let mut facts = Vec::with_capacity(entries.len());
+    let mut errors = Vec::new();
+    for entry in entries {
+        match body::emit_entry(&mut module, entry) {
+            Ok(found) => facts.push(found),
+            Err(error) => errors.push(error.in_function(entry.name)),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let version = module.version();
+    let mut features = module.base_features();
+    features.extend(facts.iter().flat_map(|entry| entry.features.iter().copied()));
+    let spirv = module.finish().map_err(outside)?;
+    Ok(Emitted { spirv, version, features, entries: facts })
+}
+
+/// Block size that the specialization constants default to.
+fn default_block(entries: &[EmitEntry<'_>]) -> [u32; 3] {
+    let first = entries.first().and_then(|entry| entry.required_block);
+    match first {
+        Some(block) if entries.iter().all(|entry| entry.required_block == first) => block,
+        _ => [1; 3],
+    }
+}
+
+/// Shared memory that the specialization constant defaults to: enough for every entry without dynamic memory.
+fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
+    let most = entries.iter().map(|entry| entry.function.shared_bytes).max().unwrap_or(0);
+    most.max(storage::SHARED_GRANULE).checked_next_multiple_of(storage::SHARED_GRANULE).unwrap_or(most)
+}
+
+/// Shorthand of the stages in here, whose errors get their place in the source at the top.
+type Result<T, E = ErrorKind> = std::result::Result<T, E>;
+
+/// A broken invariant.
+fn internal(what: impl Into<String>) -> ErrorKind {
+    ErrorKind::Internal(what.into())
+}

@@ -1,0 +1,396 @@
+//! The SPIR-V module under construction: everything outside of function bodies.
+//!
+//! Wraps rspirv's data representation with a cache, because its own builder searches all types and constants one by one.
+//! Knows nothing of the intermediate representation.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use rspirv::binary::Assemble;
+use rspirv::dr::{self, Instruction, Operand};
+use rspirv::grammar;
+use rspirv::spirv::{
+    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass, Word,
+};
+use rustc_hash::FxHashMap;
+
+use super::Result;
+use super::inputs::Launch;
+use super::storage::SharedMemory;
+use crate::diagnostic::ErrorKind;
+use crate::target::{Feature, Target, Version};
+
+/// A type or constant by its definition; equal ones share one id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Global {
+    Void,
+    Bool,
+    /// By width in bits.
+    Int(u32),
+    /// By width in bits.
+    Float(u32),
+    /// Component type and count.
+    Vector(Word, u32),
+    /// A struct of two members of one type, as extended multiplication returns.
+    Pair(Word),
+    /// A bare array; the length is a constant's id.
+    Array(Word, Word),
+    /// A block whose one member is an array: element type, length as a constant's id, bytes of an element.
+    Block(Word, Word, u32),
+    Pointer(StorageClass, Word),
+    /// The type of functions without parameters that return this type.
+    Function(Word),
+    /// A constant's type and bits.
+    Constant(Word, u64),
+    /// A constant of a type whose bits are all zero.
+    Null(Word),
+    True,
+    False,
+}
+
+/// Largest bound of ids that consumers must accept (SPIR-V, "Universal Limits").
+const ID_LIMIT: u32 = 4_194_303;
+
+/// rspirv's description of each operation by opcode; its own look-up is a linear search.
+static CLASSES: LazyLock<Vec<Option<&'static grammar::Instruction<'static>>>> = LazyLock::new(|| {
+    let mut classes = Vec::new();
+    for class in grammar::INSTRUCTION_TABLE.iter() {
+        let opcode = class.opcode as usize;
+        if classes.len() <= opcode {
+            classes.resize(opcode + 1, None);
+        }
+        classes[opcode] = Some(class);
+    }
+    classes
+});
+
+/// An instruction; `0` stands for no result type or no result.
+pub(super) fn instruction(op: Op, ty: Word, id: Word, operands: Vec<Operand>) -> Instruction {
+    let class = CLASSES.get(op as usize).copied().flatten();
+    let class = class.unwrap_or_else(|| grammar::INSTRUCTION_TABLE.get(op));
+    let some = |word| if word == 0 { None } else { Some(word) };
+    Instruction { class, result_type: some(ty), result_id: some(id), operands }
+}
+
+pub(super) struct Module<'t> {
+    pub(super) target: &'t Target,
+    /// What is declared of the launch. Its ids are zero before [`Module::declare_launch`].
+    pub(super) launch: Launch,
+    /// What is declared of shared memory.
+    pub(super) shared: SharedMemory,
+    version: Version,
+    dr: dr::Module,
+    bound: Word,
+    globals: FxHashMap<Global, Word>,
+    capabilities: BTreeSet<u32>,
+    extensions: BTreeSet<&'static str>,
+    /// One bit per feature that the present entry needs.
+    features: u64,
+    base_features: u64,
+    glsl: Word,
+}
+
+impl<'t> Module<'t> {
+    /// An empty module for a target, with what every kernel needs declared.
+    pub(super) fn new(target: &'t Target, version: Version) -> Result<Self> {
+        let mut module = Module {
+            target,
+            launch: Launch::default(),
+            shared: SharedMemory::default(),
+            version,
+            dr: dr::Module::new(),
+            bound: 1,
+            globals: FxHashMap::default(),
+            capabilities: BTreeSet::new(),
+            extensions: BTreeSet::new(),
+            features: 0,
+            base_features: 0,
+            glsl: 0,
+        };
+        module.capability(Capability::Shader);
+        module.need(Feature::BufferDeviceAddress, "every kernel")?;
+        module.need(Feature::VulkanMemoryModel, "every kernel")?;
+        module.base_features = module.features;
+        module.glsl = module.id();
+        let name = Operand::LiteralString("GLSL.std.450".into());
+        module.dr.ext_inst_imports.push(instruction(Op::ExtInstImport, 0, module.glsl, vec![name]));
+        let models = vec![
+            Operand::AddressingModel(AddressingModel::PhysicalStorageBuffer64),
+            Operand::MemoryModel(MemoryModel::Vulkan),
+        ];
+        module.dr.memory_model = Some(instruction(Op::MemoryModel, 0, 0, models));
+        Ok(module)
+    }
+
+    pub(super) fn version(&self) -> Version {
+        self.version
+    }
+
+    /// A fresh id.
+    pub(super) fn id(&mut self) -> Word {
+        let id = self.bound;
+        self.bound = self.bound.saturating_add(1);
+        id
+    }
+
+    /// The id of the extended instruction set `GLSL.std.450`.
+    pub(super) fn glsl(&self) -> Word {
+        self.glsl
+    }
+
+    fn capability(&mut self, capability: Capability) {
+        if self.capabilities.insert(capability as u32) {
+            self.dr.capabilities.push(instruction(Op::Capability, 0, 0, vec![Operand::Capability(capability)]));
+        }
+    }
+
+    /// Declares an extension, unless the module's version has it built in since `core`.
+    fn extension(&mut self, name: &'static str, core: Option<Version>) {
+        if core.is_none_or(|core| self.version < core) && self.extensions.insert(name) {
+            let name = Operand::LiteralString(name.into());
+            self.dr.extensions.push(instruction(Op::Extension, 0, 0, vec![name]));
+        }
+    }
+
+    /// Forgets the features collected so far: another entry begins.
+    pub(super) fn begin_entry(&mut self) {
+        self.features = self.base_features;
+    }
+
+    /// Features that the present entry needs.
+    pub(super) fn entry_features(&self) -> BTreeSet<Feature> {
+        feature_set(self.features)
+    }
+
+    /// Features that a module without entries needs.
+    pub(super) fn base_features(&self) -> BTreeSet<Feature> {
+        feature_set(self.base_features)
+    }
+
+    /// Declares what the use of a feature asks for; an error if the target lacks it.
+    pub(super) fn need(&mut self, feature: Feature, needed_for: &str) -> Result<()> {
+        let bit = 1u64 << (feature as u32);
+        if self.features & bit != 0 {
+            return Ok(());
+        }
+        if !self.target.has(feature) {
+            return Err(ErrorKind::MissingFeature { feature, needed_for: needed_for.into() });
+        }
+        self.features |= bit;
+        let core = |major, minor| Some(Version(major, minor));
+        let (capability, extension) = match feature {
+            Feature::BufferDeviceAddress => {
+                (Capability::PhysicalStorageBufferAddresses, Some(("SPV_KHR_physical_storage_buffer", core(1, 5))))
+            }
+            Feature::VulkanMemoryModel => {
+                (Capability::VulkanMemoryModel, Some(("SPV_KHR_vulkan_memory_model", core(1, 5))))
+            }
+            Feature::VulkanMemoryModelDeviceScope => (Capability::VulkanMemoryModelDeviceScope, None),
+            Feature::ShaderInt64 => (Capability::Int64, None),
+            Feature::ShaderFloat64 => (Capability::Float64, None),
+            Feature::StorageBuffer8BitAccess => {
+                (Capability::StorageBuffer8BitAccess, Some(("SPV_KHR_8bit_storage", core(1, 5))))
+            }
+            Feature::StorageBuffer16BitAccess => {
+                (Capability::StorageBuffer16BitAccess, Some(("SPV_KHR_16bit_storage", core(1, 3))))
+            }
+            Feature::ShaderBufferInt64Atomics | Feature::ShaderSharedInt64Atomics => (Capability::Int64Atomics, None),
+            Feature::ShaderBufferFloat32AtomicAdd | Feature::ShaderSharedFloat32AtomicAdd => {
+                (Capability::AtomicFloat32AddEXT, Some(("SPV_EXT_shader_atomic_float_add", None)))
+            }
+            Feature::ShaderBufferFloat64AtomicAdd | Feature::ShaderSharedFloat64AtomicAdd => {
+                (Capability::AtomicFloat64AddEXT, Some(("SPV_EXT_shader_atomic_float_add", None)))
+            }
+            Feature::WorkgroupMemoryExplicitLayout => {
+                (Capability::WorkgroupMemoryExplicitLayoutKHR, Some(("SPV_KHR_workgroup_memory_explicit_layout", None)))
+            }
+            Feature::WorkgroupMemoryExplicitLayout8BitAccess => {
+                (Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR, None)
+            }
+            Feature::WorkgroupMemoryExplicitLayout16BitAccess => {
+                (Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR, None)
+            }
+            Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
+                (Capability::ShaderClockKHR, Some(("SPV_KHR_shader_clock", None)))
+            }
+            _ => return Err(super::internal(format!("no capability for `{feature}`"))),
+        };
+        self.capability(capability);
+        if let Some((name, core)) = extension {
+            self.extension(name, core);
+        }
+        Ok(())
+    }
+
+    /// The id of a type or constant.
+    pub(super) fn global(&mut self, key: Global) -> Result<Word> {
+        match key {
+            Global::Int(64) => self.need(Feature::ShaderInt64, "64-bit arithmetic")?,
+            Global::Float(64) => self.need(Feature::ShaderFloat64, "double precision")?,
+            _ => {}
+        }
+        if let Some(&id) = self.globals.get(&key) {
+            return Ok(id);
+        }
+        use Operand::{IdRef, LiteralBit32};
+        let (op, ty, operands) = match key {
+            Global::Void => (Op::TypeVoid, 0, vec![]),
+            Global::Bool => (Op::TypeBool, 0, vec![]),
+            Global::Int(width) => (Op::TypeInt, 0, vec![LiteralBit32(width), LiteralBit32(0)]),
+            Global::Float(width) => (Op::TypeFloat, 0, vec![LiteralBit32(width)]),
+            Global::Vector(component, count) => (Op::TypeVector, 0, vec![IdRef(component), LiteralBit32(count)]),
+            Global::Pair(member) => (Op::TypeStruct, 0, vec![IdRef(member), IdRef(member)]),
+            Global::Array(element, length) => (Op::TypeArray, 0, vec![IdRef(element), IdRef(length)]),
+            Global::Block(element, length, stride) => {
+                let array = self.define(Op::TypeArray, 0, vec![IdRef(element), IdRef(length)]);
+                self.decorate(array, Decoration::ArrayStride, &[LiteralBit32(stride)]);
+                (Op::TypeStruct, 0, vec![IdRef(array)])
+            }
+            Global::Pointer(class, pointee) => (Op::TypePointer, 0, vec![Operand::StorageClass(class), IdRef(pointee)]),
+            Global::Function(result) => (Op::TypeFunction, 0, vec![IdRef(result)]),
+            Global::Constant(ty, bits) => (Op::Constant, ty, vec![self.literal(ty, bits)]),
+            Global::Null(ty) => (Op::ConstantNull, ty, vec![]),
+            Global::True => (Op::ConstantTrue, self.global(Global::Bool)?, vec![]),
+            Global::False => (Op::ConstantFalse, self.global(Global::Bool)?, vec![]),
+        };
+        let id = self.define(op, ty, operands);
+        if let Global::Block(..) = key {
+            self.decorate(id, Decoration::Block, &[]);
+            let offset = vec![IdRef(id), LiteralBit32(0), Operand::Decoration(Decoration::Offset), LiteralBit32(0)];
+            self.dr.annotations.push(instruction(Op::MemberDecorate, 0, 0, offset));
+        }
+        self.globals.insert(key, id);
+        Ok(id)
+    }
+
+    /// A number as a literal of a type: two words for 64-bit types, else one.
+    fn literal(&self, ty: Word, bits: u64) -> Operand {
+        let is = |key| self.globals.get(&key) == Some(&ty);
+        if is(Global::Int(64)) || is(Global::Float(64)) {
+            Operand::LiteralBit64(bits)
+        } else {
+            // Constants of narrower types have their bits in the low half.
+            Operand::LiteralBit32(bits as u32)
+        }
+    }
+
+    /// Adds an instruction with a result among the types, constants and variables, whether or not there is an equal one.
+    pub(super) fn define(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
+        let id = self.id();
+        self.dr.types_global_values.push(instruction(op, ty, id, operands));
+        id
+    }
+
+    /// The type of `u32` (the one that nearly everything needs).
+    pub(super) fn u32(&mut self) -> Result<Word> {
+        self.global(Global::Int(32))
+    }
+
+    /// A constant of type `u32`.
+    pub(super) fn u32_constant(&mut self, value: u32) -> Result<Word> {
+        let ty = self.u32()?;
+        self.global(Global::Constant(ty, u64::from(value)))
+    }
+
+    /// A vector type of 32-bit integers.
+    pub(super) fn u32_vector(&mut self, count: u32) -> Result<Word> {
+        let component = self.u32()?;
+        self.global(Global::Vector(component, count))
+    }
+
+    /// A variable outside of functions.
+    pub(super) fn variable(&mut self, class: StorageClass, ty: Word, name: &str) -> Result<Word> {
+        let id = self.id();
+        self.define_variable(id, class, ty, name)?;
+        Ok(id)
+    }
+
+    /// A variable outside of functions that has its id already.
+    pub(super) fn define_variable(&mut self, id: Word, class: StorageClass, ty: Word, name: &str) -> Result<()> {
+        let pointer = self.global(Global::Pointer(class, ty))?;
+        let operands = vec![Operand::StorageClass(class)];
+        self.dr.types_global_values.push(instruction(Op::Variable, pointer, id, operands));
+        self.name(id, name);
+        Ok(())
+    }
+
+    pub(super) fn decorate(&mut self, id: Word, decoration: Decoration, extra: &[Operand]) {
+        let mut operands = Vec::with_capacity(2 + extra.len());
+        operands.extend([Operand::IdRef(id), Operand::Decoration(decoration)]);
+        operands.extend_from_slice(extra);
+        self.dr.annotations.push(instruction(Op::Decorate, 0, 0, operands));
+    }
+
+    pub(super) fn name(&mut self, id: Word, name: &str) {
+        let operands = vec![Operand::IdRef(id), Operand::LiteralString(name.into())];
+        self.dr.debug_names.push(instruction(Op::Name, 0, 0, operands));
+    }
+
+    /// Adds a kernel. `interface` are the variables outside of functions that it uses.
+    pub(super) fn entry_point(&mut self, name: &str, function: dr::Function, interface: &[(StorageClass, Word)]) {
+        let Some(id) = function.def_id() else { return };
+        let mut operands = vec![
+            Operand::ExecutionModel(ExecutionModel::GLCompute),
+            Operand::IdRef(id),
+            Operand::LiteralString(name.into()),
+        ];
+        // Before SPIR-V 1.4 only inputs and outputs may be listed; since then all variables must be.
+        let all = self.version >= Version(1, 4);
+        let listed = interface.iter().filter(|(class, _)| all || *class == StorageClass::Input);
+        operands.extend(listed.map(|&(_, variable)| Operand::IdRef(variable)));
+        self.dr.entry_points.push(instruction(Op::EntryPoint, 0, 0, operands));
+        self.name(id, name);
+        self.dr.functions.push(function);
+    }
+
+    /// Declares the float controls that the target has for floats of a width.
+    pub(super) fn float_controls(&mut self, function: Word, width: u32) {
+        let controls = &self.target.float_controls;
+        let [preserve, denormals, rounding] = match width {
+            64 => [
+                controls.signed_zero_inf_nan_preserve_float64,
+                controls.denorm_preserve_float64,
+                controls.rounding_mode_rte_float64,
+            ],
+            _ => [
+                controls.signed_zero_inf_nan_preserve_float32,
+                controls.denorm_preserve_float32,
+                controls.rounding_mode_rte_float32,
+            ],
+        };
+        for (present, mode, capability) in [
+            (preserve, ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve),
+            (denormals, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
+            (rounding, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
+        ] {
+            if present {
+                self.capability(capability);
+                self.extension("SPV_KHR_float_controls", Some(Version(1, 4)));
+                let operands =
+                    vec![Operand::IdRef(function), Operand::ExecutionMode(mode), Operand::LiteralBit32(width)];
+                self.dr.execution_modes.push(instruction(Op::ExecutionMode, 0, 0, operands));
+            }
+        }
+    }
+
+    /// The words of the whole module.
+    pub(super) fn finish(mut self) -> Result<Vec<u32>> {
+        if self.bound > ID_LIMIT {
+            return Err(ErrorKind::Limit {
+                what: "SPIR-V ids in one module".into(),
+                needed: u64::from(self.bound),
+                available: u64::from(ID_LIMIT),
+            });
+        }
+        let mut header = dr::ModuleHeader::new(self.bound);
+        // SPIR-V versions are small numbers.
+        header.set_version(self.version.0 as u8, self.version.1 as u8);
+        self.dr.header = Some(header);
+        Ok(self.dr.assemble())
+    }
+}
+
+/// The features whose bits are set.
+fn feature_set(bits: u64) -> BTreeSet<Feature> {
+    Feature::ALL.iter().copied().filter(|feature| bits & (1u64 << (*feature as u32)) != 0).collect()
+}

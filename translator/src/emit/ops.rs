@@ -1,0 +1,152 @@
+//! Operations that give a value.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
+
+use super::Result;
+use super::body::Body;
+use super::internal;
+use super::module::Global;
+use crate::ir::{self, Binary, Compare, Type, Unary, Value};
+
+/// How an operation is written.
+enum Form {
+    /// An instruction of its own.
+    Core(Op),
+    /// A float operation that must not be fused with another.
+    Float(Op),
+    /// A function of `GLSL.std.450`.
+    Glsl(GlslStd450Op),
+}
+
+impl Body<'_, '_, '_> {
+    /// The id of an operation's result of type `ty`.
+    pub(super) fn operation(&mut self, op: ir::Op, ty: Type) -> Result<Word> {
+        match op {
+            ir::Op::Const(bits) => self.constant(ty, bits),
+            ir::Op::Get(var) => {
+                let variable = self.variable(var)?;
+                let ty = self.ty(ty)?;
+                Ok(self.compute(Op::Load, ty, &[variable]))
+            }
+            ir::Op::Unary(op, a) => {
+                let logical = ty == Type::Bool;
+                self.apply(unary(op, logical), ty, &[a])
+            }
+            ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                self.multiply_high(ty, op == Binary::MulHighSigned, a, b)
+            }
+            ir::Op::Binary(op, a, b) => self.apply(binary(op, ty == Type::Bool)?, ty, &[a, b]),
+            ir::Op::Compare(op, a, b) => {
+                let logical = self.function.type_of(a) == Type::Bool;
+                self.apply(Form::Core(compare(op, logical)), Type::Bool, &[a, b])
+            }
+            ir::Op::Select(condition, a, b) => self.apply(Form::Core(Op::Select), ty, &[condition, a, b]),
+            ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
+            ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
+        }
+    }
+
+    /// A constant by its bits.
+    pub(super) fn constant(&mut self, ty: Type, bits: u64) -> Result<Word> {
+        let key = match ty {
+            Type::Bool if bits == 0 => Global::False,
+            Type::Bool => Global::True,
+            Type::I32 | Type::F32 => Global::Constant(self.ty(ty)?, bits & u64::from(u32::MAX)),
+            Type::I64 | Type::F64 => Global::Constant(self.ty(ty)?, bits),
+        };
+        self.module.global(key)
+    }
+
+    fn apply(&mut self, form: Form, ty: Type, values: &[Value]) -> Result<Word> {
+        let ty = self.ty(ty)?;
+        let mut operands = Vec::with_capacity(values.len() + 2);
+        let op = match form {
+            Form::Core(op) | Form::Float(op) => op,
+            Form::Glsl(function) => {
+                operands.push(Operand::IdRef(self.module.glsl()));
+                operands.push(Operand::LiteralExtInstInteger(function as u32));
+                Op::ExtInst
+            }
+        };
+        for &value in values {
+            operands.push(Operand::IdRef(self.value(value)?));
+        }
+        let id = self.result(op, ty, operands);
+        if let Form::Float(_) = form {
+            self.module.decorate(id, Decoration::NoContraction, &[]);
+        }
+        Ok(id)
+    }
+}
+
+fn unary(op: Unary, logical: bool) -> Form {
+    match op {
+        Unary::Not if logical => Form::Core(Op::LogicalNot),
+        Unary::Not => Form::Core(Op::Not),
+        Unary::Neg => Form::Core(Op::SNegate),
+        Unary::BitCount => Form::Core(Op::BitCount),
+        Unary::BitReverse => Form::Core(Op::BitReverse),
+        Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
+        Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
+        Unary::SignExtend => Form::Core(Op::SConvert),
+        Unary::Bitcast(_) => Form::Core(Op::Bitcast),
+        Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
+        Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),
+        Unary::FloatToSigned(_) => Form::Core(Op::ConvertFToS),
+        Unary::FloatToUnsigned(_) => Form::Core(Op::ConvertFToU),
+        Unary::Widen | Unary::Narrow => Form::Core(Op::FConvert),
+        Unary::Trunc => Form::Glsl(GlslStd450Op::Trunc),
+        Unary::RoundEven => Form::Glsl(GlslStd450Op::RoundEven),
+        Unary::Floor => Form::Glsl(GlslStd450Op::Floor),
+        Unary::Ceil => Form::Glsl(GlslStd450Op::Ceil),
+        Unary::Sqrt | Unary::SqrtApprox => Form::Glsl(GlslStd450Op::Sqrt),
+        Unary::InverseSqrtApprox => Form::Glsl(GlslStd450Op::InverseSqrt),
+        Unary::Exp2Approx => Form::Glsl(GlslStd450Op::Exp2),
+        Unary::Log2Approx => Form::Glsl(GlslStd450Op::Log2),
+        Unary::SinApprox => Form::Glsl(GlslStd450Op::Sin),
+        Unary::CosApprox => Form::Glsl(GlslStd450Op::Cos),
+    }
+}
+
+fn binary(op: Binary, logical: bool) -> Result<Form> {
+    Ok(match op {
+        Binary::And if logical => Form::Core(Op::LogicalAnd),
+        Binary::Or if logical => Form::Core(Op::LogicalOr),
+        Binary::Xor if logical => Form::Core(Op::LogicalNotEqual),
+        Binary::Add => Form::Core(Op::IAdd),
+        Binary::Sub => Form::Core(Op::ISub),
+        Binary::Mul => Form::Core(Op::IMul),
+        Binary::DivUnsigned => Form::Core(Op::UDiv),
+        Binary::RemUnsigned => Form::Core(Op::UMod),
+        Binary::And => Form::Core(Op::BitwiseAnd),
+        Binary::Or => Form::Core(Op::BitwiseOr),
+        Binary::Xor => Form::Core(Op::BitwiseXor),
+        Binary::Shl => Form::Core(Op::ShiftLeftLogical),
+        Binary::Shr => Form::Core(Op::ShiftRightLogical),
+        Binary::Sar => Form::Core(Op::ShiftRightArithmetic),
+        Binary::FAdd => Form::Float(Op::FAdd),
+        Binary::FSub => Form::Float(Op::FSub),
+        Binary::FMul => Form::Float(Op::FMul),
+        Binary::FDiv | Binary::FDivApprox => Form::Float(Op::FDiv),
+        Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
+    })
+}
+
+fn compare(op: Compare, logical: bool) -> Op {
+    match op {
+        Compare::Equal if logical => Op::LogicalEqual,
+        Compare::NotEqual if logical => Op::LogicalNotEqual,
+        Compare::Equal => Op::IEqual,
+        Compare::NotEqual => Op::INotEqual,
+        Compare::LessUnsigned => Op::ULessThan,
+        Compare::LessEqualUnsigned => Op::ULessThanEqual,
+        Compare::LessSigned => Op::SLessThan,
+        Compare::LessEqualSigned => Op::SLessThanEqual,
+        Compare::FEqual => Op::FOrdEqual,
+        Compare::FNotEqual => Op::FUnordNotEqual,
+        Compare::FLess => Op::FOrdLessThan,
+        Compare::FLessEqual => Op::FOrdLessThanEqual,
+    }
+}

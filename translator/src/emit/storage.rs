@@ -1,0 +1,223 @@
+//! How shared and local memory are declared, and pointers into them and into global memory.
+//!
+//! Shared memory is a set of blocks over the same bytes, one for each type it is accessed by, where the device has
+//! `workgroupMemoryExplicitLayout`. Else it is one array of words (without ArrayStride, which Vulkan forbids there): of 32
+//! bits, or of 64 bits where the kernel has 64-bit atomics on it. Local memory is an array of 32-bit words.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Decoration, Op, StorageClass, Word};
+use rustc_hash::FxHashMap;
+
+use super::body::Body;
+use super::module::{Global, Module};
+use super::order::scope_of;
+use super::{Result, internal};
+use crate::diagnostic::ErrorKind;
+use crate::ir::{Access, Function, Space, Stmt};
+use crate::target::{Feature, Version};
+
+/// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
+pub(super) const SHARED_GRANULE: u32 = 16;
+
+/// How a kernel's shared memory is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SharedLayout {
+    /// Aliased blocks.
+    Blocks,
+    /// An array of words of so many bits.
+    Words(u32),
+}
+
+impl SharedLayout {
+    /// The layout for a kernel on the module's target.
+    pub(super) fn choose(module: &Module<'_>, function: &Function) -> SharedLayout {
+        // The extension needs SPIR-V 1.4.
+        if module.target.has(Feature::WorkgroupMemoryExplicitLayout) && module.version() >= Version(1, 4) {
+            SharedLayout::Blocks
+        } else if has_long_shared_atomics(function) {
+            SharedLayout::Words(64)
+        } else {
+            SharedLayout::Words(32)
+        }
+    }
+}
+
+/// Whether 64 bits of shared memory are ever accessed as one: by atomics, or with an order.
+fn has_long_shared_atomics(function: &Function) -> bool {
+    let long = |access: &Access| access.space == Space::Shared && access.bytes == 8;
+    let mut lists = vec![function.body.as_slice()];
+    while let Some(list) = lists.pop() {
+        for stmt in list {
+            match stmt {
+                Stmt::Load { access, .. } | Stmt::Store { access, .. }
+                    if long(access) && scope_of(access.order).is_some() =>
+                {
+                    return true;
+                }
+                Stmt::Atomic(atomic) if long(&atomic.access) => return true,
+                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
+                Stmt::Loop(body) => lists.push(body),
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// Variables of shared memory, common to all entries: its size is a specialization constant.
+#[derive(Default)]
+pub(super) struct SharedMemory {
+    /// Arrays and blocks by element type and whether they are blocks.
+    variables: FxHashMap<(Word, bool), Word>,
+    /// Size in bytes, at least one granule.
+    bytes: Word,
+    /// Lengths in elements by the element's size in bytes.
+    lengths: FxHashMap<u32, Word>,
+}
+
+impl Module<'_> {
+    fn spec_constant_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
+        let mut all = vec![Operand::LiteralSpecConstantOpInteger(op)];
+        all.extend(operands.iter().copied().map(Operand::IdRef));
+        self.define(Op::SpecConstantOp, ty, all)
+    }
+
+    /// How many elements of a size the shared memory has, as a constant.
+    fn shared_length(&mut self, element_bytes: u32) -> Result<Word> {
+        if let Some(&length) = self.shared.lengths.get(&element_bytes) {
+            return Ok(length);
+        }
+        let ty = self.u32()?;
+        if self.shared.bytes == 0 {
+            // Arrays can't be empty, whatever size the launch gives.
+            let truth = self.global(Global::Bool)?;
+            let least = self.u32_constant(SHARED_GRANULE)?;
+            let total = self.launch.shared_bytes;
+            let too_small = self.spec_constant_op(Op::ULessThan, truth, &[total, least]);
+            self.shared.bytes = self.spec_constant_op(Op::Select, ty, &[too_small, least, total]);
+        }
+        let divisor = self.u32_constant(element_bytes)?;
+        let length = self.spec_constant_op(Op::UDiv, ty, &[self.shared.bytes, divisor]);
+        self.shared.lengths.insert(element_bytes, length);
+        Ok(length)
+    }
+
+    /// The variable of shared memory with elements of a type.
+    fn shared_variable(&mut self, element: Word, element_bytes: u32, block: bool) -> Result<Word> {
+        if let Some(&variable) = self.shared.variables.get(&(element, block)) {
+            return Ok(variable);
+        }
+        let length = self.shared_length(element_bytes)?;
+        let ty = if block {
+            self.global(Global::Block(element, length, element_bytes))?
+        } else {
+            self.global(Global::Array(element, length))?
+        };
+        let variable = self.variable(StorageClass::Workgroup, ty, "shared")?;
+        if block {
+            self.decorate(variable, Decoration::Aliased, &[]);
+        }
+        self.shared.variables.insert((element, block), variable);
+        Ok(variable)
+    }
+}
+
+/// Memory as an array of words of 32 or 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WordArray {
+    class: StorageClass,
+    variable: Word,
+    /// Type of a word.
+    pub(super) word: Word,
+    /// Bytes of a word.
+    pub(super) word_bytes: u32,
+    block: bool,
+}
+
+impl WordArray {
+    /// Whether other threads see it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.class == StorageClass::Workgroup
+    }
+}
+
+impl Body<'_, '_, '_> {
+    /// Fails if the target has less shared memory than the kernel declares.
+    pub(super) fn check_shared_size(&self) -> Result<()> {
+        let granule = u64::from(SHARED_GRANULE);
+        let needed = u64::from(self.function.shared_bytes).next_multiple_of(granule);
+        let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
+        if needed > available {
+            return Err(ErrorKind::Limit { what: "shared memory in bytes".into(), needed, available });
+        }
+        Ok(())
+    }
+
+    /// Shared memory as words of 32 bits, or of 64 where the layout is that.
+    pub(super) fn shared_words(&mut self) -> Result<WordArray> {
+        let (bits, block) = match self.shared {
+            SharedLayout::Blocks => (32, true),
+            SharedLayout::Words(bits) => (bits, false),
+        };
+        if block {
+            self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;
+        }
+        let word = self.module.global(Global::Int(bits))?;
+        let variable = self.module.shared_variable(word, bits / 8, block)?;
+        self.uses(StorageClass::Workgroup, variable);
+        Ok(WordArray { class: StorageClass::Workgroup, variable, word, word_bytes: bits / 8, block })
+    }
+
+    /// Local memory.
+    pub(super) fn local_words(&mut self) -> Result<WordArray> {
+        let word = self.module.u32()?;
+        if self.local == 0 {
+            let words = self.function.local_bytes.div_ceil(4).max(1);
+            let length = self.module.u32_constant(words)?;
+            let ty = self.module.global(Global::Array(word, length))?;
+            self.local = self.declare(ty, None, "local")?;
+        }
+        Ok(WordArray { class: StorageClass::Function, variable: self.local, word, word_bytes: 4, block: false })
+    }
+
+    /// A pointer to a word of an array by its number.
+    pub(super) fn word_pointer(&mut self, array: WordArray, index: Word) -> Result<Word> {
+        let pointer = self.module.global(Global::Pointer(array.class, array.word))?;
+        if array.block {
+            let member = self.module.u32_constant(0)?;
+            Ok(self.compute(Op::AccessChain, pointer, &[array.variable, member, index]))
+        } else {
+            Ok(self.compute(Op::AccessChain, pointer, &[array.variable, index]))
+        }
+    }
+
+    /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory.
+    pub(super) fn typed_pointer(&mut self, space: Space, element: Word, bytes: u32, address: Word) -> Result<Word> {
+        match space {
+            Space::Global => {
+                let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, element))?;
+                Ok(self.compute(Op::ConvertUToPtr, pointer, &[address]))
+            }
+            Space::Shared if self.shared == SharedLayout::Blocks => {
+                self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;
+                let variable = self.module.shared_variable(element, bytes, true)?;
+                self.uses(StorageClass::Workgroup, variable);
+                let pointer = self.module.global(Global::Pointer(StorageClass::Workgroup, element))?;
+                let member = self.module.u32_constant(0)?;
+                let index = self.divide(address, bytes)?;
+                Ok(self.compute(Op::AccessChain, pointer, &[variable, member, index]))
+            }
+            _ => Err(internal(format!("typed pointer into {space:?} memory"))),
+        }
+    }
+
+    /// A 32-bit offset divided by a size that is a power of two.
+    pub(super) fn divide(&mut self, offset: Word, bytes: u32) -> Result<Word> {
+        if bytes == 1 {
+            return Ok(offset);
+        }
+        let ty = self.module.u32()?;
+        let amount = self.module.u32_constant(bytes.trailing_zeros())?;
+        Ok(self.compute(Op::ShiftRightLogical, ty, &[offset, amount]))
+    }
+}

@@ -1,0 +1,394 @@
+//! The intermediate form between PTX and SPIR-V: a structured tree of small typed operations.
+//!
+//! Lowering turns each PTX instruction into these operations; passes rewrite them; emission maps them to SPIR-V one
+//! to one. An operation here means the same on every device and leaves nothing undefined inside the preconditions
+//! that its documentation names, which lowering upholds (such as "the shift amount is below the width").
+//!
+//! * A [`Value`] is assigned once, by the statement that defines it, and may be used behind that statement in the same
+//!   list and in lists nested there. Values carry the results of operations.
+//! * A [`Var`] is a mutable variable of the function: a PTX register, or an auxiliary of the translator. Only variables
+//!   carry data around loops and out of nested lists. They start as zero.
+//! * 8- and 16-bit integers live in [`Type::I32`], zero-extended: whoever produces one clears the upper bits. Integers
+//!   have no sign; operations do. Floats in registers live in integers of their width and are bitcast where arithmetic
+//!   needs them, so that moving a NaN can't change it.
+
+mod builder;
+mod fold;
+mod print;
+mod semantics;
+mod verify;
+
+pub use builder::{Builder, bits_type};
+pub use verify::verify;
+
+use crate::diagnostic::Span;
+
+/// Type of a [`Value`] or [`Var`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A truth value; PTX's `.pred`.
+    Bool,
+    /// 32 bits (or 8 or 16 zero-extended).
+    I32,
+    /// 64 bits.
+    I64,
+    /// Single precision; only for values, never for variables.
+    F32,
+    /// Double precision; only for values, never for variables.
+    F64,
+}
+
+/// Result of an operation, by number into [`Function::values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+/// Mutable variable, by number into [`Function::vars`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u32);
+
+/// A list of statements.
+pub type Block = Vec<Stmt>;
+
+/// A kernel's body together with the tables that its numbers refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// Types of all values.
+    pub values: Vec<Type>,
+    /// Types of all variables (never floats).
+    pub vars: Vec<Type>,
+    /// What it does.
+    pub body: Block,
+    /// Bytes of `.shared` memory it declares statically, the translator's own included.
+    pub shared_bytes: u32,
+    /// Whether it uses dynamic shared memory.
+    pub dynamic_shared: bool,
+    /// Bytes of `.local` memory per thread.
+    pub local_bytes: u32,
+}
+
+impl Function {
+    /// A new value of a type.
+    pub fn value(&mut self, ty: Type) -> Value {
+        self.values.push(ty);
+        Value(u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// A new variable of a type.
+    pub fn var(&mut self, ty: Type) -> Var {
+        self.vars.push(ty);
+        Var(u32::try_from(self.vars.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Type of a value; `I32` for a number that isn't one (the verifier reports those).
+    pub fn type_of(&self, value: Value) -> Type {
+        self.values.get(value.0 as usize).copied().unwrap_or(Type::I32)
+    }
+
+    /// Type of a variable; `I32` for a number that isn't one (the verifier reports those).
+    pub fn var_type(&self, var: Var) -> Type {
+        self.vars.get(var.0 as usize).copied().unwrap_or(Type::I32)
+    }
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// The following statements come from this PTX instruction.
+    At(Span),
+    /// Defines a value.
+    Let(Value, Op),
+    /// Assigns a variable.
+    Set(Var, Value),
+    /// Reads memory.
+    Load {
+        /// One value per element: `I32` for elements of up to 4 bytes (narrow ones zero-extended), else `I64`.
+        results: Vec<Value>,
+        /// How.
+        access: Access,
+        /// Where: `I64` for [`Space::Global`] and [`Space::Generic`], a byte offset in `I32` for the others.
+        address: Value,
+    },
+    /// Writes memory.
+    Store {
+        /// One value per element, types as for [`Stmt::Load`]; the upper bits of narrow ones are ignored.
+        values: Vec<Value>,
+        /// How.
+        access: Access,
+        /// Where, as for [`Stmt::Load`].
+        address: Value,
+    },
+    /// Reads, changes and writes memory as one step.
+    Atomic(Atomic),
+    /// All threads of the block wait for each other and see each other's earlier writes. Stands in control flow that
+    /// is uniform over the block.
+    Barrier,
+    /// Orders this thread's memory accesses before it against those behind it, as seen from a scope.
+    Fence(Scope),
+    /// Runs one of two lists.
+    If {
+        /// A `Bool`.
+        condition: Value,
+        /// If true.
+        then: Block,
+        /// If false.
+        otherwise: Block,
+    },
+    /// Runs the list again and again until a [`Stmt::Break`].
+    Loop(Block),
+    /// Leaves the innermost loop; the last statement of its list.
+    Break,
+}
+
+/// An operation that gives one value and has no effect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    /// A constant by its bits in the result's type (0 or 1 for `Bool`).
+    Const(u64),
+    /// The present content of a variable.
+    Get(Var),
+    /// One operand.
+    Unary(Unary, Value),
+    /// Two operands.
+    Binary(Binary, Value, Value),
+    /// Compares two operands of one type; gives `Bool`.
+    Compare(Compare, Value, Value),
+    /// `condition ? then : otherwise`; the latter two of one type.
+    Select(Value, Value, Value),
+    /// `a * b + c` rounded once.
+    Fma(Value, Value, Value),
+    /// A value that the launch or the thread's place in it gives.
+    Builtin(Builtin),
+}
+
+/// Operations on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Inverts every bit (integers) or the truth value (`Bool`).
+    Not,
+    /// Two's complement.
+    Neg,
+    /// Number of one bits; `I32` to `I32`.
+    BitCount,
+    /// Bits in opposite order; `I32`.
+    BitReverse,
+    /// Number of the highest one bit, all ones if there is none; `I32`.
+    FindHighBit,
+    /// `I32` to `I64` by zeros.
+    ZeroExtend,
+    /// `I32` to `I64` by the sign.
+    SignExtend,
+    /// `I64` to `I32`, upper half dropped.
+    Truncate,
+    /// Same bits as another type of the same width.
+    Bitcast(Type),
+    /// Signed integer to float, to nearest even.
+    SignedToFloat(Type),
+    /// Unsigned integer to float, to nearest even.
+    UnsignedToFloat(Type),
+    /// Float to signed integer towards zero; the operand is in range and not NaN.
+    FloatToSigned(Type),
+    /// Float to unsigned integer towards zero; the operand is in range (above -1) and not NaN.
+    FloatToUnsigned(Type),
+    /// `F32` to `F64`, exact.
+    Widen,
+    /// `F64` to `F32`, to nearest even.
+    Narrow,
+    /// To an integral value towards zero.
+    Trunc,
+    /// To an integral value, to nearest even.
+    RoundEven,
+    /// To an integral value towards minus infinity.
+    Floor,
+    /// To an integral value towards plus infinity.
+    Ceil,
+    /// Square root, correctly rounded.
+    Sqrt,
+    /// Square root as the device gives it.
+    SqrtApprox,
+    /// `1 / sqrt(x)` as the device gives it; `F32` or `F64`.
+    InverseSqrtApprox,
+    /// `2^x` as the device gives it; `F32`.
+    Exp2Approx,
+    /// Binary logarithm as the device gives it; `F32`.
+    Log2Approx,
+    /// Sine as the device gives it; `F32`.
+    SinApprox,
+    /// Cosine as the device gives it; `F32`.
+    CosApprox,
+}
+
+/// Operations on two operands. Integer ones take two of one type, shifts an `I32` amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// Modulo 2^width.
+    Add,
+    /// Modulo 2^width.
+    Sub,
+    /// Lower half of the product.
+    Mul,
+    /// Upper half of the unsigned product; `I32` or `I64`.
+    MulHighUnsigned,
+    /// Upper half of the signed product; `I32` or `I64`.
+    MulHighSigned,
+    /// Unsigned quotient; the divisor isn't zero.
+    DivUnsigned,
+    /// Unsigned remainder; the divisor isn't zero.
+    RemUnsigned,
+    /// Bitwise, or logical for `Bool`.
+    And,
+    /// Bitwise, or logical for `Bool`.
+    Or,
+    /// Bitwise, or logical for `Bool`.
+    Xor,
+    /// Left shift; the amount is below the width.
+    Shl,
+    /// Right shift by zeros; the amount is below the width.
+    Shr,
+    /// Right shift by the sign; the amount is below the width.
+    Sar,
+    /// Float sum, to nearest even.
+    FAdd,
+    /// Float difference, to nearest even.
+    FSub,
+    /// Float product, to nearest even.
+    FMul,
+    /// Float quotient, correctly rounded to nearest even.
+    FDiv,
+    /// Float quotient as the device gives it.
+    FDivApprox,
+}
+
+/// Comparisons. Float ones are false if an operand is NaN, but for `FNotEqual`, which is then true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    LessUnsigned,
+    LessEqualUnsigned,
+    LessSigned,
+    LessEqualSigned,
+    FEqual,
+    FNotEqual,
+    FLess,
+    FLessEqual,
+}
+
+/// Values that the launch or the thread's place in it gives; all `I32` unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// `%tid` in dimension 0, 1 or 2.
+    ThreadId(u8),
+    /// `%ntid` in dimension 0, 1 or 2.
+    BlockSize(u8),
+    /// The dispatch's own workgroup id in dimension 0, 1 or 2 (without the base of a split grid).
+    WorkgroupId(u8),
+    /// The thread's number within its block, x fastest.
+    ThreadIndex,
+    /// Total shared memory of the launch in bytes (a specialization constant).
+    SharedBytes,
+    /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
+    PushConstant(u32),
+    /// A counter that runs while the kernel does; `I64`.
+    Clock,
+    /// A byte offset into this function's own part of local memory; inlining adds the caller's share.
+    LocalAddress(u32),
+}
+
+/// Where memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Device memory by 64-bit address; also `.const` and parameters in a buffer.
+    Global,
+    /// The block's memory by byte offset.
+    Shared,
+    /// The thread's memory by byte offset.
+    Local,
+    /// Not known before run time: a 64-bit address whose top two bits say which ([`GENERIC_TAG_SHIFT`]).
+    Generic,
+}
+
+/// Position of the two tag bits of a generic address: 0 and 3 global, 1 shared, 2 local.
+pub const GENERIC_TAG_SHIFT: u32 = 62;
+/// Tag of a generic address of shared memory; the low 32 bits are the offset.
+pub const GENERIC_SHARED: u64 = 1;
+/// Tag of a generic address of local memory; the low 32 bits are the offset.
+pub const GENERIC_LOCAL: u64 = 2;
+
+/// How memory is accessed. The address is a multiple of `bytes` times the number of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// Where.
+    pub space: Space,
+    /// Bytes of one element: 1, 2, 4 or 8. There are 1, 2 or 4 elements (for 8-byte ones 1 or 2).
+    pub bytes: u8,
+    /// How other threads' accesses relate to this one.
+    pub order: Order,
+    /// Nobody writes this memory while the kernel runs (`ld.const`, `.nc`, parameters).
+    pub read_only: bool,
+}
+
+/// Memory order of an access (PTX "Memory Consistency Model").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Ordinary; races are undefined. Ordered by barriers and fences.
+    Weak,
+    /// `.relaxed`, or `.volatile` (which is relaxed at system scope and not left out or merged).
+    Relaxed(Scope),
+    /// `.acquire`; loads and atomics.
+    Acquire(Scope),
+    /// `.release`; stores and atomics.
+    Release(Scope),
+    /// `.acq_rel`; atomics only.
+    AcquireRelease(Scope),
+}
+
+/// Set of threads that an order speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// The block.
+    Cta,
+    /// All threads of the device.
+    Device,
+    /// And the host.
+    System,
+}
+
+/// A read-modify-write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Atomic {
+    /// The old content; `None` for a reduction.
+    pub result: Option<Value>,
+    /// What it does.
+    pub op: AtomicOp,
+    /// Where (one element of 4 or 8 bytes).
+    pub access: Access,
+    /// Address as for [`Stmt::Load`].
+    pub address: Value,
+    /// The operand, or the new content for compare-and-swap; `I32` or `I64` (floats by their bits).
+    pub operand: Value,
+    /// What compare-and-swap compares with.
+    pub compare: Option<Value>,
+}
+
+/// What an atomic does with the old content `old` and the operand `x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Add,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareExchange,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    /// `old >= x ? 0 : old + 1`, unsigned; 4 bytes.
+    Increment,
+    /// `old == 0 || old > x ? x : old - 1`, unsigned; 4 bytes.
+    Decrement,
+    /// Float sum on the bits, to nearest even.
+    FAdd,
+}

@@ -1,0 +1,209 @@
+//! Checks the invariants of the intermediate representation. What it finds is always a bug of the translator.
+//!
+//! * Every value is defined once, and before its uses: earlier in the same list or in an enclosing one.
+//! * Operand and result types are those that the operation names; variables are never floats.
+//! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
+//! * `Break` stands inside a loop and ends its list.
+
+use super::{Access, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+
+/// Returns the first broken invariant in words.
+pub fn verify(function: &Function) -> Result<(), String> {
+    if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64)) {
+        return Err(format!("variable r{var} is a float"));
+    }
+    let mut checker = Checker { function, defined: vec![false; function.values.len()] };
+    checker.block(&function.body, false)
+}
+
+struct Checker<'f> {
+    function: &'f Function,
+    defined: Vec<bool>,
+}
+
+impl Checker<'_> {
+    fn block(&mut self, block: &Block, in_loop: bool) -> Result<(), String> {
+        let mut here = Vec::new();
+        for (position, stmt) in block.iter().enumerate() {
+            match stmt {
+                Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => {}
+                Stmt::Let(value, op) => {
+                    self.op(*value, op).map_err(|error| format!("{value} = {op}: {error}"))?;
+                    self.define(*value, &mut here)?;
+                }
+                Stmt::Set(var, value) => {
+                    let ty = self.function.vars.get(var.0 as usize).ok_or_else(|| format!("no variable {var}"))?;
+                    self.expect(*value, *ty)?;
+                }
+                Stmt::Load { results, access, address } => {
+                    self.access(access, results.len(), *address)?;
+                    for result in results {
+                        self.expect_type(*result, element(access))?;
+                        self.define(*result, &mut here)?;
+                    }
+                }
+                Stmt::Store { values, access, address } => {
+                    self.access(access, values.len(), *address)?;
+                    for value in values {
+                        self.expect(*value, element(access))?;
+                    }
+                }
+                Stmt::Atomic(atomic) => self.atomic(atomic, &mut here)?,
+                Stmt::If { condition, then, otherwise } => {
+                    self.expect(*condition, Type::Bool)?;
+                    self.block(then, in_loop)?;
+                    self.block(otherwise, in_loop)?;
+                }
+                Stmt::Loop(body) => self.block(body, true)?,
+                Stmt::Break if !in_loop => return Err("break outside a loop".into()),
+                Stmt::Break if position + 1 != block.len() => return Err("statements behind a break".into()),
+                Stmt::Break => {}
+            }
+        }
+        for value in here {
+            self.defined[value] = false;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, value: Value, here: &mut Vec<usize>) -> Result<(), String> {
+        let index = value.0 as usize;
+        match self.defined.get_mut(index) {
+            None => Err(format!("no value {value}")),
+            Some(true) => Err(format!("{value} is defined twice")),
+            Some(defined) => {
+                *defined = true;
+                here.push(index);
+                Ok(())
+            }
+        }
+    }
+
+    fn expect(&self, value: Value, ty: Type) -> Result<(), String> {
+        if self.defined.get(value.0 as usize) != Some(&true) {
+            return Err(format!("{value} is used where it is not defined"));
+        }
+        self.expect_type(value, ty)
+    }
+
+    fn expect_type(&self, value: Value, ty: Type) -> Result<(), String> {
+        match self.function.type_of(value) {
+            found if found == ty => Ok(()),
+            found => Err(format!("{value} is {found:?} where {ty:?} is needed")),
+        }
+    }
+
+    fn access(&self, access: &Access, elements: usize, address: Value) -> Result<(), String> {
+        if !matches!(access.bytes, 1 | 2 | 4 | 8)
+            || !matches!(elements, 1 | 2 | 4)
+            || access.bytes as usize * elements > 16
+        {
+            return Err(format!("{elements} elements of {} bytes", access.bytes));
+        }
+        let wide = matches!(access.space, Space::Global | Space::Generic);
+        self.expect(address, if wide { Type::I64 } else { Type::I32 })
+    }
+
+    fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<usize>) -> Result<(), String> {
+        self.access(&atomic.access, 1, atomic.address)?;
+        if !matches!(atomic.access.bytes, 4 | 8) {
+            return Err(format!("atomic on {} bytes", atomic.access.bytes));
+        }
+        let ty = element(&atomic.access);
+        self.expect(atomic.operand, ty)?;
+        if let Some(compare) = atomic.compare {
+            self.expect(compare, ty)?;
+        }
+        if let Some(result) = atomic.result {
+            self.expect_type(result, ty)?;
+            self.define(result, here)?;
+        }
+        Ok(())
+    }
+
+    fn op(&self, result: Value, op: &Op) -> Result<(), String> {
+        let ty = self.function.type_of(result);
+        match *op {
+            Op::Const(_) => Ok(()),
+            Op::Get(var) => match self.function.vars.get(var.0 as usize) {
+                Some(found) if *found == ty => Ok(()),
+                _ => Err("variable of another type".into()),
+            },
+            Op::Unary(op, a) => {
+                let (from, to) = unary_types(op, self.function.type_of(a), ty)?;
+                self.expect(a, from)?;
+                self.expect_type(result, to)
+            }
+            Op::Binary(op, a, b) => {
+                self.expect(a, ty)?;
+                let shift = matches!(op, Binary::Shl | Binary::Shr | Binary::Sar);
+                self.expect(b, if shift { Type::I32 } else { ty })?;
+                let float = matches!(ty, Type::F32 | Type::F64);
+                let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
+                let float_op =
+                    matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FDivApprox);
+                if float != float_op || (ty == Type::Bool && !logic) {
+                    return Err(format!("not an operation on {ty:?}"));
+                }
+                Ok(())
+            }
+            Op::Compare(_, a, b) => {
+                self.expect(a, self.function.type_of(a))?;
+                self.expect(b, self.function.type_of(a))?;
+                self.expect_type(result, Type::Bool)
+            }
+            Op::Select(condition, a, b) => {
+                self.expect(condition, Type::Bool)?;
+                self.expect(a, ty)?;
+                self.expect(b, ty)
+            }
+            Op::Fma(a, b, c) => {
+                if !matches!(ty, Type::F32 | Type::F64) {
+                    return Err("fma on integers".into());
+                }
+                [a, b, c].into_iter().try_for_each(|operand| self.expect(operand, ty))
+            }
+            Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
+            Op::Builtin(Builtin::PushConstant(offset)) => match ty {
+                Type::I32 if offset % 4 == 0 => Ok(()),
+                Type::I64 if offset % 8 == 0 => Ok(()),
+                _ => Err("misplaced push constant".into()),
+            },
+            Op::Builtin(_) => self.expect_type(result, Type::I32),
+        }
+    }
+}
+
+fn element(access: &Access) -> Type {
+    if access.bytes == 8 { Type::I64 } else { Type::I32 }
+}
+
+/// Operand and result type of a unary operation, given what they are.
+fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), String> {
+    use Type::*;
+    let integer = |ty| matches!(ty, I32 | I64);
+    let float = |ty| matches!(ty, F32 | F64);
+    let ok = match op {
+        Unary::Not => operand == result && !float(operand),
+        Unary::Neg => operand == result && integer(operand),
+        Unary::BitCount | Unary::BitReverse | Unary::FindHighBit => operand == I32 && result == I32,
+        Unary::ZeroExtend | Unary::SignExtend => operand == I32 && result == I64,
+        Unary::Truncate => operand == I64 && result == I32,
+        Unary::Bitcast(ty) => {
+            result == ty && matches!((operand, ty), (I32, F32) | (F32, I32) | (I64, F64) | (F64, I64))
+        }
+        Unary::SignedToFloat(ty) | Unary::UnsignedToFloat(ty) => result == ty && integer(operand) && float(ty),
+        Unary::FloatToSigned(ty) | Unary::FloatToUnsigned(ty) => result == ty && float(operand) && integer(ty),
+        Unary::Widen => operand == F32 && result == F64,
+        Unary::Narrow => operand == F64 && result == F32,
+        Unary::Exp2Approx | Unary::Log2Approx | Unary::SinApprox | Unary::CosApprox => operand == F32 && result == F32,
+        Unary::Trunc
+        | Unary::RoundEven
+        | Unary::Floor
+        | Unary::Ceil
+        | Unary::Sqrt
+        | Unary::SqrtApprox
+        | Unary::InverseSqrtApprox => operand == result && float(operand),
+    };
+    if ok { Ok((operand, result)) } else { Err(format!("{operand:?} to {result:?}")) }
+}
