@@ -9,7 +9,7 @@ use super::prepare::{Check, Subject, Tolerance};
 use super::spec::NanRule;
 
 /// How many differing elements a [`Mismatch`] keeps.
-pub const MAX_SHOWN: usize = 8;
+pub const MAX_SHOWN: usize = 4;
 
 /// An element that is not as expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,6 +28,12 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     file: String,
+    /// `.version`: major and minor.
+    version: (u32, u32),
+    /// `.target`: the architecture and its options.
+    target: Vec<String>,
+    /// Width of addresses in bits.
+    address_bits: u32,
     kernels: Vec<Kernel>,
     variables: Variables,
 }
@@ -48,7 +54,15 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let program = Program::new(&source)?;
     // Kernels are asked for one by one, for a device that has everything: what fails here fails everywhere.
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
-    let mut report = Report { file: source.name().to_owned(), kernels: Vec::new(), variables: Variables::default() };
+    let (version, ptx_target, address_bits) = program.header();
+    let mut report = Report {
+        file: source.name().to_owned(),
+        version,
+        target: ptx_target.to_vec(),
+        address_bits,
+        kernels: Vec::new(),
+        variables: Variables::default(),
+    };
     for name in program.entries() {
         let entries = [name.to_owned()];
         let options = Options { target: &target, entries: Some(&entries), keep_going: false };
@@ -83,7 +97,7 @@ fn untranslatable(name: &str, errors: &Diagnostics) -> Kernel {
     Kernel { name: name.to_owned(), interface: None, features: Vec::new(), errors: Some(errors.to_string()) }
 }
 
-/// Each kernel's module has the variables that the kernel uses.
+/// Takes in the variables that are not known yet; which ones a kernel's module lists is the translator's affair.
 fn merge(all: &mut Variables, variables: Variables) {
     for variable in variables.list {
         if !all.list.iter().any(|known| known.name == variable.name) {
@@ -95,6 +109,8 @@ fn merge(all: &mut Variables, variables: Variables) {
 fn print(report: &Report, out: &mut dyn Write) -> Result<()> {
     let failed = report.kernels.iter().filter(|kernel| kernel.errors.is_some()).count();
     writeln!(out, "{}: {} kernels, {failed} of them can't be translated", report.file, report.kernels.len())?;
+    let ((major, minor), target) = (report.version, report.target.join(", "));
+    writeln!(out, "PTX {major}.{minor}, target {target}, {}-bit addresses", report.address_bits)?;
     for kernel in &report.kernels {
         writeln!(out, "\nkernel {}", kernel.name)?;
         if let Some(entry) = &kernel.interface {
