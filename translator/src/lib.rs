@@ -7,6 +7,8 @@ pub mod ast;
 pub mod diagnostic;
 pub mod interface;
 pub mod ir;
+pub mod legalise;
+pub mod passes;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
