@@ -145,6 +145,36 @@ fn a_loop_forgets_what_it_assigns_and_keeps_the_rest() {
 }
 
 #[test]
+fn an_arm_that_breaks_says_nothing_of_what_follows() {
+    let mut f = function(|b, global| {
+        let [outside, inside] = [b.var(Type::I32), b.var(Type::I32)];
+        let condition = condition(b);
+        let (five, six) = (b.i32(5), b.i32(6));
+        b.set(outside, five);
+        b.loop_(|b| {
+            b.if_else(
+                condition,
+                |b| {
+                    b.set(outside, six);
+                    b.break_();
+                },
+                |b| {
+                    b.set(outside, five);
+                    let loaded = b.load_one(access(Space::Global, 4), global);
+                    b.set(inside, loaded);
+                },
+            );
+            let (known, unknown) = (b.get(outside), b.get(inside));
+            b.store(access(Space::Global, 4), global, vec![known, unknown]);
+        });
+    });
+    optimise(&mut f);
+    assert_eq!(verify(&f), Ok(()), "what only the other arm sees is not used behind it");
+    assert_eq!(count(&f, |line| line.ends_with("= r0")), 0, "{f}");
+    assert_eq!(count(&f, |line| line.ends_with("= r1")), 1, "{f}");
+}
+
+#[test]
 fn only_loads_without_effect_go() {
     let mut f = function(|b, global| {
         let weak = access(Space::Global, 4);

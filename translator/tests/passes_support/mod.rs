@@ -111,14 +111,14 @@ impl Program<'_> {
                     self.values[ty].push(value);
                 }
                 13 => self.point(b),
-                14..17 => self.touch_memory(b),
-                17..19 if depth < 4 => {
+                14..16 => self.touch_memory(b),
+                16..18 if depth < 4 => {
                     let condition = self.any(0);
                     let then = self.nested(b, depth, in_loop);
                     let otherwise = if self.random.below(2) == 0 { self.nested(b, depth, in_loop) } else { vec![] };
                     b.push(Stmt::If { condition, then, otherwise });
                 }
-                19 if depth < 3 => self.repeat(b, depth),
+                18..20 if depth < 3 => self.repeat(b, depth),
                 _ => {}
             }
         }
@@ -147,7 +147,7 @@ impl Program<'_> {
         let outer = (self.values.clone(), self.pointers.clone());
         let block = b.nested(|b| {
             self.list(b, 6, depth + 1, in_loop);
-            if in_loop && self.random.below(6) == 0 {
+            if in_loop && self.random.below(3) == 0 {
                 b.break_();
             }
         });
