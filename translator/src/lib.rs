@@ -14,6 +14,8 @@ pub mod lower;
 pub mod parse;
 mod pipeline;
 pub mod restructure;
+pub mod legalise;
+pub mod passes;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
