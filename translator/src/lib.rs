@@ -10,12 +10,12 @@ pub mod diagnostic;
 pub mod emit;
 pub mod interface;
 pub mod ir;
+pub mod legalise;
 pub mod lower;
 pub mod parse;
+pub mod passes;
 mod pipeline;
 pub mod restructure;
-pub mod legalise;
-pub mod passes;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};

@@ -10,6 +10,8 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, push_constant};
 use crate::ir;
+use crate::legalise;
+use crate::passes;
 use crate::target::Target;
 
 /// A kernel ready for emission.
@@ -51,6 +53,11 @@ pub(crate) fn compile<'p>(
         return Err(fail(Diagnostic::internal("a merged barrier came out under a condition", ptx.span)));
     }
     check(&function, "restructuring").map_err(fail)?;
+    // Variables forwarded, address spaces resolved, dead code removed.
+    passes::optimise(&mut function);
+    // What the target can't do exactly is replaced by what it can.
+    legalise::legalise(&mut function, target);
+    check(&function, "legalisation").map_err(fail)?;
     Ok(Kernel { ptx, layout, function })
 }
 
