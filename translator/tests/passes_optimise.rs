@@ -2,8 +2,11 @@
 //! Further tests look at the shape of small functions.
 
 mod passes_support;
+#[path = "passes_support/program.rs"]
+mod program;
 
-use passes_support::{MEMORY, Random, access, random_program};
+use passes_support::{Random, access};
+use program::{MEMORY, random_program};
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Order,
