@@ -1,7 +1,7 @@
 //! Bodies of functions: statements batch by batch, going on after errors.
 
 use super::node::{Node, Rule};
-use super::scan::Stop;
+use super::scan::{Braces, Stop};
 use super::{Parser, error, scan, statement};
 use crate::ast::{Function, Ident, Linkage, Statement};
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
@@ -15,6 +15,8 @@ struct Body<'s> {
     /// Open scopes, without the body itself.
     scopes: usize,
     closed: bool,
+    /// Where the last statement starts.
+    last: usize,
     /// Where the function starts, and its name if that could be read.
     header: Span,
     name: Option<&'s str>,
@@ -25,11 +27,15 @@ impl<'s> Parser<'s> {
     pub(super) fn body(&mut self, header: Span, function: Option<&Function<'s>>) -> Vec<Statement<'s>> {
         let first_error = self.errors.len();
         let name = function.map(|function| function.name.text);
-        let mut body = Body { statements: Vec::new(), scopes: 0, closed: false, header, name };
+        let mut body = Body { statements: Vec::new(), scopes: 0, closed: false, last: 0, header, name };
         while !body.closed && self.errors.len() < Diagnostics::MAX {
-            let start = self.driver.offset();
             if let Err(error) = self.batch(&mut body) {
-                body.closed = !self.resume(start, &error) || body.scopes > MAX_SCOPES;
+                body.closed = !self.resume(body.last, &error);
+                if body.scopes > MAX_SCOPES {
+                    // Whatever follows would be misread: this is the last error.
+                    self.driver.set_offset(self.driver.text().len());
+                    body.closed = true;
+                }
                 self.errors.push(error);
             }
         }
@@ -43,21 +49,24 @@ impl<'s> Parser<'s> {
 
     /// Moves to where the body goes on after an error. False if it does not.
     fn resume(&mut self, start: usize, error: &Diagnostic) -> bool {
+        let text = self.driver.text();
         let at = start.max(error.span.start as usize);
         self.driver.set_offset(at);
-        if self.driver.at_end() || scan::starts_item(self.driver.text(), at) {
+        if self.driver.at_end() || scan::starts_item(text, at) {
             return false;
         }
-        let stop = self.driver.resync();
+        let stop = self.driver.resync(Braces::Count(scan::open_braces(text, start, at)));
         if self.driver.offset() <= start {
-            self.driver.set_offset(scan::token_end(self.driver.text(), start));
+            self.driver.set_offset(scan::token_end(text, start));
         }
         !matches!(stop, Stop::Item | Stop::End)
     }
 
     /// Reads the statements that one call of pest matches.
     fn batch(&mut self, body: &mut Body<'s>) -> Result<(), Diagnostic> {
+        body.last = self.driver.offset();
         self.driver.skip_trivia()?;
+        body.last = self.driver.offset();
         if self.driver.at_end() {
             return Err(self.body_not_closed(body));
         }
@@ -68,6 +77,7 @@ impl<'s> Parser<'s> {
         })?;
         for node in nodes {
             let end = node.span().end as usize;
+            body.last = node.span().start as usize;
             self.driver.set_offset(end);
             self.statement(&node, body)?;
             // After an initialiser we are further than the match, and behind the body the rest is no statements.

@@ -66,24 +66,21 @@ fn set<T>(slot: &mut Option<T>, value: T, word: Ident<'_>) -> Result<(), Diagnos
     }
 }
 
-/// Reads the directives before the names of a declaration, in any order.
-pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>) -> Result<Head<'s>, Diagnostic> {
+/// Reads the directives before the names of a declaration, in any order. The names start at `names`.
+pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>, names: Span) -> Result<Head<'s>, Diagnostic> {
     let (mut in_space, mut bank, mut align, mut vector, mut ty) = (None, None, None, None, None);
     let mut pointer: Option<Pointer> = None;
     let mut managed = false;
-    let mut end = Span::default();
     for qualifier in qualifiers {
-        end = qualifier.span();
         let mut parts = qualifier.children();
         let Some(first) = parts.next() else { continue };
-        if first.rule() == Rule::attribute {
-            managed |= first.children().any(|item| item.text() == ".managed");
-            continue;
-        }
         let word = first.inner_ident();
-        let argument = parts.next();
-        match (word.text, &argument) {
-            ("align", Some(number)) if number.rule() == Rule::number => {
+        match (first.rule(), parts.next()) {
+            (Rule::attribute, _) => {
+                managed |= first.children().any(|item| item.text() == ".managed");
+                continue;
+            }
+            (Rule::dot_align, Some(number)) => {
                 let bytes = literal::small(number.ident())?;
                 if !bytes.is_power_of_two() {
                     return Err(Diagnostic::invalid("an alignment must be a power of two", number.span()));
@@ -91,13 +88,12 @@ pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>) -> Res
                 set(pointer.as_mut().map_or(&mut align, |pointer| &mut pointer.align), bytes, word)?;
                 continue;
             }
-            ("align", _) => return Err(error::expected("an alignment in bytes", behind(end))),
-            ("const", Some(node)) if node.rule() == Rule::bank => {
+            (_, Some(node)) if word.text == "const" => {
                 let number = node.children().next().map_or(Ok(0), |number| literal::small(number.ident()))?;
                 set(&mut bank, number, word)?;
             }
-            (_, Some(argument)) => return Err(error::expected("a name", argument.span())),
-            _ => {}
+            (_, Some(node)) => return Err(error::expected("a name", node.tight().span)),
+            (_, None) => {}
         }
         match word.text {
             "ptr" => set(&mut pointer, Pointer { space: None, align: None }, word)?,
@@ -111,14 +107,10 @@ pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>) -> Res
             },
         }
     }
-    let space = in_space.ok_or_else(|| error::expected("a state space", qualifiers.first().map_or(end, Node::span)))?;
-    let ty = ty.ok_or_else(|| error::expected("a type", behind(end)))?;
+    let first = qualifiers.first().map_or(names, |first| first.tight().span);
+    let space = in_space.ok_or_else(|| error::expected("a state space", first))?;
+    let ty = ty.ok_or_else(|| error::expected("a type", names))?;
     Ok(Head { linkage, space, bank, align, vector: vector.unwrap_or(1), ty, pointer, managed })
-}
-
-/// The empty place behind a span.
-fn behind(span: Span) -> Span {
-    Span { start: span.end, end: span.end }
 }
 
 /// One name with its range or dimensions.
@@ -136,7 +128,7 @@ pub(super) fn declarator<'s>(node: &Node<'s>, head: &Head<'s>) -> Result<Variabl
         range: None,
         dims: Vec::new(),
         init: None,
-        span: node.span(),
+        span: node.tight().span,
     };
     for child in node.children() {
         match child.rule() {
@@ -179,10 +171,10 @@ pub(super) fn parameters<'s>(node: &Node<'s>) -> Result<Vec<Variable<'s>>, Diagn
         .map(|parameter| {
             let (qualifiers, names): (Vec<_>, Vec<_>) =
                 parameter.children().partition(|child| child.rule() == Rule::qualifier);
-            let head = head(&qualifiers, None)?;
             let name = names.first().ok_or_else(|| error::expected("a name", parameter.span()))?;
+            let head = head(&qualifiers, None, name.tight().span)?;
             let variable = declarator(name, &head)?;
-            Ok(Variable { span: parameter.span(), ..variable })
+            Ok(Variable { span: parameter.tight().span, ..variable })
         })
         .collect()
 }
@@ -217,7 +209,7 @@ pub(super) fn function<'s>(
     let mut kind = FunctionKind::Func;
     let mut name = None;
     let (mut returns, mut params, mut directives) = (Vec::new(), Vec::new(), Vec::new());
-    let mut end = node.span();
+    let mut span = start;
     let mut body = false;
     for child in node.children() {
         match child.rule() {
@@ -233,10 +225,9 @@ pub(super) fn function<'s>(
             _ => {}
         }
         if !matches!(child.rule(), Rule::brace_open | Rule::semicolon) {
-            end = child.span();
+            span.end = child.tight().span.end;
         }
     }
     let name = name.ok_or_else(|| error::expected("a name", node.span()))?;
-    let span = start.to(end);
     Ok((Function { kind, linkage, name, returns, params, directives, body: body.then(Vec::new), span }, body))
 }

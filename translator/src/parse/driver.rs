@@ -10,14 +10,14 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use super::error;
 use super::initializer::{Builder, Step};
 use super::node::{Node, PtxParser, Rule};
-use super::scan::{self, Stop};
+use super::scan::{self, Braces, Stop};
 use crate::ast::Init;
 use crate::diagnostic::{Diagnostic, Span};
 
 /// Bytes matched at once where many pieces follow each other: enough to make the cost of a call disappear.
 const RUN: usize = 4 << 10;
 /// Bytes that a single piece may have.
-const LONGEST: usize = 1 << 20;
+const LONGEST: usize = 256 << 10;
 
 pub(super) struct Driver<'s> {
     text: &'s str,
@@ -87,8 +87,8 @@ impl<'s> Driver<'s> {
     }
 
     /// Moves to the next place where parsing can go on.
-    pub(super) fn resync(&mut self) -> Stop {
-        let (offset, stop) = scan::next_stop(self.text, self.offset);
+    pub(super) fn resync(&mut self, braces: Braces) -> Stop {
+        let (offset, stop) = scan::next_stop(self.text, self.offset, braces);
         self.offset = offset;
         stop
     }

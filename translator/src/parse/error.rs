@@ -25,14 +25,24 @@ pub(super) fn expected_at(text: &str, what: impl Into<String>, offset: usize) ->
 /// Lists what one of the rules would have needed: "a, b or c".
 pub(super) fn list(rules: &[Rule]) -> String {
     let has = |rule| rules.contains(&rule);
+    if has(Rule::mnemonic) && has(Rule::guard) {
+        // One word for all that a statement can start with.
+        return "a statement".to_owned();
+    }
+    if has(Rule::brace_open) && has(Rule::linkage) {
+        // Behind a header, without the directives that could start the next item.
+        return "a directive, `{` or `;`".to_owned();
+    }
     let mut words: Vec<String> = Vec::new();
     for &rule in rules {
         let word = match rule {
             // Where an operand may stand, so may a handful of other tokens: one word says it.
-            Rule::brace_open | Rule::colon | Rule::modifiers if has(Rule::operand) => continue,
-            Rule::plain | Rule::guarded | Rule::statement => "a statement".to_owned(),
-            // All that can start a statement comes together.
-            _ if has(Rule::plain) => continue,
+            Rule::brace_open | Rule::colon | Rule::modifiers | Rule::number | Rule::keyword if has(Rule::operand) => {
+                continue;
+            }
+            // A `.const` may have a bank, and a list of types may go on: a name is what is missing.
+            Rule::bank => continue,
+            Rule::keyword | Rule::qualifier if has(Rule::identifier) || has(Rule::declarator) => continue,
             _ => word(rule),
         };
         if !words.contains(&word) {
@@ -67,7 +77,8 @@ fn word(rule: Rule) -> String {
         Rule::parameters | Rule::paren_open => "`(`",
         Rule::paren_close => "`)`",
         Rule::bracket_close => "`]`",
-        Rule::dimension | Rule::bank => "`[`",
+        Rule::angle_close => "`>`",
+        Rule::dimension => "`[`",
         Rule::range => "`<`",
         Rule::brace_open => "`{`",
         Rule::brace_close => "`}`",

@@ -20,7 +20,7 @@ mod statement;
 use declaration::Head;
 use driver::Driver;
 use node::{Node, Rule, Token};
-use scan::Stop;
+use scan::{Braces, Stop};
 
 use crate::ast::{Item, Linkage, Module, Variable};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
@@ -90,9 +90,10 @@ impl<'s> Parser<'s> {
         let is_function = scan::starts_function(text, start);
         // Statements at module scope are what an extra `}` leaves behind: one error for them is enough.
         let is_directive = text.get(start..).is_some_and(|rest| rest.starts_with('.'));
+        let braces = if is_function { Braces::Count(0) } else { Braces::Ignore };
         self.driver.set_offset(at);
         loop {
-            match self.driver.resync() {
+            match self.driver.resync(braces) {
                 Stop::Open if is_function => {
                     // The header is lost; errors of the body are worth reporting all the same.
                     self.driver.set_offset(self.driver.offset() + 1);
@@ -213,7 +214,9 @@ impl<'s> Parser<'s> {
     /// The variables of one declaration, with their initialisers.
     fn variables(&mut self, node: &Node<'s>, linkage: Option<Linkage>) -> Result<Vec<Variable<'s>>, Diagnostic> {
         let qualifiers: Vec<_> = node.children().filter(|child| child.rule() == Rule::qualifier).collect();
-        let head = declaration::head(&qualifiers, linkage)?;
+        let names = node.children().find(|child| child.rule() == Rule::declarator);
+        let names = names.map_or(node.span(), |name| name.tight().span);
+        let head = declaration::head(&qualifiers, linkage, names)?;
         let mut variables = Vec::new();
         let mut initialised = declarators(node, &head, &mut variables)?;
         while initialised {

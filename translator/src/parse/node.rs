@@ -47,6 +47,18 @@ impl<'s> Node<'s> {
         Ident { text: self.text(), span: self.span() }
     }
 
+    /// The node up to its last token: where a node ends with something optional, pest counts the white space and the
+    /// comments behind it in.
+    pub(super) fn tight(&self) -> Ident<'s> {
+        let mut last = self.clone();
+        // The grammar is not recursive, so this takes a few steps only.
+        while let Some(child) = last.children().last() {
+            last = child;
+        }
+        let len = (last.span().end - self.span().start) as usize;
+        part(self.ident(), 0, len)
+    }
+
     /// The name of a directive without its dot, or a string without its quotes.
     pub(super) fn inner_ident(&self) -> Ident<'s> {
         let whole = self.ident();

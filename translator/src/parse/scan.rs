@@ -74,47 +74,63 @@ pub(super) enum Stop {
     End,
 }
 
+/// What braces mean on the way to the next stop.
+#[derive(Clone, Copy)]
+pub(super) enum Braces {
+    /// They open and close scopes, or vectors within a statement; this many of a vector are open.
+    Count(usize),
+    /// Nothing.
+    Ignore,
+}
+
 /// The next place where parsing can go on.
-pub(super) fn next_stop(text: &str, mut offset: usize) -> (usize, Stop) {
+pub(super) fn next_stop(text: &str, mut offset: usize, braces: Braces) -> (usize, Stop) {
     let bytes = text.as_bytes();
+    let (mut depth, counting) = match braces {
+        Braces::Count(depth) => (depth, true),
+        Braces::Ignore => (0, false),
+    };
+    // The brace of a vector, or of a scope if a `;` follows inside of it.
     let mut open = None;
-    let mut depth = 0_usize;
     loop {
         offset = trivia(text, offset);
         let Some(&byte) = bytes.get(offset) else {
-            break;
+            return open.unwrap_or((text.len(), Stop::End));
         };
         match byte {
             b';' => return open.unwrap_or((offset + 1, Stop::Semicolon)),
-            b'{' => {
+            b'{' if counting => {
                 open.get_or_insert((offset, Stop::Open));
                 depth += 1;
                 offset += 1;
             }
-            // The braces of a vector.
-            b'}' if depth > 0 => {
+            b'}' if counting && depth > 0 => {
                 depth -= 1;
                 open = open.filter(|_| depth > 0);
                 offset += 1;
             }
-            b'}' => return (offset, Stop::Close),
-            b'.' => {
-                if starts_item(text, offset) {
-                    return open.unwrap_or((offset, Stop::Item));
-                }
-                offset = token_end(text, offset);
-            }
-            b'"' => offset = token_end(text, offset),
+            b'}' if counting => return (offset, Stop::Close),
+            b'.' if starts_item(text, offset) => return open.unwrap_or((offset, Stop::Item)),
+            b'.' | b'"' => offset = token_end(text, offset),
             _ if is_word(byte) => {
                 while bytes.get(offset).is_some_and(|&byte| is_word(byte) || byte == b'.') {
                     offset += 1;
                 }
             }
-            // Never inside a character: the bytes of one are all skipped one by one.
+            // The bytes of a character that is not ASCII are skipped one by one.
             _ => offset += 1,
         }
     }
-    open.unwrap_or((text.len(), Stop::End))
+}
+
+/// How many braces open between two offsets and do not close again.
+pub(super) fn open_braces(text: &str, from: usize, to: usize) -> usize {
+    let between = text.as_bytes().get(from..to).unwrap_or_default();
+    between.iter().fold(0, |depth: usize, byte| match byte {
+        b'{' => depth.saturating_add(1),
+        b'}' => depth.saturating_sub(1),
+        _ => depth,
+    })
 }
 
 /// Whether a directive that only stands at module scope starts at the offset.

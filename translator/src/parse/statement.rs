@@ -84,7 +84,7 @@ pub(super) fn pragmas<'s>(node: &Node<'s>) -> impl Iterator<Item = Ident<'s>> + 
 /// `.branchtargets` or `.calltargets` behind its label.
 pub(super) fn targets<'s>(node: &Node<'s>, name: Ident<'s>) -> Statement<'s> {
     let targets = node.children().filter(|child| child.rule() == Rule::target_name);
-    let targets = targets.map(|child| child.ident()).collect();
+    let targets = targets.map(|child| child.tight()).collect();
     if node.children().any(|child| child.rule() == Rule::dot_branchtargets) {
         Statement::BranchTargets { name, targets }
     } else {
