@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::inputs::PushConstants;
 use super::module::{Global, Module, instruction};
-use super::storage::SharedLayout;
+use super::storage::{Offsets, SharedLayout};
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Function, Stmt, Type, Value, Var};
@@ -36,6 +36,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         push_pairs: FxHashMap::default(),
         shared: SharedLayout::choose(module, entry.function),
         local: 0,
+        offsets: Offsets::default(),
         interface: Vec::new(),
         at: Span::default(),
         module,
@@ -69,6 +70,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) shared: SharedLayout,
     /// The variable of local memory, once used.
     pub(super) local: Word,
+    /// Which 32-bit values are another one plus a constant.
+    pub(super) offsets: Offsets,
     /// Variables outside of functions that are used.
     interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.
