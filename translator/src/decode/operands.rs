@@ -50,7 +50,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                 format!("{needed} to {} operands", form.operands.len())
             };
             let message = format!("`{}` takes {takes}, {} given", form.row.syntax, given.len());
-            return Err(Diagnostic::invalid(message, instruction.span));
+            // The first operand too many, or the instruction that lacks one.
+            let surplus = given.get(form.operands.len());
+            return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
         let words = form.operands.iter().zip(given);
         words.map(|(word, operand)| self.operand(word.trim_end_matches('?'), operand, modifiers)).collect()
@@ -100,6 +102,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         match operand {
             ast::Operand::Sink(_) => Ok(Operand::Sink),
             ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
+            ast::Operand::Name { name, .. } => {
+                let message = format!("`{}` is no destination: a register of type {ty} is needed", name.text);
+                Err(Diagnostic::invalid(message, name.span))
+            }
             other => Err(Diagnostic::invalid(format!("expected a destination register of type {ty}"), other.span())),
         }
     }
@@ -359,14 +365,18 @@ impl<'s> FunctionDecoder<'_, 's> {
             Symbol::Reg(_) => return Err(Diagnostic::unsupported("a call through a register", name.span)),
             _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
         };
-        let arguments = match tail {
-            [] => Vec::new(),
-            [ast::Operand::List(list, _), ..] => {
-                list.iter().map(|operand| self.call_argument(operand)).collect::<Result<_>>()?
+        let (arguments, span) = match tail {
+            [] => (Vec::new(), instruction.span),
+            [ast::Operand::List(list, span)] => {
+                (list.iter().map(|operand| self.call_argument(operand)).collect::<Result<_>>()?, *span)
+            }
+            [ast::Operand::List(..), other, ..] => {
+                let message = format!("`{}` is called directly: nothing may follow its arguments", name.text);
+                return Err(Diagnostic::invalid(message, other.span()));
             }
             [other, ..] => return Err(Diagnostic::invalid("expected arguments in parentheses", other.span())),
         };
-        self.check_call(function, results.len(), arguments.len(), instruction.span)?;
+        self.check_call(function, results.len(), arguments.len(), span)?;
         Ok(vec![Operand::List(results), Operand::Function(function), Operand::List(arguments)])
     }
 

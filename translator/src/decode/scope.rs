@@ -33,6 +33,8 @@ struct Range {
 struct Scope<'s> {
     names: FxHashMap<&'s str, Symbol>,
     ranges: FxHashMap<&'s str, Range>,
+    /// For names that a range could hold, such as `%r3`: the smallest number of each prefix.
+    numbered: FxHashMap<&'s str, u32>,
     labels: u32,
 }
 
@@ -60,29 +62,33 @@ impl<'s> Scopes<'s> {
         }
     }
 
-    /// Declares a name in the innermost scope; gives back false if that scope has it already.
+    /// Declares a name in the innermost scope; gives back false if that scope has it already, by itself or in a range.
     pub fn declare(&mut self, name: &'s str, symbol: Symbol) -> bool {
         let Some(scope) = self.open.last_mut() else { return false };
-        scope.names.insert(name, symbol).is_none()
+        let mut new = scope.names.insert(name, symbol).is_none();
+        if let Some((prefix, number)) = numbered(name) {
+            new &= scope.ranges.get(prefix).is_none_or(|range| number >= range.count);
+            let smallest = scope.numbered.entry(prefix).or_insert(number);
+            *smallest = number.min(*smallest);
+        }
+        new
     }
 
-    /// Declares registers `prefix0 …`; gives back false if the innermost scope has that range already.
+    /// Declares registers `prefix0 …`; gives back false if the innermost scope has that range or one of them already.
     pub fn declare_range(&mut self, prefix: &'s str, first: Reg, count: u32) -> bool {
         let Some(scope) = self.open.last_mut() else { return false };
-        scope.ranges.insert(prefix, Range { first: first.0, count }).is_none()
+        let new = scope.ranges.insert(prefix, Range { first: first.0, count }).is_none();
+        new && scope.numbered.get(prefix).is_none_or(|smallest| *smallest >= count)
     }
 
     /// Finds a name, innermost scope first.
     pub fn find(&self, name: &str) -> Option<Symbol> {
-        let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let (prefix, number) = name.split_at(name.len() - digits);
-        let canonical = number.len() == 1 || !number.starts_with('0');
-        let number = if canonical { number.parse::<u32>().ok() } else { None };
+        let parts = numbered(name);
         self.open.iter().rev().find_map(|scope| {
             if let Some(symbol) = scope.names.get(name) {
                 return Some(*symbol);
             }
-            let number = number?;
+            let (prefix, number) = parts?;
             let range = scope.ranges.get(prefix)?;
             (number < range.count).then(|| Symbol::Reg(Reg(range.first + number)))
         })
@@ -92,6 +98,14 @@ impl<'s> Scopes<'s> {
     pub fn find_label(&self, labels: &Labels<'_>, name: &str) -> Option<Label> {
         self.open.iter().rev().find_map(|scope| labels.by_scope.get(&(scope.labels, name)).copied())
     }
+}
+
+/// The parts of a name that a range could declare: `%r10` has the prefix `%r` and the number 10.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name.get(prefix.len()..)?;
+    let canonical = digits.len() == 1 || !digits.starts_with('0');
+    if canonical { Some((prefix, digits.parse().ok()?)) } else { None }
 }
 
 /// All labels of a function, which may be used before they stand; scopes are numbered as they open, the outermost 0.

@@ -8,10 +8,9 @@ pub(super) fn number<'s>(literal: Ident<'s>) -> Result<Constant<'s>, Diagnostic>
     let text = literal.text;
     let prefix = text.get(..2).unwrap_or_default().to_ascii_lowercase();
     match prefix.as_str() {
-        "0f" => hex_float(literal, 8, "`0f` must be followed by exactly 8 hexadecimal digits")
-            // Eight hexadecimal digits fit.
-            .map(|bits| Constant::F32(bits as u32)),
-        "0d" => hex_float(literal, 16, "`0d` must be followed by exactly 16 hexadecimal digits").map(Constant::F64),
+        // Eight hexadecimal digits fit.
+        "0f" => hex_float(literal, 8).map(|bits| Constant::F32(bits as u32)),
+        "0d" => hex_float(literal, 16).map(Constant::F64),
         "0x" => integer(literal, 2, 16, "hexadecimal"),
         "0b" => integer(literal, 2, 2, "binary"),
         _ if text.contains(['.', 'e', 'E']) => float(literal),
@@ -30,13 +29,13 @@ pub(super) fn small<'s>(literal: Ident<'s>) -> Result<u32, Diagnostic> {
     }
 }
 
-fn hex_float(literal: Ident<'_>, digits: usize, message: &str) -> Result<u64, Diagnostic> {
-    let text = literal.text.get(2..).unwrap_or_default();
+fn hex_float(literal: Ident<'_>, digits: usize) -> Result<u64, Diagnostic> {
+    let (prefix, text) = literal.text.split_at_checked(2).unwrap_or_default();
     // `from_str_radix` would take a sign; the grammar lets none into a number.
-    u64::from_str_radix(text, 16)
-        .ok()
-        .filter(|_| text.len() == digits)
-        .ok_or_else(|| Diagnostic::invalid(message, literal.span))
+    u64::from_str_radix(text, 16).ok().filter(|_| text.len() == digits).ok_or_else(|| {
+        let message = format!("`{}`: `{prefix}` takes exactly {digits} hexadecimal digits", literal.text);
+        Diagnostic::invalid(message, literal.span)
+    })
 }
 
 fn integer<'s>(literal: Ident<'s>, skip: usize, radix: u32, kind: &str) -> Result<Constant<'s>, Diagnostic> {

@@ -1,0 +1,67 @@
+//! Translates what may be any text, and checks how it is answered.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use ptx2spv_translator::{Diagnostics, ErrorKind, Options, Program, Source, Target};
+
+/// The longest that any text of the tests may take; generous, since test machines may be busy.
+pub const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// How a text was answered.
+#[derive(Debug)]
+pub enum Answer {
+    /// It was translated, some kernels perhaps left out.
+    Translated(Option<Diagnostics>),
+    /// It was refused.
+    Refused(Diagnostics),
+}
+
+impl Answer {
+    /// All diagnostics.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        match self {
+            Answer::Translated(skipped) => skipped.as_ref(),
+            Answer::Refused(errors) => Some(errors),
+        }
+    }
+
+    /// The messages, a line each; empty if there are none.
+    pub fn messages(&self) -> String {
+        let list = self.diagnostics().into_iter().flat_map(|errors| &errors.list);
+        list.map(|error| format!("{}\n", error.kind)).collect()
+    }
+}
+
+/// Translates a text for the preset `lavapipe`, kernel by kernel.
+///
+/// # Panics
+/// If the translator panics, takes too long, reports an internal error, or points outside the text.
+pub fn translate(name: &str, text: &str) -> Answer {
+    let start = Instant::now();
+    let source = Source::new(name, text);
+    let answer = catch_unwind(AssertUnwindSafe(|| answer(&source)));
+    let Ok(answer) = answer else { panic!("{name}: the translator panicked") };
+    assert!(start.elapsed() < TIME_LIMIT, "{name}: {:?}", start.elapsed());
+    if let Some(errors) = answer.diagnostics() {
+        assert!(!errors.list.is_empty() && errors.list.len() <= Diagnostics::MAX, "{name}: {}", errors.list.len());
+        for error in &errors.list {
+            let (start, end) = (error.span.start as usize, error.span.end as usize);
+            assert!(start <= end && end <= text.len(), "{name}: {error:?} of {} bytes", text.len());
+            assert!(!matches!(error.kind, ErrorKind::Internal(_)), "{name}: {error:?}");
+        }
+    }
+    answer
+}
+
+fn answer(source: &Source) -> Answer {
+    let target = Target::preset("lavapipe").expect("the preset is there");
+    let program = match Program::new(source) {
+        Ok(program) => program,
+        Err(errors) => return Answer::Refused(errors),
+    };
+    match program.translate(&Options { target: &target, entries: None, keep_going: true }) {
+        Ok(translation) => Answer::Translated(translation.skipped),
+        Err(errors) => Answer::Refused(errors),
+    }
+}
