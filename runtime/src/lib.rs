@@ -1,1 +1,77 @@
-//! Host runtime: to be filled.
+//! Loads PTX kernels and launches them on any Vulkan device.
+//!
+//! The layers are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
+//! [`Buffer`] (device memory), [`Module`], [`Kernel`].
+//!
+//! ```no_run
+//! use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
+//! use ptx2spv_translator::Source;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::open(&DeviceSelector::Default)?;
+//! let text = std::fs::read_to_string("vector_add.ptx")?;
+//! let module = device.load(&Source::new("vector_add.ptx", text))?;
+//! let kernel = module.kernel("vector_add")?;
+//!
+//! let n = 1_000_000_u32;
+//! let a = device.upload(&vec![1.0_f32; n as usize])?;
+//! let b = device.upload(&vec![2.0_f32; n as usize])?;
+//! let c = device.alloc(4 * u64::from(n))?;
+//! kernel.launch(&LaunchConfig::linear(n, 256), &[(&a).into(), (&b).into(), (&c).into(), n.into()])?;
+//! let sums: Vec<f32> = c.download()?;
+//! assert_eq!(sums[0], 3.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Contracts:
+//! * **Order.** Launches, fills and device-to-device copies are asynchronous and take effect in the order of the calls,
+//!   each seeing all of the one before, as on one CUDA stream. Reading and writing buffers from the host waits for what
+//!   it must. While the device is busy, launches collect and are submitted together; [`Device::synchronize`] and every
+//!   access from the host submits what has collected.
+//! * **Addresses** are real: kernels may store a buffer's address, compute with it and follow it.
+//! * **Lifetimes.** Whatever is dropped is freed once the device has finished everything launched before.
+//! * **Threads.** All types can be shared between threads. Two threads that launch on one device are ordered by who
+//!   comes first.
+//! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
+//!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
+//! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
+//!   nothing here checks the addresses that it computes.
+
+mod args;
+mod buffer;
+mod check;
+mod device;
+mod error;
+mod facts;
+mod features;
+mod info;
+mod instance;
+mod kernel;
+mod launch;
+mod memory;
+mod module;
+mod queue;
+mod raw;
+mod select;
+mod staging;
+mod timing;
+mod variables;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use args::Arg;
+pub use buffer::Buffer;
+pub use device::Device;
+pub use error::Error;
+pub use info::{DeviceInfo, DeviceKind};
+pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
+pub use kernel::Kernel;
+pub use launch::LaunchConfig;
+pub use module::Module;
+pub use select::{DEVICE_VARIABLE, DeviceSelector};
+
+/// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,1 +1,5 @@
-//! Test support: to be filled.
+//! What the end-to-end tests share: where the test material lies, devices, and random numbers.
+
+pub mod device;
+pub mod files;
+pub mod random;

@@ -1,1 +1,7 @@
-//! Tool library: to be filled.
+//! What the command line tools are made of: launch cases, the devices that they run on, and what the binaries share.
+
+pub mod cases;
+pub mod cli;
+pub mod cuda;
+pub mod table;
+pub mod target;

@@ -11,8 +11,19 @@ use crate::diagnostic::Span;
 pub struct Ident<'s> {
     /// The text as written; without the leading dot where it is a directive's or modifier's name.
     pub text: &'s str,
-    /// Where it stands.
+    /// Where it stands; without the dot too.
     pub span: Span,
+}
+
+impl<'s> Ident<'s> {
+    /// `N` and 5 of the shorthand `N<5>`, which stands for `N0` to `N4` in a list of labels; no number for a plain name.
+    pub fn split_range(self) -> (&'s str, Option<u32>) {
+        let range = self.text.split_once('<').and_then(|(name, rest)| {
+            let count = rest.trim_end_matches('>').trim().parse().ok()?;
+            Some((name.trim_end(), Some(count)))
+        });
+        range.unwrap_or((self.text, None))
+    }
 }
 
 /// A whole PTX file.
@@ -28,7 +39,9 @@ pub struct Module<'s> {
     pub items: Vec<Item<'s>>,
 }
 
-/// A declaration at module scope. Debugging data (`.section`, `.loc` outside functions) is checked for form and not kept.
+/// A declaration at module scope.
+///
+/// Debugging data (`.section`, `.loc` outside functions, `@@DWARF` lines) is checked for form and not kept.
 #[derive(Clone, Debug)]
 pub enum Item<'s> {
     /// A variable in any state space, textures and samplers included.
@@ -97,6 +110,9 @@ pub struct Variable<'s> {
     pub ty: Ident<'s>,
     /// `.ptr` attribute of a kernel parameter.
     pub pointer: Option<Pointer>,
+    /// `.attribute(.managed)`: the host can access it too. (`.unified` addresses say nothing about the text they stand in,
+    /// and are not kept.)
+    pub managed: bool,
     /// The name; for `%r<10>` the part before `<`. `None` for the unnamed parameters of prototypes (`_`).
     pub name: Option<Ident<'s>>,
     /// The 10 of `%r<10>`.
@@ -125,6 +141,15 @@ pub enum Init<'s> {
     Scalar(Constant<'s>, Span),
     /// `{ … }`
     List(Vec<Init<'s>>, Span),
+    /// `addr_mode_0 = wrap` in the initialiser of a sampler or texture.
+    Property {
+        /// What is set.
+        name: Ident<'s>,
+        /// To what; keywords such as `wrap` are addresses in form.
+        value: Constant<'s>,
+        /// All of it.
+        span: Span,
+    },
     /// Several bytes from a legacy string initialiser (`= "text"`), without the terminating zero.
     String(&'s str, Span),
 }
@@ -132,7 +157,7 @@ pub enum Init<'s> {
 /// A folded constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constant<'s> {
-    /// A 64-bit integer; `unsigned` as PTX section 4.6 types it.
+    /// A 64-bit integer; `unsigned` as PTX section 4.5.5 types it.
     Int {
         /// Its bits.
         bits: u64,
@@ -193,6 +218,8 @@ pub struct Directive<'s> {
     pub name: Ident<'s>,
     /// Its numbers.
     pub values: Vec<u32>,
+    /// The string of a `.pragma`, without quotes.
+    pub text: Option<Ident<'s>>,
 }
 
 /// A statement of a function body.
@@ -223,7 +250,7 @@ pub enum Statement<'s> {
     BranchTargets {
         /// The table's name.
         name: Ident<'s>,
-        /// Its labels.
+        /// Its labels, with ranges as written: see [`Ident::split_range`].
         targets: Vec<Ident<'s>>,
     },
     /// `label: .calltargets f, g;`
@@ -284,15 +311,20 @@ pub enum Operand<'s> {
     Constant(Constant<'s>, Span),
     /// `!p`
     Not(Ident<'s>),
-    /// `-a` or `-%r` where PTX allows a negated register operand.
-    Negate(Ident<'s>),
+    /// `-a`, `-%r` or `-a.b0` where PTX allows a negated register operand.
+    Negate {
+        /// The register.
+        name: Ident<'s>,
+        /// `.b0`, `.h1` and so on, without the dot.
+        suffix: Option<Ident<'s>>,
+    },
     /// `_`
     Sink(Span),
     /// `{a, b}`
     Vector(Vec<Operand<'s>>, Span),
     /// `p|q`
     Pair(Box<[Operand<'s>; 2]>, Span),
-    /// `[base + offset]` or, for textures and tensors, `[base, more, …]`.
+    /// `[base + offset]` or, for textures and tensors, `[base, more, …]`. The hint `.unified` behind it is not kept.
     Address {
         /// Register, variable or constant.
         base: Box<Operand<'s>>,
@@ -303,11 +335,11 @@ pub enum Operand<'s> {
         /// With the brackets.
         span: Span,
     },
-    /// `name[index]`: legacy element access such as `param[4]`.
+    /// `name[index]`: the element of an array, as in `mov.u32 ptr, A[5];`.
     Element {
         /// The variable.
         name: Ident<'s>,
-        /// The offset in bytes.
+        /// The index as written: in elements of the variable's type.
         offset: i64,
         /// All of it.
         span: Span,
@@ -320,8 +352,10 @@ impl Operand<'_> {
     /// Where the operand stands.
     pub fn span(&self) -> Span {
         match self {
-            Operand::Name { name, suffix } => suffix.map_or(name.span, |suffix| name.span.to(suffix.span)),
-            Operand::Not(name) | Operand::Negate(name) => name.span,
+            Operand::Name { name, suffix } | Operand::Negate { name, suffix } => {
+                suffix.map_or(name.span, |suffix| name.span.to(suffix.span))
+            }
+            Operand::Not(name) => name.span,
             Operand::Sink(span)
             | Operand::Constant(_, span)
             | Operand::Vector(_, span)

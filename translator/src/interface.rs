@@ -78,6 +78,8 @@ pub struct Entry {
     pub shared: Shared,
     /// What the kernel demands of its block size.
     pub block: BlockSize,
+    /// Device features that this kernel needs.
+    pub features: BTreeSet<Feature>,
 }
 
 /// One kernel parameter.

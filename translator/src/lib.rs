@@ -4,10 +4,18 @@
 //! The modules follow the way of a kernel.
 
 pub mod ast;
+pub mod cfg;
+pub mod decode;
 pub mod diagnostic;
 pub mod emit;
 pub mod interface;
 pub mod ir;
+pub mod legalise;
+pub mod lower;
+pub mod parse;
+pub mod passes;
+mod pipeline;
+pub mod restructure;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
@@ -15,8 +23,10 @@ pub use interface::Interface;
 pub use target::{Feature, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
+#[derive(Debug)]
 pub struct Program<'s> {
     source: &'s Source,
+    decoded: decode::program::Program,
 }
 
 /// What to translate, and for which device.
@@ -42,19 +52,76 @@ pub struct Translation {
 }
 
 impl<'s> Program<'s> {
-    /// Parses and decodes a module. All errors of all its functions are reported together.
+    /// Parses and decodes a module.
+    ///
+    /// # Errors
+    /// Everything that makes the text invalid PTX, for all its functions together. What is valid but not translated is an
+    /// error of [`Program::translate`].
     pub fn new(source: &'s Source) -> Result<Self, Diagnostics> {
-        Ok(Self { source })
+        let ast = parse::parse(source)?;
+        let decoded = decode::decode(source, &ast).map_err(|errors| Diagnostics::new(source.clone(), errors))?;
+        Ok(Self { source, decoded })
     }
 
     /// Names of the kernels that have a body, in source order.
-    pub fn entries(&self) -> Vec<&'s str> {
-        Vec::new()
+    pub fn entries(&self) -> Vec<&str> {
+        self.decoded.kernels().map(|(_, function)| function.name.as_str()).collect()
+    }
+
+    /// `.version`, `.target` with its options, and the width of addresses in bits.
+    pub fn header(&self) -> ((u32, u32), &[String], u32) {
+        (self.decoded.version, &self.decoded.target, self.decoded.address_bits)
     }
 
     /// Translates kernels to one SPIR-V module.
-    pub fn translate(&self, _options: &Options<'_>) -> Result<Translation, Diagnostics> {
-        Err(Diagnostics::new(self.source.clone(), vec![Diagnostic::internal("not there yet", Span::default())]))
+    ///
+    /// # Errors
+    /// Names in [`Options::entries`] that the module doesn't have, and what keeps kernels from being translated; with
+    /// [`Options::keep_going`] only if no kernel is left.
+    pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
+        let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
+        let (variables, places) = cfg::module_variables(&self.decoded);
+        let mut errors = self.missing_entries(options.entries);
+        if !errors.is_empty() {
+            return refuse(errors);
+        }
+        let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
+        let mut kernels = Vec::new();
+        for (id, function) in self.decoded.kernels().filter(|(_, function)| wanted(&function.name)) {
+            match pipeline::compile(&self.decoded, id, function, &places, options.target) {
+                Ok(kernel) => kernels.push(kernel),
+                Err(found) => errors.extend(found),
+            }
+        }
+        if !errors.is_empty() && (!options.keep_going || kernels.is_empty()) {
+            return refuse(errors);
+        }
+        let emitted = match pipeline::emit(&kernels, options.target) {
+            Ok(emitted) => emitted,
+            Err(found) => {
+                let failed = |kernel: &pipeline::Kernel<'_>| {
+                    found.iter().any(|diagnostic| diagnostic.function.as_deref() == Some(kernel.name()))
+                };
+                kernels.retain(|kernel| !failed(kernel));
+                errors.extend(found);
+                if !options.keep_going || kernels.is_empty() {
+                    return refuse(errors);
+                }
+                match pipeline::emit(&kernels, options.target) {
+                    Ok(emitted) => emitted,
+                    Err(found) => return refuse(found),
+                }
+            }
+        };
+        let interface = pipeline::describe(&kernels, &emitted, variables, options.target);
+        let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
+        Ok(Translation { spirv: emitted.spirv, interface, skipped })
+    }
+
+    fn missing_entries(&self, names: Option<&[String]>) -> Vec<Diagnostic> {
+        let entries = self.entries();
+        let missing = names.into_iter().flatten().filter(|name| !entries.contains(&name.as_str()));
+        missing.map(|name| Diagnostic::invalid(format!("the module has no kernel `{name}`"), Span::default())).collect()
     }
 }
 

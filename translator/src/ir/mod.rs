@@ -12,9 +12,16 @@
 //!   have no sign; operations do. Floats in registers live in integers of their width and are bitcast where arithmetic
 //!   needs them, so that moving a NaN can't change it.
 
+mod builder;
+pub mod eval;
+mod fold;
 mod print;
+mod semantics;
 mod verify;
 
+pub use builder::{Builder, bits_type};
+pub use fold::{Folded, fold};
+pub use semantics::mask;
 pub use verify::verify;
 
 use crate::diagnostic::Span;
@@ -136,7 +143,7 @@ pub enum Stmt {
 }
 
 /// An operation that gives one value and has no effect.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A constant by its bits in the result's type (0 or 1 for `Bool`).
     Const(u64),

@@ -1,0 +1,104 @@
+//! Kernel arguments: checks them against the parameters and packs them into the parameter block.
+
+use ptx2spv_translator::interface::Entry;
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+
+/// One kernel argument. Values must have the parameter's size in bytes; signed and unsigned are the same here.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the scalar variants are their types")]
+pub enum Arg<'a> {
+    /// A buffer's address.
+    Pointer(&'a Buffer),
+    /// A device address, such as [`Buffer::address`] and an offset.
+    Address(u64),
+    U8(u8),
+    U16(u16),
+    U32(u32),
+    U64(u64),
+    S8(i8),
+    S16(i16),
+    S32(i32),
+    S64(i64),
+    F32(f32),
+    F64(f64),
+    /// Any other value as little-endian bytes: a struct, an array, a half.
+    Bytes(&'a [u8]),
+}
+
+macro_rules! from {
+    ($($variant:ident: $ty:ty),*) => {
+        $(impl<'a> From<$ty> for Arg<'a> {
+            fn from(value: $ty) -> Self {
+                Self::$variant(value)
+            }
+        })*
+    };
+}
+
+from!(Pointer: &'a Buffer, U8: u8, U16: u16, U32: u32, U64: u64, S8: i8, S16: i16, S32: i32, S64: i64, F32: f32, F64: f64,
+    Bytes: &'a [u8]);
+
+impl Arg<'_> {
+    fn is_address(&self) -> bool {
+        matches!(self, Self::Pointer(_) | Self::Address(_))
+    }
+
+    /// Calls `write` with the argument's little-endian bytes.
+    fn with_bytes<R>(&self, write: impl FnOnce(&[u8]) -> R) -> R {
+        match self {
+            Self::Pointer(buffer) => write(&buffer.address().to_le_bytes()),
+            Self::Address(value) | Self::U64(value) => write(&value.to_le_bytes()),
+            Self::U8(value) => write(&value.to_le_bytes()),
+            Self::U16(value) => write(&value.to_le_bytes()),
+            Self::U32(value) => write(&value.to_le_bytes()),
+            Self::S8(value) => write(&value.to_le_bytes()),
+            Self::S16(value) => write(&value.to_le_bytes()),
+            Self::S32(value) => write(&value.to_le_bytes()),
+            Self::S64(value) => write(&value.to_le_bytes()),
+            Self::F32(value) => write(&value.to_le_bytes()),
+            Self::F64(value) => write(&value.to_le_bytes()),
+            Self::Bytes(bytes) => write(bytes),
+        }
+    }
+}
+
+/// Packs arguments into a parameter block, zero where no parameter lies. The entry must have passed
+/// [`crate::check::interface`].
+pub(crate) fn pack(device: &Device, entry: &Entry, args: &[Arg<'_>], block: &mut [u8]) -> Result<(), Error> {
+    if args.len() != entry.params.len() {
+        return Err(Error::ArgumentCount {
+            kernel: entry.name.clone(),
+            expected: entry.params.len(),
+            given: args.len(),
+        });
+    }
+    for (index, (arg, param)) in args.iter().zip(&entry.params).enumerate() {
+        if let Arg::Pointer(buffer) = arg {
+            buffer.check_device(device)?;
+        }
+        if arg.is_address() && param.size != 8 {
+            let (kernel, param, size) = (entry.name.clone(), param.name.clone(), param.size);
+            return Err(Error::ArgumentPointer { kernel, index, param, size });
+        }
+        arg.with_bytes(|bytes| {
+            let range = param.offset as usize..param.offset as usize + param.size as usize;
+            match block.get_mut(range) {
+                Some(place) if place.len() == bytes.len() => {
+                    place.copy_from_slice(bytes);
+                    Ok(())
+                }
+                _ => Err(Error::ArgumentSize {
+                    kernel: entry.name.clone(),
+                    index,
+                    param: param.name.clone(),
+                    expected: param.size,
+                    given: bytes.len(),
+                }),
+            }
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
+
+use ptx2spv_translator::interface::{Entry, ParamLocation, Variables, push_constant};
+use ptx2spv_translator::target::Version;
+use ptx2spv_translator::{Feature, Interface, Target};
+
+use crate::error::Error;
+use crate::queue::MAX_PARAM_BLOCK;
+
+/// Checks everything that loading and launching rely on.
+pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result<(), Error> {
+    if interface.format != Interface::FORMAT {
+        return Err(wrong(format!("format {} is not {}", interface.format, Interface::FORMAT)));
+    }
+    let missing: Vec<Feature> = interface.features.difference(&target.features).copied().collect();
+    if !missing.is_empty() {
+        return Err(Error::MissingFeatures { device: target.name.clone(), missing });
+    }
+    let version = spirv_version(spirv)?;
+    if version > target.spirv {
+        return Err(Error::SpirvVersion { device: target.name.clone(), needed: version, available: target.spirv });
+    }
+    let names = kernel_names(spirv);
+    for entry in &interface.entries {
+        if !names.iter().any(|name| name == entry.name.as_bytes()) {
+            return Err(wrong(format!("the SPIR-V has no kernel `{}`", entry.name)));
+        }
+        check_entry(target, entry)?;
+    }
+    check_variables(&interface.variables)
+}
+
+fn wrong(what: String) -> Error {
+    Error::Interface(what)
+}
+
+fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
+    let name = &entry.name;
+    if entry.params_size > MAX_PARAM_BLOCK {
+        return Err(wrong(format!(
+            "`{name}`: {} bytes of parameters, {MAX_PARAM_BLOCK} are allowed",
+            entry.params_size
+        )));
+    }
+    for param in &entry.params {
+        let end = param.offset.checked_add(param.size).filter(|&end| end <= entry.params_size);
+        end.ok_or_else(|| wrong(format!("`{name}`: parameter `{}` lies outside of the parameter block", param.name)))?;
+    }
+    let size = entry.push_constant_size;
+    let available = match entry.params_location {
+        // The sum is small, see `MAX_PARAM_BLOCK`.
+        ParamLocation::PushConstant => push_constant::PARAMS + entry.params_size.next_multiple_of(4),
+        ParamLocation::Buffer => push_constant::PARAMS,
+    };
+    if !size.is_multiple_of(4) || size > available {
+        return Err(wrong(format!("`{name}` reads {size} bytes of push constants, which does not fit its parameters")));
+    }
+    if size > target.limits.max_push_constants_size {
+        let most = target.limits.max_push_constants_size;
+        return Err(wrong(format!("`{name}` needs {size} bytes of push constants, the device has {most}")));
+    }
+    Ok(())
+}
+
+fn check_variables(variables: &Variables) -> Result<(), Error> {
+    let fits = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= variables.size);
+    for variable in &variables.list {
+        if !fits(variable.offset, variable.size) {
+            return Err(wrong(format!("variable `{}` lies outside of the variables", variable.name)));
+        }
+    }
+    if !variables.image.iter().all(|run| fits(run.offset, run.bytes.len() as u64)) {
+        return Err(wrong("initial bytes lie outside of the variables".to_owned()));
+    }
+    if !variables.relocations.iter().all(|r| (1..=8).contains(&r.size) && fits(r.offset, u64::from(r.size))) {
+        return Err(wrong("a relocation lies outside of the variables, or has not 1 to 8 bytes".to_owned()));
+    }
+    Ok(())
+}
+
+/// The version in a SPIR-V module's header.
+fn spirv_version(spirv: &[u32]) -> Result<Version, Error> {
+    match spirv {
+        [0x0723_0203, version, _, _, _, ..] => Ok(Version(version >> 16 & 0xff, version >> 8 & 0xff)),
+        _ => Err(wrong("the words are no SPIR-V module".to_owned())),
+    }
+}
+
+/// Names of the module's compute entry points.
+fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
+    const OP_ENTRY_POINT: u32 = 15;
+    const GL_COMPUTE: u32 = 5;
+    let mut names = Vec::new();
+    let mut rest = spirv.get(5..).unwrap_or_default();
+    while let [first, ..] = *rest {
+        let len = (first >> 16) as usize;
+        let Some((instruction, after)) = rest.split_at_checked(len).filter(|_| len > 0) else { break };
+        if let [_, GL_COMPUTE, _, text @ ..] = instruction
+            && first & 0xffff == OP_ENTRY_POINT
+        {
+            names.push(text.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect());
+        }
+        rest = after;
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Relocation, Shared, Variable};
+
+    /// A header and `OpEntryPoint GLCompute %1 "k"`.
+    const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];
+
+    fn good() -> Interface {
+        let param = |name: &str, offset| Param {
+            name: name.into(),
+            ty: "u64".into(),
+            offset,
+            size: 8,
+            align: 8,
+            array: false,
+            pointer: true,
+        };
+        Interface {
+            format: Interface::FORMAT,
+            target: "test".into(),
+            spirv: Version(1, 5),
+            entries: vec![Entry {
+                name: "k".into(),
+                params: vec![param("a", 0), param("b", 8)],
+                params_size: 16,
+                params_location: ParamLocation::PushConstant,
+                push_constant_size: 56,
+                shared: Shared::default(),
+                block: BlockSize::default(),
+            }],
+            variables: Variables {
+                size: 16,
+                align: 8,
+                list: vec![Variable { name: "v".into(), space: "global".into(), ty: "u64".into(), offset: 8, size: 8 }],
+                image: vec![ImageRun { offset: 12, bytes: vec![1; 4] }],
+                relocations: vec![Relocation { offset: 8, size: 8, target: 16, shift: 0 }],
+            },
+            features: [Feature::BufferDeviceAddress].into(),
+        }
+    }
+
+    fn target() -> Target {
+        Target::preset("lavapipe").unwrap()
+    }
+
+    #[test]
+    fn accepts_a_consistent_interface() {
+        interface(&target(), &SPIRV, &good()).unwrap();
+    }
+
+    #[test]
+    fn refuses_contradictions() {
+        type Change = fn(&mut Interface);
+        let cases: [(&str, Change); 12] = [
+            ("format 7", |i| i.format = 7),
+            ("no kernel `other`", |i| i.entries[0].name = "other".into()),
+            ("parameter `b`", |i| i.entries[0].params_size = 15),
+            ("parameter `a`", |i| i.entries[0].params[0].offset = u32::MAX),
+            ("push constants", |i| i.entries[0].push_constant_size = 58),
+            ("push constants", |i| i.entries[0].push_constant_size = 60),
+            ("push constants", |i| i.entries[0].params_location = ParamLocation::Buffer),
+            ("bytes of parameters", |i| i.entries[0].params_size = u32::MAX),
+            ("variable `v`", |i| i.variables.list[0].offset = u64::MAX),
+            ("initial bytes", |i| i.variables.image[0].offset = 13),
+            ("relocation", |i| i.variables.relocations[0].offset = 9),
+            ("relocation", |i| i.variables.relocations[0].size = 9),
+        ];
+        for (expected, change) in cases {
+            let mut changed = good();
+            change(&mut changed);
+            let error = interface(&target(), &SPIRV, &changed).unwrap_err();
+            assert!(matches!(error, Error::Interface(_)), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        let mut small = target();
+        small.limits.max_push_constants_size = 52;
+        assert!(matches!(interface(&small, &SPIRV, &good()), Err(Error::Interface(_))));
+    }
+
+    #[test]
+    fn names_what_the_device_lacks() {
+        let mut demanding = good();
+        demanding.features.extend([Feature::ShaderFloat64, Feature::ShaderMaximalReconvergence]);
+        let error = interface(&target(), &SPIRV, &demanding).unwrap_err().to_string();
+        assert_eq!(error, "lavapipe lacks what the module needs: shaderMaximalReconvergence");
+        let mut newer = SPIRV;
+        newer[1] = 0x0001_0600;
+        let error = interface(&target(), &newer, &good()).unwrap_err().to_string();
+        assert_eq!(error, "lavapipe takes SPIR-V 1.5 at most, the module is SPIR-V 1.6");
+    }
+
+    #[test]
+    fn refuses_words_that_are_no_spirv() {
+        for words in [&[][..], &[1, 2, 3, 4, 5], &SPIRV[..4], &SPIRV[..5], &SPIRV[..8]] {
+            assert!(matches!(interface(&target(), words, &good()), Err(Error::Interface(_))));
+        }
+        let mut endless = SPIRV;
+        endless[5] = 15;
+        assert!(matches!(interface(&target(), &endless, &good()), Err(Error::Interface(_))));
+    }
+}

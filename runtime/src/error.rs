@@ -1,0 +1,230 @@
+//! The errors of this crate: what went wrong, on which device, and what the caller can do about it.
+
+use ash::vk;
+use ptx2spv_translator::target::Version;
+use ptx2spv_translator::{Diagnostics, Feature};
+
+/// Why something could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The Vulkan library is not there or can't be used.
+    #[error(
+        "can't load Vulkan ({reason}): install the Vulkan loader (`libvulkan1` on Debian, `vulkan-loader` on Fedora, \
+         `vulkan-icd-loader` on Arch, MoltenVK or the Vulkan SDK on macOS) and a driver for your device"
+    )]
+    NoLoader {
+        /// What loading it answered.
+        reason: String,
+    },
+    /// The Vulkan loader is there, but it knows no device.
+    #[error(
+        "no Vulkan device found ({reason}): install your graphics card's Vulkan driver, or `mesa-vulkan-drivers` to run \
+         on the CPU, and check the environment variable VK_DRIVER_FILES if it is set"
+    )]
+    NoDevice {
+        /// What the loader answered.
+        reason: String,
+    },
+    /// No device fits the selector.
+    #[error("no device matches `{selector}`; there are: {available}")]
+    NoMatchingDevice {
+        /// The selector as written.
+        selector: String,
+        /// All devices by index and name.
+        available: String,
+    },
+    /// The text is no device selector.
+    #[error("`{0}` is no device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual")]
+    BadSelector(String),
+    /// Validation was asked for, but can't be had.
+    #[error("validation needs {0}, which is not installed (`vulkan-validationlayers` on Debian, or the Vulkan SDK)")]
+    NoValidation(&'static str),
+    /// The device lacks what every kernel needs.
+    #[error("{device} can't run kernels: it lacks {}", missing.join(", "))]
+    UnusableDevice {
+        /// The device's name.
+        device: String,
+        /// Vulkan names of what is missing.
+        missing: Vec<&'static str>,
+    },
+    /// The module needs features that the device lacks.
+    #[error("{device} lacks what the module needs: {}", feature_list(missing))]
+    MissingFeatures {
+        /// The device's name.
+        device: String,
+        /// The missing ones.
+        missing: Vec<Feature>,
+    },
+    /// The module's SPIR-V is newer than the device takes.
+    #[error("{device} takes SPIR-V {}.{} at most, the module is SPIR-V {}.{}", available.0, available.1, needed.0, needed.1)]
+    SpirvVersion {
+        /// The device's name.
+        device: String,
+        /// The module's version.
+        needed: Version,
+        /// The device's newest.
+        available: Version,
+    },
+    /// The PTX could not be translated.
+    #[error("{0}")]
+    Translation(Box<Diagnostics>),
+    /// The description of a module contradicts itself, its SPIR-V, or the device.
+    #[error("the module's description is wrong: {0}")]
+    Interface(String),
+    /// The module has no such kernel.
+    #[error("no kernel `{name}`; the module has: {}", available.join(", "))]
+    NoKernel {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        available: Vec<String>,
+    },
+    /// The module has no such variable.
+    #[error("no variable `{0}` in the module")]
+    NoVariable(String),
+    /// Too few or too many arguments.
+    #[error("kernel `{kernel}` takes {expected} arguments, not {given}")]
+    ArgumentCount {
+        /// The kernel.
+        kernel: String,
+        /// How many parameters it has.
+        expected: usize,
+        /// How many arguments there were.
+        given: usize,
+    },
+    /// An argument of the wrong size.
+    #[error("kernel `{kernel}`, argument {index}: parameter `{param}` has {expected} bytes, the argument {given}")]
+    ArgumentSize {
+        /// The kernel.
+        kernel: String,
+        /// Which argument, from 0.
+        index: usize,
+        /// The parameter's name.
+        param: String,
+        /// The parameter's size.
+        expected: u32,
+        /// The argument's size.
+        given: usize,
+    },
+    /// An address for a parameter that can't hold one.
+    #[error("kernel `{kernel}`, argument {index}: an address has 8 bytes, parameter `{param}` has {size}")]
+    ArgumentPointer {
+        /// The kernel.
+        kernel: String,
+        /// Which argument, from 0.
+        index: usize,
+        /// The parameter's name.
+        param: String,
+        /// The parameter's size.
+        size: u32,
+    },
+    /// A buffer that belongs to another device.
+    #[error("the buffer belongs to another device than {0}")]
+    ForeignBuffer(String),
+    /// A block size that the kernel or the device does not take.
+    #[error("kernel `{kernel}` can't be launched with a block of {}: {reason}", dimensions(block))]
+    Block {
+        /// The kernel.
+        kernel: String,
+        /// The block size asked for.
+        block: [u32; 3],
+        /// What it breaks.
+        reason: String,
+    },
+    /// A grid size outside CUDA's limits.
+    #[error("kernel `{kernel}` can't be launched with a grid of {}: {reason}", dimensions(grid))]
+    Grid {
+        /// The kernel.
+        kernel: String,
+        /// The grid size asked for.
+        grid: [u32; 3],
+        /// What it breaks.
+        reason: &'static str,
+    },
+    /// More shared memory than the device has.
+    #[error("kernel `{kernel}` needs {needed} bytes of shared memory, the device has {available}")]
+    SharedMemory {
+        /// The kernel.
+        kernel: String,
+        /// Static and dynamic bytes.
+        needed: u64,
+        /// `maxComputeSharedMemorySize`.
+        available: u32,
+    },
+    /// A range outside of a buffer or variable.
+    #[error("bytes {offset} to {offset}+{len} are outside of the {size} bytes there are")]
+    OutOfRange {
+        /// First byte.
+        offset: u64,
+        /// Number of bytes.
+        len: u64,
+        /// Size of the buffer or variable.
+        size: u64,
+    },
+    /// Source and destination of a copy overlap.
+    #[error("source and destination of a copy overlap")]
+    Overlap,
+    /// A buffer's size is not a whole number of elements.
+    #[error("{bytes} bytes are not a whole number of elements of {element} bytes")]
+    PartialElement {
+        /// Size of the buffer.
+        bytes: u64,
+        /// Size of one element.
+        element: usize,
+    },
+    /// A buffer larger than the device allows.
+    #[error("a buffer of {requested} bytes is larger than the device's largest, {available} bytes")]
+    BufferTooLarge {
+        /// The size asked for.
+        requested: u64,
+        /// `maxBufferSize`.
+        available: u64,
+    },
+    /// Device or host memory has run out.
+    #[error("out of memory: {0}")]
+    OutOfMemory(String),
+    /// The device can't take times.
+    #[error("{0} has no timestamps on its compute queue")]
+    NoTimestamps(String),
+    /// The device stopped answering. Everything on it is lost; open it anew.
+    #[error("the device was lost: a kernel ran too long, accessed memory that is not there, or the driver failed")]
+    DeviceLost,
+    /// A Vulkan call failed in a way that has no variant of its own.
+    #[error("{call} failed: {result}")]
+    Vulkan {
+        /// The Vulkan command.
+        call: &'static str,
+        /// What it returned.
+        result: vk::Result,
+    },
+    /// The memory allocator failed in a way that has no variant of its own.
+    #[error("allocating device memory failed: {0}")]
+    Allocator(String),
+}
+
+impl Error {
+    /// Turns a Vulkan command's result into an error, for `map_err`.
+    pub(crate) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
+        move |result| match result {
+            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost,
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfMemory(format!("{call}: no device memory left")),
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory(format!("{call}: no host memory left")),
+            result => Self::Vulkan { call, result },
+        }
+    }
+}
+
+impl From<Diagnostics> for Error {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Self::Translation(Box::new(diagnostics))
+    }
+}
+
+fn feature_list(features: &[Feature]) -> String {
+    features.iter().map(|feature| feature.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn dimensions([x, y, z]: &[u32; 3]) -> String {
+    format!("{x} x {y} x {z}")
+}

@@ -1,0 +1,53 @@
+//! What is known of drivers' arithmetic that Vulkan has no words for, by driver and version.
+//!
+//! Vulkan lets division, square root and `Fma` round loosely and says nothing of drivers that do better. The translator
+//! trusts an operation only where a fact says so, and emulates it elsewhere: a missing row costs speed, a wrong one costs results.
+
+use ash::vk;
+use ptx2spv_translator::target::Facts;
+
+/// The facts of a driver, by its id and `driverInfo` text.
+pub(crate) fn known(driver: vk::DriverId, driver_info: &str) -> Facts {
+    match driver {
+        // Measured against correctly rounded references on tens of thousands of operands, subnormal ones included: the
+        // x86 code that it generates divides and takes roots exactly, but `Fma` is a multiplication and an addition.
+        vk::DriverId::MESA_LLVMPIPE if cfg!(target_arch = "x86_64") && is_mesa(driver_info, 22, 3) => Facts {
+            fma_f32_fused: false,
+            fma_f64_fused: false,
+            div_f32_rounded: true,
+            div_f64_rounded: true,
+            sqrt_f32_rounded: true,
+            sqrt_f64_rounded: true,
+            denormals_f32_kept: true,
+        },
+        // All chips that this driver supports have fused instructions and no others for `Fma`; its division and
+        // square root are the approximate ones, and f32 denormals depend on the mode it picks.
+        vk::DriverId::NVIDIA_PROPRIETARY => Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
+        _ => Facts::default(),
+    }
+}
+
+/// Whether a text such as `Mesa 22.3.6 (LLVM 15.0.6)` names this release series.
+fn is_mesa(driver_info: &str, major: u32, minor: u32) -> bool {
+    let version = driver_info.strip_prefix("Mesa ").unwrap_or_default();
+    version.starts_with(&format!("{major}.{minor}.")) || version.starts_with(&format!("{major}.{minor} "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mesa_series() {
+        assert!(is_mesa("Mesa 22.3.6 (LLVM 15.0.6)", 22, 3));
+        assert!(!is_mesa("Mesa 22.30.0 (LLVM 15.0.6)", 22, 3));
+        assert!(!is_mesa("Mesa 25.0.7 (LLVM 19)", 22, 3));
+        assert!(!is_mesa("", 22, 3));
+    }
+
+    #[test]
+    fn unknown_drivers_are_not_trusted() {
+        assert_eq!(known(vk::DriverId::MOLTENVK, "1.3"), Facts::default());
+        assert_eq!(known(vk::DriverId::MESA_LLVMPIPE, "Mesa 99.1.0"), Facts::default());
+    }
+}

@@ -1,0 +1,167 @@
+//! Which Vulkan structure carries which [`Feature`], since which version or in which extension: one table for asking
+//! a device what it has and for switching all of it on.
+//!
+//! The structures are those of the extensions, not the `VkPhysicalDeviceVulkan1XFeatures` that collect them: they are
+//! valid on every Vulkan version from 1.1, so that one table serves all.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString};
+
+use ash::{ext, khr, vk};
+use ptx2spv_translator::Feature;
+use ptx2spv_translator::target::Version;
+
+use crate::error::Error;
+
+/// What a device offers before anything is switched on.
+pub(crate) struct Offer {
+    /// The Vulkan version that may be used: the device's, or the instance's if that is lower.
+    pub version: Version,
+    extensions: BTreeSet<CString>,
+}
+
+impl Offer {
+    pub fn query(instance: &ash::Instance, device: vk::PhysicalDevice, version: Version) -> Result<Self, Error> {
+        // SAFETY: `device` was enumerated from `instance`.
+        let list = unsafe { instance.enumerate_device_extension_properties(device) }
+            .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
+        let extensions = list.iter().filter_map(|e| e.extension_name_as_c_str().ok()).map(CStr::to_owned).collect();
+        Ok(Self { version, extensions })
+    }
+
+    pub fn has_extension(&self, name: &CStr) -> bool {
+        self.extensions.contains(name)
+    }
+
+    /// Whether something is part of the version, or else of an extension that is there.
+    pub fn has(&self, core: Option<Version>, extension: &CStr) -> bool {
+        self.is_core(core) || self.has_extension(extension)
+    }
+
+    pub fn is_core(&self, core: Option<Version>) -> bool {
+        core.is_some_and(|core| self.version >= core)
+    }
+}
+
+/// Extensions without a feature of their own that are enabled where they are there and not yet part of the version.
+const COMPANIONS: &[(Option<Version>, &CStr)] = &[
+    // Vulkan demands that it be enabled where it is offered.
+    (None, c"VK_KHR_portability_subset"),
+    (Some(Version(1, 2)), khr::shader_float_controls::NAME),
+    (Some(Version(1, 2)), khr::spirv_1_4::NAME),
+];
+
+macro_rules! feature_structs {
+    ($($field:ident: $ty:ident = $core:expr, $extension:expr;)*) => {
+        /// Zeroed feature structures, to be filled by a query or by [`Structs::field`].
+        #[derive(Default)]
+        pub(crate) struct Structs {
+            core: vk::PhysicalDeviceFeatures,
+            $($field: vk::$ty<'static>,)*
+        }
+
+        impl Structs {
+            /// Chains the structures that the device knows.
+            pub fn chain<'a>(&'a mut self, offer: &Offer) -> vk::PhysicalDeviceFeatures2<'a> {
+                let chain = vk::PhysicalDeviceFeatures2::default().features(self.core);
+                $(let chain = if offer.has($core, $extension) { chain.push_next(&mut self.$field) } else { chain };)*
+                chain
+            }
+        }
+
+        /// Extensions to enable, so that every structure of [`Structs::chain`] is known to the device.
+        pub(crate) fn extensions(offer: &Offer) -> Vec<&'static CStr> {
+            let of_structs: &[(Option<Version>, &'static CStr)] = &[$(($core, $extension)),*];
+            let wanted = of_structs.iter().chain(COMPANIONS);
+            wanted.filter(|(core, name)| !offer.is_core(*core) && offer.has_extension(name)).map(|(_, name)| *name).collect()
+        }
+    };
+}
+
+feature_structs! {
+    storage_16bit: PhysicalDevice16BitStorageFeatures = Some(Version(1, 1)), khr::_16bit_storage::NAME;
+    storage_8bit: PhysicalDevice8BitStorageFeatures = Some(Version(1, 2)), khr::_8bit_storage::NAME;
+    float16_int8: PhysicalDeviceShaderFloat16Int8Features = Some(Version(1, 2)), khr::shader_float16_int8::NAME;
+    atomic_int64: PhysicalDeviceShaderAtomicInt64Features = Some(Version(1, 2)), khr::shader_atomic_int64::NAME;
+    device_address: PhysicalDeviceBufferDeviceAddressFeatures = Some(Version(1, 2)), khr::buffer_device_address::NAME;
+    memory_model: PhysicalDeviceVulkanMemoryModelFeatures = Some(Version(1, 2)), khr::vulkan_memory_model::NAME;
+    timeline: PhysicalDeviceTimelineSemaphoreFeatures = Some(Version(1, 2)), khr::timeline_semaphore::NAME;
+    subgroup_size: PhysicalDeviceSubgroupSizeControlFeatures = Some(Version(1, 3)), ext::subgroup_size_control::NAME;
+    atomic_float: PhysicalDeviceShaderAtomicFloatFeaturesEXT = None, ext::shader_atomic_float::NAME;
+    workgroup_layout: PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR
+        = None, khr::workgroup_memory_explicit_layout::NAME;
+    reconvergence: PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR = None, khr::shader_maximal_reconvergence::NAME;
+    uniform_flow: PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR
+        = None, khr::shader_subgroup_uniform_control_flow::NAME;
+    clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
+}
+
+impl Structs {
+    /// The member that stands for a feature.
+    fn field(&mut self, feature: Feature) -> &mut vk::Bool32 {
+        match feature {
+            Feature::BufferDeviceAddress => &mut self.device_address.buffer_device_address,
+            Feature::ShaderInt64 => &mut self.core.shader_int64,
+            Feature::ShaderInt16 => &mut self.core.shader_int16,
+            Feature::ShaderInt8 => &mut self.float16_int8.shader_int8,
+            Feature::ShaderFloat64 => &mut self.core.shader_float64,
+            Feature::ShaderFloat16 => &mut self.float16_int8.shader_float16,
+            Feature::StorageBuffer8BitAccess => &mut self.storage_8bit.storage_buffer8_bit_access,
+            Feature::StorageBuffer16BitAccess => &mut self.storage_16bit.storage_buffer16_bit_access,
+            Feature::VulkanMemoryModel => &mut self.memory_model.vulkan_memory_model,
+            Feature::VulkanMemoryModelDeviceScope => &mut self.memory_model.vulkan_memory_model_device_scope,
+            Feature::ShaderBufferInt64Atomics => &mut self.atomic_int64.shader_buffer_int64_atomics,
+            Feature::ShaderSharedInt64Atomics => &mut self.atomic_int64.shader_shared_int64_atomics,
+            Feature::ShaderBufferFloat32AtomicAdd => &mut self.atomic_float.shader_buffer_float32_atomic_add,
+            Feature::ShaderSharedFloat32AtomicAdd => &mut self.atomic_float.shader_shared_float32_atomic_add,
+            Feature::ShaderBufferFloat64AtomicAdd => &mut self.atomic_float.shader_buffer_float64_atomic_add,
+            Feature::ShaderSharedFloat64AtomicAdd => &mut self.atomic_float.shader_shared_float64_atomic_add,
+            Feature::WorkgroupMemoryExplicitLayout => &mut self.workgroup_layout.workgroup_memory_explicit_layout,
+            Feature::WorkgroupMemoryExplicitLayout8BitAccess => {
+                &mut self.workgroup_layout.workgroup_memory_explicit_layout8_bit_access
+            }
+            Feature::WorkgroupMemoryExplicitLayout16BitAccess => {
+                &mut self.workgroup_layout.workgroup_memory_explicit_layout16_bit_access
+            }
+            Feature::ShaderMaximalReconvergence => &mut self.reconvergence.shader_maximal_reconvergence,
+            Feature::ShaderSubgroupUniformControlFlow => &mut self.uniform_flow.shader_subgroup_uniform_control_flow,
+            Feature::SubgroupSizeControl => &mut self.subgroup_size.subgroup_size_control,
+            Feature::ComputeFullSubgroups => &mut self.subgroup_size.compute_full_subgroups,
+            Feature::ShaderSubgroupClock => &mut self.clock.shader_subgroup_clock,
+            Feature::ShaderDeviceClock => &mut self.clock.shader_device_clock,
+        }
+    }
+
+    /// Structures that ask for exactly these features, and for the timeline semaphores of this crate's own use.
+    pub fn enabling(features: &BTreeSet<Feature>) -> Self {
+        let mut structs = Self::default();
+        structs.timeline.timeline_semaphore = vk::TRUE;
+        for &feature in features {
+            *structs.field(feature) = vk::TRUE;
+        }
+        structs
+    }
+}
+
+/// The features that a device supports, and the names of what this crate can't do without and the device lacks.
+pub(crate) fn supported(
+    instance: &ash::Instance,
+    device: vk::PhysicalDevice,
+    offer: &Offer,
+) -> (BTreeSet<Feature>, Vec<&'static str>) {
+    let mut structs = Structs::default();
+    let mut chain = structs.chain(offer);
+    // SAFETY: `device` was enumerated from `instance`, and the chain has only structures that the device knows.
+    unsafe { instance.get_physical_device_features2(device, &mut chain) };
+    structs.core = chain.features;
+    let features: BTreeSet<Feature> =
+        Feature::ALL.iter().copied().filter(|&feature| *structs.field(feature) == vk::TRUE).collect();
+    let mut missing = Vec::new();
+    if !features.contains(&Feature::BufferDeviceAddress) {
+        missing.push(Feature::BufferDeviceAddress.name());
+    }
+    if structs.timeline.timeline_semaphore != vk::TRUE {
+        missing.push("timelineSemaphore");
+    }
+    (features, missing)
+}

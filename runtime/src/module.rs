@@ -1,0 +1,149 @@
+//! Modules: kernels by name, translated when first asked for, and the variables that they share.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_translator::{Interface, Options, Program, Source};
+use self_cell::self_cell;
+
+use crate::check;
+use crate::device::Device;
+use crate::error::Error;
+use crate::kernel::{Kernel, Shader};
+use crate::lock;
+use crate::variables::LoadedVariables;
+
+self_cell!(
+    /// A parsed program together with the text that it borrows from.
+    struct Parsed {
+        owner: Source,
+        #[covariant]
+        dependent: Program,
+    }
+);
+
+/// A loaded module. Clones share it and its variables.
+#[derive(Clone)]
+pub struct Module {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    device: Device,
+    names: Vec<String>,
+    variables: Arc<LoadedVariables>,
+    code: Code,
+    kernels: Mutex<HashMap<String, Kernel>>,
+}
+
+enum Code {
+    /// Translated kernel by kernel.
+    Ptx(Mutex<Parsed>),
+    Spirv {
+        shader: Arc<Shader>,
+        interface: Interface,
+    },
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Module({})", self.shared.names.join(", "))
+    }
+}
+
+impl Module {
+    pub(crate) fn from_source(device: &Device, source: &Source) -> Result<Self, Error> {
+        let parsed = Parsed::try_new(source.clone(), |source| Program::new(source))?;
+        let program = parsed.borrow_dependent();
+        let names = program.entries().into_iter().map(str::to_owned).collect();
+        // Every translation describes all the module's variables in the same way, also one of no kernel.
+        let nothing = Options { target: device.target(), entries: Some(&[]), keep_going: false };
+        let variables = program.translate(&nothing)?.interface.variables;
+        Self::new(device, names, variables, Code::Ptx(Mutex::new(parsed)))
+    }
+
+    pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
+        check::interface(device.target(), spirv, interface)?;
+        let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
+        let shader = Arc::new(Shader::new(device, spirv)?);
+        let variables = interface.variables.clone();
+        Self::new(device, names, variables, Code::Spirv { shader, interface: interface.clone() })
+    }
+
+    fn new(
+        device: &Device,
+        names: Vec<String>,
+        variables: ptx2spv_translator::interface::Variables,
+        code: Code,
+    ) -> Result<Self, Error> {
+        let variables = Arc::new(LoadedVariables::new(device, variables)?);
+        let kernels = Mutex::default();
+        Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
+    }
+
+    /// The kernel of that name, translated for the device if this is the first time.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let Shared { device, names, variables, code, kernels } = &*self.shared;
+        if !names.iter().any(|known| known == name) {
+            return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
+        }
+        // Held while translating, so that two threads don't do the same work.
+        let mut kernels = lock(kernels);
+        if let Some(kernel) = kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let (shader, entry) = match code {
+            Code::Spirv { shader, interface } => (shader.clone(), interface.entry(name).cloned()),
+            Code::Ptx(parsed) => {
+                let only = [name.to_owned()];
+                let options = Options { target: device.target(), entries: Some(&only), keep_going: false };
+                let translation = lock(parsed).borrow_dependent().translate(&options)?;
+                check::interface(device.target(), &translation.spirv, &translation.interface)?;
+                if translation.interface.variables != variables.layout {
+                    return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
+                }
+                let shader = Arc::new(Shader::new(device, &translation.spirv)?);
+                (shader, translation.interface.entry(name).cloned())
+            }
+        };
+        let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
+        let kernel = Kernel::new(device, shader, entry, variables.clone())?;
+        kernels.insert(name.to_owned(), kernel.clone());
+        Ok(kernel)
+    }
+
+    /// Names of its kernels in the order of the source.
+    pub fn kernel_names(&self) -> &[String] {
+        &self.shared.names
+    }
+
+    /// Device address and size in bytes of a `.global` or `.const` variable.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        self.shared.variables.find(name).map(|(variable, address)| (address, variable.size))
+    }
+
+    /// Names of its variables by rising address.
+    pub fn variable_names(&self) -> Vec<&str> {
+        self.shared.variables.layout.list.iter().map(|variable| variable.name.as_str()).collect()
+    }
+
+    /// Writes bytes at an offset of a variable, after everything launched before.
+    ///
+    /// # Errors
+    /// [`Error::NoVariable`], [`Error::OutOfRange`], and those of [`crate::Buffer::write`].
+    pub fn write_variable(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.shared.variables.write(name, offset, bytes)
+    }
+
+    /// Reads bytes from an offset of a variable, as everything launched before leaves them.
+    ///
+    /// # Errors
+    /// As [`Module::write_variable`].
+    pub fn read_variable(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.shared.variables.read(name, offset, bytes)
+    }
+}

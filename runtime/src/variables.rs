@@ -1,0 +1,127 @@
+//! A module's `.global` and `.const` variables on the device.
+
+use std::collections::BTreeMap;
+
+use ptx2spv_translator::interface::{Variable, Variables};
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+
+/// The variables of a loaded module.
+pub(crate) struct LoadedVariables {
+    pub layout: Variables,
+    /// `None` if there are none.
+    buffer: Option<Buffer>,
+}
+
+impl LoadedVariables {
+    /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
+    pub fn new(device: &Device, layout: Variables) -> Result<Self, Error> {
+        if layout.size == 0 {
+            return Ok(Self { layout, buffer: None });
+        }
+        // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
+        let buffer = device.alloc(layout.size)?;
+        if !buffer.address().is_multiple_of(u64::from(layout.align.max(1))) {
+            return Err(Error::Interface(format!("variables aligned to {} bytes", layout.align)));
+        }
+        buffer.fill(0)?;
+        for (offset, bytes) in pages(&layout, buffer.address()) {
+            buffer.write(offset, &bytes)?;
+        }
+        Ok(Self { layout, buffer: Some(buffer) })
+    }
+
+    /// Address of the first byte; zero if there are no variables.
+    pub fn address(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, Buffer::address)
+    }
+
+    /// A variable's description and address.
+    pub fn find(&self, name: &str) -> Option<(&Variable, u64)> {
+        let variable = self.layout.list.iter().find(|variable| variable.name == name)?;
+        Some((variable, self.address().checked_add(variable.offset)?))
+    }
+
+    pub fn write(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        match self.place(name, offset, bytes.len() as u64)? {
+            Some((buffer, at)) => buffer.write(at, bytes),
+            None => Ok(()),
+        }
+    }
+
+    pub fn read(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        match self.place(name, offset, bytes.len() as u64)? {
+            Some((buffer, at)) => buffer.read(at, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Where a range of a variable lies in the buffer.
+    fn place(&self, name: &str, offset: u64, len: u64) -> Result<Option<(&Buffer, u64)>, Error> {
+        let (variable, _) = self.find(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
+        if offset.checked_add(len).is_none_or(|end| end > variable.size) {
+            return Err(Error::OutOfRange { offset, len, size: variable.size });
+        }
+        // The variable lies inside of the buffer (`check::interface`), and the range inside of the variable.
+        Ok(self.buffer.as_ref().map(|buffer| (buffer, variable.offset + offset)))
+    }
+}
+
+const PAGE: u64 = 64 << 10;
+
+/// The bytes to write over zeroes, by offset: whole pages, so that thousands of small runs and relocations take few writes and
+/// a large empty array takes none.
+fn pages(layout: &Variables, address: u64) -> BTreeMap<u64, Vec<u8>> {
+    let mut pages = BTreeMap::new();
+    let mut put = |offset: u64, bytes: &[u8]| {
+        for (at, &byte) in (offset..).zip(bytes) {
+            let start = at - at % PAGE;
+            // The last page ends with the variables. It fits a usize, as it is a page at most.
+            let page: &mut Vec<u8> =
+                pages.entry(start).or_insert_with(|| vec![0; PAGE.min(layout.size - start) as usize]);
+            page[(at - start) as usize] = byte;
+        }
+    };
+    for run in &layout.image {
+        put(run.offset, &run.bytes);
+    }
+    for relocation in &layout.relocations {
+        let value = address.wrapping_add(relocation.target).checked_shr(relocation.shift.into()).unwrap_or(0);
+        let bytes = value.to_le_bytes();
+        put(relocation.offset, bytes.get(..relocation.size.into()).unwrap_or(&bytes));
+    }
+    pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx2spv_translator::interface::{ImageRun, Relocation};
+
+    #[test]
+    fn runs_and_relocations_across_pages() {
+        let layout = Variables {
+            size: 3 * PAGE + 5,
+            align: 8,
+            list: vec![],
+            image: vec![
+                ImageRun { offset: PAGE - 1, bytes: vec![1, 2] },
+                ImageRun { offset: 3 * PAGE + 4, bytes: vec![9] },
+            ],
+            relocations: vec![
+                Relocation { offset: 8, size: 8, target: 0x11, shift: 0 },
+                Relocation { offset: 20, size: 1, target: 0x11, shift: 8 },
+                Relocation { offset: 21, size: 1, target: 0x11, shift: 64 },
+            ],
+        };
+        let pages = pages(&layout, 0x0123_4567_89ab_cd00);
+        assert_eq!(pages.keys().copied().collect::<Vec<_>>(), [0, PAGE, 3 * PAGE]);
+        assert_eq!(pages[&0][8..16], [0x11, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01]);
+        assert_eq!(pages[&0][20..22], [0xcd, 0]);
+        assert_eq!(pages[&0].last(), Some(&1));
+        assert_eq!(pages[&PAGE][..2], [2, 0]);
+        assert_eq!(pages[&(3 * PAGE)], [0, 0, 0, 0, 9]);
+    }
+}

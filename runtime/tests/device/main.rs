@@ -1,0 +1,139 @@
+//! Tests of the runtime on a real Vulkan device, under the validation layers, with hand-written SPIR-V.
+//!
+//! They fail where there is no device. `PTX2SPV_DEVICE` picks one; `PTX2SPV_VALIDATION=0` does without the layers, for
+//! machines that have none.
+
+mod arguments;
+mod buffers;
+mod launches;
+mod modules;
+mod setup;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+use ptx2spv_runtime::{
+    Device, DeviceSelector, Instance, InstanceOptions, Kernel, Module, VALIDATION_VARIABLE, ValidationLog,
+};
+use ptx2spv_translator::interface::{
+    BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
+};
+use ptx2spv_translator::target::Version;
+use ptx2spv_translator::{Feature, Interface};
+
+/// A device under validation. [`Context::finish`] checks that the layers had nothing to say.
+struct Context {
+    device: Device,
+    log: Option<Arc<ValidationLog>>,
+}
+
+fn options() -> InstanceOptions {
+    let validation = std::env::var_os(VALIDATION_VARIABLE).is_none_or(|value| value != "0");
+    InstanceOptions { validation: Some(validation), ..InstanceOptions::default() }
+}
+
+impl Context {
+    fn new() -> Self {
+        Self::with(&options())
+    }
+
+    /// One device as it is, and one that copies through staging buffers in any case.
+    fn both() -> [Self; 2] {
+        [Self::new(), Self::with(&InstanceOptions { staging: true, ..options() })]
+    }
+
+    fn with(options: &InstanceOptions) -> Self {
+        let instance = Instance::new(options).unwrap();
+        let device = instance.open(&DeviceSelector::Default).unwrap();
+        Self { device, log: instance.validation_log() }
+    }
+
+    fn basics(&self) -> Module {
+        self.device.load_spirv(basics(), &basics_interface()).unwrap()
+    }
+
+    fn kernel(&self, name: &str) -> Kernel {
+        self.basics().kernel(name).unwrap()
+    }
+
+    /// Closes the device, which nothing may keep open, and checks that validation found nothing, leaks included.
+    fn finish(self) {
+        drop(self.device);
+        if let Some(log) = self.log {
+            assert_eq!(Arc::strong_count(&log), 1, "something keeps the instance open");
+            assert!(log.messages().is_empty(), "{}", log.messages().join("\n"));
+        }
+    }
+}
+
+/// `shaders/basics.spvasm`, assembled.
+fn basics() -> &'static [u32] {
+    static WORDS: OnceLock<Vec<u32>> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders/basics.spvasm");
+        let output = Command::new("spirv-as").args(["--target-env", "spv1.3", "-o", "-"]).arg(source).output();
+        let output = output.expect("spirv-as of SPIRV-Tools must be installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+    })
+}
+
+/// What `shaders/basics.spvasm` says of itself, in the translator's terms.
+fn basics_interface() -> Interface {
+    let param = |name: &str, ty: &str, offset, size| Param {
+        name: name.into(),
+        ty: ty.into(),
+        offset,
+        size,
+        align: size,
+        array: false,
+        pointer: size == 8,
+    };
+    let entry = |name: &str, params: Vec<Param>, params_location, push_constant_size| Entry {
+        name: name.into(),
+        params_size: params.iter().map(|param| param.offset + param.size).max().unwrap_or(0),
+        params,
+        params_location,
+        push_constant_size,
+        shared: Shared::default(),
+        block: BlockSize::default(),
+    };
+    let pointer = |name: &str, offset| param(name, "u64", offset, 8);
+    let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
+    let mut sizes = one("sizes");
+    sizes.shared = Shared { static_bytes: 20, dynamic: true };
+    Interface {
+        format: Interface::FORMAT,
+        target: "test".into(),
+        spirv: Version(1, 3),
+        entries: vec![
+            entry(
+                "vector_add",
+                vec![pointer("a", 0), pointer("b", 8), pointer("c", 16), param("n", "u32", 24, 4)],
+                ParamLocation::PushConstant,
+                68,
+            ),
+            one("count_blocks"),
+            entry("step", vec![pointer("p", 0), param("by", "u32", 8, 4)], ParamLocation::Buffer, 40),
+            one("follow"),
+            sizes,
+        ],
+        variables: Variables {
+            size: 200_016,
+            align: 16,
+            list: vec![
+                Variable { name: "pointer".into(), space: "const".into(), ty: "u64".into(), offset: 0, size: 8 },
+                Variable { name: "array".into(), space: "global".into(), ty: "u8".into(), offset: 8, size: 200_000 },
+                Variable { name: "value".into(), space: "global".into(), ty: "u32".into(), offset: 200_008, size: 4 },
+                Variable { name: "high".into(), space: "global".into(), ty: "u8".into(), offset: 200_012, size: 1 },
+            ],
+            image: vec![ImageRun { offset: 200_008, bytes: vec![0x44, 0x33, 0x22, 0x11] }],
+            relocations: vec![
+                Relocation { offset: 0, size: 8, target: 200_008, shift: 0 },
+                Relocation { offset: 200_012, size: 1, target: 200_008, shift: 8 },
+            ],
+        },
+        features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+    }
+}

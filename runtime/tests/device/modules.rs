@@ -1,0 +1,114 @@
+//! Modules: names, variables, and what is refused when loading.
+
+use ptx2spv_runtime::{Arg, Error, LaunchConfig};
+use ptx2spv_translator::{Feature, Source};
+
+use crate::{Context, basics, basics_interface};
+
+const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
+
+#[test]
+fn variables_with_addresses_in_them() {
+    for context in Context::both() {
+        let module = context.basics();
+        assert_eq!(module.variable_names(), ["pointer", "array", "value", "high"]);
+        let (pointer, _) = module.variable("pointer").unwrap();
+        let (value, size) = module.variable("value").unwrap();
+        assert_eq!((value - pointer, size), (200_008, 4));
+        assert_eq!(module.variable("nothing"), None);
+
+        let read = |name: &str, len| {
+            let mut bytes = vec![0xaa; len];
+            module.read_variable(name, 0, &mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!(read("pointer", 8), value.to_le_bytes());
+        assert_eq!(read("high", 1), [value.to_le_bytes()[1]]);
+        assert_eq!(read("array", 200_000), vec![0; 200_000]);
+
+        // The kernel follows the pointer.
+        let out = context.device.upload(&[0_u32]).unwrap();
+        let follow = module.kernel("follow").unwrap();
+        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [0x1122_3344]);
+        assert_eq!(read("value", 4), 0x1122_3345_u32.to_le_bytes());
+        module.write_variable("value", 2, &[0, 0]).unwrap();
+        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [0x3345]);
+        // A kernel keeps its module's variables, and they can point anywhere.
+        let elsewhere = context.device.upload(&[7_u32, 8]).unwrap();
+        module.write_variable("pointer", 0, &(elsewhere.address() + 4).to_le_bytes()).unwrap();
+        let wrong = [
+            module.write_variable("nothing", 0, &[]),
+            module.write_variable("value", 3, &[0; 2]),
+            module.read_variable("value", u64::MAX, &mut [0; 2]),
+        ];
+        assert!(matches!(wrong[0], Err(Error::NoVariable(_))));
+        assert!(matches!(wrong[1], Err(Error::OutOfRange { offset: 3, len: 2, size: 4 })));
+        assert!(matches!(wrong[2], Err(Error::OutOfRange { .. })));
+        drop(module);
+        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        assert_eq!(elsewhere.download::<u32>().unwrap(), [7, 9]);
+        drop((out, elsewhere, follow));
+        context.finish();
+    }
+}
+
+#[test]
+fn kernels_by_name() {
+    let context = Context::new();
+    let module = context.basics();
+    assert_eq!(module.kernel_names(), ["vector_add", "count_blocks", "step", "follow", "sizes"]);
+    let kernel = module.kernel("step").unwrap();
+    assert_eq!(kernel.name(), "step");
+    assert_eq!(kernel.params().iter().map(|param| param.name.as_str()).collect::<Vec<_>>(), ["p", "by"]);
+    match module.kernel("Step").err() {
+        Some(Error::NoKernel { name, available }) => assert_eq!((name.as_str(), available.len()), ("Step", 5)),
+        other => panic!("{other:?}"),
+    }
+    drop((module, kernel));
+    context.finish();
+}
+
+#[test]
+fn modules_that_do_not_fit() {
+    let context = Context::new();
+    let mut missing = context.device.target().features.iter().copied().collect::<Vec<Feature>>();
+    missing = Feature::ALL.iter().copied().filter(|feature| !missing.contains(feature)).collect();
+    let mut interface = basics_interface();
+    interface.features.extend(&missing);
+    match context.device.load_spirv(basics(), &interface).err() {
+        Some(Error::MissingFeatures { missing: named, .. }) => assert_eq!(named, missing),
+        None => assert!(missing.is_empty()),
+        Some(other) => panic!("{other}"),
+    }
+    let mut interface = basics_interface();
+    interface.entries[0].name = "elsewhere".into();
+    assert!(matches!(context.device.load_spirv(basics(), &interface), Err(Error::Interface(_))));
+    assert!(matches!(context.device.load_spirv(&[1, 2, 3], &basics_interface()), Err(Error::Interface(_))));
+    context.finish();
+}
+
+#[test]
+fn text_that_is_no_ptx() {
+    let context = Context::new();
+    let source = Source::new("wrong.ptx", "this is no PTX at all");
+    assert!(matches!(context.device.load(&source), Err(Error::Translation(_))));
+    context.finish();
+}
+
+/// Kernels of other modules are not in each other's way.
+#[test]
+fn two_modules() {
+    let context = Context::new();
+    let (first, second) = (context.basics(), context.basics());
+    assert_ne!(first.variable("value"), second.variable("value"));
+    let out = context.device.upload(&[0_u32; 2]).unwrap();
+    let (a, b) = (first.kernel("follow").unwrap(), second.kernel("follow").unwrap());
+    a.launch(&ONE, &[(&out).into()]).unwrap();
+    a.launch(&ONE, &[(&out).into()]).unwrap();
+    b.launch(&ONE, &[Arg::Address(out.address() + 4)]).unwrap();
+    assert_eq!(out.download::<u32>().unwrap(), [0x1122_3345, 0x1122_3344]);
+    drop((first, second, a, b, out));
+    context.finish();
+}

@@ -1,0 +1,101 @@
+//! Finding the library, the device and the layers, and saying clearly what is not there.
+
+use std::process::Command;
+
+use ptx2spv_runtime::{DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions};
+use ptx2spv_translator::Feature;
+use ptx2spv_translator::target::Version;
+
+use crate::{Context, basics_interface, options};
+
+#[test]
+fn devices_describe_themselves() {
+    let instance = Instance::new(&options()).unwrap();
+    let devices = instance.devices().unwrap();
+    for device in &devices {
+        assert!(!device.name.is_empty());
+        assert_eq!(device.target.name, device.name);
+        assert!(device.api_version >= device.target.vulkan && device.target.vulkan >= Version(1, 1));
+        assert!(device.target.spirv <= Version(1, 5));
+        assert!(device.target.limits.max_compute_work_group_count.iter().all(|&count| count >= 65_535));
+        assert!(device.target.subgroups.size.is_power_of_two());
+        for name in [format!("name:{}", device.name), device.index.to_string()] {
+            let selector: DeviceSelector = name.parse().unwrap();
+            assert_eq!(selector.choose(&devices).unwrap().name, device.name);
+        }
+    }
+    let device = instance.open(&DeviceSelector::Default).unwrap();
+    assert!(device.target().has(Feature::BufferDeviceAddress));
+    drop(device);
+    assert!(matches!(instance.open(&DeviceSelector::Index(99)), Err(Error::NoMatchingDevice { .. })));
+    assert_eq!(instance.validation_messages(), [""; 0]);
+}
+
+/// The device of Debian 12's Mesa is described in the translator as a preset: both must agree.
+#[test]
+fn lavapipe_is_as_its_preset_says() {
+    let devices = Instance::new(&options()).unwrap().devices().unwrap();
+    let found = devices.iter().find(|d| d.kind == DeviceKind::Cpu && d.driver_info.starts_with("Mesa 22.3."));
+    let Some(device) = found else { return };
+    let preset = ptx2spv_translator::Target::preset("lavapipe").unwrap();
+    assert_eq!(device.target.features, preset.features);
+    assert_eq!(device.target.facts, preset.facts);
+    assert_eq!(device.target.limits, preset.limits);
+    assert_eq!((device.target.vulkan, device.target.spirv), (preset.vulkan, preset.spirv));
+}
+
+/// That validation has nothing to say elsewhere means something only if it is on.
+#[test]
+fn validation_speaks_up() {
+    if options().validation == Some(false) {
+        return;
+    }
+    let context = Context::new();
+    let mut interface = basics_interface();
+    interface.entries.clear();
+    // A header, and `OpTypeVoid` without the memory model that every module must have.
+    let module = context.device.load_spirv(&[0x0723_0203, 0x0001_0300, 0, 2, 0, 2 << 16 | 19, 1], &interface);
+    drop(module);
+    assert!(!context.device.instance().validation_messages().is_empty());
+}
+
+#[test]
+fn missing_library() {
+    let library = Some("/nonexistent/libvulkan.so.1".into());
+    let error = Instance::new(&InstanceOptions { library, ..InstanceOptions::default() }).unwrap_err();
+    assert!(matches!(error, Error::NoLoader { .. }));
+    assert!(error.to_string().contains("install the Vulkan loader"), "{error}");
+}
+
+/// Runs a test again in a process of its own with other environment variables, since Vulkan's loader reads them and other tests
+/// run at the same time. Answers whether this is that process.
+fn is_child(test: &str, variables: &[(&str, &str)]) -> bool {
+    const CHILD: &str = "PTX2SPV_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", test]).envs(variables.iter().copied()).env(CHILD, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
+}
+
+#[test]
+fn missing_driver() {
+    let nowhere = "/nonexistent/icd.json";
+    if is_child("setup::missing_driver", &[("VK_DRIVER_FILES", nowhere), ("VK_ICD_FILENAMES", nowhere)]) {
+        let error = Device::open(&DeviceSelector::Default).unwrap_err();
+        assert!(matches!(error, Error::NoDevice { .. }), "{error}");
+        assert!(error.to_string().contains("no Vulkan device found"), "{error}");
+    }
+}
+
+#[test]
+fn device_by_environment() {
+    if is_child("setup::device_by_environment", &[(DEVICE_VARIABLE, "name:no such device")]) {
+        let error = Device::open(&DeviceSelector::Default).unwrap_err().to_string();
+        assert!(error.starts_with("no device matches `name:no such device`; there are: 0: "), "{error}");
+        Device::open(&DeviceSelector::Index(0)).unwrap();
+    }
+}

@@ -1,0 +1,35 @@
+//! The device that tests run on: Vulkan's default device, or what `PTX2SPV_DEVICE` says, under the validation layers
+//! unless `PTX2SPV_VALIDATION` is `0`.
+
+use std::sync::{Mutex, PoisonError};
+
+use ptx2spv::cases::VulkanBackend;
+use ptx2spv_runtime::{DeviceSelector, Error, VALIDATION_VARIABLE};
+
+/// Open devices. Tests run on several threads, each with a device of its own, and opening one takes longer than most
+/// tests.
+#[derive(Default)]
+pub struct Pool {
+    idle: Mutex<Vec<VulkanBackend>>,
+}
+
+impl Pool {
+    /// Does something on a device that nobody else uses at the same time.
+    ///
+    /// # Errors
+    /// There is no such device, or no validation layers.
+    pub fn with<T>(&self, work: impl FnOnce(&mut VulkanBackend) -> T) -> Result<T, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut device = match idle {
+            Some(device) => device,
+            None => VulkanBackend::open(&DeviceSelector::Default, Some(validation()))?,
+        };
+        let result = work(&mut device);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(device);
+        Ok(result)
+    }
+}
+
+fn validation() -> bool {
+    std::env::var_os(VALIDATION_VARIABLE).is_none_or(|value| value != "0")
+}

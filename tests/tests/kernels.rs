@@ -1,0 +1,37 @@
+//! Every launch case as a test of its own, on the default Vulkan device under the validation layers.
+//!
+//! A message of the layers fails the case that caused it. Without a device everything fails: nothing is skipped.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use ptx2spv::cases::{Case, Verdict, find};
+use ptx2spv_tests::device::Pool;
+use ptx2spv_tests::files;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let found = match find(&files::case_directories()) {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let pool = Arc::new(Pool::default());
+    let trial = |case: Case| {
+        let pool = Arc::clone(&pool);
+        let name = format!("{}: {}", files::short_name(&case.file), case.spec.name);
+        Trial::test(name, move || match pool.with(|device| case.run(device))? {
+            Verdict::Passed => Ok(()),
+            Verdict::Failed(message) => Err(Failed::from(message)),
+        })
+    };
+    let trials: Vec<Trial> = found.cases.into_iter().map(trial).collect();
+    if trials.is_empty() {
+        eprintln!("no launch cases found");
+        return ExitCode::FAILURE;
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

@@ -1,0 +1,43 @@
+//! The devices to measure on, as far as they are there.
+
+use anyhow::{Result, bail};
+use ptx2spv::cli;
+use ptx2spv::cuda::Context;
+use ptx2spv_runtime::{Device, DeviceSelector};
+
+/// CUDA and Vulkan, at least one of them.
+pub struct Devices {
+    /// CUDA on the first device.
+    pub cuda: Option<Context>,
+    /// The Vulkan device.
+    pub vulkan: Option<Device>,
+}
+
+impl Devices {
+    /// Opens what there is.
+    pub fn open(selector: &DeviceSelector) -> Result<Self> {
+        let cuda = note_error("CUDA", Context::new());
+        let vulkan = note_error("Vulkan", Device::open(selector));
+        if cuda.is_none() && vulkan.is_none() {
+            bail!("neither CUDA nor Vulkan is here");
+        }
+        Ok(Self { cuda, vulkan })
+    }
+
+    /// Their names, for the head of a report.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        if let Some(context) = &self.cuda {
+            names.push(format!("CUDA: {}", context.device_name()?));
+        }
+        if let Some(device) = &self.vulkan {
+            let info = device.info();
+            names.push(format!("Vulkan: {}, {} {}", info.name, info.driver_name, info.driver_info));
+        }
+        Ok(names)
+    }
+}
+
+fn note_error<T, E: std::fmt::Display>(name: &str, result: Result<T, E>) -> Option<T> {
+    result.map_err(|error| cli::note(format_args!("note: without {name}: {error}"))).ok()
+}

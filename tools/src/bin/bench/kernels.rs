@@ -1,0 +1,234 @@
+//! `bench kernels`: device time of the same PTX through CUDA's driver and through us, on the same chip.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
+use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda, vulkan};
+use ptx2spv::cli;
+use ptx2spv::cuda::{Context, Launch};
+use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
+use ptx2spv_translator::Source;
+use serde::Serialize;
+
+use crate::devices::Devices;
+use crate::report::{Report, median, milliseconds};
+use crate::workloads::{self, Workload};
+
+/// Time kernels on the device, through CUDA and through Vulkan, and compare their results.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Only kernels whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Launches that are timed in each of the rounds.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    repeats: u32,
+    /// Rounds: CUDA and Vulkan take turns, so that a change of the clock hits both.
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    rounds: u32,
+    /// Small sizes, to see that everything works.
+    #[arg(long)]
+    quick: bool,
+    /// Vulkan device.
+    #[arg(long, default_value = "default", value_name = "DEVICE")]
+    device: DeviceSelector,
+}
+
+/// Launches before the clock counts: caches, clocks and lazy loading settle.
+const WARM_UP: u32 = 5;
+
+#[derive(Serialize)]
+struct Row {
+    kernel: &'static str,
+    size: String,
+    cuda_seconds: Option<f64>,
+    vulkan_seconds: Option<f64>,
+    /// Vulkan's time by CUDA's: above 1, we are slower.
+    ratio: Option<f64>,
+    results: String,
+}
+
+/// What one interface gave.
+#[derive(Default)]
+struct Side {
+    /// After the first launch.
+    outputs: Option<Outputs>,
+    times: Vec<Duration>,
+    error: Option<String>,
+}
+
+pub fn measure(arguments: &Arguments) -> Result<Report> {
+    let devices = Devices::open(&arguments.device)?;
+    let mut report = Report::new(&["kernel", "size", "CUDA ms", "Vulkan ms", "Vulkan / CUDA", "results"]);
+    report.notes = devices.names()?;
+    report
+        .notes
+        .push(format!("Median device time of {} launches after warm-up.", arguments.rounds * arguments.repeats));
+    for workload in workloads::all(arguments.quick) {
+        if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
+            cli::note(format_args!("{} …", workload.name));
+            let row = measure_workload(arguments, &devices, &workload)?;
+            let time = |seconds: Option<f64>| milliseconds(seconds.map(Duration::from_secs_f64));
+            let cells = vec![
+                row.kernel.to_owned(),
+                row.size.clone(),
+                time(row.cuda_seconds),
+                time(row.vulkan_seconds),
+                row.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}")),
+                row.results.clone(),
+            ];
+            report.push(cells, &row)?;
+        }
+    }
+    Ok(report)
+}
+
+fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workload) -> Result<Row> {
+    let case = prepare(workload)?;
+    let (mut cuda, mut vulkan) = (Side::default(), Side::default());
+    for _ in 0..arguments.rounds {
+        if let Some(context) = &devices.cuda {
+            let result = cuda_times(context, &case, arguments.repeats, &mut cuda);
+            cuda.error = result.err().map(|error| format!("{error:#}"));
+        }
+        if let Some(device) = &devices.vulkan {
+            let result = vulkan_times(device, &case, arguments.repeats, &mut vulkan);
+            vulkan.error = result.err().map(|error| format!("{error:#}"));
+        }
+    }
+    let results = results(&case, &cuda, &vulkan);
+    let cuda_seconds = median(cuda.times).map(|time| time.as_secs_f64());
+    let vulkan_seconds = median(vulkan.times).map(|time| time.as_secs_f64());
+    let ratio = vulkan_seconds.zip(cuda_seconds).map(|(vulkan, cuda)| vulkan / cuda);
+    Ok(Row { kernel: workload.name, size: workload.size.clone(), cuda_seconds, vulkan_seconds, ratio, results })
+}
+
+fn prepare(workload: &Workload) -> Result<Prepared> {
+    Ok(Prepared {
+        name: workload.name.to_owned(),
+        ptx_name: format!("{}.ptx", workload.entry),
+        ptx: workload.ptx.into(),
+        entry: workload.entry.to_owned(),
+        grid: workload.grid,
+        block: workload.block,
+        dynamic_shared_bytes: workload.shared,
+        globals: BTreeMap::new(),
+        args: workload.args.iter().map(|text| argument_text::parse(text)).collect::<Result<_>>()?,
+        read_globals: BTreeMap::new(),
+        expectation: Expectation::Results(Vec::new()),
+    })
+}
+
+fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
+    let module = context.load(&case.ptx)?;
+    let memories = cuda::memories(context, &case.args)?;
+    let kernel = module.function(&case.entry)?.bind(Launch::from(case), cuda::parameters(&case.args, &memories))?;
+    kernel.launch()?;
+    context.synchronize()?;
+    if side.outputs.is_none() {
+        let buffers = memories.iter().map(|memory| memory.as_ref().map(|memory| memory.read(memory.len())).transpose());
+        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, globals: BTreeMap::new() });
+    }
+    for index in 0..WARM_UP + repeats {
+        let milliseconds = context.time(|| kernel.launch())?;
+        if index >= WARM_UP {
+            side.times.push(Duration::from_secs_f64(f64::from(milliseconds) / 1e3));
+        }
+    }
+    Ok(())
+}
+
+fn vulkan_times(device: &Device, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
+    let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
+    let kernel = module.kernel(&case.entry)?;
+    let buffers = vulkan::buffers(device, &case.args)?;
+    let args = vulkan::arguments(&case.args, &buffers);
+    let config = LaunchConfig::from(case);
+    kernel.launch(&config, &args)?;
+    device.synchronize()?;
+    if side.outputs.is_none() {
+        let buffers = buffers.iter().map(|buffer| buffer.as_ref().map(|buffer| buffer.download()).transpose());
+        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, globals: BTreeMap::new() });
+    }
+    kernel.time(&config, &args, WARM_UP)?;
+    side.times.extend(kernel.time(&config, &args, repeats).context("timing")?);
+    Ok(())
+}
+
+/// Compares what both gave for every buffer, or says what is missing.
+fn results(case: &Prepared, cuda: &Side, vulkan: &Side) -> String {
+    let errors = [("CUDA", cuda), ("Vulkan", vulkan)];
+    let errors =
+        errors.iter().filter_map(|(name, side)| Some(format!("{name}: {}", side.error.as_ref()?.lines().next()?)));
+    let errors: Vec<String> = errors.collect();
+    if !errors.is_empty() {
+        return errors.join("; ").replace('|', "/");
+    }
+    let (Some(cuda), Some(vulkan)) = (&cuda.outputs, &vulkan.outputs) else { return "not compared".to_owned() };
+    let mut total = Distance::default();
+    for (index, arg) in case.args.iter().enumerate() {
+        if let Argument::Buffer(array) = arg {
+            let subject = Subject::Arg(index);
+            total.add(array.ty, cuda.bytes(&subject), vulkan.bytes(&subject));
+        }
+    }
+    total.to_string()
+}
+
+/// How far two results are apart.
+#[derive(Default)]
+struct Distance {
+    differing: usize,
+    /// Of floats that are numbers in both.
+    max_ulp: u64,
+    /// Whether an integer, an infinity or a NaN differs.
+    other: bool,
+}
+
+impl Distance {
+    fn add(&mut self, ty: Scalar, expected: &[u8], got: &[u8]) {
+        for (expected, got) in ty.elements(expected).zip(ty.elements(got)) {
+            if expected != got && !(ty.is_nan(expected) && ty.is_nan(got)) {
+                self.differing += 1;
+                if ty.is_float() && ty.is_finite(expected) && ty.is_finite(got) {
+                    self.max_ulp = self.max_ulp.max(ty.ordinal(expected).abs_diff(ty.ordinal(got)));
+                } else {
+                    self.other = true;
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Distance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Distance { differing: 0, .. } => write!(f, "equal"),
+            Distance { differing, other: true, .. } => write!(f, "**{differing} differ**"),
+            Distance { differing, max_ulp, .. } => write!(f, "{differing} differ, by at most {max_ulp} ulp"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        let floats = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let text = |ty, expected: &[u8], got: &[u8]| {
+            let mut distance = Distance::default();
+            distance.add(ty, expected, got);
+            distance.to_string()
+        };
+        let one = floats(&[1.0, f32::NAN]);
+        assert_eq!(text(Scalar::F32, &one, &floats(&[1.0, -f32::NAN])), "equal");
+        assert_eq!(text(Scalar::F32, &one, &floats(&[1.0 + f32::EPSILON, f32::NAN])), "1 differ, by at most 1 ulp");
+        assert_eq!(text(Scalar::F32, &one, &floats(&[f32::INFINITY, f32::NAN])), "**1 differ**");
+        assert_eq!(text(Scalar::U8, &[1, 2], &[2, 1]), "**2 differ**");
+    }
+}

@@ -1,0 +1,85 @@
+//! A table of measurements, as Markdown and as JSON.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A table of measurements.
+pub struct Report {
+    /// Lines above the table: what it was measured on.
+    pub notes: Vec<String>,
+    /// Column heads.
+    pub head: Vec<&'static str>,
+    /// Cells as shown.
+    pub rows: Vec<Vec<String>>,
+    /// The same numbers for programs.
+    pub values: Vec<Value>,
+}
+
+impl Report {
+    /// An empty table.
+    pub fn new(head: &[&'static str]) -> Self {
+        Self { notes: Vec::new(), head: head.to_vec(), rows: Vec::new(), values: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, cells: Vec<String>, value: &impl Serialize) -> Result<()> {
+        self.rows.push(cells);
+        self.values.push(serde_json::to_value(value)?);
+        Ok(())
+    }
+
+    /// Writes it as Markdown.
+    pub fn print(&self, out: &mut dyn Write) -> Result<()> {
+        for note in &self.notes {
+            writeln!(out, "{note}  ")?;
+        }
+        writeln!(out, "\n| {} |", self.head.join(" | "))?;
+        writeln!(out, "|{}", " --- |".repeat(self.head.len()))?;
+        for row in &self.rows {
+            writeln!(out, "| {} |", row.join(" | "))?;
+        }
+        Ok(())
+    }
+
+    /// Writes it to a file as JSON.
+    pub fn save(&self, file: &Path) -> Result<()> {
+        let value = serde_json::json!({ "notes": self.notes, "rows": self.values });
+        let text = serde_json::to_string_pretty(&value)? + "\n";
+        fs::write(file, text).with_context(|| file.display().to_string())
+    }
+}
+
+/// The middle one of some times, the mean of both if there are two; `None` of none.
+pub fn median(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort();
+    let middle = times.len() / 2;
+    match times.len() {
+        0 => None,
+        len if len % 2 == 1 => Some(times[middle]),
+        _ => Some((times[middle - 1] + times[middle]) / 2),
+    }
+}
+
+/// A time in milliseconds with three digits after the point; a dash for none.
+pub fn milliseconds(time: Option<Duration>) -> String {
+    time.map_or_else(|| "–".to_owned(), |time| format!("{:.3}", 1e3 * time.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        let times = |list: &[u64]| list.iter().map(|&seconds| Duration::from_secs(seconds)).collect::<Vec<_>>();
+        assert_eq!(median(times(&[])), None);
+        assert_eq!(median(times(&[9, 1, 5])), Some(Duration::from_secs(5)));
+        assert_eq!(median(times(&[9, 1, 5, 7])), Some(Duration::from_secs(6)));
+    }
+}

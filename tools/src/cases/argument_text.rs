@@ -1,0 +1,229 @@
+//! Kernel arguments as written on the command line: `u32:7`, `f32[]:1,2,3`, `f32[1024]:iota`, `u8[]:@file.bin`.
+
+use std::fs;
+use std::path::Path;
+
+use super::Scalar;
+use super::prepare::{Argument, Array, MAX_BUFFER_BYTES, hex_bytes};
+use anyhow::{Context, Result, anyhow, bail};
+
+/// The forms, for `--help`.
+pub const HELP: &str = "\
+Arguments:
+  u32:7  f32:1.5  u64:0xff       a value; 0x gives its bit pattern; inf, -inf, nan for floats
+  f32[]:1,2,3                    a buffer with these elements
+  f32[1024]:0                    a buffer of 1024 times this; without `:0` of zeros
+  u32[1024]:iota  u32[9]:iota(4) 0, 1, 2, … or multiples of a step
+  f32[1024]:random(7)            pseudo-random by seed: floats in [-1, 1), integers of all bits
+  u32[1024]:random(7,0,10)       the same from 0 up to but without 10
+  u8[]:@file.bin                 a buffer with a file's bytes, little endian
+  bytes:00ff10                   a struct by value, in hexadecimal
+  null                           the null pointer
+  Types: u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
+
+/// Parses one argument.
+pub fn parse(text: &str) -> Result<Argument> {
+    parse_unnamed(text).with_context(|| format!("argument `{text}`"))
+}
+
+fn parse_unnamed(text: &str) -> Result<Argument> {
+    if text == "null" {
+        return Ok(Argument::Null);
+    }
+    let (kind, value) = match text.split_once(':') {
+        Some((kind, value)) => (kind, Some(value)),
+        None => (text, None),
+    };
+    if kind == "bytes" {
+        let bytes = value.and_then(hex_bytes).context("expected pairs of hexadecimal digits")?;
+        return Ok(Argument::Value(bytes));
+    }
+    if let Some((ty, len)) = kind.strip_suffix(']').and_then(|kind| kind.split_once('[')) {
+        let ty: Scalar = ty.parse().map_err(|message: String| anyhow!(message))?;
+        let len = if len.is_empty() { None } else { Some(parse_len(ty, len)?) };
+        let bytes = buffer(ty, len, value)?;
+        return Ok(Argument::Buffer(Array { ty, bytes }));
+    }
+    let ty: Scalar = kind.parse().map_err(|message: String| anyhow!(message))?;
+    let value = value.context("expected a value after `:`")?;
+    Ok(Argument::Value(element(ty, value)?.collect()))
+}
+
+fn parse_len(ty: Scalar, text: &str) -> Result<usize> {
+    let len: usize = text.parse().ok().with_context(|| format!("`{text}` is no length"))?;
+    match (len as u64).checked_mul(ty.size() as u64) {
+        Some(bytes) if bytes <= MAX_BUFFER_BYTES => Ok(len),
+        _ => bail!("more than a buffer may have ({MAX_BUFFER_BYTES} bytes)"),
+    }
+}
+
+fn element(ty: Scalar, text: &str) -> Result<impl Iterator<Item = u8> + use<>> {
+    let bits = ty.parse(text).map_err(|message| anyhow!(message))?;
+    Ok(ty.to_bytes(bits))
+}
+
+fn buffer(ty: Scalar, len: Option<usize>, init: Option<&str>) -> Result<Vec<u8>> {
+    let init = init.unwrap_or("0");
+    if let Some(file) = init.strip_prefix('@') {
+        return checked(ty, len, fs::read(Path::new(file)).with_context(|| file.to_owned())?);
+    }
+    if let Some(parameters) = call(init, "random") {
+        return random(ty, needed(len)?, parameters);
+    }
+    if let Some(step) = call(init, "iota") {
+        let step = step.parse().ok().with_context(|| format!("`{step}` is no step"))?;
+        return iota(ty, needed(len)?, step);
+    }
+    match (init, len) {
+        ("iota", _) => iota(ty, needed(len)?, 1),
+        (number, Some(len)) if !number.contains(',') => Ok(element(ty, number)?.collect::<Vec<u8>>().repeat(len)),
+        ("", None) => Ok(Vec::new()),
+        (list, _) => {
+            let numbers = list.split(',').map(|number| element(ty, number.trim()));
+            checked(ty, len, numbers.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        }
+    }
+}
+
+fn needed(len: Option<usize>) -> Result<usize> {
+    len.context("expected a length between the brackets")
+}
+
+fn checked(ty: Scalar, len: Option<usize>, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    if !bytes.len().is_multiple_of(ty.size()) {
+        bail!("{} bytes are no whole number of {ty} elements", bytes.len());
+    }
+    let elements = bytes.len() / ty.size();
+    match len {
+        Some(len) if len != elements => bail!("{len} elements announced, {elements} given"),
+        _ => Ok(bytes),
+    }
+}
+
+/// The text between the parentheses of `name(…)`.
+fn call<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
+}
+
+fn iota(ty: Scalar, len: usize, step: u64) -> Result<Vec<u8>> {
+    let numbers = (0..len as u128).map(|index| element(ty, &(index * u128::from(step)).to_string()));
+    Ok(numbers.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// `SEED`, or `SEED,LOW,HIGH`: the same numbers on every machine, by the generator SplitMix64.
+fn random(ty: Scalar, len: usize, parameters: &str) -> Result<Vec<u8>> {
+    let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
+    let (seed, range) = match parts[..] {
+        [seed] => (seed, ty.is_float().then_some((-1.0, 1.0))),
+        [seed, low, high] => {
+            let bound = |text: &str| ty.parse(text).map(|bits| ty.to_f64(bits)).map_err(|message| anyhow!(message));
+            (seed, Some((bound(low)?, bound(high)?)))
+        }
+        _ => bail!("expected random(SEED) or random(SEED,LOW,HIGH)"),
+    };
+    if range.is_some_and(|(low, high)| !(low < high && (high - low).is_finite())) {
+        bail!("`{parameters}` is no range");
+    }
+    let mut state: u64 = seed.parse().ok().with_context(|| format!("`{seed}` is no seed"))?;
+    let mut bytes = Vec::with_capacity(len.saturating_mul(ty.size()));
+    for _ in 0..len {
+        let word = split_mix(&mut state);
+        let bits = match range {
+            // 24 bits: a fraction that f32 holds exactly, so that the end of the range is never reached by rounding.
+            Some((low, high)) => ty.round((word >> 40) as f64 / f64::from(1 << 24) * (high - low) + low),
+            None => word,
+        };
+        bytes.extend(ty.to_bytes(bits));
+    }
+    Ok(bytes)
+}
+
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut word = *state;
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Vec<u8> {
+        match parse(text).unwrap() {
+            Argument::Buffer(array) => array.bytes,
+            Argument::Value(bytes) => bytes,
+            Argument::Null => panic!("null"),
+        }
+    }
+
+    #[track_caller]
+    fn bad(text: &str, part: &str) {
+        let message = format!("{:#}", parse(text).expect_err(text));
+        assert!(message.starts_with(&format!("argument `{text}`: ")) && message.contains(part), "{message}");
+    }
+
+    #[test]
+    fn every_form() {
+        assert_eq!(parse("u16:7").unwrap(), Argument::Value(vec![7, 0]));
+        assert_eq!(parse("null").unwrap(), Argument::Null);
+        assert_eq!(parse("bytes:0aFF").unwrap(), Argument::Value(vec![10, 255]));
+        assert_eq!(parse("s8[]:1, -1").unwrap(), Argument::Buffer(Array { ty: Scalar::S8, bytes: vec![1, 255] }));
+        assert_eq!(bytes("f32:-1.5"), (-1.5_f32).to_le_bytes());
+        assert_eq!(bytes("u8[3]:9"), [9, 9, 9]);
+        assert_eq!(bytes("u8[2]:3,4"), [3, 4]);
+        assert_eq!(bytes("u16[2]"), [0; 4]);
+        assert_eq!(bytes("u8[4]:iota"), [0, 1, 2, 3]);
+        assert_eq!(bytes("u8[3]:iota(100)"), [0, 100, 200]);
+        assert!(bytes("u8[]:").is_empty());
+        assert_eq!(bytes("bf16[2]:iota"), [0, 0, 0x80, 0x3f]);
+    }
+
+    #[test]
+    fn files() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), [1, 2, 3, 4]).unwrap();
+        let path = file.path().display().to_string();
+        assert_eq!(bytes(&format!("u16[]:@{path}")), [1, 2, 3, 4]);
+        assert_eq!(bytes(&format!("u16[2]:@{path}")), [1, 2, 3, 4]);
+        bad(&format!("u16[3]:@{path}"), "3 elements announced, 2 given");
+        bad(&format!("u64[]:@{path}"), "no whole number");
+        bad("u8[]:@no/such/file", "no/such/file");
+    }
+
+    #[test]
+    fn random_numbers_depend_on_the_seed_alone() {
+        // SplitMix64's published first output for seed 1234567.
+        assert_eq!(bytes("u64[1]:random(1234567)"), 6457827717110365317_u64.to_le_bytes());
+        assert_ne!(bytes("f32[8]:random(1)"), bytes("f32[8]:random(2)"));
+        assert!(bytes("u8[1000]:random(5,3,6)").iter().all(|byte| (3..6).contains(byte)));
+        for chunk in bytes("f32[1000]:random(3)").chunks_exact(4) {
+            let value = f32::from_le_bytes(chunk.try_into().unwrap());
+            assert!((-1.0..1.0).contains(&value), "{value}");
+        }
+    }
+
+    #[test]
+    fn slips() {
+        bad("u8:256", "does not fit u8");
+        bad("u8", "expected a value");
+        bad("u9:1", "`u9` is no type");
+        bad("u8[x]:1", "no length");
+        bad("u8[]:iota", "expected a length");
+        bad("u8[300]:iota", "256 does not fit u8");
+        bad("u8[]:random(1)", "expected a length");
+        bad("u8[1]:random(x)", "no seed");
+        bad("u8[1]:random(1,2)", "expected random");
+        bad("u8[1]:random(1,2,300)", "does not fit");
+        bad("u8[1]:random(1,3,2)", "no range");
+        bad("f32[1]:random(1,nan,2)", "no range");
+        bad("u8[4]:iota(100)", "300 does not fit u8");
+        bad("u8[4]:iota(-1)", "no step");
+        bad("u8[3]:1,2", "3 elements announced, 2 given");
+        bad("u8[]:1,,2", "no integer");
+        bad("bytes:1", "hexadecimal");
+        bad("u64[99999999999999999]:1", "more than a buffer");
+        bad("", "no type");
+    }
+}

@@ -1,0 +1,34 @@
+//! What a device has to do for launch cases to run on it.
+
+use std::collections::BTreeMap;
+
+use super::Prepared;
+
+/// Something that runs kernels.
+pub trait Backend {
+    /// The device's name.
+    fn name(&self) -> String;
+
+    /// Loads the case's module, launches its kernel once, waits, and reads every buffer and the wanted variables.
+    fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure>;
+}
+
+/// What a launch left behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// The whole contents of each argument's buffer; `None` for arguments that are no buffers.
+    pub buffers: Vec<Option<Vec<u8>>>,
+    /// The first bytes of each module variable in [`Prepared::read_globals`].
+    pub globals: BTreeMap<String, Vec<u8>>,
+}
+
+/// Why a case has no outputs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The module or the launch was refused, with this diagnostic: what a case with `error` waits for.
+    #[error("{0}")]
+    Refused(String),
+    /// Something else went wrong: out of memory, a lost device.
+    #[error("{0}")]
+    Broken(String),
+}

@@ -1,0 +1,150 @@
+//! Finding launch cases in files and directories, and judging their outcome.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::compare::compare;
+use super::prepare::{Expectation, Prepared, Subject, prepare};
+use super::spec::{self, CaseSpec};
+use super::{Backend, CaseError, Failure, Outputs};
+
+/// A case and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The file it stands in.
+    pub file: PathBuf,
+    /// Its JSON path there: `$`, or `$[index]` in an array.
+    pub path: String,
+    /// The case as written.
+    pub spec: CaseSpec,
+}
+
+/// Whether a case came out as it must.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As expected.
+    Passed,
+    /// Not as expected, and how.
+    Failed(String),
+}
+
+impl Case {
+    /// Reads all cases of a file. Two of the same name are an error: reports could not tell them apart.
+    pub fn load(file: &Path) -> Result<Vec<Case>, CaseError> {
+        let loaded = spec::load(file)?;
+        let mut names = HashSet::new();
+        let mut cases = Vec::new();
+        for (index, spec) in loaded.cases.iter().enumerate() {
+            let path = loaded.path(index);
+            if !names.insert(spec.name.clone()) {
+                let message = format!("there is another case `{}` in this file", spec.name);
+                return Err(CaseError::new(file, path + ".name", message));
+            }
+            cases.push(Case { file: file.to_owned(), path, spec: spec.clone() });
+        }
+        Ok(cases)
+    }
+
+    /// The name that reports give it: `file:name`.
+    pub fn label(&self) -> String {
+        format!("{}:{}", self.file.display(), self.spec.name)
+    }
+
+    /// Reads what it refers to and checks it.
+    pub fn prepare(&self) -> Result<Prepared, CaseError> {
+        prepare(&self.spec, &self.file, &self.path)
+    }
+
+    /// Prepares it, runs it and judges the outcome.
+    pub fn run(&self, backend: &mut dyn Backend) -> Verdict {
+        match self.prepare() {
+            Ok(prepared) => judge(&prepared.expectation, &backend.run(&prepared)),
+            Err(error) => Verdict::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Judges the outcome of a run. A case that expects nothing fails: it would pass whatever the kernel does.
+pub fn judge(expectation: &Expectation, outcome: &Result<Outputs, Failure>) -> Verdict {
+    let complaint = match (expectation, outcome) {
+        (Expectation::Error(part), Err(Failure::Refused(message))) if message.contains(part) => None,
+        (Expectation::Error(part), Ok(_)) => Some(format!("it ran, but an error with `{part}` was expected")),
+        (Expectation::Error(part), Err(failure)) => Some(format!("expected an error with `{part}`, got: {failure}")),
+        (Expectation::Results(_), Err(failure)) => Some(failure.to_string()),
+        (Expectation::Results(checks), Ok(_)) if checks.is_empty() => Some("it expects nothing".to_owned()),
+        (Expectation::Results(checks), Ok(outputs)) => {
+            let mismatches = checks.iter().filter_map(|check| compare(check, outputs.bytes(&check.subject)));
+            let texts: Vec<String> = mismatches.map(|mismatch| mismatch.to_string()).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+    };
+    complaint.map_or(Verdict::Passed, Verdict::Failed)
+}
+
+impl Outputs {
+    /// The contents of a buffer or variable; empty if it was not read.
+    pub fn bytes(&self, subject: &Subject) -> &[u8] {
+        let bytes = match subject {
+            Subject::Arg(index) => self.buffers.get(*index).and_then(Option::as_ref),
+            Subject::Global(name) => self.globals.get(name),
+        };
+        bytes.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Cases found under a list of paths.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The cases, by path and then in file order.
+    pub cases: Vec<Case>,
+    /// JSON files in directories that hold something else.
+    pub skipped: Vec<PathBuf>,
+}
+
+/// Loads the given files, and the case files under the given directories. There, JSON files in which no object has an
+/// `entry` key are passed over; files that are named are always taken for case files.
+pub fn find(paths: &[PathBuf]) -> Result<Found, CaseError> {
+    let mut found = Found::default();
+    for path in paths {
+        if path.is_dir() {
+            walk(path, &mut found)?;
+        } else {
+            found.cases.extend(Case::load(path)?);
+        }
+    }
+    Ok(found)
+}
+
+fn walk(directory: &Path, found: &mut Found) -> Result<(), CaseError> {
+    let unreadable = |error: std::io::Error| CaseError::new(directory, "", error.to_string());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).map_err(unreadable)? {
+        paths.push(entry.map_err(unreadable)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        // A link to a directory could lead in circles.
+        if path.is_dir() && !path.is_symlink() {
+            walk(&path, found)?;
+        } else if path.is_file() && path.extension().is_some_and(|extension| extension == "json") {
+            if holds_cases(&path)? {
+                found.cases.extend(Case::load(&path)?);
+            } else {
+                found.skipped.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn holds_cases(file: &Path) -> Result<bool, CaseError> {
+    let text = fs::read_to_string(file).map_err(|error| CaseError::new(file, "", error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| CaseError::new(file, "", error.to_string()))?;
+    Ok(match &value {
+        Value::Array(list) => list.iter().any(|item| item.get("entry").is_some()),
+        value => value.get("entry").is_some(),
+    })
+}

@@ -1,0 +1,45 @@
+//! Launch cases: a kernel, its inputs and the results that must come out, as JSON files.
+//!
+//! [`spec`] is the file's form, [`prepare`] turns a case into bytes, a [`Backend`] runs it on a device, and [`compare`]
+//! judges what came back. The same cases run on every device, CUDA included.
+
+pub mod argument_text;
+mod backend;
+mod case;
+pub mod compare;
+pub mod cuda;
+pub mod prepare;
+pub mod record;
+mod scalar;
+pub mod spec;
+pub mod suite;
+#[cfg(test)]
+mod tests;
+pub mod vulkan;
+
+use std::path::{Path, PathBuf};
+
+pub use backend::{Backend, Failure, Outputs};
+pub use case::{Case, Found, Verdict, find, judge};
+pub use cuda::CudaBackend;
+pub use prepare::Prepared;
+pub use scalar::Scalar;
+pub use vulkan::VulkanBackend;
+
+/// What is wrong with a case file, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}{message}", file.display(), if place.is_empty() { String::new() } else { format!("{place}: ") })]
+pub struct CaseError {
+    /// The case file.
+    pub file: PathBuf,
+    /// JSON path of the part that is wrong, such as `$[2].args[0]`; empty for the file as a whole.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl CaseError {
+    fn new(file: &Path, place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), place: place.into(), message: message.into() }
+    }
+}

@@ -1,0 +1,351 @@
+//! From a case's text to bytes: reads the files that it names and checks that every number fits its type.
+//!
+//! What comes out is complete and consistent, so that a back end only copies bytes and launches.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, Literal, NanRule};
+use super::{CaseError, Scalar};
+
+/// Largest buffer that a case may ask for in bytes; more is taken for a slip of the pen.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 34;
+
+/// A case that is ready to run.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// Name of the case.
+    pub name: String,
+    /// Name of the PTX file, for diagnostics.
+    pub ptx_name: String,
+    /// The PTX text.
+    pub ptx: Arc<str>,
+    /// Name of the kernel.
+    pub entry: String,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared_bytes: u32,
+    /// Bytes to write to module variables before the launch.
+    pub globals: BTreeMap<String, Array>,
+    /// Arguments in order.
+    pub args: Vec<Argument>,
+    /// Module variables to read after the launch, with the number of bytes.
+    pub read_globals: BTreeMap<String, usize>,
+    /// What must come out.
+    pub expectation: Expectation,
+}
+
+/// Typed bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Element type.
+    pub ty: Scalar,
+    /// Elements, little endian.
+    pub bytes: Vec<u8>,
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A device buffer with these contents; its address is passed.
+    Buffer(Array),
+    /// Bytes passed by value: a scalar, or a struct.
+    Value(Vec<u8>),
+    /// The null pointer.
+    Null,
+}
+
+/// What a case must give.
+#[derive(Clone, Debug)]
+pub enum Expectation {
+    /// Contents of buffers and variables. Empty where a case states none.
+    Results(Vec<Check>),
+    /// A refusal whose message contains this.
+    Error(String),
+}
+
+/// Expected elements of one buffer or variable.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Where to look.
+    pub subject: Subject,
+    /// First element.
+    pub offset: usize,
+    /// Expected elements, and the type to compare as.
+    pub expected: Array,
+    /// What passes beside equal bits.
+    pub tolerance: Tolerance,
+}
+
+/// A buffer or a module variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The buffer behind the argument of this index.
+    Arg(usize),
+    /// The variable of this name.
+    Global(String),
+}
+
+/// What passes beside equal bits; any rule that holds accepts an element.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tolerance {
+    /// Floats at most so many representable values away.
+    pub ulp: Option<u64>,
+    /// Largest absolute error.
+    pub abs: Option<f64>,
+    /// Largest error relative to the expected value.
+    pub rel: Option<f64>,
+    /// How NaNs compare.
+    pub nan: NanRule,
+}
+
+/// Where a part of a case stands, for messages and for relative paths.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    file: &'a Path,
+    path: &'a str,
+}
+
+impl Place<'_> {
+    fn error(self, message: impl Into<String>) -> CaseError {
+        CaseError::new(self.file, self.path, message)
+    }
+
+    /// Does something at a place below this one.
+    fn at<T>(self, key: &str, action: impl FnOnce(Place<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
+        let path = format!("{}{key}", self.path);
+        action(Place { file: self.file, path: &path })
+    }
+
+    fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
+        let path = self.file.parent().unwrap_or(Path::new("")).join(path);
+        let wrong = |message: String| self.error(format!("{}: {message}", path.display()));
+        let size = fs::metadata(&path).map_err(|error| wrong(error.to_string()))?.len();
+        if size > MAX_BUFFER_BYTES {
+            return Err(wrong(format!("{size} bytes are more than a buffer may have ({MAX_BUFFER_BYTES})")));
+        }
+        fs::read(&path).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// The ways to write the elements of an array.
+struct Contents<'a> {
+    data: Option<&'a Vec<Literal>>,
+    file: Option<&'a Path>,
+    zeros: Option<u64>,
+    fill: Option<&'a Literal>,
+    len: Option<u64>,
+}
+
+macro_rules! contents {
+    ($spec:expr) => {
+        Contents {
+            data: $spec.data.as_ref(),
+            file: $spec.file.as_deref(),
+            zeros: $spec.zeros,
+            fill: $spec.fill.as_ref(),
+            len: $spec.len,
+        }
+    };
+}
+
+impl Contents<'_> {
+    /// How many of the ways are used; exactly one must be.
+    fn count(&self) -> usize {
+        [self.data.is_some(), self.file.is_some(), self.zeros.is_some(), self.fill.is_some()]
+            .into_iter()
+            .filter(|&given| given)
+            .count()
+    }
+
+    fn read(&self, place: Place<'_>, ty: Scalar) -> Result<Array, CaseError> {
+        if self.count() != 1 {
+            return Err(place.error("expected exactly one of `data`, `file`, `zeros` and `fill`"));
+        }
+        if self.fill.is_some() != self.len.is_some() {
+            return Err(place.error("`fill` and `len` go together"));
+        }
+        let mut bytes = Vec::new();
+        if let Some(data) = self.data {
+            for (index, literal) in data.iter().enumerate() {
+                let bits = ty
+                    .parse(&literal.text)
+                    .map_err(|message| CaseError::new(place.file, format!("{}.data[{index}]", place.path), message))?;
+                bytes.extend(ty.to_bytes(bits));
+            }
+        } else if let Some(file) = self.file {
+            bytes = place.at(".file", |place| place.read(file))?;
+            if bytes.len() % ty.size() != 0 {
+                return Err(place.error(format!("{} bytes are no whole number of {ty} elements", bytes.len())));
+            }
+        } else if let Some(fill) = self.fill {
+            let bits = place.at(".fill", |place| ty.parse(&fill.text).map_err(|message| place.error(message)))?;
+            let len = array_len(place, self.len.unwrap_or(0), ty)?;
+            bytes = ty.to_bytes(bits).collect::<Vec<u8>>().repeat(len);
+        } else {
+            bytes = vec![0; array_len(place, self.zeros.unwrap_or(0), ty)? * ty.size()];
+        }
+        Ok(Array { ty, bytes })
+    }
+}
+
+fn array_len(place: Place<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
+    match len.checked_mul(ty.size() as u64) {
+        Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
+            usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
+        }
+        _ => Err(place.error(format!("{len} elements are more than a buffer may have ({MAX_BUFFER_BYTES} bytes)"))),
+    }
+}
+
+/// Reads and checks everything that a case from `file` refers to. `path` is its JSON path there, such as `$[3]`.
+pub fn prepare(spec: &CaseSpec, file: &Path, path: &str) -> Result<Prepared, CaseError> {
+    let place = Place { file, path };
+    let ptx = place.at(".ptx", |place| {
+        let text = String::from_utf8(place.read(&spec.ptx)?);
+        text.map_err(|error| place.error(format!("{}: {error}", spec.ptx.display())))
+    })?;
+    check_launch(place, spec)?;
+    let mut globals = BTreeMap::new();
+    for (name, global) in &spec.globals {
+        globals.insert(name.clone(), place.at(&format!(".globals.{name}"), |place| global_array(place, global))?);
+    }
+    let mut args = Vec::new();
+    for (index, arg) in spec.args.iter().enumerate() {
+        args.push(place.at(&format!(".args[{index}]"), |place| argument(place, arg))?);
+    }
+    let mut read_globals = BTreeMap::new();
+    let expectation = match (&spec.expect, &spec.error) {
+        (Some(_), Some(_)) => return Err(place.error("`expect` and `error` exclude each other")),
+        (None, Some(error)) if error.is_empty() => return Err(place.error("`error` is empty: any message would do")),
+        (None, Some(error)) => Expectation::Error(error.clone()),
+        (list, None) => {
+            let mut checks = Vec::new();
+            for (index, expect) in list.iter().flatten().enumerate() {
+                let check = place.at(&format!(".expect[{index}]"), |place| check(place, expect, &args, &globals))?;
+                if let Subject::Global(name) = &check.subject {
+                    let end = check.offset * check.expected.ty.size() + check.expected.bytes.len();
+                    let bytes: &mut usize = read_globals.entry(name.clone()).or_default();
+                    *bytes = end.max(*bytes);
+                }
+                checks.push(check);
+            }
+            Expectation::Results(checks)
+        }
+    };
+    Ok(Prepared {
+        name: spec.name.clone(),
+        ptx_name: spec.ptx.display().to_string(),
+        ptx: ptx.into(),
+        entry: spec.entry.clone(),
+        grid: spec.grid,
+        block: spec.block,
+        dynamic_shared_bytes: spec.dynamic_shared_bytes,
+        globals,
+        args,
+        read_globals,
+        expectation,
+    })
+}
+
+fn check_launch(place: Place<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
+    // A launch of no threads would leave nothing to see; one of this size is refused by every device.
+    for (key, size) in [(".grid", spec.grid), (".block", spec.block)] {
+        if size.contains(&0) {
+            return place.at(key, |place| Err(place.error("sizes begin at 1")));
+        }
+    }
+    Ok(())
+}
+
+fn global_array(place: Place<'_>, spec: &GlobalSpec) -> Result<Array, CaseError> {
+    let ty = scalar(place, &spec.ty)?;
+    contents!(spec).read(place, ty)
+}
+
+fn scalar(place: Place<'_>, name: &str) -> Result<Scalar, CaseError> {
+    place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
+}
+
+fn argument(place: Place<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> {
+    let contents = contents!(spec);
+    if usize::from(spec.null) + usize::from(spec.value.is_some()) + contents.count() != 1 {
+        return Err(place.error("expected exactly one of `data`, `file`, `zeros`, `fill`, `value` and `null`"));
+    }
+    if spec.null {
+        return Ok(Argument::Null);
+    }
+    let name = spec.ty.as_deref().ok_or_else(|| place.error("`type` is missing"))?;
+    let Some(value) = &spec.value else {
+        return contents.read(place, scalar(place, name)?).map(Argument::Buffer);
+    };
+    if spec.len.is_some() {
+        return Err(place.error("`fill` and `len` go together"));
+    }
+    if name == "bytes" {
+        let bytes = hex_bytes(&value.text).filter(|_| value.quoted);
+        return bytes
+            .map(Argument::Value)
+            .ok_or_else(|| place.error("`value`: expected a string of pairs of hexadecimal digits"));
+    }
+    let ty = scalar(place, name)?;
+    let bits = place.at(".value", |place| ty.parse(&value.text).map_err(|message| place.error(message)))?;
+    Ok(Argument::Value(ty.to_bytes(bits).collect()))
+}
+
+/// The bytes that pairs of hexadecimal digits stand for; `None` for any other text, the empty one included.
+pub fn hex_bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect();
+    let digits = digits.filter(|digits| !digits.is_empty() && digits.len() % 2 == 0)?;
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+fn check(
+    place: Place<'_>,
+    spec: &ExpectSpec,
+    args: &[Argument],
+    globals: &BTreeMap<String, Array>,
+) -> Result<Check, CaseError> {
+    let (subject, array) = match (spec.arg, &spec.global) {
+        (Some(index), None) => match args.get(index) {
+            Some(Argument::Buffer(array)) => (Subject::Arg(index), Some(array)),
+            Some(_) => return Err(place.error(format!("argument {index} is no buffer"))),
+            None => return Err(place.error(format!("there is no argument {index}"))),
+        },
+        (None, Some(name)) => (Subject::Global(name.clone()), globals.get(name)),
+        _ => return Err(place.error("expected either `arg` or `global`")),
+    };
+    let ty = match (&spec.ty, array) {
+        (Some(name), _) => scalar(place, name)?,
+        (None, Some(array)) => array.ty,
+        (None, None) => return Err(place.error("`type` is needed for a variable that is not in `globals`")),
+    };
+    let expected = contents!(spec).read(place, ty)?;
+    if expected.bytes.is_empty() {
+        return Err(place.error("nothing is expected: such a check can't fail"));
+    }
+    let offset = array_len(place, spec.offset, ty)?;
+    let end = offset * ty.size() + expected.bytes.len();
+    if let (Subject::Arg(_), Some(array)) = (&subject, array)
+        && end > array.bytes.len()
+    {
+        return Err(place.error(format!("reaches to byte {end} of a buffer of {} bytes", array.bytes.len())));
+    }
+    Ok(Check { subject, offset, expected, tolerance: tolerance(place, spec, ty)? })
+}
+
+fn tolerance(place: Place<'_>, spec: &ExpectSpec, ty: Scalar) -> Result<Tolerance, CaseError> {
+    let loose = spec.ulp.is_some() || spec.abs.is_some() || spec.rel.is_some();
+    if (loose || spec.nan.is_some()) && !ty.is_float() {
+        return Err(place.error(format!("`ulp`, `abs`, `rel` and `nan` are for floats, and this is {ty}")));
+    }
+    if [spec.abs, spec.rel].into_iter().flatten().any(|bound| !(bound >= 0.0 && bound.is_finite())) {
+        return Err(place.error("`abs` and `rel` must be finite and not negative"));
+    }
+    Ok(Tolerance { ulp: spec.ulp, abs: spec.abs, rel: spec.rel, nan: spec.nan.unwrap_or_default() })
+}

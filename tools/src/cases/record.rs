@@ -1,0 +1,192 @@
+//! Writes what a device computed into case files as the expected results.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::ser::Formatter;
+
+use super::prepare::{Argument, Check, Expectation, Subject};
+use super::spec::{CaseFile, CaseSpec, ExpectSpec, Literal};
+use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
+
+/// Runs every case of a file that does not wait for an error, and rewrites the file with the results. Returns how many
+/// cases were recorded.
+///
+/// What a case's `expect` names is refreshed; a case without `expect` gets every buffer that the kernel changed.
+pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize, CaseError> {
+    let mut loaded = spec::load(file)?;
+    let mut recorded = 0;
+    for index in 0..loaded.cases.len() {
+        let path = loaded.path(index);
+        let case = &mut loaded.cases[index];
+        if case.error.is_none() {
+            record(case, file, &path, backend)?;
+            recorded += 1;
+        }
+    }
+    let wrong = |error: io::Error| CaseError::new(file, "", error.to_string());
+    let text = to_text(&loaded).map_err(|error| CaseError::new(file, "", error.to_string()))?;
+    fs::write(file, text).map_err(wrong)?;
+    Ok(recorded)
+}
+
+fn record(case: &mut CaseSpec, file: &Path, path: &str, backend: &mut dyn Backend) -> Result<(), CaseError> {
+    let wrong = |message: String| CaseError::new(file, path, message);
+    let prepared = prepare::prepare(case, file, path)?;
+    let outputs = backend.run(&prepared).map_err(|failure| wrong(failure.to_string()))?;
+    match (&mut case.expect, &prepared.expectation) {
+        (Some(expects), Expectation::Results(checks)) => {
+            for (expect, check) in expects.iter_mut().zip(checks) {
+                refresh(expect, check, &outputs, file).map_err(wrong)?;
+            }
+        }
+        (expect, _) => {
+            let changed = changed_buffers(&prepared.args, &outputs);
+            if changed.is_empty() {
+                return Err(wrong("the kernel changed no buffer: there is nothing to expect".to_owned()));
+            }
+            *expect = Some(changed);
+        }
+    }
+    Ok(())
+}
+
+fn refresh(expect: &mut ExpectSpec, check: &Check, outputs: &Outputs, file: &Path) -> Result<(), String> {
+    let ty = check.expected.ty;
+    let start = check.offset * ty.size();
+    let bytes = outputs.bytes(&check.subject).get(start..start + check.expected.bytes.len());
+    let bytes = bytes.ok_or_else(|| format!("{}: too few bytes came back", check.subject))?;
+    if let Some(name) = &expect.file {
+        let path = file.parent().unwrap_or(Path::new("")).join(name);
+        return fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()));
+    }
+    (expect.zeros, expect.fill, expect.len) = (None, None, None);
+    expect.data = Some(literals(ty, bytes));
+    Ok(())
+}
+
+fn changed_buffers(args: &[Argument], outputs: &Outputs) -> Vec<ExpectSpec> {
+    let mut list = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let after = outputs.bytes(&Subject::Arg(index));
+        if let Argument::Buffer(array) = arg
+            && array.bytes != after
+        {
+            list.push(ExpectSpec { arg: Some(index), data: Some(literals(array.ty, after)), ..Default::default() });
+        }
+    }
+    list
+}
+
+/// Floats as bit patterns, so that nothing depends on anyone's printing or parsing of decimals.
+fn literals(ty: Scalar, bytes: &[u8]) -> Vec<Literal> {
+    let literal = |bits| match ty.is_float() {
+        true => Literal { text: ty.show_bits(bits), quoted: true },
+        false => Literal { text: ty.show(bits), quoted: false },
+    };
+    ty.elements(bytes).map(literal).collect()
+}
+
+/// The file's text: each case of an array on a line of its own.
+fn to_text(file: &CaseFile) -> serde_json::Result<String> {
+    let lines: Vec<String> = file.cases.iter().map(case_line).collect::<Result<_, _>>()?;
+    Ok(if file.array { format!("[\n  {}\n]\n", lines.join(",\n  ")) } else { format!("{}\n", lines.join("\n")) })
+}
+
+fn case_line(case: &CaseSpec) -> serde_json::Result<String> {
+    let mut bytes = Vec::new();
+    case.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Spaced))?;
+    String::from_utf8(bytes).map_err(serde::ser::Error::custom)
+}
+
+/// One line with a blank after each comma and colon.
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        writer.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        writer.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Case, Failure, Prepared, Verdict};
+    use super::*;
+
+    /// Gives each buffer's bytes back with one added to every byte.
+    struct Increment;
+
+    impl Backend for Increment {
+        fn name(&self) -> String {
+            "increment".to_owned()
+        }
+
+        fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
+            let buffer = |arg: &Argument| match arg {
+                Argument::Buffer(array) => Some(array.bytes.iter().map(|byte| byte.wrapping_add(1)).collect()),
+                _ => None,
+            };
+            Ok(Outputs { buffers: case.args.iter().map(buffer).collect(), ..Default::default() })
+        }
+    }
+
+    fn recorded(cases: &str) -> (tempfile::TempDir, String) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("c.json");
+        fs::write(directory.path().join("k.ptx"), "").unwrap();
+        fs::write(directory.path().join("out.bin"), [0, 0]).unwrap();
+        fs::write(&file, cases).unwrap();
+        record_file(&file, &mut Increment).unwrap();
+        for case in Case::load(&file).unwrap().iter().filter(|case| case.spec.error.is_none()) {
+            assert_eq!(case.run(&mut Increment), Verdict::Passed);
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        (directory, text)
+    }
+
+    const HEAD: &str = r#""name": "c", "ptx": "k.ptx", "entry": "k", "grid": [1, 1, 1], "block": [1, 1, 1]"#;
+
+    #[test]
+    fn a_case_without_expectation_gets_what_changed() {
+        let args = r#""args": [{"type": "f32", "data": [0.50]}, {"type": "s8", "data": [-1, 127]}, {"null": true}]"#;
+        let (_directory, text) = recorded(&format!("{{{HEAD}, {args}}}"));
+        let expect = r#""expect": [{"arg": 0, "data": ["0x40010101"]}, {"arg": 1, "data": [0, -128]}]"#;
+        assert_eq!(text, format!("{{{HEAD}, {args}, {expect}}}\n"));
+    }
+
+    #[test]
+    fn an_expectation_is_refreshed_where_it_looks() {
+        let args = r#""args": [{"type": "u8", "data": [1, 2, 3]}]"#;
+        let expect =
+            |first: &str| format!(r#""expect": [{{"arg": 0, "offset": 1, {first}}}, {{"arg": 0, "file": "out.bin"}}]"#);
+        let (directory, text) = recorded(&format!("[{{{HEAD}, {args}, {}}}]", expect(r#""fill": 0, "len": 2"#)));
+        assert_eq!(text, format!("[\n  {{{HEAD}, {args}, {}}}\n]\n", expect(r#""data": [3, 4]"#)));
+        assert_eq!(fs::read(directory.path().join("out.bin")).unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn cases_that_wait_for_an_error_stay_as_they_are() {
+        let text = format!(r#"{{{HEAD}, "args": [], "error": "no"}}{}"#, "\n");
+        assert_eq!(recorded(&text).1, text);
+    }
+
+    #[test]
+    fn a_kernel_that_does_nothing_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("c.json");
+        fs::write(directory.path().join("k.ptx"), "").unwrap();
+        fs::write(&file, format!(r#"{{{HEAD}, "args": [{{"type": "u8", "value": 1}}]}}"#)).unwrap();
+        let error = record_file(&file, &mut Increment).unwrap_err();
+        assert!(error.message.contains("changed no buffer"), "{error}");
+    }
+}

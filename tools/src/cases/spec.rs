@@ -1,0 +1,291 @@
+//! Launch cases as they stand in a JSON file, before any file they name is read.
+//!
+//! The types mirror the file and keep numbers as text, so that reading and writing a file loses nothing.
+//! Their meaning is given by [`super::prepare`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::CaseError;
+
+/// One launch case. The comments give the keys' meaning; the form is described in `tools/README.md`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseSpec {
+    /// Name, unique within its file.
+    pub name: String,
+    /// PTX file, relative to the case file.
+    pub ptx: PathBuf,
+    /// Name of the kernel.
+    pub entry: String,
+    /// Blocks in x, y and z.
+    #[serde(default = "ones")]
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    #[serde(default = "ones")]
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dynamic_shared_bytes: u32,
+    /// Contents of module variables, written before the launch.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub globals: BTreeMap<String, GlobalSpec>,
+    /// The kernel's arguments in order.
+    #[serde(default)]
+    pub args: Vec<ArgSpec>,
+    /// What must come out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Vec<ExpectSpec>>,
+    /// Instead of `expect`: the case must be refused with a message that contains this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A kernel argument: a buffer (`data`, `file`, `zeros` or `fill`), a `value`, or `null`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArgSpec {
+    /// Element type, or `bytes` for a struct by value.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<String>,
+    /// Elements of a buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Vec<Literal>>,
+    /// File with a buffer's bytes, little endian.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Length of a buffer of zeros, in elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zeros: Option<u64>,
+    /// Every element of a buffer of `len` elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Literal>,
+    /// Length that goes with `fill`, in elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+    /// A number passed by value; for `bytes` hexadecimal digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Literal>,
+    /// `true`: the null pointer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub null: bool,
+}
+
+/// Contents of a module variable.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct GlobalSpec {
+    /// Element type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Its elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Vec<Literal>>,
+    /// File with its bytes, little endian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Length of zeros, in elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zeros: Option<u64>,
+    /// Every one of `len` elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Literal>,
+    /// Length that goes with `fill`, in elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+}
+
+/// What a buffer or a module variable must hold after the launch.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExpectSpec {
+    /// Index of the argument, which must be a buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arg: Option<usize>,
+    /// Or name of a module variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global: Option<String>,
+    /// Type to compare as; by default the one of the argument or of the `globals` entry.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<String>,
+    /// First element to compare.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub offset: u64,
+    /// Expected elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Vec<Literal>>,
+    /// File with the expected bytes, little endian.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Number of zeros expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zeros: Option<u64>,
+    /// Every one of `len` expected elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Literal>,
+    /// Length that goes with `fill`, in elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+    /// Accept floats at most so many representable values away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ulp: Option<u64>,
+    /// Accept floats whose absolute error is at most this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abs: Option<f64>,
+    /// Accept floats whose error relative to the expected value is at most this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rel: Option<f64>,
+    /// How NaNs compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nan: Option<NanRule>,
+}
+
+/// How NaNs compare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NanRule {
+    /// All NaNs are equal.
+    #[default]
+    Any,
+    /// Sign and payload count.
+    Bits,
+}
+
+/// A number as written: a JSON number, or a string such as `"0x7fc00000"` or `"-inf"`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    /// The number's text without quotes.
+    pub text: String,
+    /// Whether it was a string.
+    pub quoted: bool,
+}
+
+impl<'de> Deserialize<'de> for Literal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        match raw.get().bytes().next() {
+            Some(b'"') => {
+                serde_json::from_str(raw.get()).map(|text| Literal { text, quoted: true }).map_err(D::Error::custom)
+            }
+            Some(b'-' | b'0'..=b'9') => Ok(Literal { text: raw.get().to_owned(), quoted: false }),
+            _ => Err(D::Error::custom(format!("expected a number or a string, not `{}`", shorten(raw.get())))),
+        }
+    }
+}
+
+impl Serialize for Literal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error;
+        if self.quoted {
+            return serializer.serialize_str(&self.text);
+        }
+        RawValue::from_string(self.text.clone()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// A case file: one case, or an array of them.
+#[derive(Clone, Debug)]
+pub struct CaseFile {
+    /// The cases in order.
+    pub cases: Vec<CaseSpec>,
+    /// Whether they stand in an array.
+    pub array: bool,
+}
+
+impl CaseFile {
+    /// JSON path of a case, by its index.
+    pub fn path(&self, index: usize) -> String {
+        if self.array { format!("$[{index}]") } else { "$".to_owned() }
+    }
+}
+
+/// Reads a case file.
+pub fn load(file: &Path) -> Result<CaseFile, CaseError> {
+    let text = fs::read_to_string(file).map_err(|error| CaseError::new(file, "", error.to_string()))?;
+    parse(file, &text)
+}
+
+/// [`load`] on a text that was read already; `file` is for messages.
+pub fn parse(file: &Path, text: &str) -> Result<CaseFile, CaseError> {
+    let array = text.trim_start().starts_with('[');
+    let cases = if array { parse_json(file, text)? } else { vec![parse_json(file, text)?] };
+    Ok(CaseFile { cases, array })
+}
+
+fn parse_json<T: for<'de> Deserialize<'de>>(file: &Path, text: &str) -> Result<T, CaseError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let place = match error.path().to_string() {
+            path if path == "." => "$".to_owned(),
+            path if path.starts_with('[') => format!("${path}"),
+            path => format!("$.{path}"),
+        };
+        CaseError::new(file, place, error.into_inner().to_string())
+    })?;
+    deserializer.end().map_err(|error| CaseError::new(file, "", error.to_string()))?;
+    Ok(value)
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn ones() -> [u32; 3] {
+    [1; 3]
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_zero_u64(value: &u64) -> bool {
+    *value == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(text: &str) -> String {
+        parse(Path::new("dir/x.json"), text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn an_object_and_an_array_both_load() {
+        let one = r#"{"name": "a", "ptx": "a.ptx", "entry": "k", "args": [{"type": "f32", "data": [1.50, "nan"]}]}"#;
+        let file = parse(Path::new("x.json"), one).unwrap();
+        let data = file.cases[0].args[0].data.as_ref().unwrap();
+        assert_eq!(data[0], Literal { text: "1.50".into(), quoted: false });
+        assert_eq!(data[1], Literal { text: "nan".into(), quoted: true });
+        assert_eq!(file.cases[0].grid, [1, 1, 1]);
+        assert_eq!(parse(Path::new("x.json"), &format!(" [{one}, {one}]")).unwrap().cases.len(), 2);
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_place() {
+        let message = error_of(r#"[{"name": "a", "ptx": "a", "entry": "k", "args": [{"tpye": "f32"}]}]"#);
+        assert!(message.starts_with("dir/x.json: $[0].args[0]"), "{message}");
+        assert!(message.contains("unknown field `tpye`"), "{message}");
+        let message = error_of(r#"{"name": "a", "ptx": "a", "entry": "k", "args": [{"data": [1, true]}]}"#);
+        assert!(message.contains("$.args[0].data[1]: expected a number or a string, not `true`"), "{message}");
+        assert!(error_of(r#"{"name": "a"}"#).contains("missing field `ptx`"));
+        assert!(error_of(r#"{"name": "a", "ptx": "a", "entry": "k"} x"#).contains("trailing"));
+        assert!(error_of(r#"{"name": "a", "ptx": "a", "entry": "k", "grid": [1, -2, 1]}"#).contains("$.grid[1]"));
+        assert!(error_of("").contains("EOF"));
+    }
+
+    #[test]
+    fn numbers_are_written_as_they_were_read() {
+        let text = r#"{"data":[1.50,1e400,"0x01",18446744073709551616]}"#;
+        let arg: ArgSpec = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&arg).unwrap(), text);
+    }
+}

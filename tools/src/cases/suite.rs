@@ -1,0 +1,234 @@
+//! Runs many cases, on several threads if asked to, and reports them in their order.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::{Backend, Case, Verdict};
+use crate::cli::Status;
+
+/// Makes a device for a thread.
+pub type MakeBackend<'a> = dyn Fn() -> Result<Box<dyn Backend>> + Sync + 'a;
+
+/// Lines of a failure's message that are shown unless everything is asked for.
+const SHOWN_LINES: usize = 3;
+
+/// The outcome of many cases, as it is written to a report file.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The device they ran on.
+    pub device: String,
+    /// How many passed.
+    pub passed: usize,
+    /// How many did not.
+    pub failed: usize,
+    /// One by one.
+    pub cases: Vec<CaseReport>,
+}
+
+/// The outcome of one case.
+#[derive(Debug, Serialize)]
+pub struct CaseReport {
+    /// The file it stands in.
+    pub file: String,
+    /// Its name there.
+    pub name: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// If not, why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Time it took, reading and translating included.
+    pub seconds: f64,
+}
+
+/// Runs all cases. Writes one line for each that fails, with `verbose` for each, and a last one with the totals.
+pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, out: &mut dyn Write) -> Result<Report> {
+    let device = make()?.name();
+    let mut report = Report { device, passed: 0, failed: 0, cases: Vec::new() };
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for _ in 0..jobs.clamp(1, cases.len().max(1)) {
+            let sender = sender.clone();
+            let next = &next;
+            scope.spawn(move || work(cases, make, next, &sender));
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        for (index, outcome) in receiver {
+            waiting.insert(index, outcome?);
+            while let Some(outcome) = waiting.remove(&report.cases.len()) {
+                if let Err(error) = report.add(&cases[report.cases.len()], outcome, verbose, out) {
+                    // Nobody listens any more: let the threads finish what they have begun, and no more.
+                    next.store(cases.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    writeln!(out, "{}: {} passed, {} failed", report.device, report.passed, report.failed)?;
+    Ok(report)
+}
+
+type Outcome = (Verdict, f64);
+
+fn work(cases: &[Case], make: &MakeBackend<'_>, next: &AtomicUsize, sender: &Sender<(usize, Result<Outcome>)>) {
+    let mut backend = None;
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let Some(case) = cases.get(index) else { return };
+        let start = Instant::now();
+        let mut device = match backend.take().map_or_else(make, Ok) {
+            Ok(device) => device,
+            Err(error) => {
+                // The receiver ends the run.
+                let _ = sender.send((index, Err(error)));
+                return;
+            }
+        };
+        // A panic is a bug of ours, but the other cases still deserve their answer, on a fresh device.
+        let verdict = catch_unwind(AssertUnwindSafe(|| case.run(device.as_mut())));
+        let verdict = match verdict {
+            Ok(verdict) => {
+                backend = Some(device);
+                verdict
+            }
+            Err(_) => Verdict::Failed("internal error: panic".to_owned()),
+        };
+        if sender.send((index, Ok((verdict, start.elapsed().as_secs_f64())))).is_err() {
+            return;
+        }
+    }
+}
+
+impl Report {
+    fn add(&mut self, case: &Case, (verdict, seconds): Outcome, verbose: bool, out: &mut dyn Write) -> Result<()> {
+        let message = match verdict {
+            Verdict::Passed => {
+                self.passed += 1;
+                if verbose {
+                    writeln!(out, "pass {} ({seconds:.3} s)", case.label())?;
+                }
+                None
+            }
+            Verdict::Failed(message) => {
+                self.failed += 1;
+                let shown = if verbose { usize::MAX } else { SHOWN_LINES };
+                writeln!(out, "FAIL {}: {}", case.label(), one_line(&message, shown))?;
+                Some(message)
+            }
+        };
+        out.flush()?;
+        let file = case.file.display().to_string();
+        let name = case.spec.name.clone();
+        self.cases.push(CaseReport { file, name, passed: message.is_none(), message, seconds });
+        Ok(())
+    }
+
+    /// Failure if a case failed.
+    pub fn status(&self) -> Status {
+        if self.failed == 0 { Status::Success } else { Status::Failure }
+    }
+
+    /// Writes it to a file as JSON.
+    pub fn save(&self, file: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        std::fs::write(file, text).with_context(|| file.display().to_string())
+    }
+}
+
+fn one_line(message: &str, shown: usize) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let more = lines.len().saturating_sub(shown);
+    let text = lines[..lines.len() - more].join(" | ");
+    if more > 0 { format!("{text} | … {more} more lines (-v shows them)") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::{Failure, Outputs, Prepared};
+    use super::*;
+
+    /// Refuses cases whose name contains `bad`, panics for `panic`, is lost for `lost`.
+    struct ByName;
+
+    impl Backend for ByName {
+        fn name(&self) -> String {
+            "by name".to_owned()
+        }
+
+        fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
+            match case.name.as_str() {
+                "bad" => Err(Failure::Refused("one\ntwo\nthree\nfour\n".to_owned())),
+                "panic" => panic!("as asked"),
+                _ => Ok(Outputs { buffers: vec![Some(vec![1])], ..Default::default() }),
+            }
+        }
+    }
+
+    fn cases(names: &[&str]) -> (tempfile::TempDir, Vec<Case>) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("c.json");
+        std::fs::write(directory.path().join("k.ptx"), "").unwrap();
+        let cases = names.iter().map(|name| {
+            let rest = r#""args": [{"type": "u8", "zeros": 1}], "expect": [{"arg": 0, "data": [1]}]"#;
+            let spec = serde_json::from_str(&format!(r#"{{"name": "{name}", "ptx": "k.ptx", "entry": "k", {rest}}}"#));
+            Case { file: file.clone(), path: "$".to_owned(), spec: spec.unwrap() }
+        });
+        let cases = cases.collect();
+        (directory, cases)
+    }
+
+    fn run_text(names: &[&str], jobs: usize) -> (Report, String) {
+        let (_directory, cases) = cases(names);
+        let mut out = Vec::new();
+        let report = run(&cases, &|| Ok(Box::new(ByName)), jobs, false, &mut out).unwrap();
+        (report, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn failures_are_told_and_counted_in_order_on_any_number_of_threads() {
+        for jobs in [1, 3, 100] {
+            let (report, text) = run_text(&["a", "bad", "c", "panic", "e"], jobs);
+            assert_eq!((report.passed, report.failed, report.status()), (3, 2, Status::Failure));
+            let names: Vec<&str> = report.cases.iter().map(|case| case.name.as_str()).collect();
+            assert_eq!(names, ["a", "bad", "c", "panic", "e"]);
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines.len(), 3, "{text}");
+            assert!(lines[0].ends_with(":bad: one | two | three | … 1 more lines (-v shows them)"), "{text}");
+            assert!(lines[1].contains(":panic: internal error"), "{text}");
+            assert_eq!(lines[2], "by name: 3 passed, 2 failed");
+        }
+        assert_eq!(run_text(&["a"], 1).0.status(), Status::Success);
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_an_error() {
+        let (_directory, cases) = cases(&["a"]);
+        let result = run(&cases, &|| anyhow::bail!("none here"), 1, false, &mut Vec::new());
+        assert_eq!(result.unwrap_err().to_string(), "none here");
+    }
+
+    #[test]
+    fn the_report_can_be_read_by_programs() {
+        let (report, _) = run_text(&["a", "bad"], 1);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        report.save(file.path()).unwrap();
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&value["failed"], &value["cases"][1]["passed"]), (&1.into(), &false.into()));
+        assert!(report.save(&PathBuf::from("/no/such/directory/report.json")).is_err());
+    }
+}

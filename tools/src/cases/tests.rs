@@ -1,0 +1,190 @@
+//! Tests of launch cases from file to verdict, on a back end that answers from a table.
+
+use std::fs;
+use std::path::Path;
+
+use super::prepare::{Argument, Array, MAX_BUFFER_BYTES};
+use super::*;
+
+/// Gives back what it is told to.
+struct Canned(Result<Outputs, Failure>);
+
+impl Backend for Canned {
+    fn name(&self) -> String {
+        "canned".to_owned()
+    }
+
+    fn run(&mut self, _case: &Prepared) -> Result<Outputs, Failure> {
+        self.0.clone()
+    }
+}
+
+/// A directory with `k.ptx`, `three.bin` (three bytes) and `case.json`, which holds one case with the given further keys.
+fn directory(keys: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let case = format!(r#"{{"name": "c", "ptx": "k.ptx", "entry": "k", {keys}}}"#);
+    fs::write(directory.path().join("case.json"), case).unwrap();
+    fs::write(directory.path().join("k.ptx"), ".version 8.0").unwrap();
+    fs::write(directory.path().join("three.bin"), [1, 2, 3]).unwrap();
+    directory
+}
+
+fn only_case(keys: &str) -> (tempfile::TempDir, Case) {
+    let directory = directory(keys);
+    let mut cases = Case::load(&directory.path().join("case.json")).unwrap();
+    assert_eq!(cases.len(), 1);
+    let case = cases.remove(0);
+    (directory, case)
+}
+
+fn prepared(keys: &str) -> Result<Prepared, CaseError> {
+    only_case(keys).1.prepare()
+}
+
+#[track_caller]
+fn refused(keys: &str, place: &str, part: &str) {
+    let error = prepared(keys).expect_err(keys);
+    assert_eq!(error.place, place, "{error}");
+    assert!(error.message.contains(part), "{error}");
+}
+
+fn verdict(keys: &str, outcome: Result<Outputs, Failure>) -> Verdict {
+    only_case(keys).1.run(&mut Canned(outcome))
+}
+
+fn buffer(bytes: &[u8]) -> Result<Outputs, Failure> {
+    Ok(Outputs { buffers: vec![Some(bytes.to_vec())], ..Default::default() })
+}
+
+#[test]
+fn every_way_to_write_an_argument() {
+    let case = prepared(
+        r#""args": [{"type": "s16", "data": [-1, "0x8000"]}, {"type": "u8", "file": "three.bin"}, {"type": "f64", "zeros": 2},
+            {"type": "u32", "fill": "0xdeadbeef", "len": 2}, {"type": "u32", "value": 7}, {"type": "bytes", "value": "00fF10"},
+            {"null": true}, {"type": "f32", "zeros": 0}]"#,
+    )
+    .unwrap();
+    let array = |ty, bytes: &[u8]| Argument::Buffer(Array { ty, bytes: bytes.to_vec() });
+    let expected = [
+        array(Scalar::S16, &[0xff, 0xff, 0x00, 0x80]),
+        array(Scalar::U8, &[1, 2, 3]),
+        array(Scalar::F64, &[0; 16]),
+        array(Scalar::U32, &[0xef, 0xbe, 0xad, 0xde, 0xef, 0xbe, 0xad, 0xde]),
+        Argument::Value(vec![7, 0, 0, 0]),
+        Argument::Value(vec![0, 0xff, 0x10]),
+        Argument::Null,
+        array(Scalar::F32, &[]),
+    ];
+    assert_eq!(case.args, expected);
+    assert_eq!(&*case.ptx, ".version 8.0");
+}
+
+#[test]
+fn slips_are_refused_at_their_place() {
+    refused(r#""args": [{"type": "u8", "data": [1, 256]}]"#, "$.args[0].data[1]", "does not fit u8");
+    refused(r#""args": [{"type": "u8", "value": -1}]"#, "$.args[0].value", "does not fit u8");
+    refused(r#""args": [{"type": "u7", "value": 1}]"#, "$.args[0].type", "`u7` is no type");
+    refused(r#""args": [{"value": 1}]"#, "$.args[0]", "`type` is missing");
+    refused(r#""args": [{"type": "u8"}]"#, "$.args[0]", "exactly one of");
+    refused(r#""args": [{"type": "u8", "value": 1, "null": true}]"#, "$.args[0]", "exactly one of");
+    refused(r#""args": [{"type": "u8", "fill": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "value": 1, "len": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "zeros": 4, "len": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "bytes", "value": "012"}]"#, "$.args[0]", "hexadecimal digits");
+    refused(r#""args": [{"type": "bytes", "value": 12}]"#, "$.args[0]", "hexadecimal digits");
+    refused(r#""args": [{"type": "u16", "file": "three.bin"}]"#, "$.args[0]", "no whole number");
+    refused(r#""args": [{"type": "u8", "file": "gone.bin"}]"#, "$.args[0].file", "gone.bin");
+    refused(r#""args": [{"type": "u64", "zeros": 18446744073709551615}]"#, "$.args[0]", "more than a buffer");
+    refused(
+        &format!(r#""args": [{{"type": "u8", "fill": 0, "len": {}}}]"#, MAX_BUFFER_BYTES + 1),
+        "$.args[0]",
+        "more than",
+    );
+    refused(r#""block": [0, 1, 1]"#, "$.block", "begin at 1");
+    refused(r#""globals": {"g": {"type": "u8", "data": [300]}}"#, "$.globals.g.data[0]", "does not fit");
+}
+
+#[test]
+fn expectations_must_be_able_to_fail() {
+    let with =
+        |expect: &str| format!(r#""args": [{{"type": "u32", "zeros": 2}}, {{"null": true}}], "expect": [{expect}]"#);
+    refused(&with(r#"{"arg": 0, "data": []}"#), "$.expect[0]", "can't fail");
+    refused(&with(r#"{"arg": 0, "zeros": 0}"#), "$.expect[0]", "can't fail");
+    refused(&with(r#"{"arg": 0}"#), "$.expect[0]", "exactly one");
+    refused(&with(r#"{"arg": 1, "data": [1]}"#), "$.expect[0]", "no buffer");
+    refused(&with(r#"{"arg": 2, "data": [1]}"#), "$.expect[0]", "no argument 2");
+    refused(&with(r#"{"data": [1]}"#), "$.expect[0]", "either `arg` or `global`");
+    refused(&with(r#"{"arg": 0, "data": [1], "offset": 2}"#), "$.expect[0]", "reaches to byte 12 of a buffer of 8");
+    refused(&with(r#"{"arg": 0, "data": [1], "ulp": 1}"#), "$.expect[0]", "for floats");
+    refused(&with(r#"{"arg": 0, "type": "f32", "data": [1], "abs": -1}"#), "$.expect[0]", "not negative");
+    refused(&with(r#"{"global": "g", "data": [1]}"#), "$.expect[0]", "`type` is needed");
+    refused(r#""expect": [], "error": "x""#, "$", "exclude");
+    refused(r#""error": """#, "$", "any message");
+}
+
+#[test]
+fn globals_are_read_as_far_as_they_are_compared() {
+    let case = prepared(
+        r#""globals": {"g": {"type": "u16", "data": [1]}},
+           "expect": [{"global": "g", "data": [5], "offset": 3}, {"global": "h", "type": "u64", "data": [5]}]"#,
+    )
+    .unwrap();
+    assert_eq!(case.read_globals.get("g"), Some(&8));
+    assert_eq!(case.read_globals.get("h"), Some(&8));
+}
+
+#[test]
+fn verdicts() {
+    let keys = r#""args": [{"type": "u8", "zeros": 2}], "expect": [{"arg": 0, "data": [4, 5]}]"#;
+    let failed = |verdict: Verdict| match verdict {
+        Verdict::Failed(text) => text,
+        Verdict::Passed => panic!("passed"),
+    };
+    assert_eq!(verdict(keys, buffer(&[4, 5])), Verdict::Passed);
+    assert!(failed(verdict(keys, buffer(&[4, 6]))).contains("[1] expected 5"));
+    assert!(failed(verdict(keys, Ok(Outputs::default()))).contains("2 of 2"));
+    assert_eq!(failed(verdict(keys, Err(Failure::Broken("lost".into())))), "lost");
+    // Without `expect`, whatever comes out.
+    assert!(failed(verdict(r#""args": []"#, buffer(&[]))).contains("expects nothing"));
+}
+
+#[test]
+fn expected_errors() {
+    let keys = r#""error": "no opcode""#;
+    assert_eq!(verdict(keys, Err(Failure::Refused("x: no opcode `foo`".into()))), Verdict::Passed);
+    // A crash that happens to contain the words is no refusal.
+    assert_ne!(verdict(keys, Err(Failure::Broken("no opcode".into()))), Verdict::Passed);
+    assert_ne!(verdict(keys, Err(Failure::Refused("other".into()))), Verdict::Passed);
+    assert_ne!(verdict(keys, buffer(&[])), Verdict::Passed);
+}
+
+#[test]
+fn directories_are_searched_and_other_json_is_passed_over() {
+    let directory = directory(r#""args": []"#);
+    fs::create_dir(directory.path().join("deeper")).unwrap();
+    let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+    write("deeper/more.json", r#"[{"name": "a", "ptx": "k", "entry": "k"}, {"name": "b", "ptx": "k", "entry": "k"}]"#);
+    write("deeper/other.json", r#"{"some": "thing"}"#);
+    write("deeper/number.json", "12");
+    let found = find(&[directory.path().to_owned()]).unwrap();
+    let names: Vec<&str> = found.cases.iter().map(|case| case.spec.name.as_str()).collect();
+    assert_eq!(names, ["c", "a", "b"]);
+    assert_eq!(found.cases[2].path, "$[1]");
+    assert_eq!(found.skipped.len(), 2);
+    // One object with `entry` makes it a case file, and then every slip counts.
+    write("deeper/number.json", r#"[{"entry": "k"}, {}]"#);
+    assert!(find(&[directory.path().to_owned()]).unwrap_err().to_string().contains("missing field"));
+    write("deeper/number.json", "{");
+    assert!(find(&[directory.path().to_owned()]).is_err());
+    // A file that is named must be a case file.
+    assert!(find(&[directory.path().join("deeper/other.json")]).is_err());
+    assert!(find(&[Path::new("no/such.json").to_owned()]).is_err());
+}
+
+#[test]
+fn names_are_unique_in_a_file() {
+    let directory = directory(r#""args": []"#);
+    let file = directory.path().join("twice.json");
+    fs::write(&file, r#"[{"name": "a", "ptx": "k", "entry": "k"}, {"name": "a", "ptx": "k", "entry": "k"}]"#).unwrap();
+    assert_eq!(Case::load(&file).unwrap_err().place, "$[1].name");
+}

@@ -1,0 +1,134 @@
+//! Runs launch cases on a Vulkan device through the runtime.
+
+use ptx2spv_runtime::{Arg, Buffer, Device, DeviceSelector, Error, Instance, InstanceOptions, LaunchConfig};
+use ptx2spv_translator::{Diagnostics, Source};
+
+use super::backend::{Backend, Failure, Outputs};
+use super::prepare::{Argument, Prepared};
+
+/// A Vulkan device.
+pub struct VulkanBackend {
+    instance: Instance,
+    selector: DeviceSelector,
+    /// `None` after a failure: a lost device answers nothing any more.
+    device: Option<Device>,
+    name: String,
+    /// Messages of the validation layers that were seen before.
+    validation_messages: usize,
+}
+
+impl VulkanBackend {
+    /// Opens a device; `validation` as in [`InstanceOptions`]. Under validation a case with a message fails.
+    pub fn open(selector: &DeviceSelector, validation: Option<bool>) -> Result<Self, Error> {
+        let instance = Instance::new(&InstanceOptions { validation, ..Default::default() })?;
+        let device = instance.open(selector)?;
+        let name = device.info().name.clone();
+        let validation_messages = instance.validation_messages().len();
+        Ok(Self { instance, selector: selector.clone(), device: Some(device), name, validation_messages })
+    }
+
+    /// A failure if the validation layers have said something since this was last asked.
+    fn check_validation(&mut self) -> Result<(), Failure> {
+        let messages = self.instance.validation_messages();
+        let new = messages.get(self.validation_messages..).unwrap_or_default().join("\n");
+        self.validation_messages = messages.len();
+        if new.is_empty() { Ok(()) } else { Err(Failure::Broken(format!("validation: {new}"))) }
+    }
+}
+
+impl Backend for VulkanBackend {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
+        let device = match self.device.take() {
+            Some(device) => device,
+            None => self.instance.open(&self.selector).map_err(failure)?,
+        };
+        let result = run(&device, case);
+        if !matches!(result, Err(Failure::Broken(_))) {
+            self.device = Some(device);
+        }
+        self.check_validation()?;
+        result
+    }
+}
+
+impl From<&Prepared> for LaunchConfig {
+    fn from(case: &Prepared) -> Self {
+        Self { grid: case.grid, block: case.block, dynamic_shared_bytes: case.dynamic_shared_bytes }
+    }
+}
+
+fn run(device: &Device, case: &Prepared) -> Result<Outputs, Failure> {
+    let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone())).map_err(failure)?;
+    let kernel = module.kernel(&case.entry).map_err(failure)?;
+    for (name, array) in &case.globals {
+        module.write_variable(name, 0, &array.bytes).map_err(failure)?;
+    }
+    let buffers = buffers(device, &case.args).map_err(failure)?;
+    kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers)).map_err(failure)?;
+    device.synchronize().map_err(failure)?;
+    let mut outputs = Outputs::default();
+    for buffer in &buffers {
+        outputs.buffers.push(buffer.as_ref().map(|buffer| buffer.download()).transpose().map_err(failure)?);
+    }
+    for (name, &len) in &case.read_globals {
+        let mut bytes = vec![0; len];
+        module.read_variable(name, 0, &mut bytes).map_err(failure)?;
+        outputs.globals.insert(name.clone(), bytes);
+    }
+    Ok(outputs)
+}
+
+/// Makes the buffers; `None` for arguments that are no buffers.
+pub fn buffers(device: &Device, args: &[Argument]) -> Result<Vec<Option<Buffer>>, Error> {
+    let buffer = |arg: &Argument| match arg {
+        Argument::Buffer(array) => device.upload(&array.bytes).map(Some),
+        Argument::Value(_) | Argument::Null => Ok(None),
+    };
+    args.iter().map(buffer).collect()
+}
+
+/// The arguments, with the addresses of [`buffers`].
+pub fn arguments<'a>(args: &'a [Argument], buffers: &'a [Option<Buffer>]) -> Vec<Arg<'a>> {
+    let arg = |(arg, buffer): (&'a Argument, &'a Option<Buffer>)| match (arg, buffer) {
+        (Argument::Value(bytes), _) => Arg::Bytes(bytes),
+        (_, Some(buffer)) => Arg::Pointer(buffer),
+        (_, None) => Arg::Address(0),
+    };
+    args.iter().zip(buffers).map(arg).collect()
+}
+
+/// Errors that the runtime finds before the device sees anything are refusals.
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
+        Error::MissingFeatures { .. }
+        | Error::SpirvVersion { .. }
+        | Error::NoKernel { .. }
+        | Error::NoVariable(_)
+        | Error::ArgumentCount { .. }
+        | Error::ArgumentSize { .. }
+        | Error::ArgumentPointer { .. }
+        | Error::Block { .. }
+        | Error::Grid { .. }
+        | Error::SharedMemory { .. }
+        | Error::OutOfRange { .. }
+        | Error::BufferTooLarge { .. } => Failure::Refused(error.to_string()),
+        error => Failure::Broken(error.to_string()),
+    }
+}
+
+/// One line for each diagnostic, without the quoted source: a case that waits for certain words must not find them
+/// there.
+fn messages(diagnostics: &Diagnostics) -> String {
+    let source = &diagnostics.source;
+    let line = |diagnostic: &ptx2spv_translator::Diagnostic| {
+        let (line, column) = source.line_column(diagnostic.span.start);
+        let help = diagnostic.help.iter().map(|help| format!(" ({help})")).collect::<String>();
+        format!("{}:{line}:{column}: {}{help}", source.name(), diagnostic.kind)
+    };
+    diagnostics.list.iter().map(line).collect::<Vec<_>>().join("\n")
+}

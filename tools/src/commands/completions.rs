@@ -1,0 +1,24 @@
+//! `ptx2spv completions`: tab completion for a shell.
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use ptx2spv::cli::Status;
+
+/// Print a script that completes ptx2spv's arguments in a shell.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  ptx2spv completions bash > /etc/bash_completion.d/ptx2spv")]
+pub struct Arguments {
+    /// The shell.
+    shell: Shell,
+}
+
+pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    // The generator panics if it can't write, so it writes to memory.
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut super::CommandLine::command(), "ptx2spv", &mut script);
+    out.write_all(&script)?;
+    Ok(Status::Success)
+}

@@ -1,0 +1,172 @@
+//! `ptx2spv inspect`: what is in a PTX file, and what a host has to know to launch it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use ptx2spv::cli::{self, Status};
+use ptx2spv::table;
+use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Shared, Variables};
+use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
+use serde::Serialize;
+
+/// Show what is in a PTX file: kernels, parameters, shared memory, variables, and what can't be translated.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ptx2spv inspect kernel.ptx
+  ptx2spv inspect kernel.ptx --json | jq '.kernels[].name'")]
+pub struct Arguments {
+    /// PTX file, or `-` for the standard input.
+    file: PathBuf,
+    /// Write JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    /// `.version`: major and minor.
+    version: (u32, u32),
+    /// `.target`: the architecture and its options.
+    target: Vec<String>,
+    /// Width of addresses in bits.
+    address_bits: u32,
+    kernels: Vec<Kernel>,
+    variables: Variables,
+}
+
+#[derive(Serialize)]
+struct Kernel {
+    name: String,
+    /// Its interface, if it can be translated.
+    interface: Option<Entry>,
+    /// Vulkan features that it needs.
+    features: Vec<Feature>,
+    /// Why it can't be translated.
+    errors: Option<String>,
+}
+
+pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    let source = cli::read_source(&arguments.file)?;
+    let program = Program::new(&source)?;
+    // Kernels are asked for one by one, for a device that has everything: what fails here fails everywhere.
+    let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
+    let (version, ptx_target, address_bits) = program.header();
+    let mut report = Report {
+        file: source.name().to_owned(),
+        version,
+        target: ptx_target.to_vec(),
+        address_bits,
+        kernels: Vec::new(),
+        variables: Variables::default(),
+    };
+    for name in program.entries() {
+        let entries = [name.to_owned()];
+        let options = Options { target: &target, entries: Some(&entries), keep_going: false };
+        let kernel = match program.translate(&options) {
+            Ok(translation) => {
+                let kernel = translatable(name, &translation.interface);
+                merge(&mut report.variables, translation.interface.variables);
+                kernel
+            }
+            Err(errors) => untranslatable(name, &errors),
+        };
+        report.kernels.push(kernel);
+    }
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(Status::Success)
+}
+
+fn translatable(name: &str, interface: &Interface) -> Kernel {
+    Kernel {
+        name: name.to_owned(),
+        interface: interface.entry(name).cloned(),
+        features: interface.features.iter().copied().collect(),
+        errors: None,
+    }
+}
+
+fn untranslatable(name: &str, errors: &Diagnostics) -> Kernel {
+    Kernel { name: name.to_owned(), interface: None, features: Vec::new(), errors: Some(errors.to_string()) }
+}
+
+/// Takes in the variables that are not known yet; which ones a kernel's module lists is the translator's affair.
+fn merge(all: &mut Variables, variables: Variables) {
+    for variable in variables.list {
+        if !all.list.iter().any(|known| known.name == variable.name) {
+            all.list.push(variable);
+        }
+    }
+}
+
+fn print(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let failed = report.kernels.iter().filter(|kernel| kernel.errors.is_some()).count();
+    writeln!(out, "{}: {} kernels, {failed} of them can't be translated", report.file, report.kernels.len())?;
+    let ((major, minor), target) = (report.version, report.target.join(", "));
+    writeln!(out, "PTX {major}.{minor}, target {target}, {}-bit addresses", report.address_bits)?;
+    for kernel in &report.kernels {
+        writeln!(out, "\nkernel {}", kernel.name)?;
+        if let Some(entry) = &kernel.interface {
+            print_entry(entry, &kernel.features, out)?;
+        }
+        for line in kernel.errors.iter().flat_map(|errors| errors.lines()) {
+            writeln!(out, "{}", format!("  {line}").trim_end())?;
+        }
+    }
+    if !report.variables.list.is_empty() {
+        writeln!(out, "\nvariables")?;
+        let mut rows = vec![["size", "space", "type", "name"].map(str::to_owned).to_vec()];
+        for variable in &report.variables.list {
+            let size = variable.size.to_string();
+            rows.push(vec![size, variable.space.clone(), variable.ty.clone(), variable.name.clone()]);
+        }
+        table::write(out, "  ", &rows)?;
+    }
+    Ok(())
+}
+
+fn print_entry(entry: &Entry, features: &[Feature], out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "  block     {}", block_text(&entry.block))?;
+    writeln!(out, "  shared    {}", shared_text(&entry.shared))?;
+    let names: Vec<&str> = features.iter().map(|feature| feature.name()).collect();
+    writeln!(out, "  features  {}", names.join(", "))?;
+    writeln!(out, "  params    {} bytes", entry.params_size)?;
+    let mut rows = vec![["offset", "size", "align", "type", "name"].map(str::to_owned).to_vec()];
+    for param in &entry.params {
+        let array = if param.array { "[]" } else { "" };
+        let pointer = if param.pointer { " pointer" } else { "" };
+        rows.push(vec![
+            param.offset.to_string(),
+            param.size.to_string(),
+            param.align.to_string(),
+            format!("{}{array}{pointer}", param.ty),
+            param.name.clone(),
+        ]);
+    }
+    if rows.len() > 1 {
+        table::write(out, "    ", &rows)?;
+    }
+    Ok(())
+}
+
+fn block_text(block: &BlockSize) -> String {
+    match (block.required, block.max) {
+        (Some([x, y, z]), _) => format!("exactly {x} x {y} x {z}"),
+        (None, Some([x, y, z])) => {
+            let threads = [x, y, z].into_iter().map(u64::from).fold(1, u64::saturating_mul);
+            format!("at most {threads} threads")
+        }
+        (None, None) => "any size".to_owned(),
+    }
+}
+
+fn shared_text(shared: &Shared) -> String {
+    format!("{} bytes{}", shared.static_bytes, if shared.dynamic { ", and dynamic" } else { "" })
+}

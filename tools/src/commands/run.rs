@@ -1,0 +1,152 @@
+//! `ptx2spv run`: one kernel with arguments from the command line, or the cases of a file, with their results.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
+use ptx2spv::cases::{Backend, Case, Outputs, Scalar, Verdict, VulkanBackend, argument_text, judge};
+use ptx2spv::cli::{self, Status, UsageError};
+use ptx2spv_translator::Program;
+
+/// Run a kernel and print its buffers, or run a launch case and print its verdict too.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Examples:
+  ptx2spv run saxpy.ptx --grid 4 --block 256 f32[1024]:iota f32[1024]:1 f32:2 u32:1024
+  ptx2spv run saxpy.json
+
+{}", argument_text::HELP))]
+pub struct Arguments {
+    /// PTX file (`-` for the standard input), or launch cases (a file ending in .json).
+    file: PathBuf,
+    /// Kernel arguments in order, see below.
+    #[arg(value_name = "ARG")]
+    args: Vec<String>,
+    /// Kernel to run [default: the only one].
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Number of blocks: X, X,Y or X,Y,Z [default: 1].
+    #[arg(long, value_parser = dimensions, value_name = "SIZE")]
+    grid: Option<[u32; 3]>,
+    /// Threads of a block: X, X,Y or X,Y,Z [default: 1].
+    #[arg(long, value_parser = dimensions, value_name = "SIZE")]
+    block: Option<[u32; 3]>,
+    /// Dynamic shared memory in bytes [default: 0].
+    #[arg(long, value_name = "BYTES")]
+    shared: Option<u32>,
+    /// Print at most so many elements of each buffer.
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    print: usize,
+    #[command(flatten)]
+    device: super::DeviceArguments,
+}
+
+fn dimensions(text: &str) -> Result<[u32; 3], String> {
+    let mut size = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > size.len() {
+        return Err("at most three sizes".to_owned());
+    }
+    for (size, part) in size.iter_mut().zip(parts) {
+        *size = part.trim().parse().ok().filter(|&size| size > 0).ok_or_else(|| format!("`{part}` is no size"))?;
+    }
+    Ok(size)
+}
+
+pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    if arguments.file.extension().is_some_and(|extension| extension == "json") {
+        run_cases(arguments, out)
+    } else {
+        run_kernel(arguments, out)
+    }
+}
+
+fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    let args = arguments.args.iter().map(|text| argument_text::parse(text)).collect::<Result<Vec<_>>>();
+    let args = args.map_err(|error| UsageError(format!("{error:#}")))?;
+    let source = cli::read_source(&arguments.file)?;
+    let entry = match &arguments.entry {
+        Some(entry) => entry.clone(),
+        None => match Program::new(&source)?.entries()[..] {
+            [only] => only.to_owned(),
+            [] => bail!("{} has no kernel", source.name()),
+            ref names => {
+                let message =
+                    format!("{} has several kernels, name one with --entry: {}", source.name(), names.join(", "));
+                return Err(UsageError(message).into());
+            }
+        },
+    };
+    let case = Prepared {
+        name: entry.clone(),
+        ptx_name: source.name().to_owned(),
+        ptx: source.text().into(),
+        entry,
+        grid: arguments.grid.unwrap_or([1; 3]),
+        block: arguments.block.unwrap_or([1; 3]),
+        dynamic_shared_bytes: arguments.shared.unwrap_or(0),
+        globals: BTreeMap::new(),
+        args,
+        read_globals: BTreeMap::new(),
+        expectation: Expectation::Results(Vec::new()),
+    };
+    let outputs = open(arguments)?.run(&case).map_err(|failure| anyhow!("{failure}"))?;
+    print(&case, &outputs, arguments.print, out)?;
+    Ok(Status::Success)
+}
+
+fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    let launch_options = arguments.grid.is_some() || arguments.block.is_some() || arguments.shared.is_some();
+    if launch_options || arguments.entry.is_some() || !arguments.args.is_empty() {
+        return Err(UsageError("a launch case has its own kernel, sizes and arguments".to_owned()).into());
+    }
+    let mut status = Status::Success;
+    let mut backend = open(arguments)?;
+    for case in Case::load(&arguments.file)? {
+        writeln!(out, "{}", case.label())?;
+        let prepared = case.prepare()?;
+        let outcome = backend.run(&prepared);
+        if let Ok(outputs) = &outcome {
+            print(&prepared, outputs, arguments.print, out)?;
+        }
+        match judge(&prepared.expectation, &outcome) {
+            Verdict::Passed => writeln!(out, "  passed")?,
+            Verdict::Failed(message) => {
+                writeln!(out, "  FAILED: {message}")?;
+                status = Status::Failure;
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn open(arguments: &Arguments) -> Result<VulkanBackend> {
+    Ok(VulkanBackend::open(&arguments.device.selector(), arguments.device.validation())?)
+}
+
+fn print(case: &Prepared, outputs: &Outputs, limit: usize, out: &mut dyn Write) -> Result<()> {
+    for (index, arg) in case.args.iter().enumerate() {
+        if let Argument::Buffer(array) = arg {
+            print_elements(&Subject::Arg(index), array.ty, outputs, limit, out)?;
+        }
+    }
+    let Expectation::Results(checks) = &case.expectation else { return Ok(()) };
+    for check in checks {
+        if let Subject::Global(_) = check.subject {
+            print_elements(&check.subject, check.expected.ty, outputs, limit, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_elements(subject: &Subject, ty: Scalar, outputs: &Outputs, limit: usize, out: &mut dyn Write) -> Result<()> {
+    let elements = ty.elements(outputs.bytes(subject));
+    let len = elements.len();
+    let shown: Vec<String> = elements.take(limit).map(|bits| ty.show(bits)).collect();
+    let more = if len > limit { ", …" } else { "" };
+    writeln!(out, "  {subject}, {ty}[{len}]: {}{more}", shown.join(", "))?;
+    Ok(())
+}

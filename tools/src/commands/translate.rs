@@ -1,0 +1,132 @@
+//! `ptx2spv translate`: PTX to SPIR-V files.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use ptx2spv::cli::{self, Status, UsageError};
+use ptx2spv::target;
+use ptx2spv_translator::{Options, Program, Translation};
+
+/// Translate a PTX file to a SPIR-V module and a description of its interface.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ptx2spv translate kernel.ptx                          shaders-out/kernel.spv and shaders-out/kernel.json
+  ptx2spv translate kernel.ptx --target nvidia -o out   out/kernel.spv and out/kernel.json
+  ptx2spv translate kernel.ptx --entry axpy -o axpy.spv one kernel only, to axpy.spv and axpy.json
+  nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
+pub struct Arguments {
+    /// PTX file, or `-` for the standard input.
+    file: PathBuf,
+    /// Device to translate for: a preset (lavapipe, nvidia) or a file written by `ptx2spv devices --device X --json`
+    /// [default: the first Vulkan device here, or else the preset lavapipe].
+    #[arg(long, value_name = "NAME|FILE")]
+    target: Option<String>,
+    /// What to write; may be given several times or as a list.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["spirv", "json"], value_name = "FORM")]
+    emit: Vec<Emit>,
+    /// Translate this kernel; may be given several times [default: all kernels].
+    #[arg(long, value_name = "NAME")]
+    entry: Vec<String>,
+    /// Leave out kernels that can't be translated and say why, instead of refusing the file.
+    #[arg(long)]
+    keep_going: bool,
+    /// Directory, or a file ending in .spv, or `-` for the standard output.
+    #[arg(short, long, default_value = "shaders-out", value_name = "PATH")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Emit {
+    /// The SPIR-V module (.spv).
+    Spirv,
+    /// Its assembly text (.spvasm).
+    Asm,
+    /// The interface: kernels, parameters, variables, features needed (.json).
+    Json,
+}
+
+impl Emit {
+    fn extension(self) -> &'static str {
+        match self {
+            Emit::Spirv => "spv",
+            Emit::Asm => "spvasm",
+            Emit::Json => "json",
+        }
+    }
+
+    fn bytes(self, translation: &Translation) -> Result<Vec<u8>> {
+        Ok(match self {
+            // SPIR-V modules may have either byte order; little endian is what everyone writes.
+            Emit::Spirv => translation.spirv.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            Emit::Asm => format!("{}\n", translation.disassemble().trim_end()).into_bytes(),
+            Emit::Json => format!("{}\n", serde_json::to_string_pretty(&translation.interface)?).into_bytes(),
+        })
+    }
+}
+
+pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    let mut forms = arguments.emit.clone();
+    forms.sort();
+    forms.dedup();
+    let to_stdout = arguments.output == Path::new("-");
+    if to_stdout && forms.len() != 1 {
+        return Err(UsageError("`-o -` takes exactly one form: name it with --emit".to_owned()).into());
+    }
+    let (target, target_name) = target::choose(arguments.target.as_deref())?;
+    if arguments.target.is_none() {
+        cli::note(format_args!("note: translating for {target_name}"));
+    }
+    let source = cli::read_source(&arguments.file)?;
+    let program = Program::new(&source)?;
+    check_entries(&arguments.entry, &program)?;
+    let options = Options {
+        target: &target,
+        entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
+        keep_going: arguments.keep_going,
+    };
+    let translation = program.translate(&options)?;
+    if let Some(skipped) = &translation.skipped {
+        cli::note(format_args!("{skipped}\nnote: the kernels named above were left out"));
+    }
+    for form in forms {
+        let bytes = form.bytes(&translation)?;
+        if to_stdout {
+            out.write_all(&bytes)?;
+        } else {
+            let path = output_path(arguments, form);
+            write_file(&path, &bytes)?;
+            writeln!(out, "{}", path.display())?;
+        }
+    }
+    Ok(Status::Success)
+}
+
+fn check_entries(wanted: &[String], program: &Program<'_>) -> Result<()> {
+    let there = program.entries();
+    match wanted.iter().find(|name| !there.contains(&name.as_str())) {
+        Some(name) => anyhow::bail!("there is no kernel `{name}`: the file has {}", there.join(", ")),
+        None => Ok(()),
+    }
+}
+
+fn output_path(arguments: &Arguments, form: Emit) -> PathBuf {
+    let base = if arguments.output.extension().is_some_and(|extension| extension == "spv") {
+        arguments.output.clone()
+    } else {
+        let stem = if arguments.file == Path::new("-") { "stdin".as_ref() } else { arguments.file.as_path() };
+        // `with_extension` below replaces the last extension only: `a.sm_80.ptx` gives `a.sm_80.spv`.
+        arguments.output.join(stem.file_name().unwrap_or("module".as_ref()))
+    };
+    base.with_extension(form.extension())
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    }
+    fs::write(path, bytes).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,373 @@
+//! The part of the CUDA driver API that reference runs need, loaded at run time: nothing here needs CUDA to build.
+//!
+//! Everything belongs to a [`Context`]. After a kernel's fault its context answers every call with that error, so
+//! whoever wants to go on makes a new one.
+
+mod api;
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr;
+
+use api::Api;
+
+/// A failed call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CudaError {
+    /// There is no usable driver.
+    #[error("no CUDA driver: {0}")]
+    NoDriver(String),
+    /// A call returned an error.
+    #[error("{call}: {name}{}", if log.is_empty() { String::new() } else { format!("\n{log}") })]
+    Call {
+        /// The function.
+        call: &'static str,
+        /// What it returned.
+        code: i32,
+        /// The code's name and description.
+        name: String,
+        /// The assembler's messages, if there are any.
+        log: String,
+    },
+    /// The call was not made, because its arguments are wrong.
+    #[error("{0}")]
+    Arguments(String),
+}
+
+impl CudaError {
+    /// Whether the input was refused, in contrast to something having failed on the device.
+    pub fn is_refusal(&self) -> bool {
+        /// `CUDA_ERROR_INVALID_VALUE`, `…_NO_BINARY_FOR_GPU`, `…_INVALID_PTX`, `…_UNSUPPORTED_PTX_VERSION`, `…_NOT_FOUND`,
+        /// `…_LAUNCH_OUT_OF_RESOURCES`.
+        const REFUSALS: [i32; 6] = [1, 209, 218, 222, 500, 701];
+        match self {
+            CudaError::NoDriver(_) => false,
+            CudaError::Call { code, .. } => REFUSALS.contains(code),
+            CudaError::Arguments(_) => true,
+        }
+    }
+}
+
+/// A context on the first device.
+pub struct Context {
+    api: Api,
+    handle: *mut c_void,
+    device: c_int,
+}
+
+impl Context {
+    /// Loads the driver and makes a context current on this thread.
+    pub fn new() -> Result<Self, CudaError> {
+        let api = Api::load()?;
+        let mut device = 0;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the pointers are to live variables; `cuInit` comes first as the API wants.
+        unsafe {
+            api.check("cuInit", (api.cuInit)(0))?;
+            api.check("cuDeviceGet", (api.cuDeviceGet)(&mut device, 0))?;
+            api.check("cuCtxCreate", (api.cuCtxCreate_v2)(&mut handle, 0, device))?;
+        }
+        Ok(Self { api, handle, device })
+    }
+
+    /// The device's name.
+    pub fn device_name(&self) -> Result<String, CudaError> {
+        let mut name = [0 as c_char; 256];
+        // SAFETY: the array has the 256 bytes announced; the last is kept zero, so that there is always an end.
+        let text = unsafe {
+            self.api.check("cuDeviceGetName", (self.api.cuDeviceGetName)(name.as_mut_ptr(), 255, self.device))?;
+            CStr::from_ptr(name.as_ptr())
+        };
+        Ok(text.to_string_lossy().into_owned())
+    }
+
+    /// Device memory of so many bytes, contents undefined.
+    pub fn alloc(&self, bytes: usize) -> Result<Memory<'_>, CudaError> {
+        let mut address = 0;
+        // SAFETY: the pointer is to a live variable. No bytes are an error to CUDA, so one is taken.
+        self.api.check("cuMemAlloc", unsafe { (self.api.cuMemAlloc_v2)(&mut address, bytes.max(1)) })?;
+        Ok(Memory { context: self, address, len: bytes, owned: true })
+    }
+
+    /// Device memory with these contents.
+    pub fn upload(&self, bytes: &[u8]) -> Result<Memory<'_>, CudaError> {
+        let memory = self.alloc(bytes.len())?;
+        memory.write(bytes)?;
+        Ok(memory)
+    }
+
+    /// Compiles and loads PTX.
+    pub fn load(&self, ptx: &str) -> Result<Module<'_>, CudaError> {
+        /// `CU_JIT_ERROR_LOG_BUFFER` and its size, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
+        const OPTIONS: [c_int; 2] = [5, 6];
+        let text = c_string(ptx)?;
+        let mut log = vec![0_u8; 16384];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len())];
+        let mut handle = ptr::null_mut();
+        let mut options = OPTIONS;
+        // SAFETY: the text ends with a zero byte; two options with a value each, the log as long as its size says.
+        let code = unsafe {
+            (self.api.cuModuleLoadDataEx)(
+                &mut handle,
+                text.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        let log =
+            CStr::from_bytes_until_nul(&log).map_or_else(|_| String::new(), |log| log.to_string_lossy().into_owned());
+        self.api.check_with_log("cuModuleLoadDataEx", code, log.trim())?;
+        Ok(Module { context: self, handle })
+    }
+
+    /// Waits for everything that was launched.
+    pub fn synchronize(&self) -> Result<(), CudaError> {
+        // SAFETY: no arguments; the context is current.
+        self.api.check("cuCtxSynchronize", unsafe { (self.api.cuCtxSynchronize)() })
+    }
+
+    /// Device time of what `work` launches, in milliseconds.
+    pub fn time(&self, work: impl FnOnce() -> Result<(), CudaError>) -> Result<f32, CudaError> {
+        let start = Event::new(self)?;
+        let end = Event::new(self)?;
+        start.record()?;
+        work()?;
+        end.record()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: both events are alive and recorded; the second has happened before the time is asked for.
+        unsafe {
+            self.api.check("cuEventSynchronize", (self.api.cuEventSynchronize)(end.handle))?;
+            let code = (self.api.cuEventElapsedTime)(&mut milliseconds, start.handle, end.handle);
+            self.api.check("cuEventElapsedTime", code)?;
+        }
+        Ok(milliseconds)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the handle is from `cuCtxCreate`, and whatever belongs to the context borrows from it. An error can
+        // only be an earlier kernel's.
+        unsafe { (self.api.cuCtxDestroy_v2)(self.handle) };
+    }
+}
+
+/// A range of device memory.
+pub struct Memory<'c> {
+    context: &'c Context,
+    address: u64,
+    len: usize,
+    /// Allocated for this object, in contrast to a module's variable.
+    owned: bool,
+}
+
+impl Memory<'_> {
+    /// The address that kernels see.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes bytes at its beginning.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), CudaError> {
+        self.check_len(bytes.len())?;
+        let api = &self.context.api;
+        // SAFETY: the destination has at least so many bytes.
+        api.check("cuMemcpyHtoD", unsafe { (api.cuMemcpyHtoD_v2)(self.address, bytes.as_ptr().cast(), bytes.len()) })
+    }
+
+    /// The first `len` bytes. Waits for launches before it.
+    pub fn read(&self, len: usize) -> Result<Vec<u8>, CudaError> {
+        self.check_len(len)?;
+        let mut bytes = vec![0; len];
+        let api = &self.context.api;
+        // SAFETY: source and destination have so many bytes.
+        api.check("cuMemcpyDtoH", unsafe { (api.cuMemcpyDtoH_v2)(bytes.as_mut_ptr().cast(), self.address, len) })?;
+        Ok(bytes)
+    }
+
+    fn check_len(&self, len: usize) -> Result<(), CudaError> {
+        if len > self.len {
+            return Err(CudaError::Arguments(format!("{len} bytes of {} asked for", self.len)));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Memory<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: the address is from `cuMemAlloc` and is freed once. An error can only be an earlier kernel's.
+            unsafe { (self.context.api.cuMemFree_v2)(self.address) };
+        }
+    }
+}
+
+/// A loaded module.
+pub struct Module<'c> {
+    context: &'c Context,
+    handle: *mut c_void,
+}
+
+impl<'c> Module<'c> {
+    /// A kernel by name.
+    pub fn function(&self, name: &str) -> Result<Function<'_>, CudaError> {
+        let name = c_string(name)?;
+        let mut handle = ptr::null_mut();
+        let api = &self.context.api;
+        // SAFETY: the module is alive and the name ends with a zero byte.
+        let code = unsafe { (api.cuModuleGetFunction)(&mut handle, self.handle, name.as_ptr()) };
+        api.check("cuModuleGetFunction", code)?;
+        Ok(Function { context: self.context, handle, module: PhantomData })
+    }
+
+    /// A variable by name.
+    pub fn variable(&self, name: &str) -> Result<Memory<'_>, CudaError> {
+        let name = c_string(name)?;
+        let (mut address, mut len) = (0, 0);
+        let api = &self.context.api;
+        // SAFETY: the module is alive, the name ends with a zero byte, and the pointers are to live variables.
+        let code = unsafe { (api.cuModuleGetGlobal_v2)(&mut address, &mut len, self.handle, name.as_ptr()) };
+        api.check("cuModuleGetGlobal", code)?;
+        Ok(Memory { context: self.context, address, len, owned: false })
+    }
+}
+
+impl Drop for Module<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the handle is from `cuModuleLoadDataEx`; functions and variables borrow from this object. An error
+        // can only be an earlier kernel's.
+        unsafe { (self.context.api.cuModuleUnload)(self.handle) };
+    }
+}
+
+/// Sizes of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared_bytes: u32,
+}
+
+/// A kernel.
+pub struct Function<'m> {
+    context: &'m Context,
+    handle: *mut c_void,
+    module: PhantomData<&'m ()>,
+}
+
+impl<'m> Function<'m> {
+    /// Checks the arguments' bytes against the kernel's parameters and allows the shared memory.
+    pub fn bind(self, launch: Launch, args: Vec<Vec<u8>>) -> Result<BoundFunction<'m>, CudaError> {
+        let api = &self.context.api;
+        let sizes = self.param_sizes()?;
+        let given: Vec<usize> = args.iter().map(Vec::len).collect();
+        if sizes != given {
+            return Err(CudaError::Arguments(format!("the parameters have {sizes:?} bytes, the arguments {given:?}")));
+        }
+        if launch.dynamic_shared_bytes > 0 {
+            /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`: more than 48 KiB must be asked for.
+            const MAX_DYNAMIC_SHARED: c_int = 8;
+            let bytes = c_int::try_from(launch.dynamic_shared_bytes).unwrap_or(c_int::MAX);
+            // SAFETY: the function is alive.
+            let code = unsafe { (api.cuFuncSetAttribute)(self.handle, MAX_DYNAMIC_SHARED, bytes) };
+            api.check("cuFuncSetAttribute", code)?;
+        }
+        Ok(BoundFunction { function: self, launch, args })
+    }
+
+    fn param_sizes(&self) -> Result<Vec<usize>, CudaError> {
+        /// `CUDA_ERROR_INVALID_VALUE`: what an index past the last parameter is answered with.
+        const INVALID_VALUE: c_int = 1;
+        let api = &self.context.api;
+        let mut sizes = Vec::new();
+        loop {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: the function is alive and the pointers are to live variables.
+            match unsafe { (api.cuFuncGetParamInfo)(self.handle, sizes.len(), &mut offset, &mut size) } {
+                INVALID_VALUE => return Ok(sizes),
+                code => api.check("cuFuncGetParamInfo", code)?,
+            }
+            sizes.push(size);
+        }
+    }
+}
+
+/// A kernel with its arguments.
+pub struct BoundFunction<'m> {
+    function: Function<'m>,
+    launch: Launch,
+    /// As many as there are parameters, each of its parameter's size.
+    args: Vec<Vec<u8>>,
+}
+
+impl BoundFunction<'_> {
+    /// Launches asynchronously.
+    pub fn launch(&self) -> Result<(), CudaError> {
+        let mut pointers: Vec<*mut c_void> = self.args.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
+        let Launch { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared_bytes } = self.launch;
+        let api = &self.function.context.api;
+        // SAFETY: there is a pointer for each parameter, to as many bytes as the parameter has, which CUDA copies and
+        // does not write. What the kernel does on the device is its author's affair, as in CUDA itself.
+        let code = unsafe {
+            (api.cuLaunchKernel)(
+                self.function.handle,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                dynamic_shared_bytes,
+                ptr::null_mut(),
+                pointers.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
+        api.check("cuLaunchKernel", code)
+    }
+}
+
+struct Event<'c> {
+    context: &'c Context,
+    handle: *mut c_void,
+}
+
+impl<'c> Event<'c> {
+    fn new(context: &'c Context) -> Result<Self, CudaError> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: the pointer is to a live variable.
+        context.api.check("cuEventCreate", unsafe { (context.api.cuEventCreate)(&mut handle, 0) })?;
+        Ok(Self { context, handle })
+    }
+
+    fn record(&self) -> Result<(), CudaError> {
+        let api = &self.context.api;
+        // SAFETY: the event is alive; the null stream is the one that launches use.
+        api.check("cuEventRecord", unsafe { (api.cuEventRecord)(self.handle, ptr::null_mut()) })
+    }
+}
+
+impl Drop for Event<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the handle is from `cuEventCreate` and is destroyed once.
+        unsafe { (self.context.api.cuEventDestroy_v2)(self.handle) };
+    }
+}
+
+fn c_string(text: &str) -> Result<CString, CudaError> {
+    CString::new(text).map_err(|_| CudaError::Arguments("text with a zero byte".to_owned()))
+}

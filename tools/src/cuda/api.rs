@@ -1,0 +1,98 @@
+//! The functions of `libcuda` by their names, and their error codes. No policy here.
+#![allow(non_snake_case)]
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+use libloading::Library;
+
+use super::CudaError;
+
+/// Names of the driver library: the one that is installed everywhere on Linux, and Windows' own.
+const LIBRARIES: &[&str] = &["libcuda.so.1", "nvcuda.dll"];
+
+macro_rules! api {
+    ($(fn $name:ident($($argument:ty),*);)*) => {
+        /// The functions, and the library that must stay loaded for them to be callable.
+        pub struct Api {
+            $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)*
+            _library: Library,
+        }
+
+        impl Api {
+            fn resolve(library: Library) -> Result<Self, libloading::Error> {
+                // SAFETY: names and signatures are those of `cuda.h`.
+                $(let $name = *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }?;)*
+                Ok(Self { $($name,)* _library: library })
+            }
+        }
+    };
+}
+
+api! {
+    fn cuInit(c_uint);
+    fn cuGetErrorName(c_int, *mut *const c_char);
+    fn cuGetErrorString(c_int, *mut *const c_char);
+    fn cuDeviceGet(*mut c_int, c_int);
+    fn cuDeviceGetName(*mut c_char, c_int, c_int);
+    fn cuCtxCreate_v2(*mut *mut c_void, c_uint, c_int);
+    fn cuCtxDestroy_v2(*mut c_void);
+    fn cuCtxSynchronize();
+    fn cuModuleLoadDataEx(*mut *mut c_void, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
+    fn cuModuleUnload(*mut c_void);
+    fn cuModuleGetFunction(*mut *mut c_void, *mut c_void, *const c_char);
+    fn cuModuleGetGlobal_v2(*mut u64, *mut usize, *mut c_void, *const c_char);
+    fn cuFuncSetAttribute(*mut c_void, c_int, c_int);
+    fn cuFuncGetParamInfo(*mut c_void, usize, *mut usize, *mut usize);
+    fn cuMemAlloc_v2(*mut u64, usize);
+    fn cuMemFree_v2(u64);
+    fn cuMemcpyHtoD_v2(u64, *const c_void, usize);
+    fn cuMemcpyDtoH_v2(*mut c_void, u64, usize);
+    fn cuLaunchKernel(*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void);
+    fn cuEventCreate(*mut *mut c_void, c_uint);
+    fn cuEventRecord(*mut c_void, *mut c_void);
+    fn cuEventSynchronize(*mut c_void);
+    fn cuEventElapsedTime(*mut f32, *mut c_void, *mut c_void);
+    fn cuEventDestroy_v2(*mut c_void);
+}
+
+impl Api {
+    /// Loads the driver. Its newest function here, `cuFuncGetParamInfo`, came with driver 550 (CUDA 12.4).
+    pub fn load() -> Result<Self, CudaError> {
+        let mut reasons = Vec::new();
+        for name in LIBRARIES {
+            // SAFETY: NVIDIA's library may be loaded at any time; what its constructors do is their affair.
+            match unsafe { Library::new(name) } {
+                Ok(library) => return Self::resolve(library).map_err(|error| CudaError::NoDriver(error.to_string())),
+                Err(error) => reasons.push(error.to_string()),
+            }
+        }
+        Err(CudaError::NoDriver(reasons.join("; ")))
+    }
+
+    /// Turns a result code into an error, unless it is success.
+    pub fn check(&self, call: &'static str, code: c_int) -> Result<(), CudaError> {
+        self.check_with_log(call, code, "")
+    }
+
+    /// [`Self::check`] with the assembler's messages.
+    pub fn check_with_log(&self, call: &'static str, code: c_int, log: &str) -> Result<(), CudaError> {
+        if code == 0 {
+            return Ok(());
+        }
+        let name =
+            format!("{} ({})", self.describe(self.cuGetErrorName, code), self.describe(self.cuGetErrorString, code));
+        Err(CudaError::Call { call, code, name, log: log.to_owned() })
+    }
+
+    fn describe(&self, function: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_int) -> String {
+        let mut text = ptr::null();
+        // SAFETY: the pointer is to a live variable; it is set to a static string, or to null for an unknown code.
+        let result = unsafe { function(code, &mut text) };
+        if result != 0 || text.is_null() {
+            return format!("error {code}");
+        }
+        // SAFETY: a static string, see above.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+}

@@ -1,0 +1,239 @@
+//! The command line from outside: exit status, messages, files written.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptx2spv"));
+    command.args(args);
+    command
+}
+
+struct Done {
+    status: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Done {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+fn run(args: &[&str]) -> Done {
+    command(args).output().unwrap().into()
+}
+
+#[track_caller]
+fn fails(args: &[&str], status: i32, part: &str) {
+    let done = run(args);
+    assert_eq!(done.status, Some(status), "{args:?}: {}", done.err);
+    assert!(done.err.contains(part), "{args:?}: {}", done.err);
+    assert!(!done.err.contains("panicked"), "{args:?}: {}", done.err);
+}
+
+#[test]
+fn help_is_there_for_every_subcommand() {
+    for name in ["translate", "inspect", "devices", "run", "test", "completions"] {
+        let done = run(&[name, "--help"]);
+        assert_eq!(done.status, Some(0));
+        assert!(done.out.contains("Example"), "{name}");
+    }
+}
+
+#[test]
+fn wrong_arguments_end_with_2() {
+    fails(&[], 2, "Usage");
+    fails(&["translate"], 2, "<FILE>");
+    fails(&["translate", "x.ptx", "-o", "-"], 2, "exactly one form");
+    fails(&["translate", "x.ptx", "--emit", "elf"], 2, "elf");
+    fails(&["run", "x.ptx", "u8:256"], 2, "argument `u8:256`: 256 does not fit u8");
+    fails(&["run", "x.ptx", "--grid", "1,2,3,4"], 2, "at most three");
+    fails(&["run", "x.ptx", "--block", "0"], 2, "`0` is no size");
+    fails(&["run", "x.json", "u8:1"], 2, "its own kernel");
+    fails(&["completions", "dos"], 2, "dos");
+}
+
+#[test]
+fn refused_input_ends_with_1() {
+    fails(&["translate", "no/such.ptx"], 1, "error: no/such.ptx: No such file");
+    fails(&["inspect", "no/such.ptx"], 1, "no/such.ptx");
+    fails(&["test", "no/such.json"], 1, "error: no/such.json");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bytes.ptx");
+    fs::write(&path, [0xff, 0xfe]).unwrap();
+    fails(&["translate", path.to_str().unwrap()], 1, "is not text");
+    fails(&["translate", path.to_str().unwrap(), "--target", "atari"], 1, "no target `atari`");
+    fails(&["test", directory.path().to_str().unwrap()], 1, "no launch cases found");
+}
+
+#[test]
+fn a_closed_pipe_is_silent() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let done: Done = command(&["completions", "bash"]).stdout(writer).output().unwrap().into();
+    assert_eq!(done.err, "");
+    assert_eq!(done.status, Some(141));
+}
+
+#[test]
+fn completions_know_the_subcommands() {
+    let done = run(&["completions", "bash"]);
+    assert_eq!(done.status, Some(0));
+    assert!(done.out.contains("translate") && done.out.contains("--keep-going"));
+}
+
+/// `out[i] = 2 * in[i] + 1`, and a variable.
+const PTX: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.global .align 4 .u32 counter[3];
+.visible .entry odd(.param .u64 in, .param .u64 out)
+.reqntid 4, 1, 1
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [in];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd1, %rd1, %rd3;
+    add.s64 %rd2, %rd2, %rd3;
+    ld.global.u32 %r2, [%rd1];
+    mad.lo.u32 %r2, %r2, 2, 1;
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
+.visible .entry other() { ret; }
+";
+
+/// A directory with `odd.ptx` and a case for it with these expected elements.
+fn odd(expected: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("odd.ptx"), PTX).unwrap();
+    let case = format!(
+        r#"[{{"name": "odd", "ptx": "odd.ptx", "entry": "odd", "block": [4, 1, 1],
+             "args": [{{"type": "u32", "data": [5, 6, 7, 8]}}, {{"type": "u32", "zeros": 4}}],
+             "expect": [{{"arg": 1, "data": {expected}}}]}}]"#
+    );
+    fs::write(directory.path().join("odd.json"), case).unwrap();
+    directory
+}
+
+#[test]
+fn a_kernel_runs_with_arguments_from_the_command_line() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let done = run(&["run", &ptx, "--entry", "odd", "--block", "4", "--print", "3", "u32[4]:iota", "u32[4]"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    assert_eq!(done.out, "  arg 0, u32[4]: 0, 1, 2, …\n  arg 1, u32[4]: 1, 3, 5, …\n");
+    fails(&["run", &ptx, "u32[4]:iota", "u32[4]"], 2, "several kernels, name one with --entry: odd, other");
+    fails(&["run", &ptx, "--entry", "none"], 1, "none");
+    fails(&["run", &ptx, "--entry", "odd", "--block", "4", "u32[4]:iota"], 1, "takes 2 arguments, not 1");
+    fails(&["run", &ptx, "--entry", "odd", "--block", "8", "u32[4]", "u32[4]"], 1, "block of 8 x 1 x 1");
+}
+
+#[test]
+fn cases_pass_and_fail_by_what_the_kernel_computes() {
+    for (expected, status, words) in
+        [("[11, 13, 15, 17]", 0, "1 passed, 0 failed"), ("[11, 13, 15, 16]", 1, "[3] expected 16")]
+    {
+        let directory = odd(expected);
+        for command in ["test", "run"] {
+            let done = run(&[command, directory.path().join("odd.json").to_str().unwrap()]);
+            assert_eq!(done.status, Some(status), "{}{}", done.out, done.err);
+            assert!(command == "run" || done.out.contains(words), "{}", done.out);
+        }
+    }
+}
+
+#[test]
+fn files_are_written_where_they_are_wanted() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let out = directory.path().join("made/here");
+    let done = run(&["translate", &ptx, "--target", "lavapipe", "-o", out.to_str().unwrap()]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let spirv = fs::read(out.join("odd.spv")).unwrap();
+    assert_eq!(spirv[..4], 0x0723_0203_u32.to_le_bytes());
+    let interface: serde_json::Value = serde_json::from_slice(&fs::read(out.join("odd.json")).unwrap()).unwrap();
+    assert_eq!(interface["entries"].as_array().unwrap().len(), 2);
+    let file = directory.path().join("one.spv").display().to_string();
+    let args = ["translate", &ptx, "--target", "nvidia", "--entry", "odd", "--emit", "asm,spirv", "-o", &file];
+    let done = run(&args);
+    assert_eq!(done.out, format!("{file}\n{file}asm\n"), "{}", done.err);
+    let text = fs::read_to_string(directory.path().join("one.spvasm")).unwrap();
+    assert!(text.contains("\"odd\"") && !text.contains("\"other\""), "{text}");
+    fails(&["translate", &ptx, "--entry", "none"], 1, "no kernel `none`: the file has odd, other");
+}
+
+#[test]
+fn inspect_tells_what_a_launch_needs() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let done = run(&["inspect", &ptx, "--json"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let report: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    let kernel = &report["kernels"][0]["interface"];
+    assert_eq!(kernel["params"][1]["offset"], 8);
+    assert_eq!(kernel["block"]["required"], serde_json::json!([4, 1, 1]));
+    assert_eq!(report["variables"]["list"][0]["size"], 12);
+    let done = run(&["inspect", &ptx]);
+    for words in ["PTX 7.0, target sm_50, 64-bit", "exactly 4 x 1 x 1", "counter", "kernel other"] {
+        assert!(done.out.contains(words), "{}", done.out);
+    }
+}
+
+/// A case whose PTX file is empty, so that it can only fail.
+fn failing_case(directory: &Path) -> String {
+    fs::write(directory.join("empty.ptx"), "").unwrap();
+    let case = r#"{"name": "c", "ptx": "empty.ptx", "entry": "k", "args": [{"type": "u8", "zeros": 1}],
+                   "expect": [{"arg": 0, "data": [1]}]}"#;
+    let file = directory.join("case.json");
+    fs::write(&file, case).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn failing_cases_are_counted_and_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = failing_case(directory.path());
+    let report = directory.path().join("report.out");
+    let done = run(&["test", directory.path().to_str().unwrap(), "--json", report.to_str().unwrap()]);
+    assert_eq!(done.status, Some(1), "{}", done.err);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", done.out);
+    assert!(lines[0].starts_with(&format!("FAIL {file}:c: ")), "{}", lines[0]);
+    assert!(lines[1].ends_with("0 passed, 1 failed"), "{}", lines[1]);
+    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+    assert_eq!(report["failed"], 1);
+    assert_eq!(run(&["test", &file, "--filter", "nothing"]).status, Some(1));
+    let done = run(&["run", &file]);
+    assert_eq!(done.status, Some(1));
+    assert!(done.out.contains("FAILED"), "{}", done.out);
+}
+
+#[test]
+fn a_description_of_the_device_here_is_a_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let description = directory.path().join("card.target");
+    let done = run(&["devices", "--device", "best", "--json"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    fs::write(&description, &done.out).unwrap();
+    let ptx = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n  ret;\n}\n";
+    let args = ["translate", "-", "--target", description.to_str().unwrap(), "--emit", "json", "-o", "-"];
+    let mut child = command(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(ptx.as_bytes()).unwrap();
+    let done: Done = child.wait_with_output().unwrap().into();
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let interface: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(interface["entries"][0]["name"], "empty");
+    let list = run(&["devices", "--json"]);
+    fs::write(&description, &list.out).unwrap();
+    fails(&["translate", "-", "--target", description.to_str().unwrap()], 1, "several devices");
+}

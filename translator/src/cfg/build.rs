@@ -1,0 +1,374 @@
+//! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
+
+use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot};
+use crate::decode::program::{Base, FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::ir::{self, Builder, Stmt, Type, Value, Var};
+use crate::lower::{Lowering, Rule, carrier};
+
+/// The most instructions a kernel may have with all its calls inlined.
+const MAX_INSTRUCTIONS: usize = 4_000_000;
+
+/// Builds the graph of a kernel, in a new [`ir::Function`] without a body. All errors are reported together.
+pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::Function, Cfg), Vec<Diagnostic>> {
+    let function = ir::Function {
+        shared_bytes: layout.shared_bytes,
+        dynamic_shared: layout.dynamic_shared,
+        local_bytes: layout.local_bytes,
+        ..ir::Function::default()
+    };
+    let mut build = Build {
+        program,
+        layout,
+        function,
+        blocks: Vec::new(),
+        errors: Vec::new(),
+        active: Vec::new(),
+        instructions: 0,
+    };
+    let Some(ptx) = program.functions.get(kernel.0 as usize) else {
+        return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
+    };
+    let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
+    let frame = build.frame(ptx, params);
+    let entry = build.new_block();
+    let exit = build.new_block();
+    build.body(kernel, ptx, frame, entry, exit, exit);
+    if build.errors.is_empty() { Ok((build.function, Cfg { blocks: build.blocks })) } else { Err(build.errors) }
+}
+
+struct Build<'p> {
+    program: &'p Program,
+    layout: &'p Layout,
+    function: ir::Function,
+    blocks: Vec<BasicBlock>,
+    errors: Vec<Diagnostic>,
+    /// Functions whose bodies are being inlined at this moment, outermost first.
+    active: Vec<FuncId>,
+    instructions: usize,
+}
+
+/// What one function instance's body is built from and into.
+struct Instance<'p> {
+    function: &'p Function,
+    frame: Frame,
+    labels: Vec<Option<u32>>,
+    /// The block that is being filled, and its statements so far.
+    current: u32,
+    pending: ir::Block,
+    /// Where `ret` goes, and where `exit` goes.
+    returns: u32,
+    exits: u32,
+}
+
+impl<'p> Build<'p> {
+    fn new_block(&mut self) -> u32 {
+        self.blocks.push(BasicBlock::default());
+        u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A frame whose first parameters are given; the others get words of their own.
+    fn frame(&mut self, function: &Function, mut params: Vec<ParamSlot>) -> Frame {
+        for param in function.params.iter().skip(params.len()) {
+            let words = if param.register.is_some() { 0 } else { param.size.div_ceil(4) };
+            params.push(ParamSlot::Words((0..words).map(|_| self.function.var(Type::I32)).collect()));
+        }
+        Frame {
+            registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
+            params,
+            param_sizes: function.params.iter().map(|param| param.size).collect(),
+        }
+    }
+
+    fn report(&mut self, function: &Function, mut diagnostic: Diagnostic, span: Span) {
+        if diagnostic.span == Span::default() {
+            diagnostic.span = span;
+        }
+        self.errors.push(diagnostic.in_function(&function.name));
+    }
+
+    /// Builds one function instance from block `entry` on; its frame is given back filled.
+    fn body(
+        &mut self,
+        id: FuncId,
+        function: &'p Function,
+        frame: Frame,
+        entry: u32,
+        returns: u32,
+        exits: u32,
+    ) -> Frame {
+        let Some(items) = &function.body else { return frame };
+        self.errors.extend(function.unsupported.iter().cloned());
+        self.active.push(id);
+        let labels = vec![None; function.labels as usize];
+        let mut instance = Instance { function, frame, labels, current: entry, pending: Vec::new(), returns, exits };
+        let mut rest = items.as_slice();
+        while let Some((item, tail)) = rest.split_first() {
+            match item {
+                Item::Label(label) => {
+                    let block = self.label(&mut instance, *label);
+                    self.finish(&mut instance, End::Goto(block), block);
+                    rest = tail;
+                }
+                Item::Instruction(instruction)
+                    if matches!(instruction.form.row.rule, Rule::Lower(_) | Rule::Nothing) =>
+                {
+                    let straight = |item: &Item| matches!(item, Item::Instruction(i) if matches!(i.form.row.rule, Rule::Lower(_) | Rule::Nothing));
+                    let length = rest.iter().take_while(|item| straight(item)).count();
+                    let (run, tail) = rest.split_at(length);
+                    self.straight(&mut instance, run);
+                    rest = tail;
+                }
+                Item::Instruction(instruction) => {
+                    self.control(&mut instance, instruction);
+                    rest = tail;
+                }
+            }
+            if self.instructions > MAX_INSTRUCTIONS {
+                let message = format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining");
+                self.report(function, Diagnostic::unsupported(message, function.span), function.span);
+                break;
+            }
+        }
+        let current = instance.current;
+        self.finish(&mut instance, End::Goto(returns), current);
+        self.active.pop();
+        instance.frame
+    }
+
+    /// Ends the current block and goes on filling another.
+    fn finish(&mut self, instance: &mut Instance<'p>, end: End, next: u32) {
+        let body = std::mem::take(&mut instance.pending);
+        if let Some(block) = self.blocks.get_mut(instance.current as usize) {
+            block.body = body;
+            block.end = end;
+        }
+        instance.current = next;
+    }
+
+    fn label(&mut self, instance: &mut Instance<'p>, label: Label) -> u32 {
+        if let Some(Some(block)) = instance.labels.get(label.0 as usize) {
+            return *block;
+        }
+        let block = self.new_block();
+        if let Some(slot) = instance.labels.get_mut(label.0 as usize) {
+            *slot = Some(block);
+        }
+        block
+    }
+
+    /// Appends to the current block with a [`Lowering`].
+    fn with<T>(&mut self, instance: &mut Instance<'p>, work: impl FnOnce(&mut Lowering<'_, '_>) -> T) -> T {
+        let mut builder = Builder::new(&mut self.function);
+        builder.block = std::mem::take(&mut instance.pending);
+        let mut lowering =
+            Lowering { b: builder, program: self.program, layout: self.layout, frame: &mut instance.frame };
+        let result = work(&mut lowering);
+        instance.pending = lowering.b.block;
+        result
+    }
+
+    fn straight(&mut self, instance: &mut Instance<'p>, run: &[Item]) {
+        self.instructions += run.len();
+        let errors = self.with(instance, |lowering| {
+            let mut errors = Vec::new();
+            for item in run {
+                if let Item::Instruction(instruction) = item
+                    && let Err(diagnostic) = lowering.instruction(instruction)
+                {
+                    errors.push((diagnostic, instruction.span));
+                }
+            }
+            errors
+        });
+        for (diagnostic, span) in errors {
+            self.report(instance.function, diagnostic, span);
+        }
+    }
+
+    /// Instructions that end a basic block.
+    fn control(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) {
+        self.instructions += 1;
+        let taken = match (instruction.form.row.rule, instruction.operands.first()) {
+            (Rule::Branch, Some(Operand::Label(label))) => self.label(instance, *label),
+            (Rule::Return, _) => instance.returns,
+            (Rule::Exit, _) => instance.exits,
+            _ => self.new_block(),
+        };
+        let next = self.new_block();
+        let end = match instruction.guard {
+            None => End::Goto(taken),
+            Some((register, negated)) => {
+                let condition = self.guard(instance, register, negated, instruction.span);
+                End::Branch { condition, then: taken, otherwise: next }
+            }
+        };
+        match instruction.form.row.rule {
+            Rule::Barrier => {
+                self.finish(instance, end, taken);
+                self.check_barrier(instance, instruction);
+                instance.pending = vec![Stmt::At(instruction.span), Stmt::Barrier];
+                self.finish(instance, End::Goto(next), next);
+            }
+            Rule::Call => {
+                self.finish(instance, end, taken);
+                if let Err(diagnostic) = self.call(instance, instruction, next) {
+                    self.report(instance.function, diagnostic, instruction.span);
+                    self.finish(instance, End::Goto(next), next);
+                }
+            }
+            _ => self.finish(instance, end, next),
+        }
+    }
+
+    fn guard(&mut self, instance: &mut Instance<'p>, register: Reg, negated: bool, span: Span) -> Value {
+        self.with(instance, |lowering| {
+            lowering.b.at(span);
+            let value = lowering.register(register);
+            if negated { lowering.b.not(value) } else { value }
+        })
+    }
+
+    fn check_barrier(&mut self, instance: &Instance<'p>, instruction: &Instruction) {
+        let threads = instance.function.required_block.map(|[x, y, z]| u64::from(x) * u64::from(y) * u64::from(z));
+        let whole_block = match instruction.operands.get(1) {
+            None => true,
+            Some(Operand::Imm(count)) => threads == Some(*count),
+            Some(_) => false,
+        };
+        if !whole_block {
+            let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
+            self.report(instance.function, diagnostic, instruction.span);
+        }
+    }
+
+    /// Inlines a call into the current block and those behind it; control then goes to `next`.
+    fn call(&mut self, instance: &mut Instance<'p>, instruction: &Instruction, next: u32) -> Result<(), Diagnostic> {
+        let [Operand::List(results), Operand::Function(id), Operand::List(arguments)] = instruction.operands.as_slice()
+        else {
+            return Err(Diagnostic::internal("a call of another form", instruction.span));
+        };
+        let Some(callee) = self.program.functions.get(id.0 as usize) else {
+            return Err(Diagnostic::internal("a call of a function that isn't there", instruction.span));
+        };
+        if callee.body.is_none() {
+            let message = format!("a call of `{}`, which this module does not define", callee.name);
+            return Err(Diagnostic::unsupported(message, instruction.span));
+        }
+        if self.active.contains(id) {
+            return Err(Diagnostic::unsupported(format!("the recursive call of `{}`", callee.name), instruction.span));
+        }
+        let mut frame = self.frame(callee, Vec::new());
+        for (formal, argument) in (0..callee.formals).zip(arguments) {
+            self.pass(instance, &mut frame, callee, formal, argument, Direction::In)?;
+        }
+        let entry = self.new_block();
+        let back = self.new_block();
+        self.finish(instance, End::Goto(entry), back);
+        let mut frame = self.body(*id, callee, frame, entry, back, instance.exits);
+        for (formal, result) in (callee.formals..).zip(results) {
+            self.pass(instance, &mut frame, callee, formal, result, Direction::Out)?;
+        }
+        self.finish(instance, End::Goto(next), next);
+        Ok(())
+    }
+
+    /// Copies an argument to its formal parameter, or a result back.
+    fn pass(
+        &mut self,
+        instance: &mut Instance<'p>,
+        frame: &mut Frame,
+        callee: &Function,
+        formal: usize,
+        actual: &Operand,
+        direction: Direction,
+    ) -> Result<(), Diagnostic> {
+        let Some(param) = callee.params.get(formal) else { return Ok(()) };
+        if let Operand::Address(Base::Param(actual), _) = actual {
+            let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
+            let (Some(ParamSlot::Words(theirs)), Some(ParamSlot::Words(ours))) =
+                (frame.params.get(formal), instance.frame.params.get(actual.0 as usize))
+            else {
+                return Err(Diagnostic::unsupported("passing a kernel's parameter by name", Span::default()));
+            };
+            if size != param.size || theirs.len() != ours.len() {
+                let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
+                return Err(Diagnostic::invalid(message, Span::default()));
+            }
+            let pairs: Vec<(Var, Var)> = theirs.iter().copied().zip(ours.iter().copied()).collect();
+            self.with(instance, |lowering| {
+                for (theirs, ours) in pairs {
+                    let (from, to) = if direction == Direction::In { (ours, theirs) } else { (theirs, ours) };
+                    let value = lowering.b.get(from);
+                    lowering.b.set(to, value);
+                }
+            });
+            return Ok(());
+        }
+        let Some(register) = param.register else {
+            return self.pass_to_words(instance, frame, param.ty, formal, actual, direction);
+        };
+        let function = &mut self.function;
+        let Some((ty, slot)) = frame.registers.get_mut(register.0 as usize) else { return Ok(()) };
+        let ty = *ty;
+        let var = *slot.get_or_insert_with(|| function.var(carrier(ty)));
+        self.with(instance, |lowering| {
+            if direction == Direction::In {
+                let value = lowering.source(actual, ty)?;
+                lowering.b.set(var, value);
+                Ok(())
+            } else {
+                let value = lowering.b.get(var);
+                lowering.assign(actual, ty, value)
+            }
+        })
+    }
+
+    /// Passes a register or constant to or from a `.param` parameter, as old PTX does.
+    fn pass_to_words(
+        &mut self,
+        instance: &mut Instance<'p>,
+        frame: &Frame,
+        ty: ScalarType,
+        formal: usize,
+        actual: &Operand,
+        direction: Direction,
+    ) -> Result<(), Diagnostic> {
+        let Some(ParamSlot::Words(words)) = frame.params.get(formal).cloned() else { return Ok(()) };
+        self.with(instance, |lowering| match (direction, words.as_slice()) {
+            (Direction::In, [low]) => {
+                let value = lowering.source(actual, ty)?;
+                lowering.b.set(*low, value);
+                Ok(())
+            }
+            (Direction::In, [low, high]) => {
+                let value = lowering.source(actual, ty)?;
+                let (low_value, high_value) = lowering.b.halves(value);
+                lowering.b.set(*low, low_value);
+                lowering.b.set(*high, high_value);
+                Ok(())
+            }
+            (Direction::Out, [low]) => {
+                let value = lowering.b.get(*low);
+                lowering.assign(actual, ty, value)
+            }
+            (Direction::Out, [low, high]) => {
+                let low = lowering.b.get(*low);
+                let high = lowering.b.get(*high);
+                let value = lowering.b.join(low, high);
+                lowering.assign(actual, ty, value)
+            }
+            _ => Err(Diagnostic::invalid(
+                "an array parameter needs a `.param` variable as its argument",
+                Span::default(),
+            )),
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    In,
+    Out,
+}

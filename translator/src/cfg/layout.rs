@@ -1,0 +1,196 @@
+//! Places of parameters and variables: what a kernel uses of shared and local memory, its parameter block, and the
+//! module's variables in device memory.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ast::StateSpace;
+use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
+use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::interface::{self, ParamLocation, push_constant};
+use crate::target::Target;
+
+/// The memory layout of one kernel.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Where the parameter block goes.
+    pub params_location: ParamLocation,
+    /// Offsets of the parameters in the block.
+    pub params: Vec<u32>,
+    /// Size of the block.
+    pub params_size: u32,
+    /// Bytes of static shared memory.
+    pub shared_bytes: u32,
+    /// Whether dynamic shared memory is used.
+    pub dynamic_shared: bool,
+    /// Bytes of local memory.
+    pub local_bytes: u32,
+    places: FxHashMap<VarId, u64>,
+}
+
+impl Layout {
+    /// Offset of a variable: in the module's allocation, in shared memory or in local memory.
+    pub fn variable(&self, id: VarId) -> Option<u64> {
+        self.places.get(&id).copied()
+    }
+
+    /// Where dynamic shared memory begins.
+    pub fn dynamic_shared_offset(&self) -> u32 {
+        self.shared_bytes.next_multiple_of(16)
+    }
+}
+
+/// Lays out the module's variables in device memory; the offsets go by [`VarId`].
+pub fn module_variables(program: &Program) -> (interface::Variables, FxHashMap<VarId, u64>) {
+    let mut places = FxHashMap::default();
+    let mut variables = interface::Variables { align: 16, ..interface::Variables::default() };
+    let in_memory = |space| matches!(space, StateSpace::Global | StateSpace::Const);
+    let ids = (0..).map(VarId).zip(&program.variables);
+    for (id, variable) in ids.clone().filter(|(_, variable)| in_memory(variable.space) && !variable.external) {
+        let offset = variables.size.next_multiple_of(variable.align);
+        places.insert(id, offset);
+        variables.size = offset.saturating_add(variable.size);
+        variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
+        let space = if variable.space == StateSpace::Const { "const" } else { "global" };
+        variables.list.push(interface::Variable {
+            name: variable.name.clone(),
+            space: space.to_owned(),
+            ty: variable.ty.name().to_owned(),
+            offset,
+            size: variable.size,
+        });
+    }
+    for (id, variable) in ids {
+        let Some(start) = places.get(&id).copied() else { continue };
+        for piece in &variable.init {
+            let offset = start.saturating_add(piece.offset);
+            match piece.value {
+                InitValue::Bits(bits) => {
+                    let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
+                    match variables.image.last_mut() {
+                        Some(run) if run.offset + run.bytes.len() as u64 == offset => run.bytes.extend(bytes),
+                        _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+                    }
+                }
+                InitValue::Address { variable, offset: addend, shift } => {
+                    // Addresses of shared or external variables can't be initial values; uses of them are refused.
+                    let Some(target) = places.get(&variable) else { continue };
+                    let target = target.wrapping_add_signed(addend);
+                    variables.relocations.push(interface::Relocation { offset, size: piece.size, target, shift });
+                }
+            }
+        }
+    }
+    (variables, places)
+}
+
+/// Lays out a kernel. Refuses what its memory can't be: recursion, and limits of the target.
+pub fn lay_out(
+    program: &Program,
+    kernel: FuncId,
+    module: &FxHashMap<VarId, u64>,
+    target: &Target,
+) -> Result<Layout, Diagnostic> {
+    let Some(function) = program.functions.get(kernel.0 as usize) else {
+        return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
+    };
+    let mut layout = Layout {
+        params_location: ParamLocation::PushConstant,
+        params: Vec::new(),
+        params_size: 0,
+        shared_bytes: 0,
+        dynamic_shared: false,
+        local_bytes: 0,
+        places: module.clone(),
+    };
+    for param in function.params.iter().take(function.formals) {
+        let offset = layout.params_size.next_multiple_of(param.align.max(1));
+        layout.params.push(offset);
+        layout.params_size = offset.saturating_add(param.size);
+    }
+    let room = target.limits.max_push_constants_size.saturating_sub(push_constant::PARAMS);
+    if layout.params_size > room || takes_param_address(function) {
+        layout.params_location = ParamLocation::Buffer;
+    }
+    let mut used = FxHashSet::default();
+    for function in reachable(program, kernel) {
+        collect_variables(function, &mut used);
+    }
+    let mut used: Vec<VarId> = used.into_iter().collect();
+    used.sort_unstable();
+    for id in &used {
+        let Some(variable) = program.variables.get(id.0 as usize) else { continue };
+        let total = match variable.space {
+            StateSpace::Shared if variable.unsized_array => {
+                layout.dynamic_shared = true;
+                continue;
+            }
+            StateSpace::Shared => &mut layout.shared_bytes,
+            StateSpace::Local => &mut layout.local_bytes,
+            _ => continue,
+        };
+        let offset = u64::from(*total).next_multiple_of(variable.align);
+        layout.places.insert(*id, offset);
+        let end = offset.saturating_add(variable.size);
+        *total = u32::try_from(end).ok().filter(|end| *end < 1 << 30).ok_or_else(|| {
+            let kind = ErrorKind::Limit {
+                what: format!("bytes of memory for `{}`", variable.name),
+                needed: end,
+                available: 1 << 30,
+            };
+            Diagnostic::new(kind, variable.span)
+        })?;
+    }
+    let dynamic = u64::from(layout.dynamic_shared_offset());
+    for id in used {
+        let variable = program.variables.get(id.0 as usize);
+        if variable.is_some_and(|variable| variable.space == StateSpace::Shared && variable.unsized_array) {
+            layout.places.insert(id, dynamic);
+        }
+    }
+    Ok(layout)
+}
+
+/// The kernel and all functions it may call, each once.
+fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![kernel];
+    let mut found = Vec::new();
+    while let Some(id) = todo.pop() {
+        let Some(function) = program.functions.get(id.0 as usize) else { continue };
+        if !seen.insert(id) {
+            continue;
+        }
+        found.push(function);
+        for operand in operands(function) {
+            if let Operand::Function(callee) = operand {
+                todo.push(*callee);
+            }
+        }
+    }
+    found
+}
+
+fn operands(function: &Function) -> impl Iterator<Item = &Operand> {
+    function.body.iter().flatten().flat_map(|item| match item {
+        Item::Instruction(instruction) => instruction.operands.as_slice(),
+        Item::Label(_) => &[],
+    })
+}
+
+fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
+    let mut collect = |operand: &Operand| {
+        if let Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) = operand {
+            used.insert(*id);
+        }
+    };
+    for operand in operands(function) {
+        match operand {
+            Operand::Vector(parts) | Operand::List(parts) => parts.iter().for_each(&mut collect),
+            single => collect(single),
+        }
+    }
+}
+
+fn takes_param_address(function: &Function) -> bool {
+    operands(function).any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
+}

@@ -1,0 +1,85 @@
+//! The control-flow graph of a kernel, with calls inlined and instructions lowered.
+//!
+//! [`build`] makes it, [`barriers`] brings block barriers into uniform control flow, and [`tree`] turns the graph into
+//! the structured form with the help of [`crate::restructure`].
+
+mod barriers;
+mod build;
+mod layout;
+mod tree;
+mod uniform;
+
+pub use barriers::{Barriers, make_uniform};
+pub use build::build;
+pub use layout::{Layout, lay_out, module_variables};
+pub use tree::{barriers_unconditional, structure};
+
+use crate::decode::types::ScalarType;
+use crate::ir::{Block, Value, Var};
+
+/// A control-flow graph; block 0 is the entry.
+#[derive(Clone, Debug, Default)]
+pub struct Cfg {
+    /// The blocks.
+    pub blocks: Vec<BasicBlock>,
+}
+
+/// Straight-line statements and where control goes behind them.
+#[derive(Clone, Debug, Default)]
+pub struct BasicBlock {
+    /// What it does. A barrier has a block of its own.
+    pub body: Block,
+    /// What follows.
+    pub end: End,
+}
+
+/// The end of a basic block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// The thread ends.
+    #[default]
+    Exit,
+    /// Goes on there.
+    Goto(u32),
+    /// Goes on in one of two blocks.
+    Branch {
+        /// A `Bool` that this block has computed.
+        condition: Value,
+        /// If true.
+        then: u32,
+        /// If false.
+        otherwise: u32,
+    },
+}
+
+impl End {
+    /// The blocks that may follow.
+    pub fn successors(self) -> impl Iterator<Item = u32> {
+        let (first, second) = match self {
+            End::Exit => (None, None),
+            End::Goto(next) => (Some(next), None),
+            End::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// One instance of a function: the kernel itself, or a call that is inlined.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Its registers: type, and variable once it is used.
+    pub registers: Vec<(ScalarType, Option<Var>)>,
+    /// Its `.param` variables.
+    pub params: Vec<ParamSlot>,
+    /// Their sizes in bytes.
+    pub param_sizes: Vec<u32>,
+}
+
+/// Where a `.param` variable lives.
+#[derive(Clone, Debug)]
+pub enum ParamSlot {
+    /// In the kernel's parameter block at an offset.
+    Kernel(u32),
+    /// In variables, a 32-bit word each.
+    Words(Vec<Var>),
+}

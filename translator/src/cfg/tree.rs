@@ -1,0 +1,94 @@
+//! From the graph to the structured tree: fills the tree that [`crate::restructure`] gives with the blocks' statements.
+
+use super::{BasicBlock, Cfg, End};
+use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
+use crate::restructure::{self, Condition, Graph, Node, Terminator, restructure};
+
+/// Gives the function its body. Fails where control flow nests too deeply.
+pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), restructure::Error> {
+    let blocks = cfg.blocks.iter().map(|block| match block.end {
+        End::Exit => Terminator::Exit,
+        End::Goto(next) => Terminator::Goto(next),
+        End::Branch { then, otherwise, .. } => Terminator::Branch { then, otherwise },
+    });
+    let tree = restructure(&Graph { blocks: blocks.collect() })?;
+    let selectors = (0..tree.selectors).map(|_| function.var(Type::I32)).collect();
+    let mut filler = Filler { function, blocks: cfg.blocks, selectors };
+    let mut body = Block::new();
+    filler.fill(tree.nodes, &mut body);
+    function.body = body;
+    Ok(())
+}
+
+struct Filler<'f> {
+    function: &'f mut Function,
+    blocks: Vec<BasicBlock>,
+    selectors: Vec<Var>,
+}
+
+impl Filler<'_> {
+    /// The tree is at most [`restructure::MAX_DEPTH`] deep, and so is this recursion.
+    fn fill(&mut self, nodes: Vec<Node>, out: &mut Block) {
+        for node in nodes {
+            match node {
+                Node::Block(number) => {
+                    if let Some(block) = self.blocks.get_mut(number as usize) {
+                        out.append(&mut block.body);
+                    }
+                }
+                Node::Set { selector, value } => {
+                    let Some(var) = self.selectors.get(selector as usize).copied() else { continue };
+                    let mut b = Builder::new(self.function);
+                    let value = b.i32(value);
+                    b.set(var, value);
+                    out.append(&mut b.block);
+                }
+                Node::If { condition, then, otherwise } => {
+                    let condition = match condition {
+                        Condition::Branch(number) => match self.blocks.get(number as usize).map(|block| block.end) {
+                            Some(End::Branch { condition, .. }) => condition,
+                            _ => continue,
+                        },
+                        Condition::Selector { selector, equals } => {
+                            let Some(var) = self.selectors.get(selector as usize).copied() else { continue };
+                            let mut b = Builder::new(self.function);
+                            let value = b.get(var);
+                            let condition = b.compare_const(Compare::Equal, value, u64::from(equals));
+                            out.append(&mut b.block);
+                            condition
+                        }
+                    };
+                    let mut then_block = Block::new();
+                    self.fill(then, &mut then_block);
+                    let mut otherwise_block = Block::new();
+                    self.fill(otherwise, &mut otherwise_block);
+                    out.push(Stmt::If { condition, then: then_block, otherwise: otherwise_block });
+                }
+                Node::Loop(nodes) => {
+                    let mut body = Block::new();
+                    self.fill(nodes, &mut body);
+                    out.push(Stmt::Loop(body));
+                }
+                Node::Break => out.push(Stmt::Break),
+            }
+        }
+    }
+}
+
+/// Whether every barrier stands in loops only, as [`super::make_uniform`] promises where it merges them.
+pub fn barriers_unconditional(block: &Block) -> bool {
+    block.iter().all(|stmt| match stmt {
+        Stmt::If { then, otherwise, .. } => !has_barrier(then) && !has_barrier(otherwise),
+        Stmt::Loop(body) => barriers_unconditional(body),
+        _ => true,
+    })
+}
+
+fn has_barrier(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Barrier => true,
+        Stmt::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
+        Stmt::Loop(body) => has_barrier(body),
+        _ => false,
+    })
+}

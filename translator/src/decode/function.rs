@@ -1,0 +1,349 @@
+//! Decodes one function: declares its registers, variables and labels, and binds its instructions to table rows.
+//!
+//! Constructs that PTX has and the translator lacks are collected in [`Function::unsupported`]; everything else that is
+//! wrong is an error of the module.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::module::ModuleDecoder;
+use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg};
+use super::scope::{Labels, Scopes, Symbol};
+use super::table::{self, Form, Modifiers};
+use super::types::{Class, ScalarType};
+use super::variables;
+use crate::ast::{self, StateSpace};
+use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+
+/// The most registers one declaration may make, so that `%r<4294967295>` can't fill the memory.
+const MAX_REGISTERS: u32 = 1 << 22;
+
+/// Rows already found, by the full opcode as written.
+pub(super) type FormCache<'s> = FxHashMap<&'s str, (&'static Form, Arc<Modifiers>)>;
+
+/// The state of decoding one function.
+pub(super) struct FunctionDecoder<'m, 's> {
+    module: &'m mut ModuleDecoder<'s>,
+    scopes: Scopes<'s>,
+    labels: Labels<'s>,
+    function: Function,
+    module_registers: FxHashMap<&'s str, Reg>,
+}
+
+/// Decodes the header and, if there is one, the body.
+pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>) -> Function {
+    let function = Function {
+        name: ast.name.text.to_owned(),
+        kind: ast.kind,
+        span: ast.span,
+        registers: Vec::new(),
+        params: Vec::new(),
+        formals: ast.params.len(),
+        results: ast.returns.len(),
+        required_block: None,
+        max_block: None,
+        labels: 0,
+        body: None,
+        unsupported: Vec::new(),
+    };
+    let mut decoder = FunctionDecoder {
+        module,
+        scopes: Scopes::new(),
+        labels: Labels::default(),
+        function,
+        module_registers: FxHashMap::default(),
+    };
+    decoder.directives(&ast.directives);
+    for formal in ast.params.iter().chain(&ast.returns) {
+        decoder.formal(formal);
+    }
+    if let Some(body) = &ast.body {
+        decoder.collect_labels(body);
+        decoder.body(body);
+    }
+    decoder.function
+}
+
+impl<'s> FunctionDecoder<'_, 's> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        let diagnostic = diagnostic.in_function(&self.function.name);
+        match diagnostic.kind {
+            ErrorKind::Unsupported(_) => self.function.unsupported.push(diagnostic),
+            _ => self.module.errors.push(diagnostic),
+        }
+    }
+
+    fn directives(&mut self, directives: &[ast::Directive<'s>]) {
+        for directive in directives {
+            let dims = || {
+                let mut dims = [1; 3];
+                for (dim, value) in dims.iter_mut().zip(&directive.values) {
+                    *dim = *value;
+                }
+                Some(dims)
+            };
+            match directive.name.text {
+                "reqntid" => self.function.required_block = dims(),
+                "maxntid" => self.function.max_block = dims(),
+                "explicitcluster" | "reqnctapercluster" => {
+                    self.report(Diagnostic::unsupported("thread block clusters", directive.name.span));
+                }
+                // Advice about registers and occupancy, and `.noreturn`, change nothing here.
+                _ => {}
+            }
+        }
+    }
+
+    fn formal(&mut self, variable: &ast::Variable<'s>) {
+        let param = match self.param(variable) {
+            Ok(param) => param,
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                // A stand-in keeps the numbers of the following parameters right; the error above prevents its use.
+                let name = variable.name.map_or_else(String::new, |name| name.text.to_owned());
+                Param { name, ty: ScalarType::B64, size: 8, align: 8, array: false, pointer: false, register: None }
+            }
+        };
+        let register = param.register;
+        self.function.params.push(param);
+        if let Some(name) = variable.name {
+            let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
+            self.declare(name, register.map_or(Symbol::Param(id), Symbol::Reg));
+        }
+    }
+
+    fn param(&mut self, variable: &ast::Variable<'s>) -> Result<Param, Diagnostic> {
+        let ty = variables::element_type(variable)?;
+        if ty.class() == Class::Opaque {
+            return Err(Diagnostic::unsupported(format!("a parameter of type {ty}"), variable.span));
+        }
+        let register = (variable.space == StateSpace::Reg).then(|| self.new_register(ty));
+        let size = match variables::size_of(variable, ty)? {
+            Some(size) => size,
+            None => return Err(Diagnostic::unsupported("a parameter array without a size", variable.span)),
+        };
+        let size = u32::try_from(size).ok().filter(|size| *size <= 1 << 20);
+        let size = size.ok_or_else(|| Diagnostic::invalid("this parameter is larger than 1 MiB", variable.span))?;
+        Ok(Param {
+            name: variable.name.map_or_else(String::new, |name| name.text.to_owned()),
+            ty,
+            size,
+            align: u32::try_from(variables::align_of(variable, ty)).unwrap_or(8),
+            array: !variable.dims.is_empty(),
+            pointer: variable.pointer.is_some(),
+            register,
+        })
+    }
+
+    fn declare(&mut self, name: ast::Ident<'s>, symbol: Symbol) {
+        if !self.scopes.declare(name.text, symbol) {
+            self.report(Diagnostic::invalid(format!("`{}` is declared twice in this scope", name.text), name.span));
+        }
+    }
+
+    fn new_register(&mut self, ty: ScalarType) -> Reg {
+        self.function.registers.push(ty);
+        Reg(u32::try_from(self.function.registers.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    fn collect_labels(&mut self, body: &[ast::Statement<'s>]) {
+        let mut open = vec![0];
+        let mut scopes = 0;
+        for statement in body {
+            match statement {
+                ast::Statement::ScopeBegin(_) => {
+                    scopes += 1;
+                    open.push(scopes);
+                }
+                ast::Statement::ScopeEnd(_) => {
+                    open.pop();
+                }
+                ast::Statement::Label(name) => {
+                    let scope = open.last().copied().unwrap_or(0);
+                    if self.labels.declare(scope, name.text).is_none() {
+                        self.report(Diagnostic::invalid(format!("label `{}` is declared twice", name.text), name.span));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.function.labels = self.labels.count();
+    }
+
+    fn body(&mut self, body: &[ast::Statement<'s>]) {
+        let mut items = Vec::with_capacity(body.len());
+        let mut scopes = 0;
+        for statement in body {
+            match statement {
+                ast::Statement::ScopeBegin(_) => {
+                    scopes += 1;
+                    self.scopes.enter(scopes);
+                }
+                ast::Statement::ScopeEnd(_) => self.scopes.leave(),
+                ast::Statement::Label(name) => items.extend(self.find_label(name.text).map(Item::Label)),
+                ast::Statement::Variable(variable) => {
+                    if let Err(diagnostic) = self.variable(variable) {
+                        self.report(diagnostic);
+                    }
+                }
+                ast::Statement::Instruction(instruction) => match self.instruction(instruction) {
+                    Ok(instruction) => items.push(Item::Instruction(instruction)),
+                    Err(diagnostic) => self.report(diagnostic),
+                },
+                ast::Statement::BranchTargets { name, .. }
+                | ast::Statement::CallTargets { name, .. }
+                | ast::Statement::CallPrototype { name, .. } => self.declare(*name, Symbol::Table),
+                ast::Statement::Loc { .. } | ast::Statement::Pragma(_) => {}
+            }
+        }
+        self.function.body = Some(items);
+    }
+
+    fn variable(&mut self, variable: &ast::Variable<'s>) -> Result<(), Diagnostic> {
+        let Some(name) = variable.name else {
+            return Err(Diagnostic::invalid("this variable has no name", variable.span));
+        };
+        match variable.space {
+            StateSpace::Reg => self.registers(variable, name),
+            StateSpace::Param => {
+                let param = self.param(variable)?;
+                self.function.params.push(param);
+                let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
+                self.declare(name, Symbol::Param(id));
+                Ok(())
+            }
+            _ => {
+                let id = self.module.declare_variable(variable, name)?;
+                self.declare(name, Symbol::Variable(id));
+                Ok(())
+            }
+        }
+    }
+
+    fn registers(&mut self, variable: &ast::Variable<'s>, name: ast::Ident<'s>) -> Result<(), Diagnostic> {
+        let ty = variables::element_type(variable)?;
+        if variable.vector != 1 || !variable.dims.is_empty() {
+            return Err(Diagnostic::unsupported("registers of vector or array type", variable.span));
+        }
+        if ty.class() == Class::Opaque || ty.bits() > 64 {
+            return Err(Diagnostic::unsupported(format!("registers of type {ty}"), variable.span));
+        }
+        let Some(count) = variable.range else {
+            let register = self.new_register(ty);
+            self.declare(name, Symbol::Reg(register));
+            return Ok(());
+        };
+        if count > MAX_REGISTERS {
+            return Err(Diagnostic::invalid(
+                format!("more than {MAX_REGISTERS} registers in one declaration"),
+                variable.span,
+            ));
+        }
+        let first = Reg(u32::try_from(self.function.registers.len()).unwrap_or(u32::MAX));
+        let length = self.function.registers.len().saturating_add(count as usize);
+        self.function.registers.resize(length, ty);
+        if !self.scopes.declare_range(name.text, first, count) {
+            self.report(Diagnostic::invalid(format!("`{}<…>` is declared twice in this scope", name.text), name.span));
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, ast: &ast::Instruction<'s>) -> Result<Instruction, Diagnostic> {
+        let (form, modifiers) = self.module.form(ast)?;
+        let operands = self.operands(ast, form, &modifiers)?;
+        let guard = match ast.guard {
+            None => None,
+            Some(guard) => {
+                let register = match self.resolve(guard.register)? {
+                    Symbol::Reg(register) if self.register_type(register) == ScalarType::Pred => register,
+                    _ => {
+                        let message = format!("guard `{}` is not a predicate register", guard.register.text);
+                        return Err(Diagnostic::invalid(message, guard.register.span));
+                    }
+                };
+                Some((register, guard.negated))
+            }
+        };
+        Ok(Instruction { form, modifiers, guard, operands, span: ast.span })
+    }
+
+    /// What a name stands for; names of module-scope registers get a register of this function.
+    pub(super) fn lookup(&mut self, name: &str) -> Option<Symbol> {
+        if let Some(symbol) = self.scopes.find(name) {
+            return Some(symbol);
+        }
+        match self.module.find(name)? {
+            (name, Symbol::ModuleReg(ty)) => {
+                if let Some(register) = self.module_registers.get(name) {
+                    return Some(Symbol::Reg(*register));
+                }
+                let register = self.new_register(ty);
+                self.module_registers.insert(name, register);
+                Some(Symbol::Reg(register))
+            }
+            (_, symbol) => Some(symbol),
+        }
+    }
+
+    /// As [`Self::lookup`], with a diagnostic for names that nobody declared.
+    pub(super) fn resolve(&mut self, name: ast::Ident<'s>) -> Result<Symbol, Diagnostic> {
+        self.lookup(name.text).ok_or_else(|| Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span))
+    }
+
+    /// Whether the function or the module declares a name (special registers can be shadowed).
+    pub(super) fn is_declared(&self, name: &str) -> bool {
+        self.scopes.find(name).is_some() || self.module.find(name).is_some()
+    }
+
+    /// The label of that name in scope.
+    pub(super) fn find_label(&self, name: &str) -> Option<Label> {
+        self.scopes.find_label(&self.labels, name)
+    }
+
+    /// Type of a register; every [`Reg`] that the decoder hands out has one.
+    pub(super) fn register_type(&self, register: Reg) -> ScalarType {
+        self.function.registers.get(register.0 as usize).copied().unwrap_or(ScalarType::B32)
+    }
+
+    /// Width of addresses in bits.
+    pub(super) fn address_bits(&self) -> u32 {
+        self.module.program.address_bits
+    }
+
+    /// Checks the numbers of results and arguments against the function's header.
+    pub(super) fn check_call(
+        &self,
+        callee: FuncId,
+        results: usize,
+        arguments: usize,
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        let Some(signature) = self.module.signature(callee) else { return Ok(()) };
+        if (signature.results, signature.formals) == (results, arguments) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` takes {} arguments and gives {} results, here are {arguments} and {results}",
+            signature.name, signature.formals, signature.results
+        );
+        Err(Diagnostic::invalid(message, span))
+    }
+}
+
+/// Looks a full opcode up in the table, once per spelling.
+pub(super) fn find_form<'s>(
+    cache: &mut FormCache<'s>,
+    text: &'s str,
+    instruction: &ast::Instruction<'s>,
+) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
+    let end = instruction.modifiers.last().map_or(instruction.opcode.span.end, |last| last.span.end);
+    let spelling = text.get(instruction.opcode.span.start as usize..end as usize).unwrap_or(instruction.opcode.text);
+    if let Some((form, modifiers)) = cache.get(spelling) {
+        return Ok((form, Arc::clone(modifiers)));
+    }
+    let (form, modifiers) = table::find(instruction)?;
+    let modifiers = Arc::new(modifiers);
+    cache.insert(spelling, (form, Arc::clone(&modifiers)));
+    Ok((form, modifiers))
+}

@@ -1,0 +1,17 @@
+//! Decoding: from syntax to a [`Program`], by the instruction table in [`rows`].
+//!
+//! Every name is resolved, every instruction bound to its row and every operand checked against it. What instructions
+//! do is not known here; that is lowering's part.
+
+pub(crate) mod function;
+mod module;
+mod operands;
+pub mod program;
+pub mod rows;
+mod scope;
+pub mod table;
+pub mod types;
+mod variables;
+pub mod vocabulary;
+
+pub use module::decode;

@@ -1,0 +1,293 @@
+//! Decodes a module: its variables and functions, and what their names stand for.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::function::{self, FormCache};
+use super::program::{FuncId, Function, Program, VarId, Variable};
+use super::scope::Symbol;
+use super::table::{Form, Modifiers};
+use super::types::{Class, ScalarType};
+use super::variables;
+use crate::ast::{self, FunctionKind, Linkage, StateSpace};
+use crate::diagnostic::{Diagnostic, Source, Span};
+
+/// Numbers of a function's parameters, known before its body is decoded.
+pub(super) struct Signature {
+    /// Its name.
+    pub name: String,
+    /// Formal parameters.
+    pub formals: usize,
+    /// Results.
+    pub results: usize,
+}
+
+/// The state of decoding a module.
+pub(super) struct ModuleDecoder<'s> {
+    pub(super) program: Program,
+    pub(super) errors: Vec<Diagnostic>,
+    text: &'s str,
+    names: FxHashMap<&'s str, Symbol>,
+    signatures: Vec<Signature>,
+    forms: FormCache<'s>,
+}
+
+/// Decodes a module. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
+pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
+    let mut decoder = ModuleDecoder {
+        program: Program {
+            version: ast.version.unwrap_or((1, 0)),
+            target: ast.target.iter().map(|word| word.text.to_owned()).collect(),
+            address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(ast)),
+            ..Program::default()
+        },
+        errors: Vec::new(),
+        text: source.text(),
+        names: FxHashMap::default(),
+        signatures: Vec::new(),
+        forms: FormCache::default(),
+    };
+    if !matches!(decoder.program.address_bits, 32 | 64) {
+        let message = format!("`.address_size {}` is neither 32 nor 64", decoder.program.address_bits);
+        decoder.errors.push(Diagnostic::invalid(message, Span::default()));
+    }
+    decoder.declare_all(ast);
+    decoder.initialise(ast);
+    decoder.functions(ast);
+    if decoder.errors.is_empty() { Ok(decoder.program) } else { Err(decoder.errors) }
+}
+
+/// Without `.address_size`, kernels whose widest integer parameter has 32 bits have 32-bit pointers if they use such
+/// registers as addresses; everything else is 64-bit.
+fn infer_address_bits(ast: &ast::Module<'_>) -> u32 {
+    let mut narrow = false;
+    for item in &ast.items {
+        let ast::Item::Function(ast::Function { body: Some(body), .. }) = item else { continue };
+        let mut wide_registers = rustc_hash::FxHashSet::default();
+        for statement in body {
+            match statement {
+                ast::Statement::Variable(variable) if variable.space == StateSpace::Reg => {
+                    let wide = ScalarType::from_name(variable.ty.text).is_some_and(|ty| ty.bits() == 64);
+                    if let (true, Some(name)) = (wide, variable.name) {
+                        wide_registers.insert(name.text);
+                    }
+                }
+                ast::Statement::Instruction(instruction) if matches!(instruction.opcode.text, "ld" | "st" | "atom") => {
+                    let global = instruction.modifiers.iter().any(|modifier| modifier.text == "global");
+                    for operand in &instruction.operands {
+                        let ast::Operand::Address { base, .. } = operand else { continue };
+                        let ast::Operand::Name { name, .. } = base.as_ref() else { continue };
+                        if !global || !name.text.starts_with('%') {
+                            continue;
+                        }
+                        let prefix = name.text.trim_end_matches(|c: char| c.is_ascii_digit());
+                        if wide_registers.contains(name.text) || wide_registers.contains(prefix) {
+                            return 64;
+                        }
+                        narrow = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if narrow { 32 } else { 64 }
+}
+
+impl<'s> ModuleDecoder<'s> {
+    fn declare_all(&mut self, ast: &ast::Module<'s>) {
+        for item in &ast.items {
+            match item {
+                ast::Item::Variable(variable) => {
+                    if let Err(diagnostic) = self.module_variable(variable) {
+                        self.errors.push(diagnostic);
+                    }
+                }
+                ast::Item::Function(function) => self.declare_function(function),
+                ast::Item::Alias { name, target } => {
+                    let found = self.names.get(target.text).copied();
+                    match found {
+                        Some(symbol @ Symbol::Function(_)) => {
+                            self.names.insert(name.text, symbol);
+                        }
+                        _ => {
+                            let message =
+                                format!("alias of `{}`, which is no function declared before it", target.text);
+                            self.errors.push(Diagnostic::invalid(message, target.span));
+                        }
+                    }
+                }
+                ast::Item::File { .. } | ast::Item::Pragma(_) => {}
+            }
+        }
+    }
+
+    fn module_variable(&mut self, variable: &ast::Variable<'s>) -> Result<(), Diagnostic> {
+        let Some(name) = variable.name else {
+            return Err(Diagnostic::invalid("this variable has no name", variable.span));
+        };
+        if variable.space == StateSpace::Reg {
+            let ty = variables::element_type(variable)?;
+            let count = variable.range.unwrap_or(1);
+            if variable.range.is_some() || variable.vector != 1 || count != 1 {
+                return Err(Diagnostic::unsupported("ranges or vectors of registers at module scope", variable.span));
+            }
+            self.names.insert(name.text, Symbol::ModuleReg(ty));
+            return Ok(());
+        }
+        if let Some(Symbol::Variable(earlier)) = self.names.get(name.text).copied() {
+            return self.redeclare(earlier, variable, name);
+        }
+        let id = self.declare_variable(variable, name)?;
+        if self.names.insert(name.text, Symbol::Variable(id)).is_some() {
+            return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
+        }
+        Ok(())
+    }
+
+    /// A second declaration completes an `.extern` one, or repeats it.
+    fn redeclare(
+        &mut self,
+        earlier: VarId,
+        variable: &ast::Variable<'s>,
+        name: ast::Ident<'s>,
+    ) -> Result<(), Diagnostic> {
+        let external = self.program.variables.get(earlier.0 as usize).is_some_and(|earlier| earlier.external);
+        if variable.linkage == Some(Linkage::Extern) {
+            return Ok(());
+        }
+        if !external {
+            return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
+        }
+        self.declare_variable(variable, name)?;
+        // The definition takes the declaration's number, so that all uses mean it.
+        if let Some(definition) = self.program.variables.pop()
+            && let Some(slot) = self.program.variables.get_mut(earlier.0 as usize)
+        {
+            *slot = definition;
+        }
+        Ok(())
+    }
+
+    /// Declares a variable in memory, at module scope or inside a function.
+    pub(super) fn declare_variable(
+        &mut self,
+        variable: &ast::Variable<'s>,
+        name: ast::Ident<'s>,
+    ) -> Result<VarId, Diagnostic> {
+        let ty = variables::element_type(variable)?;
+        if matches!(variable.space, StateSpace::Tex) || ty.class() == Class::Opaque {
+            return Err(Diagnostic::unsupported("textures, surfaces and samplers", variable.span));
+        }
+        if matches!(variable.space, StateSpace::Reg | StateSpace::Sreg | StateSpace::Param) || ty == ScalarType::Pred {
+            return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));
+        }
+        let size = variables::size_of(variable, ty)?;
+        let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
+        self.program.variables.push(Variable {
+            name: name.text.to_owned(),
+            space: variable.space,
+            ty,
+            size: size.unwrap_or(0),
+            align: variables::align_of(variable, ty),
+            // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
+            unsized_array: size.is_none_or(|size| size == 0),
+            external,
+            init: Vec::new(),
+            span: variable.span,
+        });
+        Ok(VarId(u32::try_from(self.program.variables.len() - 1).unwrap_or(u32::MAX)))
+    }
+
+    fn declare_function(&mut self, function: &ast::Function<'s>) {
+        let name = function.name;
+        let signature =
+            Signature { name: name.text.to_owned(), formals: function.params.len(), results: function.returns.len() };
+        match self.names.get(name.text) {
+            Some(Symbol::Function(_)) => {}
+            Some(_) => {
+                self.errors.push(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
+            }
+            None => {
+                let id = FuncId(u32::try_from(self.signatures.len()).unwrap_or(u32::MAX));
+                self.names.insert(name.text, Symbol::Function(id));
+                self.signatures.push(signature);
+            }
+        }
+    }
+
+    fn initialise(&mut self, ast: &ast::Module<'s>) {
+        for item in &ast.items {
+            let ast::Item::Variable(variable) = item else { continue };
+            let Some(Symbol::Variable(id)) = variable.name.and_then(|name| self.names.get(name.text).copied()) else {
+                continue;
+            };
+            if variable.init.is_none() {
+                continue;
+            }
+            let names = &self.names;
+            let find = |name: &str| match names.get(name) {
+                Some(Symbol::Variable(id)) => Some(*id),
+                _ => None,
+            };
+            let Some(slot) = self.program.variables.get_mut(id.0 as usize) else { continue };
+            match variables::initial_content(variable, slot.ty, slot.size, &find) {
+                Ok(pieces) => slot.init = pieces,
+                Err(diagnostic) => self.errors.push(diagnostic),
+            }
+        }
+    }
+
+    fn functions(&mut self, ast: &ast::Module<'s>) {
+        let mut decoded: Vec<Option<Function>> = self.signatures.iter().map(|_| None).collect();
+        for item in &ast.items {
+            let ast::Item::Function(function) = item else { continue };
+            let Some(Symbol::Function(id)) = self.names.get(function.name.text).copied() else { continue };
+            let known = decoded.get(id.0 as usize).and_then(Option::as_ref);
+            let defined = known.is_some_and(|known| known.body.is_some());
+            if defined && function.body.is_some() {
+                let message = format!("`{}` is defined twice", function.name.text);
+                self.errors.push(Diagnostic::invalid(message, function.name.span));
+                continue;
+            }
+            if defined {
+                continue;
+            }
+            let new = function::decode(self, function);
+            if let Some(slot) = decoded.get_mut(id.0 as usize) {
+                *slot = Some(new);
+            }
+        }
+        // Every signature came from a function item, so every slot is filled.
+        self.program.functions = decoded.into_iter().flatten().collect();
+    }
+
+    /// Finds a name at module scope.
+    pub(super) fn find(&self, name: &str) -> Option<(&'s str, Symbol)> {
+        self.names.get_key_value(name).map(|(name, symbol)| (*name, *symbol))
+    }
+
+    /// Numbers of a function's parameters.
+    pub(super) fn signature(&self, function: FuncId) -> Option<&Signature> {
+        self.signatures.get(function.0 as usize)
+    }
+
+    /// The table row of an instruction.
+    pub(super) fn form(
+        &mut self,
+        instruction: &ast::Instruction<'s>,
+    ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
+        function::find_form(&mut self.forms, self.text, instruction)
+    }
+}
+
+impl Program {
+    /// The kernels that have a body.
+    pub fn kernels(&self) -> impl Iterator<Item = (FuncId, &Function)> {
+        self.functions.iter().enumerate().filter_map(|(index, function)| {
+            let kernel = function.kind == FunctionKind::Entry && function.body.is_some();
+            kernel.then_some((FuncId(u32::try_from(index).unwrap_or(u32::MAX)), function))
+        })
+    }
+}

@@ -1,0 +1,417 @@
+//! Decoding operands against the notation of a row.
+//!
+//! A row's operands are words: a letter, then `:` and a type where it isn't the first type modifier's. Types are `0`,
+//! `1`, `2` (type modifier by number), `w0` (twice as wide as it), a PTX type, or `ptr` (as wide as an address).
+//!
+//! | word | stands for |
+//! |---|---|
+//! | `d` | destination register or `_` |
+//! | `D` | destination register that may be wider than the type |
+//! | `a` (any other small letter) | register, special register or constant |
+//! | `A` | the same, where a register may be wider than the type |
+//! | `V`, `v` | destination or source of `ld` and `st`: as `D` or `A`, or a vector of them |
+//! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
+//! | `p\|q` | predicate destination, optionally a second one |
+//! | `!c` | predicate, possibly negated |
+//! | `[a]` | memory operand |
+//! | `&a` | address as a value: register, variable, or variable plus offset |
+//! | `@` | label |
+//! | `call` | everything behind `call` |
+//!
+//! A word that ends in `?` may be missing together with all behind it.
+
+use super::function::FunctionDecoder;
+use super::program::{Base, Operand, Special};
+use super::scope::Symbol;
+use super::table::{Form, Modifiers};
+use super::types::{Class, ScalarType};
+use crate::ast;
+use crate::diagnostic::{Diagnostic, Span};
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+impl<'s> FunctionDecoder<'_, 's> {
+    /// Decodes all operands of an instruction.
+    pub(super) fn operands(
+        &mut self,
+        instruction: &ast::Instruction<'s>,
+        form: &Form,
+        modifiers: &Modifiers,
+    ) -> Result<Vec<Operand>> {
+        if form.operands.first() == Some(&"call") {
+            return self.call_operands(instruction);
+        }
+        let given = &instruction.operands;
+        let needed = form.operands.iter().take_while(|word| !word.ends_with('?')).count();
+        if given.len() < needed || given.len() > form.operands.len() {
+            let takes = if needed == form.operands.len() {
+                format!("{needed} operands")
+            } else {
+                format!("{needed} to {} operands", form.operands.len())
+            };
+            let message = format!("`{}` takes {takes}, {} given", form.row.syntax, given.len());
+            return Err(Diagnostic::invalid(message, instruction.span));
+        }
+        let words = form.operands.iter().zip(given);
+        words.map(|(word, operand)| self.operand(word.trim_end_matches('?'), operand, modifiers)).collect()
+    }
+
+    fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
+        match word {
+            "p|q" => return self.predicate_pair(operand),
+            "@" => return self.label_operand(operand),
+            "[a]" => return self.address(operand),
+            _ => {}
+        }
+        let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
+        let ty = self.operand_type(ty, modifiers);
+        match role {
+            "d" => self.destination(operand, ty, ScalarType::fits),
+            "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
+            "A" => self.source(operand, ty, ScalarType::fits_relaxed),
+            "V" => self.vector(operand, ty, modifiers, true),
+            "v" => self.vector(operand, ty, modifiers, false),
+            "M" => self.mov_operand(operand, ty, true),
+            "m" => self.mov_operand(operand, ty, false),
+            "!c" => self.predicate_source(operand),
+            "&a" => self.address_value(operand, ty),
+            _ => self.source(operand, ty, ScalarType::fits),
+        }
+    }
+
+    fn operand_type(&self, notation: &str, modifiers: &Modifiers) -> ScalarType {
+        match notation {
+            "0" => modifiers.ty(0),
+            "1" => modifiers.ty(1),
+            "2" => modifiers.ty(2),
+            "w0" => modifiers.ty(0).widened().unwrap_or(modifiers.ty(0)),
+            "ptr" if self.address_bits() == 32 => ScalarType::B32,
+            "ptr" => ScalarType::B64,
+            name => ScalarType::from_name(name).unwrap_or(ScalarType::B32),
+        }
+    }
+
+    fn destination(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        match operand {
+            ast::Operand::Sink(_) => Ok(Operand::Sink),
+            ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
+            other => Err(Diagnostic::invalid(format!("expected a destination register of type {ty}"), other.span())),
+        }
+    }
+
+    fn register(
+        &mut self,
+        name: ast::Ident<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        match self.resolve(name)? {
+            Symbol::Reg(reg) => {
+                let found = self.register_type(reg);
+                if fits(found, ty) {
+                    Ok(Operand::Reg(reg))
+                } else {
+                    let message =
+                        format!("register `{}` is {found}, which does not fit the type {ty} needed here", name.text);
+                    Err(Diagnostic::invalid(message, name.span))
+                }
+            }
+            _ => Err(Diagnostic::invalid(
+                format!("`{}` is not a register; a register of type {ty} is needed", name.text),
+                name.span,
+            )),
+        }
+    }
+
+    fn source(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        match operand {
+            ast::Operand::Name { name, suffix } => match self.special(*name, *suffix)? {
+                Some(special) => {
+                    if matches!(ty.class(), Class::Float | Class::Predicate | Class::Packed) {
+                        let message = format!("special register `{}` is no {ty}", name.text);
+                        return Err(Diagnostic::invalid(message, operand.span()));
+                    }
+                    Ok(Operand::Special(special))
+                }
+                None => {
+                    if let Some(suffix) = suffix {
+                        let message = format!("selector `.{}` is not allowed here", suffix.text);
+                        return Err(Diagnostic::invalid(message, suffix.span));
+                    }
+                    self.register(*name, ty, fits)
+                }
+            },
+            ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
+            ast::Operand::Not(_) if ty == ScalarType::Pred => self.predicate_source(operand),
+            other => Err(Diagnostic::invalid(format!("expected a register or constant of type {ty}"), other.span())),
+        }
+    }
+
+    fn special(&self, name: ast::Ident<'s>, suffix: Option<ast::Ident<'s>>) -> Result<Option<Special>> {
+        if !Special::is_known(name.text) || self.is_declared(name.text) {
+            return Ok(None);
+        }
+        let component = suffix.map(|suffix| suffix.text);
+        let written = component.map_or(name.text.to_owned(), |component| format!("{}.{component}", name.text));
+        let special = Special::from_name(name.text, component);
+        special.map(Some).ok_or_else(|| Diagnostic::unsupported(format!("special register `{written}`"), name.span))
+    }
+
+    fn vector(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        modifiers: &Modifiers,
+        destination: bool,
+    ) -> Result<Operand> {
+        let wanted = match modifiers.one_of(&["v2", "v4", "v8"]) {
+            Some("v2") => 2,
+            Some("v4") => 4,
+            Some(_) => 8,
+            None => 1,
+        };
+        let mut one = |operand: &ast::Operand<'s>| {
+            if destination {
+                self.destination(operand, ty, ScalarType::fits_relaxed)
+            } else {
+                self.source(operand, ty, ScalarType::fits_relaxed)
+            }
+        };
+        match operand {
+            ast::Operand::Vector(elements, _) if elements.len() == wanted => {
+                Ok(Operand::Vector(elements.iter().map(one).collect::<Result<_>>()?))
+            }
+            ast::Operand::Vector(elements, span) => {
+                let message = format!("a vector of {wanted} is needed here, {} elements are given", elements.len());
+                Err(Diagnostic::invalid(message, *span))
+            }
+            scalar if wanted == 1 => Ok(Operand::Vector(vec![one(scalar)?])),
+            other => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
+        }
+    }
+
+    fn mov_operand(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, destination: bool) -> Result<Operand> {
+        match operand {
+            ast::Operand::Vector(elements, span) => {
+                let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+                let part = match ty.bits().checked_div(count) {
+                    Some(8) => ScalarType::B8,
+                    Some(16) => ScalarType::B16,
+                    Some(32) => ScalarType::B32,
+                    Some(64) => ScalarType::B64,
+                    _ => return Err(Diagnostic::invalid(format!("{count} elements do not divide {ty}"), *span)),
+                };
+                let parts = elements.iter().map(|element| {
+                    if destination {
+                        self.destination(element, part, ScalarType::fits)
+                    } else {
+                        self.source(element, part, ScalarType::fits)
+                    }
+                });
+                Ok(Operand::Vector(parts.collect::<Result<_>>()?))
+            }
+            operand if destination => self.destination(operand, ty, ScalarType::fits),
+            ast::Operand::Name { name, suffix: None } => match self.lookup(name.text) {
+                Some(Symbol::Variable(_) | Symbol::Param(_) | Symbol::Function(_)) => self.address_value(operand, ty),
+                _ => self.source(operand, ty, ScalarType::fits),
+            },
+            ast::Operand::Constant(ast::Constant::Address { .. }, _) | ast::Operand::Element { .. } => {
+                self.address_value(operand, ty)
+            }
+            other => self.source(other, ty, ScalarType::fits),
+        }
+    }
+
+    /// `cvta` and `mov` sources: the address of a variable, or a register that holds one.
+    fn address_value(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
+        let (name, offset) = match operand {
+            ast::Operand::Name { name, suffix: None } => (*name, 0),
+            ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
+                (*symbol, *offset)
+            }
+            ast::Operand::Element { name, offset, .. } => (*name, *offset),
+            other => return self.source(other, ty, ScalarType::fits),
+        };
+        if !matches!(ty.bits(), 32 | 64) {
+            return Err(Diagnostic::invalid(format!("an address does not fit {ty}"), operand.span()));
+        }
+        match self.resolve(name)? {
+            Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
+            Symbol::Param(param) => Ok(Operand::AddressOf(Base::Param(param), offset)),
+            Symbol::Function(function) => {
+                let _ = function;
+                Err(Diagnostic::unsupported(format!("the address of function `{}`", name.text), name.span))
+            }
+            _ => self.source(operand, ty, ScalarType::fits),
+        }
+    }
+
+    fn address(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        let (base, offset) = match operand {
+            ast::Operand::Address { base, offset, more, span } => {
+                if !more.is_empty() {
+                    return Err(Diagnostic::invalid("a plain address is needed here", *span));
+                }
+                (base.as_ref(), *offset)
+            }
+            ast::Operand::Element { name, offset, .. } => {
+                let base = ast::Operand::Name { name: *name, suffix: None };
+                return Ok(Operand::Address(self.address_base(&base)?.0, *offset));
+            }
+            other => return Err(Diagnostic::invalid("expected an address in brackets", other.span())),
+        };
+        let (base, more) = self.address_base(base)?;
+        Ok(Operand::Address(base, offset.wrapping_add(more)))
+    }
+
+    fn address_base(&mut self, base: &ast::Operand<'s>) -> Result<(Base, i64)> {
+        match base {
+            ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
+                Symbol::Reg(reg) => {
+                    let ty = self.register_type(reg);
+                    if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
+                        && matches!(ty.bits(), 32 | 64)
+                    {
+                        return Ok((Base::Reg(reg), 0));
+                    }
+                    Err(Diagnostic::invalid(
+                        format!("register `{}` of type {ty} can't hold an address", name.text),
+                        name.span,
+                    ))
+                }
+                Symbol::Variable(variable) => Ok((Base::Variable(variable), 0)),
+                Symbol::Param(param) => Ok((Base::Param(param), 0)),
+                _ => {
+                    Err(Diagnostic::invalid(format!("`{}` is neither a register nor a variable", name.text), name.span))
+                }
+            },
+            ast::Operand::Element { name, offset, .. } => {
+                let (base, more) = self.address_base(&ast::Operand::Name { name: *name, suffix: None })?;
+                Ok((base, offset.wrapping_add(more)))
+            }
+            ast::Operand::Constant(ast::Constant::Int { bits, .. }, _) => Ok((Base::Absolute, bits.cast_signed())),
+            ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
+                let (base, more) = self.address_base(&ast::Operand::Name { name: *symbol, suffix: None })?;
+                Ok((base, offset.wrapping_add(more)))
+            }
+            other => Err(Diagnostic::invalid("expected a register, variable or constant as an address", other.span())),
+        }
+    }
+
+    fn predicate_pair(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        match operand {
+            ast::Operand::Pair(pair, _) => {
+                let [first, second] = pair.as_ref();
+                let first = self.destination(first, ScalarType::Pred, ScalarType::fits)?;
+                let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
+                Ok(Operand::Pair(Box::new([first, second])))
+            }
+            single => {
+                let first = self.destination(single, ScalarType::Pred, ScalarType::fits)?;
+                Ok(Operand::Pair(Box::new([first, Operand::Sink])))
+            }
+        }
+    }
+
+    fn predicate_source(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        match operand {
+            ast::Operand::Not(name) => match self.register(*name, ScalarType::Pred, ScalarType::fits)? {
+                Operand::Reg(reg) => Ok(Operand::NotReg(reg)),
+                other => Ok(other),
+            },
+            other => self.source(other, ScalarType::Pred, ScalarType::fits),
+        }
+    }
+
+    fn label_operand(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        match operand {
+            ast::Operand::Name { name, suffix: None } => self
+                .find_label(name.text)
+                .map(Operand::Label)
+                .ok_or_else(|| Diagnostic::invalid(format!("there is no label `{}` in scope", name.text), name.span)),
+            other => Err(Diagnostic::invalid("expected a label", other.span())),
+        }
+    }
+
+    /// `call (results), function, (arguments), prototype;` becomes results, function, arguments.
+    fn call_operands(&mut self, instruction: &ast::Instruction<'s>) -> Result<Vec<Operand>> {
+        let mut rest = instruction.operands.as_slice();
+        let mut results = Vec::new();
+        if let [ast::Operand::List(list, _), tail @ ..] = rest {
+            results = list.iter().map(|operand| self.call_argument(operand)).collect::<Result<_>>()?;
+            rest = tail;
+        }
+        let [ast::Operand::Name { name, suffix: None }, tail @ ..] = rest else {
+            return Err(Diagnostic::invalid("expected the function to call", instruction.span));
+        };
+        let function = match self.resolve(*name)? {
+            Symbol::Function(function) => function,
+            Symbol::Reg(_) => return Err(Diagnostic::unsupported("a call through a register", name.span)),
+            _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
+        };
+        let arguments = match tail {
+            [] => Vec::new(),
+            [ast::Operand::List(list, _), ..] => {
+                list.iter().map(|operand| self.call_argument(operand)).collect::<Result<_>>()?
+            }
+            [other, ..] => return Err(Diagnostic::invalid("expected arguments in parentheses", other.span())),
+        };
+        self.check_call(function, results.len(), arguments.len(), instruction.span)?;
+        Ok(vec![Operand::List(results), Operand::Function(function), Operand::List(arguments)])
+    }
+
+    fn call_argument(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        match operand {
+            ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
+                Symbol::Param(param) => Ok(Operand::Address(Base::Param(param), 0)),
+                Symbol::Reg(reg) => Ok(Operand::Reg(reg)),
+                _ => Err(Diagnostic::invalid(format!("`{}` can't be passed to a function", name.text), name.span)),
+            },
+            ast::Operand::Constant(ast::Constant::Int { bits, .. }, _) => Ok(Operand::Imm(*bits)),
+            ast::Operand::Constant(ast::Constant::F32(bits), _) => Ok(Operand::Imm(u64::from(*bits))),
+            ast::Operand::Constant(ast::Constant::F64(bits), _) => Ok(Operand::Imm(*bits)),
+            ast::Operand::Sink(_) => Ok(Operand::Sink),
+            other => Err(Diagnostic::invalid("expected a `.param` variable, register or constant", other.span())),
+        }
+    }
+}
+
+/// The bits of a constant in a type, zero-extended; refuses what does not fit.
+pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span) -> Result<u64> {
+    let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is no constant of type {ty}"), span));
+    match (constant, ty.class()) {
+        (ast::Constant::Int { bits, .. }, Class::Predicate) => Ok(u64::from(bits != 0)),
+        (ast::Constant::Int { .. }, Class::Float) => refuse("an integer"),
+        (ast::Constant::Int { bits, .. }, _) => {
+            let width = ty.bits();
+            if width >= 64 {
+                return Ok(bits);
+            }
+            let signed = bits.cast_signed();
+            let fits = bits >> width == 0 || signed >> (width - 1) == -1;
+            if fits { Ok(bits & ((1 << width) - 1)) } else { refuse(&format!("{signed}")) }
+        }
+        (ast::Constant::F32(bits), _) => match ty {
+            ScalarType::F32 | ScalarType::B32 => Ok(u64::from(bits)),
+            ScalarType::F64 => Ok(f64::from(f32::from_bits(bits)).to_bits()),
+            _ => refuse("a single-precision number"),
+        },
+        (ast::Constant::F64(bits), _) => match ty {
+            ScalarType::F64 | ScalarType::B64 => Ok(bits),
+            #[allow(clippy::cast_possible_truncation)] // rounding to nearest is what PTX asks for
+            ScalarType::F32 | ScalarType::B32 => Ok(u64::from((f64::from_bits(bits) as f32).to_bits())),
+            _ => refuse("a double-precision number"),
+        },
+        (ast::Constant::Address { symbol, .. }, _) => refuse(&format!("the address of `{}`", symbol.text)),
+    }
+}

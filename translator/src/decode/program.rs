@@ -1,0 +1,276 @@
+//! A decoded PTX module: names resolved to numbers, instructions bound to rows of the table.
+
+use std::sync::Arc;
+
+use super::table::{Form, Modifiers};
+use super::types::ScalarType;
+use crate::ast;
+use crate::diagnostic::{Diagnostic, Span};
+
+/// A register of a function, by number into [`Function::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// A variable of the module (also those declared inside functions), by number into [`Program::variables`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+/// A label of a function, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(pub u32);
+
+/// A function of the module, by number into [`Program::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FuncId(pub u32);
+
+/// A `.param` variable of a function: its formal parameters first, then its formal results, then those it declares
+/// for calls; by number into [`Function::params`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ParamId(pub u32);
+
+/// A whole module.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// `.version`.
+    pub version: (u32, u32),
+    /// The architecture and options of `.target`.
+    pub target: Vec<String>,
+    /// Width of addresses in bits: 32 or 64.
+    pub address_bits: u32,
+    /// All variables in memory.
+    pub variables: Vec<Variable>,
+    /// All functions, prototypes included; one entry per name.
+    pub functions: Vec<Function>,
+}
+
+/// A variable in memory.
+#[derive(Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where it lives: const, global, shared or local.
+    pub space: ast::StateSpace,
+    /// Type of its elements.
+    pub ty: ScalarType,
+    /// Size in bytes; 0 if `unsized_array`.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Declared `[]`: dynamic shared memory.
+    pub unsized_array: bool,
+    /// Declared `.extern` and not defined in this module.
+    pub external: bool,
+    /// Initial content.
+    pub init: Vec<InitPiece>,
+    /// Its declaration.
+    pub span: Span,
+}
+
+/// A piece of a variable's initial content.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InitPiece {
+    /// Offset within the variable.
+    pub offset: u64,
+    /// Bytes written: 1 to 8.
+    pub size: u8,
+    /// What is written.
+    pub value: InitValue,
+}
+
+/// Content of an [`InitPiece`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InitValue {
+    /// These bits, cut to the size.
+    Bits(u64),
+    /// The address of another variable plus an offset, shifted right (in bits).
+    Address {
+        /// Which.
+        variable: VarId,
+        /// Added in bytes.
+        offset: i64,
+        /// Shift, in bits.
+        shift: u8,
+    },
+}
+
+/// A kernel or device function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Kernel or function.
+    pub kind: ast::FunctionKind,
+    /// Its header.
+    pub span: Span,
+    /// Registers.
+    pub registers: Vec<ScalarType>,
+    /// `.param` variables: formals, results, then those for calls.
+    pub params: Vec<Param>,
+    /// How many of them are formal parameters.
+    pub formals: usize,
+    /// How many of them, behind the formal parameters, are results.
+    pub results: usize,
+    /// `.reqntid`.
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid`.
+    pub max_block: Option<[u32; 3]>,
+    /// How many labels it has.
+    pub labels: u32,
+    /// Its code; `None` for a prototype.
+    pub body: Option<Vec<Item>>,
+    /// Why it can't be translated: constructs that PTX has and this translator lacks.
+    pub unsupported: Vec<Diagnostic>,
+}
+
+/// A `.param` variable or a `.reg` parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Type of its elements.
+    pub ty: ScalarType,
+    /// Size in bytes.
+    pub size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Declared as an array.
+    pub array: bool,
+    /// Declared with `.ptr`.
+    pub pointer: bool,
+    /// For `.reg` parameters of functions: the register.
+    pub register: Option<Reg>,
+}
+
+/// A label or an instruction.
+#[derive(Debug)]
+pub enum Item {
+    /// Branches to this label arrive here.
+    Label(Label),
+    /// An instruction.
+    Instruction(Instruction),
+}
+
+/// An instruction bound to its row.
+pub struct Instruction {
+    /// Its row of the table.
+    pub form: &'static Form,
+    /// What its modifiers say.
+    pub modifiers: Arc<Modifiers>,
+    /// Guard predicate, and whether it is negated.
+    pub guard: Option<(Reg, bool)>,
+    /// Operands in order.
+    pub operands: Vec<Operand>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl std::fmt::Debug for Instruction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?} {:?}", self.form.row.syntax, self.modifiers, self.operands)
+    }
+}
+
+/// An operand with its names resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// `!p`
+    NotReg(Reg),
+    /// A constant by its bits in the operand's type, zero-extended.
+    Imm(u64),
+    /// A special register.
+    Special(Special),
+    /// `_`
+    Sink,
+    /// `{a, b}`
+    Vector(Vec<Operand>),
+    /// `p|q`
+    Pair(Box<[Operand; 2]>),
+    /// A memory operand.
+    Address(Base, i64),
+    /// The address of something as a value.
+    AddressOf(Base, i64),
+    /// A label.
+    Label(Label),
+    /// A function.
+    Function(FuncId),
+    /// `(a, b)` of a call.
+    List(Vec<Operand>),
+}
+
+/// What an address counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Zero.
+    Absolute,
+    /// A register.
+    Reg(Reg),
+    /// A variable in memory.
+    Variable(VarId),
+    /// A `.param` variable.
+    Param(ParamId),
+}
+
+/// Special registers that translate (PTX chapter 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    LaneId,
+    WarpId,
+    Nwarpid,
+    DynamicSharedSize,
+    TotalSharedSize,
+    Clock,
+    ClockHigh,
+    Clock64,
+}
+
+impl Special {
+    /// The special register of that name (with `%`) and component.
+    pub fn from_name(name: &str, component: Option<&str>) -> Option<Self> {
+        let dimension = match component {
+            Some("x") => Some(0),
+            Some("y") => Some(1),
+            Some("z") => Some(2),
+            _ => None,
+        };
+        match (name, dimension, component) {
+            ("%tid", Some(d), _) => Some(Self::Tid(d)),
+            ("%ntid", Some(d), _) => Some(Self::Ntid(d)),
+            ("%ctaid", Some(d), _) => Some(Self::Ctaid(d)),
+            ("%nctaid", Some(d), _) => Some(Self::Nctaid(d)),
+            ("%laneid", _, None) => Some(Self::LaneId),
+            ("%warpid", _, None) => Some(Self::WarpId),
+            ("%nwarpid", _, None) => Some(Self::Nwarpid),
+            ("%dynamic_smem_size", _, None) => Some(Self::DynamicSharedSize),
+            ("%total_smem_size", _, None) => Some(Self::TotalSharedSize),
+            ("%clock", _, None) => Some(Self::Clock),
+            ("%clock_hi", _, None) => Some(Self::ClockHigh),
+            ("%clock64", _, None) => Some(Self::Clock64),
+            _ => None,
+        }
+    }
+
+    /// Whether PTX has a special register of that name, translated or not.
+    pub fn is_known(name: &str) -> bool {
+        const NAMES: &str =
+            "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %gridid %is_explicit_cluster
+            %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank %lanemask_eq
+            %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo
+            %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec
+            %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap";
+        let family = |prefix: &str, limit: u32| {
+            let digits = name.strip_prefix(prefix).map(|rest| rest.trim_end_matches("_64"));
+            digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < limit)
+        };
+        NAMES.split_ascii_whitespace().any(|known| known == name)
+            || family("%pm", 8)
+            || family("%envreg", 32)
+            || family("%reserved_smem_offset_", 2)
+    }
+}

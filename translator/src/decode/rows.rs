@@ -1,0 +1,162 @@
+//! The instruction table: every form of every instruction that translates, one row each.
+//!
+//! To add an instruction, add its row here, its lowering function in [`crate::lower`], and a case file with expected
+//! results (`docs/adding-an-instruction.md`). The order of an opcode's rows is the order in which they are tried.
+
+use super::table::Row;
+use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
+use crate::lower::{Lowering, atomics, compare, convert, float, integer, logic, memory, movement};
+
+use crate::decode::program::Instruction;
+
+const fn lower(function: fn(&mut Lowering<'_, '_>, &Instruction) -> crate::lower::Result) -> Rule {
+    Rule::Lower(function)
+}
+
+macro_rules! rows {
+    ($($syntax:literal, $operands:literal => $rule:expr;)*) => {
+        /// All rows.
+        pub const ROWS: &[Row] = &[$(Row { syntax: $syntax, operands: $operands, rule: $rule }),*];
+    };
+}
+
+rows! {
+    // Integer arithmetic
+    "add{.sat}.s32", "d a b" => lower(integer::add);
+    "add.(u16|u32|u64|s16|s64)", "d a b" => lower(integer::add);
+    "sub{.sat}.s32", "d a b" => lower(integer::sub);
+    "sub.(u16|u32|u64|s16|s64)", "d a b" => lower(integer::sub);
+    "mul.(hi|lo).(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::mul);
+    "mul.wide.(u16|u32|s16|s32)", "d:w0 a b" => lower(integer::mul);
+    "mad.(hi|lo).(u16|u32|u64|s16|s32|s64)", "d a b c" => lower(integer::mad);
+    "mad.hi.sat.s32", "d a b c" => lower(integer::mad);
+    "mad.wide.(u16|u32|s16|s32)", "d:w0 a b c:w0" => lower(integer::mad);
+    "mul24.(hi|lo).(u32|s32)", "d a b" => lower(integer::mul24);
+    "mad24.(hi|lo).(u32|s32)", "d a b c" => lower(integer::mad24);
+    "mad24.hi.sat.s32", "d a b c" => lower(integer::mad24);
+    "sad.(u16|u32|u64|s16|s32|s64)", "d a b c" => lower(integer::sad);
+    "div.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::div);
+    "rem.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::rem);
+    "abs.(s16|s32|s64)", "d a" => lower(integer::abs);
+    "neg.(s16|s32|s64)", "d a" => lower(integer::neg);
+    "min.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::min);
+    "max.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::max);
+    "popc.(b32|b64)", "d:u32 a" => lower(integer::popc);
+    "clz.(b32|b64)", "d:u32 a" => lower(integer::clz);
+    "bfind{.shiftamt}.(u32|u64|s32|s64)", "d:u32 a" => lower(integer::bfind);
+    "brev.(b32|b64)", "d a" => lower(integer::brev);
+    "bfe.(u32|u64|s32|s64)", "d a b:u32 c:u32" => lower(integer::bfe);
+    "bfi.(b32|b64)", "d a b c:u32 e:u32" => lower(integer::bfi);
+
+    // Floating point
+    "add{.rn}{.ftz}{.sat}.f32", "d a b" => lower(float::add);
+    "add{.rn}.f64", "d a b" => lower(float::add);
+    "sub{.rn}{.ftz}{.sat}.f32", "d a b" => lower(float::sub);
+    "sub{.rn}.f64", "d a b" => lower(float::sub);
+    "mul{.rn}{.ftz}{.sat}.f32", "d a b" => lower(float::mul);
+    "mul{.rn}.f64", "d a b" => lower(float::mul);
+    "fma.rn{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "fma.rn.f64", "d a b c" => lower(float::fma);
+    "mad{.rn}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "mad{.rn}.f64", "d a b c" => lower(float::fma);
+    "div.(approx|full){.ftz}.f32", "d a b" => lower(float::div_approx);
+    "div.rn{.ftz}.f32", "d a b" => lower(float::div);
+    "div.rn.f64", "d a b" => lower(float::div);
+    "rcp.approx{.ftz}.f32", "d a" => lower(float::rcp_approx);
+    "rcp.rn{.ftz}.f32", "d a" => lower(float::rcp);
+    "rcp.rn.f64", "d a" => lower(float::rcp);
+    "sqrt.approx{.ftz}.f32", "d a" => lower(float::sqrt_approx);
+    "sqrt.rn{.ftz}.f32", "d a" => lower(float::sqrt);
+    "sqrt.rn.f64", "d a" => lower(float::sqrt);
+    "rsqrt.approx{.ftz}.f32", "d a" => lower(float::rsqrt);
+    "rsqrt.approx.f64", "d a" => lower(float::rsqrt);
+    "sin.approx{.ftz}.f32", "d a" => lower(float::sin);
+    "cos.approx{.ftz}.f32", "d a" => lower(float::cos);
+    "lg2.approx{.ftz}.f32", "d a" => lower(float::lg2);
+    "ex2.approx{.ftz}.f32", "d a" => lower(float::ex2);
+    "abs{.ftz}.f32", "d a" => lower(float::abs);
+    "abs.f64", "d a" => lower(float::abs);
+    "neg{.ftz}.f32", "d a" => lower(float::neg);
+    "neg.f64", "d a" => lower(float::neg);
+    "min{.ftz}{.NaN}.f32", "d a b" => lower(float::min);
+    "min.f64", "d a b" => lower(float::min);
+    "max{.ftz}{.NaN}.f32", "d a b" => lower(float::max);
+    "max.f64", "d a b" => lower(float::max);
+    "copysign.(f32|f64)", "d a b" => lower(float::copysign);
+    "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "d:pred a" => lower(float::testp);
+
+    // Comparison and selection
+    "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "p|q a b !c" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.f32", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.f32", "p|q a b !c" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).f64", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).f64", "p|q a b !c" => lower(compare::setp);
+    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.(u32|s32|f32).f32", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.(u32|s32|f32).f32", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(u32|s32|f32).f64", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).(u32|s32|f32).f64", "d a:1 b:1 !c" => lower(compare::set);
+    "selp.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "d a b c:pred" => lower(compare::selp);
+    "slct.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64).s32", "d a b c:1" => lower(compare::slct);
+    "slct{.ftz}.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64).f32", "d a b c:1" => lower(compare::slct);
+
+    // Logic and shifts
+    "and.(pred|b16|b32|b64)", "d a b" => lower(logic::and);
+    "or.(pred|b16|b32|b64)", "d a b" => lower(logic::or);
+    "xor.(pred|b16|b32|b64)", "d a b" => lower(logic::xor);
+    "not.(pred|b16|b32|b64)", "d a" => lower(logic::not);
+    "cnot.(b16|b32|b64)", "d a" => lower(logic::cnot);
+    "lop3.b32", "d a b c e:u32" => lower(logic::lop3);
+    "shf.(l|r).(clamp|wrap).b32", "d a b c:u32" => lower(logic::shf);
+    "shl.(b16|b32|b64)", "d a b:u32" => lower(logic::shl);
+    "shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a b:u32" => lower(logic::shr);
+    "prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16}", "d a b c" => lower(logic::prmt);
+
+    // Data movement and conversion
+    "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
+    "cvta{.to}.(global|shared|shared::cta|local|const|param).(u32|u64)", "d &a" => lower(convert::cvta);
+    "isspacep.(global|shared|shared::cta|local|const|param)", "d:pred a:u64" => lower(convert::isspacep);
+    "cvt{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.rn{.ftz}{.sat}.(f32|f64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_float);
+    "cvt.(rni|rzi|rmi|rpi){.ftz}{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(f32|f64)", "D A:1" => lower(convert::float_to_int);
+    "cvt{.rni|.rzi|.rmi|.rpi}{.ftz}{.sat}.f32.f32", "D A:1" => lower(convert::float_to_float);
+    "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f64.f64", "D A:1" => lower(convert::float_to_float);
+    "cvt{.ftz}{.sat}.f64.f32", "D A:1" => lower(convert::float_to_float);
+    "cvt.rn{.ftz}{.sat}.f32.f64", "D A:1" => lower(convert::float_to_float);
+    "ld{.weak}{.global|.shared|.shared::cta|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "ld.volatile{.global|.shared|.shared::cta|.local|.const|.param}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "ld.(relaxed|acquire).(cta|cluster|gpu|sys){.global|.shared|.shared::cta}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "ld.global{.ca|.cg|.cs}.nc{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "st{.weak}{.global|.shared|.shared::cta|.local|.param|.param::func}{.wb|.cg|.cs|.wt}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "st.volatile{.global|.shared|.shared::cta|.local}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "prefetch{.global|.local}.(L1|L2)", "[a]" => Nothing;
+    "prefetchu.L1", "[a]" => Nothing;
+
+    // Synchronisation
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64|u32|u64|s32)", "d [a] b c" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.exch.(u32|u64|s32|f32)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|s64|f32|f64)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d [a] b" => lower(atomics::atom);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor).(b32|b64)", "[a] b" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "[a] b" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|s64|f32|f64)", "[a] b" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "[a] b" => lower(atomics::red);
+    "bar.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "bar.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "barrier.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "barrier.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "membar.(cta|gl|sys)", "" => lower(memory::fence);
+    "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "" => lower(memory::fence);
+
+    // Control flow
+    "bra{.uni}", "@" => Branch;
+    "ret{.uni}", "" => Return;
+    "exit", "" => Exit;
+    "call{.uni}", "call" => Call;
+}

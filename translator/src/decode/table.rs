@@ -1,0 +1,171 @@
+//! The form of the instruction table's rows, and finding the row that an instruction as written belongs to.
+//!
+//! A row's syntax is written as the PTX manual writes it: `add{.rn|.rz}{.ftz}.(f32|f64)`. `{…}` may be left out, `(…)`
+//! is a choice. ptxas takes modifiers in any order, so rows are matched as sets; only types keep their order.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use super::rows::ROWS;
+use super::types::ScalarType;
+use super::vocabulary;
+use crate::ast;
+use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::lower::Rule;
+
+/// One row of the instruction table.
+pub struct Row {
+    /// Opcode and modifiers.
+    pub syntax: &'static str,
+    /// Operands; see [`super::operands`] for the notation.
+    pub operands: &'static str,
+    /// How it becomes intermediate operations.
+    pub rule: Rule,
+}
+
+/// A row with its syntax taken apart.
+pub struct Form {
+    /// The row.
+    pub row: &'static Row,
+    slots: Vec<Slot>,
+    /// The operand notation, split.
+    pub operands: Vec<&'static str>,
+}
+
+struct Slot {
+    choices: Vec<&'static str>,
+    required: bool,
+    is_type: bool,
+}
+
+/// What an instruction's modifiers say, in the row's own strings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Type modifiers in order.
+    pub types: Vec<ScalarType>,
+    /// The others, in the order of the row's slots.
+    pub words: Vec<&'static str>,
+}
+
+impl Modifiers {
+    /// Whether a modifier is there.
+    pub fn has(&self, word: &str) -> bool {
+        self.words.contains(&word)
+    }
+
+    /// The first of several alternatives that is there.
+    pub fn one_of<'w>(&self, words: &[&'w str]) -> Option<&'w str> {
+        words.iter().copied().find(|word| self.has(word))
+    }
+
+    /// The type modifier number `index`; rows guarantee those that their operands and rules ask for, so `.b32` stands
+    /// in for one that is missing only if a row is wrong (a test checks all rows).
+    pub fn ty(&self, index: usize) -> ScalarType {
+        self.types.get(index).copied().unwrap_or(ScalarType::B32)
+    }
+}
+
+static FORMS: LazyLock<FxHashMap<&'static str, Vec<Form>>> = LazyLock::new(|| {
+    let mut forms: FxHashMap<&'static str, Vec<Form>> = FxHashMap::default();
+    for row in ROWS {
+        let (opcode, slots) = parse_syntax(row.syntax);
+        forms.entry(opcode).or_default().push(Form { row, slots, operands: row.operands.split_whitespace().collect() });
+    }
+    forms
+});
+
+/// Splits `op{.a|.b}.(c|d).e` into the opcode and its slots.
+fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
+    let end = syntax.find(['.', '{']).unwrap_or(syntax.len());
+    let (opcode, mut rest) = syntax.split_at(end);
+    let mut slots = Vec::new();
+    while !rest.is_empty() {
+        let (text, required, next) = if let Some(inner) = rest.strip_prefix('{') {
+            let close = inner.find('}').unwrap_or(inner.len());
+            (&inner[..close], false, inner.get(close + 1..).unwrap_or(""))
+        } else if let Some(inner) = rest.strip_prefix(".(") {
+            let close = inner.find(')').unwrap_or(inner.len());
+            (&inner[..close], true, inner.get(close + 1..).unwrap_or(""))
+        } else {
+            let inner = &rest[1..];
+            let close = inner.find(['.', '{']).unwrap_or(inner.len());
+            (&inner[..close], true, &inner[close..])
+        };
+        let choices: Vec<_> = text.split('|').map(|choice| choice.trim_start_matches('.')).collect();
+        let is_type = choices.iter().all(|choice| ScalarType::from_name(choice).is_some());
+        slots.push(Slot { choices, required, is_type });
+        rest = next;
+    }
+    (opcode, slots)
+}
+
+impl Form {
+    /// Matches modifiers as written against this row.
+    fn matches(&self, modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
+        let mut found: Vec<Option<&'static str>> = vec![None; self.slots.len()];
+        for modifier in modifiers {
+            let place = self.slots.iter().zip(&mut found).find_map(|(slot, place)| {
+                let choice = slot.choices.iter().find(|choice| **choice == modifier.text)?;
+                place.is_none().then_some((choice, place))
+            });
+            let (choice, place) = place?;
+            *place = Some(choice);
+        }
+        let mut result = Modifiers::default();
+        for (slot, word) in self.slots.iter().zip(found) {
+            match word {
+                None if slot.required => return None,
+                None => {}
+                Some(word) if slot.is_type => result.types.extend(ScalarType::from_name(word)),
+                Some(word) => result.words.push(word),
+            }
+        }
+        Some(result)
+    }
+
+    fn knows(&self, modifier: &str) -> bool {
+        self.slots.iter().any(|slot| slot.choices.contains(&modifier))
+    }
+}
+
+/// Finds the row of an instruction, or says what is wrong with its opcode or modifiers.
+pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifiers), Diagnostic> {
+    let opcode = instruction.opcode;
+    let Some(forms) = FORMS.get(opcode.text) else {
+        return Err(if vocabulary::is_opcode(opcode.text) {
+            Diagnostic::unsupported(format!("PTX instruction `{}` is not translated yet", opcode.text), opcode.span)
+        } else {
+            Diagnostic::new(ErrorKind::UnknownOpcode(opcode.text.to_owned()), opcode.span)
+        });
+    };
+    if let Some(found) = forms.iter().find_map(|form| Some((form, form.matches(&instruction.modifiers)?))) {
+        return Ok(found);
+    }
+    for modifier in &instruction.modifiers {
+        if !vocabulary::is_modifier(modifier.text) {
+            let kind =
+                ErrorKind::UnknownModifier { opcode: opcode.text.to_owned(), modifier: modifier.text.to_owned() };
+            return Err(Diagnostic::new(kind, modifier.span).with_help("no PTX instruction has this modifier"));
+        }
+    }
+    let unknown = instruction.modifiers.iter().find(|modifier| !forms.iter().any(|form| form.knows(modifier.text)));
+    Err(match unknown {
+        Some(modifier) => Diagnostic::unsupported(
+            format!("`{}` with modifier `.{}` is not translated (PTX has the modifier)", opcode.text, modifier.text),
+            modifier.span,
+        ),
+        None => {
+            let span = instruction.modifiers.last().map_or(opcode.span, |last| opcode.span.to(last.span));
+            let written: String = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text)).collect();
+            let known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
+            Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
+                .with_help(format!("translated forms: {}", known.join(", ")))
+        }
+    })
+}
+
+/// All rows of an opcode.
+pub fn forms(opcode: &str) -> &'static [Form] {
+    FORMS.get(opcode).map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,148 @@
+//! Sizes, alignments and initial contents of variables.
+
+use super::operands::immediate;
+use super::program::{InitPiece, InitValue, VarId};
+use super::types::{Class, ScalarType};
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+
+/// The largest variable in memory: 2^40 bytes, so that offsets never overflow.
+const MAX_SIZE: u64 = 1 << 40;
+
+/// Type of a variable's elements.
+pub(super) fn element_type(variable: &ast::Variable<'_>) -> Result<ScalarType, Diagnostic> {
+    ScalarType::from_name(variable.ty.text)
+        .ok_or_else(|| Diagnostic::invalid(format!("`.{}` is not a type", variable.ty.text), variable.ty.span))
+}
+
+/// Size in bytes; `None` for an array without a size. A leading `[]` takes its size from the initialiser.
+pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Option<u64>, Diagnostic> {
+    let mut size = u64::from(ty.bytes()) * u64::from(variable.vector);
+    for (position, dim) in variable.dims.iter().enumerate() {
+        let count = match (dim, &variable.init) {
+            (Some(count), _) => *count,
+            (None, Some(ast::Init::List(list, _))) if position == 0 => list.len() as u64,
+            (None, Some(ast::Init::String(text, _))) if position == 0 => text.len() as u64,
+            (None, _) => return Ok(None),
+        };
+        size = size
+            .checked_mul(count)
+            .filter(|size| *size <= MAX_SIZE)
+            .ok_or_else(|| Diagnostic::invalid("this variable is larger than a terabyte", variable.span))?;
+    }
+    Ok(Some(size))
+}
+
+/// Alignment in bytes: the declared one, else that of the whole vector.
+pub(super) fn align_of(variable: &ast::Variable<'_>, ty: ScalarType) -> u64 {
+    let natural = u64::from(ty.bytes()) * u64::from(variable.vector);
+    variable.align.map_or(natural, u64::from).next_power_of_two().clamp(1, 1 << 20)
+}
+
+/// The initial content in pieces. `find` resolves names of variables.
+pub(super) fn initial_content(
+    variable: &ast::Variable<'_>,
+    ty: ScalarType,
+    size: u64,
+    find: &dyn Fn(&str) -> Option<VarId>,
+) -> Result<Vec<InitPiece>, Diagnostic> {
+    let Some(init) = &variable.init else { return Ok(Vec::new()) };
+    let mut pieces = Vec::new();
+    let mut filler = Filler { ty, end: size, find, pieces: &mut pieces };
+    if let ast::Init::String(text, span) = init {
+        if ty.bytes() != 1 || text.len() as u64 > size {
+            return Err(Diagnostic::invalid("this string does not fit the variable", *span));
+        }
+        let bytes = text.bytes().enumerate();
+        pieces.extend(bytes.map(|(i, byte)| InitPiece {
+            offset: i as u64,
+            size: 1,
+            value: InitValue::Bits(u64::from(byte)),
+        }));
+        return Ok(pieces);
+    }
+    // Strides of the nested levels: each dimension, then the vector.
+    let mut strides = Vec::new();
+    let mut stride = size;
+    for dim in &variable.dims {
+        let count = dim.unwrap_or_else(|| match init {
+            ast::Init::List(list, _) => list.len() as u64,
+            _ => 1,
+        });
+        stride = stride.checked_div(count.max(1)).unwrap_or(0);
+        strides.push(stride);
+    }
+    if variable.vector > 1 {
+        strides.push(u64::from(ty.bytes()));
+    }
+    filler.fill(init, 0, size, &strides)?;
+    Ok(pieces)
+}
+
+struct Filler<'a> {
+    ty: ScalarType,
+    end: u64,
+    find: &'a dyn Fn(&str) -> Option<VarId>,
+    pieces: &'a mut Vec<InitPiece>,
+}
+
+impl Filler<'_> {
+    /// Writes one level of an initialiser to `offset..offset + room`. The parser bounds how deep they nest.
+    fn fill(&mut self, init: &ast::Init<'_>, offset: u64, room: u64, strides: &[u64]) -> Result<(), Diagnostic> {
+        match init {
+            ast::Init::Scalar(constant, span) => {
+                let bytes = self.ty.bytes();
+                if offset.saturating_add(u64::from(bytes)) > self.end || self.ty.bits() > 64 {
+                    return Err(Diagnostic::invalid("more initial values than the variable has room for", *span));
+                }
+                let value = match *constant {
+                    ast::Constant::Address { symbol, offset, mask, .. } => {
+                        let variable = (self.find)(symbol.text).ok_or_else(|| {
+                            Diagnostic::unsupported(
+                                format!("the address of `{}` as an initial value", symbol.text),
+                                symbol.span,
+                            )
+                        })?;
+                        let shift = match mask {
+                            None => 0,
+                            Some(mask) => mask_shift(mask).ok_or_else(|| {
+                                Diagnostic::invalid("a mask must select whole bytes of an address", *span)
+                            })?,
+                        };
+                        InitValue::Address { variable, offset, shift }
+                    }
+                    constant => {
+                        let ty = if self.ty.class() == Class::Packed { ScalarType::B32 } else { self.ty };
+                        InitValue::Bits(immediate(constant, ty, *span)?)
+                    }
+                };
+                let size = u8::try_from(bytes).unwrap_or(8);
+                self.pieces.push(InitPiece { offset, size, value });
+                Ok(())
+            }
+            ast::Init::Property { span, .. } => Err(Diagnostic::unsupported("initial properties of textures", *span)),
+            ast::Init::String(_, span) => Err(Diagnostic::invalid("a string can't stand inside braces", *span)),
+            ast::Init::List(list, span) => {
+                // A flat list may fill a nested array: then every element is a scalar.
+                let flat = list.iter().all(|element| matches!(element, ast::Init::Scalar(..)));
+                let (stride, rest) = match strides {
+                    _ if flat => (u64::from(self.ty.bytes()), [].as_slice()),
+                    [stride, rest @ ..] => (*stride, rest),
+                    [] => return Err(Diagnostic::invalid("braces nest deeper than the variable's dimensions", *span)),
+                };
+                for (index, element) in list.iter().enumerate() {
+                    let at = (index as u64).checked_mul(stride).filter(|at| *at < room).ok_or_else(|| {
+                        Diagnostic::invalid("more initial values than the variable has room for", *span)
+                    })?;
+                    self.fill(element, offset + at, stride, rest)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Right shift of a `0xFF00(…)` operator: the mask is one byte of an address.
+fn mask_shift(mask: u64) -> Option<u8> {
+    (0..8u8).map(|byte| byte * 8).find(|shift| mask == 0xff << shift)
+}

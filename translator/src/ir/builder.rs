@@ -1,0 +1,429 @@
+//! Appends statements to a list, inferring result types and simplifying trivial operations on the way.
+//!
+//! The builder does not check its arguments: [`verify`](super::verify) does, afterwards. It merges no equal
+//! operations and moves none.
+
+use rustc_hash::FxHashMap;
+
+use super::fold::{Folded, fold};
+use super::semantics::mask;
+use super::{Access, Atomic, Binary, Block, Builtin, Compare, Function, Op, Scope, Stmt, Type, Unary, Value, Var};
+use crate::diagnostic::Span;
+
+/// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
+///
+/// ```
+/// use ptx2spv_translator::ir::{Builder, Builtin, Function, Type};
+///
+/// let mut function = Function::default();
+/// let register = function.var(Type::I32);
+/// let mut b = Builder::new(&mut function);
+/// let thread = b.builtin(Builtin::ThreadIndex);
+/// let odd = b.and_const(thread, 1);
+/// let odd = b.is_nonzero(odd);
+/// b.if_else(
+///     odd,
+///     |b| {
+///         let one = b.i32(1);
+///         b.set(register, one);
+///     },
+///     |b| b.set(register, thread),
+/// );
+/// b.finish();
+/// assert_eq!(ptx2spv_translator::ir::verify(&function), Ok(()));
+/// ```
+pub struct Builder<'f> {
+    /// The function that gives values and variables.
+    pub function: &'f mut Function,
+    /// The list that statements are appended to.
+    pub block: Block,
+    /// What defines the values that this builder made; only operations that [`fold`] looks through.
+    definitions: FxHashMap<Value, Op>,
+}
+
+impl<'f> Builder<'f> {
+    /// A builder with an empty list.
+    pub fn new(function: &'f mut Function) -> Self {
+        Self { function, block: Block::new(), definitions: FxHashMap::default() }
+    }
+
+    /// Appends the list to the function's body.
+    pub fn finish(self) {
+        let mut block = self.block;
+        self.function.body.append(&mut block);
+    }
+
+    /// Appends a statement as it is.
+    pub fn push(&mut self, stmt: Stmt) {
+        self.block.push(stmt);
+    }
+
+    /// Marks the following statements as coming from an instruction.
+    pub fn at(&mut self, span: Span) {
+        self.push(Stmt::At(span));
+    }
+
+    /// The result of an operation: a new value, or an older one that is the same.
+    pub fn op(&mut self, ty: Type, op: Op) -> Value {
+        let definitions = &self.definitions;
+        match fold(self.function, &op, |value| definitions.get(&value).copied()) {
+            Some(Folded::Value(value)) => value,
+            Some(Folded::Const(bits)) => self.constant(ty, bits),
+            None => self.define(ty, op),
+        }
+    }
+
+    /// A new value of an operation, without simplification.
+    fn define(&mut self, ty: Type, op: Op) -> Value {
+        let value = self.function.value(ty);
+        self.note(value, op);
+        self.push(Stmt::Let(value, op));
+        value
+    }
+
+    /// Tells the builder what defines a value, so that it can simplify operations on it. The definition must be visible
+    /// wherever the builder appends.
+    pub fn note(&mut self, value: Value, op: Op) {
+        if matches!(op, Op::Const(_) | Op::Unary(..)) {
+            self.definitions.insert(value, op);
+        }
+    }
+
+    /// The bits of a value that this builder made as a constant.
+    pub fn known(&self, value: Value) -> Option<u64> {
+        match self.definitions.get(&value) {
+            Some(Op::Const(bits)) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// Type of a value.
+    pub fn type_of(&self, value: Value) -> Type {
+        self.function.type_of(value)
+    }
+
+    /// A new variable.
+    pub fn var(&mut self, ty: Type) -> Var {
+        self.function.var(ty)
+    }
+
+    /// A constant by its bits; those that the type doesn't have are dropped.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.define(ty, Op::Const(bits & mask(ty)))
+    }
+
+    /// A `Bool` constant.
+    pub fn bool(&mut self, value: bool) -> Value {
+        self.constant(Type::Bool, value.into())
+    }
+
+    /// An `I32` constant.
+    pub fn i32(&mut self, value: u32) -> Value {
+        self.constant(Type::I32, value.into())
+    }
+
+    /// An `I64` constant.
+    pub fn i64(&mut self, value: u64) -> Value {
+        self.constant(Type::I64, value)
+    }
+
+    /// An `F32` constant.
+    pub fn f32(&mut self, value: f32) -> Value {
+        self.constant(Type::F32, value.to_bits().into())
+    }
+
+    /// An `F64` constant.
+    pub fn f64(&mut self, value: f64) -> Value {
+        self.constant(Type::F64, value.to_bits())
+    }
+
+    /// A constant of the type that another value has.
+    pub fn constant_like(&mut self, like: Value, bits: u64) -> Value {
+        let ty = self.type_of(like);
+        self.constant(ty, bits)
+    }
+
+    /// A unary operation.
+    pub fn unary(&mut self, op: Unary, a: Value) -> Value {
+        let ty = match op {
+            Unary::ZeroExtend | Unary::SignExtend => Type::I64,
+            Unary::Truncate => Type::I32,
+            Unary::Widen => Type::F64,
+            Unary::Narrow => Type::F32,
+            Unary::Bitcast(ty)
+            | Unary::SignedToFloat(ty)
+            | Unary::UnsignedToFloat(ty)
+            | Unary::FloatToSigned(ty)
+            | Unary::FloatToUnsigned(ty) => ty,
+            _ => self.type_of(a),
+        };
+        self.op(ty, Op::Unary(op, a))
+    }
+
+    /// A binary operation.
+    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
+        let ty = self.type_of(a);
+        self.op(ty, Op::Binary(op, a, b))
+    }
+
+    /// A binary operation with a constant (for shifts, the amount).
+    pub fn binary_const(&mut self, op: Binary, a: Value, b: u64) -> Value {
+        let ty = if matches!(op, Binary::Shl | Binary::Shr | Binary::Sar) { Type::I32 } else { self.type_of(a) };
+        let b = self.constant(ty, b);
+        self.binary(op, a, b)
+    }
+
+    /// A comparison.
+    pub fn compare(&mut self, op: Compare, a: Value, b: Value) -> Value {
+        self.op(Type::Bool, Op::Compare(op, a, b))
+    }
+
+    /// A comparison with a constant.
+    pub fn compare_const(&mut self, op: Compare, a: Value, b: u64) -> Value {
+        let b = self.constant_like(a, b);
+        self.compare(op, a, b)
+    }
+
+    /// `condition ? then : otherwise`.
+    pub fn select(&mut self, condition: Value, then: Value, otherwise: Value) -> Value {
+        let ty = self.type_of(then);
+        self.op(ty, Op::Select(condition, then, otherwise))
+    }
+
+    /// `a * b + c` rounded once.
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        let ty = self.type_of(a);
+        self.op(ty, Op::Fma(a, b, c))
+    }
+
+    /// A value that the launch gives; `I32` but for [`Builtin::Clock`].
+    pub fn builtin(&mut self, builtin: Builtin) -> Value {
+        let ty = if builtin == Builtin::Clock { Type::I64 } else { Type::I32 };
+        self.op(ty, Op::Builtin(builtin))
+    }
+
+    /// A word of the push constant block; `I32` or `I64`.
+    pub fn push_constant(&mut self, ty: Type, offset: u32) -> Value {
+        self.op(ty, Op::Builtin(Builtin::PushConstant(offset)))
+    }
+
+    /// The present content of a variable.
+    pub fn get(&mut self, var: Var) -> Value {
+        let ty = self.function.var_type(var);
+        self.op(ty, Op::Get(var))
+    }
+
+    /// Assigns a variable.
+    pub fn set(&mut self, var: Var, value: Value) {
+        self.push(Stmt::Set(var, value));
+    }
+
+    /// Reads a number of elements.
+    pub fn load(&mut self, access: Access, address: Value, elements: usize) -> Vec<Value> {
+        let ty = if access.bytes == 8 { Type::I64 } else { Type::I32 };
+        let results: Vec<Value> = (0..elements).map(|_| self.function.value(ty)).collect();
+        self.push(Stmt::Load { results: results.clone(), access, address });
+        results
+    }
+
+    /// Reads one element.
+    pub fn load_one(&mut self, access: Access, address: Value) -> Value {
+        let result = self.function.value(if access.bytes == 8 { Type::I64 } else { Type::I32 });
+        self.push(Stmt::Load { results: vec![result], access, address });
+        result
+    }
+
+    /// Writes elements.
+    pub fn store(&mut self, access: Access, address: Value, values: Vec<Value>) {
+        self.push(Stmt::Store { values, access, address });
+    }
+
+    /// A read-modify-write.
+    pub fn atomic(&mut self, atomic: Atomic) {
+        self.push(Stmt::Atomic(atomic));
+    }
+
+    /// A barrier of the block.
+    pub fn barrier(&mut self) {
+        self.push(Stmt::Barrier);
+    }
+
+    /// A fence.
+    pub fn fence(&mut self, scope: Scope) {
+        self.push(Stmt::Fence(scope));
+    }
+
+    /// The list that `fill` appends to, apart from the present one.
+    pub fn nested(&mut self, fill: impl FnOnce(&mut Self)) -> Block {
+        let outer = std::mem::take(&mut self.block);
+        fill(self);
+        std::mem::replace(&mut self.block, outer)
+    }
+
+    /// Runs `then` if the condition holds.
+    pub fn if_(&mut self, condition: Value, then: impl FnOnce(&mut Self)) {
+        self.if_else(condition, then, |_| {});
+    }
+
+    /// Runs `then` if the condition holds, else `otherwise`.
+    pub fn if_else(&mut self, condition: Value, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+        let then = self.nested(then);
+        let otherwise = self.nested(otherwise);
+        self.push(Stmt::If { condition, then, otherwise });
+    }
+
+    /// A value that one of two ways computes, through a variable of the type that `then` gives; floats go by their bits.
+    pub fn choose(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut Self) -> Value,
+        otherwise: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
+        let outer = std::mem::take(&mut self.block);
+        let value = then(self);
+        let ty = self.type_of(value);
+        let var = self.var(bits_type(ty));
+        self.set_bits(var, value);
+        let then = std::mem::replace(&mut self.block, outer);
+        let otherwise = self.nested(|b| {
+            let value = otherwise(b);
+            b.set_bits(var, value);
+        });
+        self.push(Stmt::If { condition, then, otherwise });
+        let bits = self.get(var);
+        self.bitcast(bits, ty)
+    }
+
+    fn set_bits(&mut self, var: Var, value: Value) {
+        let ty = self.function.var_type(var);
+        let bits = self.bitcast(value, ty);
+        self.set(var, bits);
+    }
+
+    /// Runs `body` again and again until a break.
+    pub fn loop_(&mut self, body: impl FnOnce(&mut Self)) {
+        let body = self.nested(body);
+        self.push(Stmt::Loop(body));
+    }
+
+    /// Leaves the innermost loop; nothing may follow in the list.
+    pub fn break_(&mut self) {
+        self.push(Stmt::Break);
+    }
+
+    /// The same bits as another type of the same width; the value itself where it has that type.
+    pub fn bitcast(&mut self, value: Value, ty: Type) -> Value {
+        if self.type_of(value) == ty { value } else { self.unary(Unary::Bitcast(ty), value) }
+    }
+
+    /// The bits of a float; an integer as it is.
+    pub fn bits(&mut self, value: Value) -> Value {
+        let ty = self.type_of(value);
+        self.bitcast(value, bits_type(ty))
+    }
+
+    /// A float's bits with the sign's cleared, as an integer.
+    pub fn magnitude(&mut self, value: Value) -> Value {
+        let bits = self.bits(value);
+        let ones = mask(self.type_of(bits));
+        self.and_const(bits, ones >> 1)
+    }
+
+    /// Whether an integer is zero.
+    pub fn is_zero(&mut self, value: Value) -> Value {
+        self.compare_const(Compare::Equal, value, 0)
+    }
+
+    /// Whether an integer isn't zero.
+    pub fn is_nonzero(&mut self, value: Value) -> Value {
+        self.compare_const(Compare::NotEqual, value, 0)
+    }
+
+    /// 1 for true and 0 for false, of an integer type.
+    pub fn bool_to(&mut self, ty: Type, value: Value) -> Value {
+        let one = self.constant(ty, 1);
+        let zero = self.constant(ty, 0);
+        self.select(value, one, zero)
+    }
+
+    /// The low and high half of an `I64`.
+    pub fn halves(&mut self, value: Value) -> (Value, Value) {
+        let low = self.truncate(value);
+        let high = self.shr(value, 32);
+        (low, self.truncate(high))
+    }
+
+    /// An `I64` from its halves.
+    pub fn join(&mut self, low: Value, high: Value) -> Value {
+        let low = self.zero_extend(low);
+        let high = self.zero_extend(high);
+        let high = self.shl(high, 32);
+        self.or(low, high)
+    }
+}
+
+/// The integer type of a type's width (`Bool` as it is).
+pub fn bits_type(ty: Type) -> Type {
+    match ty {
+        Type::F32 => Type::I32,
+        Type::F64 => Type::I64,
+        other => other,
+    }
+}
+
+macro_rules! shorthands {
+    (
+        unary { $($unary:ident $unary_op:ident),* }
+        binary { $($binary:ident $binary_const:ident $binary_op:ident),* }
+        shift { $($shift:ident $shift_by:ident $shift_op:ident),* }
+        float { $($float:ident $float_op:ident),* }
+        compare { $($compare:ident $compare_op:ident),* }
+    ) => {
+        /// Shorthands by the operation's name; those with `_const` and shifts take the second operand as a constant,
+        /// shifts ending in `_by` as a value.
+        #[allow(missing_docs)]
+        impl Builder<'_> {
+            $(pub fn $unary(&mut self, a: Value) -> Value {
+                self.unary(Unary::$unary_op, a)
+            })*
+            $(pub fn $binary(&mut self, a: Value, b: Value) -> Value {
+                self.binary(Binary::$binary_op, a, b)
+            }
+            pub fn $binary_const(&mut self, a: Value, b: u64) -> Value {
+                self.binary_const(Binary::$binary_op, a, b)
+            })*
+            $(pub fn $shift(&mut self, a: Value, amount: u32) -> Value {
+                self.binary_const(Binary::$shift_op, a, amount.into())
+            }
+            pub fn $shift_by(&mut self, a: Value, amount: Value) -> Value {
+                self.binary(Binary::$shift_op, a, amount)
+            })*
+            $(pub fn $float(&mut self, a: Value, b: Value) -> Value {
+                self.binary(Binary::$float_op, a, b)
+            })*
+            $(pub fn $compare(&mut self, a: Value, b: Value) -> Value {
+                self.compare(Compare::$compare_op, a, b)
+            })*
+        }
+    };
+}
+
+shorthands! {
+    unary {
+        not Not, neg Neg, bit_count BitCount, bit_reverse BitReverse, find_high_bit FindHighBit,
+        zero_extend ZeroExtend, sign_extend SignExtend, truncate Truncate, widen Widen, narrow Narrow, sqrt Sqrt
+    }
+    binary {
+        add add_const Add, sub sub_const Sub, mul mul_const Mul,
+        mul_high_unsigned mul_high_unsigned_const MulHighUnsigned,
+        mul_high_signed mul_high_signed_const MulHighSigned,
+        div_unsigned div_unsigned_const DivUnsigned, rem_unsigned rem_unsigned_const RemUnsigned,
+        and and_const And, or or_const Or, xor xor_const Xor
+    }
+    shift { shl shl_by Shl, shr shr_by Shr, sar sar_by Sar }
+    float { fadd FAdd, fsub FSub, fmul FMul, fdiv FDiv }
+    compare {
+        eq Equal, ne NotEqual, ult LessUnsigned, ule LessEqualUnsigned, slt LessSigned, sle LessEqualSigned,
+        feq FEqual, fne FNotEqual, flt FLess, fle FLessEqual
+    }
+}

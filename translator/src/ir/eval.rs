@@ -1,0 +1,350 @@
+//! A small interpreter of the intermediate representation, for tests: one thread, memories as byte arrays.
+//!
+//! It plays a device with given [`Facts`]: float arithmetic that a fact vouches for is correctly rounded, and what no
+//! fact vouches for goes wrong on purpose, so that code which relies on it shows. Operations as the device gives them
+//! (`…Approx`) are the host's, off by one unit in the last place.
+
+use super::semantics;
+use super::{
+    Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
+    GENERIC_TAG_SHIFT, Op, Space, Stmt, Type, Unary, Value, mask,
+};
+use crate::target::Facts;
+
+/// Address of the first byte of [`Machine::global`].
+pub const GLOBAL_BASE: u64 = 0x10000;
+
+/// Why a run stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// An access outside its memory, or misaligned.
+    #[error("access to {bytes} bytes at {address:#x} of {space:?} memory")]
+    Access {
+        /// Where.
+        space: Space,
+        /// Address or offset.
+        address: u64,
+        /// Bytes of the access.
+        bytes: usize,
+    },
+    /// An operation whose precondition failed.
+    #[error("the precondition of {0:?} failed")]
+    Precondition(Op),
+    /// More steps than allowed.
+    #[error("out of steps")]
+    Steps,
+}
+
+/// The thread, its memories and its device.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// What the device's arithmetic does right.
+    pub facts: Facts,
+    /// Global memory from [`GLOBAL_BASE`] on.
+    pub global: Vec<u8>,
+    /// The block's memory.
+    pub shared: Vec<u8>,
+    /// The thread's memory.
+    pub local: Vec<u8>,
+    /// The push constant block.
+    pub push_constants: Vec<u8>,
+    /// The thread's number within its block; the block is a row.
+    pub thread: u32,
+    /// Bits of the variables; set to zero for those that a function has more.
+    pub vars: Vec<u64>,
+    /// Statements that may still run.
+    pub steps: u64,
+    /// Bits of the values that a run came to.
+    pub values: Vec<u64>,
+}
+
+impl Machine {
+    /// Runs a function that passes [`verify`](super::verify), starting with the variables as they are.
+    pub fn run(&mut self, function: &Function) -> Result<(), Fault> {
+        self.vars.resize(function.vars.len(), 0);
+        self.values.resize(function.values.len(), 0);
+        self.block(function, &function.body).map(|_| ())
+    }
+
+    /// Runs a list; true if it ended by a break.
+    fn block(&mut self, function: &Function, block: &Block) -> Result<bool, Fault> {
+        for stmt in block {
+            self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
+            match stmt {
+                Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => {}
+                Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
+                Stmt::Set(var, value) => self.vars[var.0 as usize] = self.get(*value),
+                Stmt::Load { results, access, address } => self.load(results, access, *address)?,
+                Stmt::Store { values, access, address } => self.store(values, access, *address)?,
+                Stmt::Atomic(atomic) => self.atomic(atomic)?,
+                Stmt::If { condition, then, otherwise } => {
+                    let arm = if self.get(*condition) != 0 { then } else { otherwise };
+                    if self.block(function, arm)? {
+                        return Ok(true);
+                    }
+                }
+                Stmt::Loop(body) => {
+                    while !self.block(function, body)? {
+                        // An empty body would never use up the steps.
+                        self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
+                    }
+                }
+                Stmt::Break => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    fn get(&self, value: Value) -> u64 {
+        self.values[value.0 as usize]
+    }
+
+    fn op(&self, function: &Function, result: Value, op: &Op) -> Result<u64, Fault> {
+        let ty = function.type_of(result);
+        let undefined = || Fault::Precondition(*op);
+        Ok(match *op {
+            Op::Const(bits) => bits & mask(ty),
+            Op::Get(var) => self.vars[var.0 as usize],
+            Op::Unary(unary, a) => {
+                let (from, a) = (function.type_of(a), self.get(a));
+                match semantics::unary(unary, from, ty, a) {
+                    Some(bits) => bits,
+                    None => self.float_unary(unary, from, ty, a).ok_or_else(undefined)?,
+                }
+            }
+            Op::Binary(binary, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                match ty {
+                    Type::F32 => self.f32_binary(binary, a, b).ok_or_else(undefined)?,
+                    Type::F64 => self.f64_binary(binary, a, b).ok_or_else(undefined)?,
+                    _ => semantics::binary(binary, ty, a, b).ok_or_else(undefined)?,
+                }
+            }
+            Op::Compare(compare, a, b) => {
+                let (ty, a, b) = (function.type_of(a), self.get(a), self.get(b));
+                match semantics::compare(compare, ty, a, b) {
+                    Some(holds) => holds,
+                    None => float_compare(compare, self.operand(ty, a), self.operand(ty, b)),
+                }
+                .into()
+            }
+            Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
+            Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
+            Op::Builtin(builtin) => self.builtin(builtin, ty),
+        })
+    }
+
+    fn builtin(&self, builtin: Builtin, ty: Type) -> u64 {
+        match builtin {
+            Builtin::ThreadId(0) | Builtin::ThreadIndex => self.thread.into(),
+            Builtin::ThreadId(_) | Builtin::WorkgroupId(_) => 0,
+            Builtin::BlockSize(_) => 1,
+            Builtin::SharedBytes => self.shared.len() as u64,
+            Builtin::PushConstant(offset) => {
+                let bytes = if ty == Type::I64 { 8 } else { 4 };
+                self.push_constants
+                    .get(offset as usize..)
+                    .map_or(0, |tail| little_endian(&tail[..bytes.min(tail.len())]))
+            }
+            Builtin::Clock => self.steps,
+            Builtin::LocalAddress(offset) => offset.into(),
+        }
+    }
+
+    /// An `F32` as the device takes or gives it.
+    fn flushed(&self, x: f32) -> f32 {
+        if self.facts.denormals_f32_kept || !x.is_subnormal() { x } else { 0f32.copysign(x) }
+    }
+
+    /// The number that a float operation takes from an operand's bits.
+    fn operand(&self, ty: Type, bits: u64) -> f64 {
+        if ty == Type::F32 { self.flushed(f32::from_bits(bits as u32)).into() } else { f64::from_bits(bits) }
+    }
+
+    fn float_unary(&self, op: Unary, from: Type, to: Type, a: u64) -> Option<u64> {
+        let x = self.operand(from, a);
+        let signed = if from == Type::I32 { i64::from(a as i32) } else { a as i64 };
+        let as_f32 = |x: f32| u64::from(self.flushed(x).to_bits());
+        // Rounds an `F64` result to the type; only for results that are exact in `F32` where that is the type.
+        let exact = |x: f64| if to == Type::F32 { as_f32(x as f32) } else { x.to_bits() };
+        let in_range = |low: f64, high: f64| x > low && x < high;
+        Some(match op {
+            Unary::SignedToFloat(Type::F32) => as_f32(signed as f32),
+            Unary::SignedToFloat(_) => (signed as f64).to_bits(),
+            Unary::UnsignedToFloat(Type::F32) => as_f32(a as f32),
+            Unary::UnsignedToFloat(_) => (a as f64).to_bits(),
+            Unary::FloatToSigned(Type::I32) if in_range(-2147483649.0, 2147483648.0) => u64::from(x as i32 as u32),
+            Unary::FloatToSigned(Type::I64) if in_range(-9223372036854777856.0, 9223372036854775808.0) => {
+                x as i64 as u64
+            }
+            Unary::FloatToUnsigned(Type::I32) if in_range(-1.0, 4294967296.0) => u64::from(x as u32),
+            Unary::FloatToUnsigned(Type::I64) if in_range(-1.0, 18446744073709551616.0) => x as u64,
+            Unary::Widen => x.to_bits(),
+            Unary::Narrow => as_f32(x as f32),
+            Unary::Trunc => exact(x.trunc()),
+            Unary::RoundEven => exact(x.round_ties_even()),
+            Unary::Floor => exact(x.floor()),
+            Unary::Ceil => exact(x.ceil()),
+            Unary::Sqrt if to == Type::F32 => {
+                off_by_one_unless(self.facts.sqrt_f32_rounded, to, as_f32((x as f32).sqrt()))
+            }
+            Unary::Sqrt => off_by_one_unless(self.facts.sqrt_f64_rounded, to, x.sqrt().to_bits()),
+            Unary::SqrtApprox => off_by_one_unless(false, to, exact(x.sqrt())),
+            Unary::InverseSqrtApprox => off_by_one_unless(false, to, exact(x.sqrt().recip())),
+            Unary::Exp2Approx => off_by_one_unless(false, to, exact(x.exp2())),
+            Unary::Log2Approx => off_by_one_unless(false, to, exact(x.log2())),
+            Unary::SinApprox => off_by_one_unless(false, to, exact(x.sin())),
+            Unary::CosApprox => off_by_one_unless(false, to, exact(x.cos())),
+            _ => return None,
+        })
+    }
+
+    fn f32_binary(&self, op: Binary, a: u64, b: u64) -> Option<u64> {
+        let (x, y) = (self.flushed(f32::from_bits(a as u32)), self.flushed(f32::from_bits(b as u32)));
+        let result = match op {
+            Binary::FAdd => x + y,
+            Binary::FSub => x - y,
+            Binary::FMul => x * y,
+            Binary::FDiv | Binary::FDivApprox => x / y,
+            _ => return None,
+        };
+        let right = match op {
+            Binary::FDiv => self.facts.div_f32_rounded,
+            _ => op != Binary::FDivApprox,
+        };
+        Some(off_by_one_unless(right, Type::F32, self.flushed(result).to_bits().into()))
+    }
+
+    fn f64_binary(&self, op: Binary, a: u64, b: u64) -> Option<u64> {
+        let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+        let (result, right) = match op {
+            Binary::FAdd => (x + y, true),
+            Binary::FSub => (x - y, true),
+            Binary::FMul => (x * y, true),
+            Binary::FDiv => (x / y, self.facts.div_f64_rounded),
+            Binary::FDivApprox => (x / y, false),
+            _ => return None,
+        };
+        Some(off_by_one_unless(right, Type::F64, result.to_bits()))
+    }
+
+    fn fma(&self, ty: Type, a: u64, b: u64, c: u64) -> u64 {
+        if ty == Type::F64 {
+            let (a, b, c) = (f64::from_bits(a), f64::from_bits(b), f64::from_bits(c));
+            return if self.facts.fma_f64_fused { a.mul_add(b, c) } else { a * b + c }.to_bits();
+        }
+        let [a, b, c] = [a, b, c].map(|bits| self.flushed(f32::from_bits(bits as u32)));
+        let result = if self.facts.fma_f32_fused { a.mul_add(b, c) } else { self.flushed(a * b) + c };
+        self.flushed(result).to_bits().into()
+    }
+
+    /// The memory of a space with the index of an access in it.
+    fn memory(&mut self, space: Space, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
+        let fault = Fault::Access { space, address, bytes };
+        if !address.is_multiple_of(bytes as u64) {
+            return Err(fault);
+        }
+        let (memory, offset) = match (space, address >> GENERIC_TAG_SHIFT) {
+            (Space::Generic, GENERIC_SHARED) => (&mut self.shared, Some(address & u64::from(u32::MAX))),
+            (Space::Generic, GENERIC_LOCAL) => (&mut self.local, Some(address & u64::from(u32::MAX))),
+            (Space::Global | Space::Generic, _) => (&mut self.global, address.checked_sub(GLOBAL_BASE)),
+            (Space::Shared, _) => (&mut self.shared, Some(address)),
+            (Space::Local, _) => (&mut self.local, Some(address)),
+        };
+        offset
+            .and_then(|offset| usize::try_from(offset).ok())
+            .and_then(|start| memory.get_mut(start..start.checked_add(bytes)?))
+            .ok_or(fault)
+    }
+
+    fn load(&mut self, results: &[Value], access: &Access, address: Value) -> Result<(), Fault> {
+        let element = usize::from(access.bytes);
+        let address = self.get(address);
+        let bytes = self.memory(access.space, address, element * results.len())?;
+        let loaded: Vec<u64> = bytes.chunks(element).map(little_endian).collect();
+        for (result, bits) in results.iter().zip(loaded) {
+            self.values[result.0 as usize] = bits;
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, values: &[Value], access: &Access, address: Value) -> Result<(), Fault> {
+        let element = usize::from(access.bytes);
+        let bits: Vec<u64> = values.iter().map(|value| self.get(*value)).collect();
+        let address = self.get(address);
+        let bytes = self.memory(access.space, address, element * values.len())?;
+        for (into, bits) in bytes.chunks_mut(element).zip(bits) {
+            into.copy_from_slice(&bits.to_le_bytes()[..element]);
+        }
+        Ok(())
+    }
+
+    fn atomic(&mut self, atomic: &Atomic) -> Result<(), Fault> {
+        let ty = if atomic.access.bytes == 8 { Type::I64 } else { Type::I32 };
+        let x = self.get(atomic.operand);
+        let expected = atomic.compare.map(|value| self.get(value));
+        let address = self.get(atomic.address);
+        let bytes = self.memory(atomic.access.space, address, atomic.access.bytes.into())?;
+        let old = little_endian(bytes);
+        let holds = |compare| semantics::compare(compare, ty, old, x) == Some(true);
+        let new = match atomic.op {
+            AtomicOp::Add => old.wrapping_add(x),
+            AtomicOp::And => old & x,
+            AtomicOp::Or => old | x,
+            AtomicOp::Xor => old ^ x,
+            AtomicOp::Exchange => x,
+            AtomicOp::CompareExchange if expected == Some(old) => x,
+            AtomicOp::CompareExchange => old,
+            AtomicOp::MinUnsigned if holds(Compare::LessUnsigned) => old,
+            AtomicOp::MinSigned if holds(Compare::LessSigned) => old,
+            AtomicOp::MinUnsigned | AtomicOp::MinSigned => x,
+            AtomicOp::MaxUnsigned if holds(Compare::LessUnsigned) => x,
+            AtomicOp::MaxSigned if holds(Compare::LessSigned) => x,
+            AtomicOp::MaxUnsigned | AtomicOp::MaxSigned => old,
+            AtomicOp::Increment => {
+                if old >= x {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            AtomicOp::Decrement => {
+                if old == 0 || old > x {
+                    x
+                } else {
+                    old - 1
+                }
+            }
+            AtomicOp::FAdd if ty == Type::I64 => (f64::from_bits(old) + f64::from_bits(x)).to_bits(),
+            AtomicOp::FAdd => (f32::from_bits(old as u32) + f32::from_bits(x as u32)).to_bits().into(),
+        };
+        let length = bytes.len();
+        bytes.copy_from_slice(&new.to_le_bytes()[..length]);
+        if let Some(result) = atomic.result {
+            self.values[result.0 as usize] = old;
+        }
+        Ok(())
+    }
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+}
+
+fn float_compare(op: Compare, x: f64, y: f64) -> bool {
+    match op {
+        Compare::FEqual => x == y,
+        Compare::FNotEqual => x != y,
+        Compare::FLess => x < y,
+        _ => x <= y,
+    }
+}
+
+/// A result as it is where a fact vouches for it, else, if it is normal, a neighbour.
+fn off_by_one_unless(right: bool, ty: Type, bits: u64) -> u64 {
+    let normal = match ty {
+        Type::F32 => f32::from_bits(bits as u32).is_normal(),
+        _ => f64::from_bits(bits).is_normal(),
+    };
+    if right || !normal { bits } else { bits ^ 1 }
+}

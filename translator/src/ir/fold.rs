@@ -1,0 +1,100 @@
+//! Simplifies one operation from the definitions of its operands.
+//!
+//! Gives a constant or a value that exists already; it never asks for a new operation, reads no variables and does no
+//! float arithmetic (the device's own rounding decides there).
+
+use super::semantics::{binary, compare, mask, unary};
+use super::{Binary, Compare, Function, Op, Unary, Value};
+
+/// What an operation comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folded {
+    /// These bits in the result's type.
+    Const(u64),
+    /// An operand, or an operand of an operand: visible wherever the operation is.
+    Value(Value),
+}
+
+/// What `op` comes to, if that is less than itself. `definition` gives the operation that defines a value where it is
+/// known.
+pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<Op>) -> Option<Folded> {
+    let constant = |value| match definition(value) {
+        Some(Op::Const(bits)) => Some(bits),
+        _ => None,
+    };
+    match *op {
+        Op::Const(_) | Op::Get(_) | Op::Fma(..) | Op::Builtin(_) => None,
+        Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
+        Op::Binary(op, a, b) => fold_binary(function, op, (a, constant(a)), (b, constant(b))),
+        Op::Compare(op, a, b) => {
+            let result = match (constant(a), constant(b)) {
+                (Some(x), Some(y)) => compare(op, function.type_of(a), x, y)?,
+                _ if a != b => return None,
+                _ => match op {
+                    Compare::Equal | Compare::LessEqualUnsigned | Compare::LessEqualSigned => true,
+                    Compare::NotEqual | Compare::LessUnsigned | Compare::LessSigned => false,
+                    Compare::FEqual | Compare::FNotEqual | Compare::FLess | Compare::FLessEqual => return None,
+                },
+            };
+            Some(Folded::Const(result.into()))
+        }
+        Op::Select(condition, a, b) => match constant(condition) {
+            Some(0) => Some(Folded::Value(b)),
+            Some(_) => Some(Folded::Value(a)),
+            None if a == b => Some(Folded::Value(a)),
+            None => None,
+        },
+    }
+}
+
+fn fold_unary(function: &Function, op: Unary, a: Value, definition: Option<Op>) -> Option<Folded> {
+    let from = function.type_of(a);
+    let to = match op {
+        Unary::ZeroExtend | Unary::SignExtend => super::Type::I64,
+        Unary::Truncate => super::Type::I32,
+        Unary::Bitcast(ty) => ty,
+        _ => from,
+    };
+    match (op, definition?) {
+        (_, Op::Const(bits)) => unary(op, from, to, bits).map(Folded::Const),
+        (Unary::Truncate, Op::Unary(Unary::ZeroExtend | Unary::SignExtend, inner))
+        | (Unary::Not, Op::Unary(Unary::Not, inner))
+        | (Unary::Neg, Op::Unary(Unary::Neg, inner)) => Some(Folded::Value(inner)),
+        (Unary::Bitcast(ty), Op::Unary(Unary::Bitcast(_), inner)) if function.type_of(inner) == ty => {
+            Some(Folded::Value(inner))
+        }
+        _ => None,
+    }
+}
+
+type Operand = (Value, Option<u64>);
+
+fn fold_binary(function: &Function, op: Binary, (a, x): Operand, (b, y): Operand) -> Option<Folded> {
+    let ty = function.type_of(a);
+    if let (Some(x), Some(y)) = (x, y) {
+        return binary(op, ty, x, y).map(Folded::Const);
+    }
+    let commutes = matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
+    match (x, y) {
+        (_, Some(known)) => with_constant(op, a, known, mask(ty)),
+        (Some(known), None) if commutes => with_constant(op, b, known, mask(ty)),
+        (None, None) if a == b => match op {
+            Binary::And | Binary::Or => Some(Folded::Value(a)),
+            Binary::Sub | Binary::Xor => Some(Folded::Const(0)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `other op known`, where `ones` has all bits of the type.
+fn with_constant(op: Binary, other: Value, known: u64, ones: u64) -> Option<Folded> {
+    match (op, known) {
+        (Binary::Add | Binary::Sub | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::Sar, 0)
+        | (Binary::Mul | Binary::DivUnsigned, 1) => Some(Folded::Value(other)),
+        (Binary::And | Binary::Mul, 0) => Some(Folded::Const(0)),
+        (Binary::And, _) if known == ones => Some(Folded::Value(other)),
+        (Binary::Or, _) if known == ones => Some(Folded::Const(ones)),
+        _ => None,
+    }
+}

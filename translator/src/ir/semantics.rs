@@ -1,0 +1,74 @@
+//! What integer and `Bool` operations give on known bits. Floats are not computed here: only their bits are moved.
+
+use super::{Binary, Compare, Type, Unary};
+
+/// Width of a type's bits.
+pub fn width(ty: Type) -> u32 {
+    match ty {
+        Type::Bool => 1,
+        Type::I32 | Type::F32 => 32,
+        Type::I64 | Type::F64 => 64,
+    }
+}
+
+/// All bits of a type.
+pub fn mask(ty: Type) -> u64 {
+    u64::MAX >> (64 - width(ty))
+}
+
+/// The signed number that bits of a type stand for.
+fn signed(ty: Type, bits: u64) -> i64 {
+    let unused = 64 - width(ty);
+    (bits << unused) as i64 >> unused
+}
+
+/// Result of a unary operation from type `from` to type `to`; `None` for float arithmetic.
+pub fn unary(op: Unary, from: Type, to: Type, a: u64) -> Option<u64> {
+    let result = match op {
+        Unary::Not => !a,
+        Unary::Neg => a.wrapping_neg(),
+        Unary::BitCount => u64::from(a.count_ones()),
+        Unary::BitReverse => u64::from((a as u32).reverse_bits()),
+        Unary::FindHighBit => u64::from(a.checked_ilog2().unwrap_or(u32::MAX)),
+        Unary::ZeroExtend | Unary::Truncate | Unary::Bitcast(_) => a,
+        Unary::SignExtend => signed(from, a) as u64,
+        _ => return None,
+    };
+    Some(result & mask(to))
+}
+
+/// Result of a binary operation on two operands of a type (but shift amounts, which are `I32`); `None` for float
+/// arithmetic and where the operation's precondition fails.
+pub fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
+    let amount = || u32::try_from(b).ok().filter(|amount| *amount < width(ty));
+    let result = match op {
+        Binary::Add => a.wrapping_add(b),
+        Binary::Sub => a.wrapping_sub(b),
+        Binary::Mul => a.wrapping_mul(b),
+        Binary::MulHighUnsigned => ((u128::from(a) * u128::from(b)) >> width(ty)) as u64,
+        Binary::MulHighSigned => ((i128::from(signed(ty, a)) * i128::from(signed(ty, b))) >> width(ty)) as u64,
+        Binary::DivUnsigned => a.checked_div(b)?,
+        Binary::RemUnsigned => a.checked_rem(b)?,
+        Binary::And => a & b,
+        Binary::Or => a | b,
+        Binary::Xor => a ^ b,
+        Binary::Shl => a << amount()?,
+        Binary::Shr => a >> amount()?,
+        Binary::Sar => (signed(ty, a) >> amount()?) as u64,
+        Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FDivApprox => return None,
+    };
+    Some(result & mask(ty))
+}
+
+/// Result of a comparison of two operands of a type; `None` for float ones.
+pub fn compare(op: Compare, ty: Type, a: u64, b: u64) -> Option<bool> {
+    match op {
+        Compare::Equal => Some(a == b),
+        Compare::NotEqual => Some(a != b),
+        Compare::LessUnsigned => Some(a < b),
+        Compare::LessEqualUnsigned => Some(a <= b),
+        Compare::LessSigned => Some(signed(ty, a) < signed(ty, b)),
+        Compare::LessEqualSigned => Some(signed(ty, a) <= signed(ty, b)),
+        Compare::FEqual | Compare::FNotEqual | Compare::FLess | Compare::FLessEqual => None,
+    }
+}

@@ -1,0 +1,26 @@
+//! Rewrites a function into what its target can do exactly: see [`legalise`] for the passes and their order.
+//!
+//! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is.
+
+mod convert;
+mod division;
+mod fma;
+mod generic;
+mod soft;
+mod sqrt;
+
+use crate::ir::Function;
+use crate::passes::{forward, remove_dead};
+use crate::target::Target;
+
+/// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
+/// accesses.
+pub fn legalise(function: &mut Function, target: &Target) {
+    generic::expand_generic(function);
+    fma::expand_fma(function, target);
+    division::expand_division(function, target);
+    sqrt::expand_sqrt(function, target);
+    // The expansions repeat constants and test operands that they share.
+    forward(function);
+    remove_dead(function);
+}

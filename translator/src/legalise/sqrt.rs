@@ -1,0 +1,120 @@
+//! Square root where the device doesn't round it correctly: `F32` through `F64` where that is correct, else on integers,
+//! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
+
+use super::convert::{narrow, widen};
+use super::soft::{Format, LEADING, Parts, SINGLE, round_normal, stick, unless_nan};
+use crate::ir::{Builder, Function, Op, Stmt, Type, Unary, Value};
+use crate::passes::{Rewritten, rewrite};
+use crate::target::{Facts, Feature, Target};
+
+/// Replaces `Sqrt` on types where the target doesn't do it right.
+pub fn expand_sqrt(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
+        return;
+    }
+    let has_double = target.has(Feature::ShaderFloat64) && facts.sqrt_f64_rounded;
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Unary(Unary::Sqrt, x)) => match b.type_of(result) {
+            Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
+            Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
+            Type::F32 if has_double => Rewritten::By(through_double(b, facts, x)),
+            _ => Rewritten::By(on_integers(b, x)),
+        },
+        _ => Rewritten::Kept,
+    });
+}
+
+/// As for division, `F64` has more than twice the bits that make rounding twice harmless.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
+    let x = widen(b, facts, x);
+    let root = b.sqrt(x);
+    narrow(b, facts, root)
+}
+
+fn on_integers(b: &mut Builder<'_>, x: Value) -> Value {
+    let x = Parts::of(b, x).normalised(b);
+    let format = x.format;
+    // An even exponent, with a significand of 1 to 4.
+    let exponent = b.sub_const(x.exponent, format.bias.into());
+    let odd = b.and_const(exponent, 1);
+    let significand = b.shl_by(x.significand, odd);
+    let exponent = b.sar(exponent, 1);
+    let exponent = b.add_const(exponent, format.bias.into());
+
+    let (root, remainder) =
+        if format == SINGLE { root_of_single(b, significand) } else { root_by_digits(b, format, significand) };
+    let root = b.shl(root, LEADING - format.precision);
+    let root = stick(b, root, remainder);
+    let root = round_normal(b, format, exponent, root);
+
+    let is_zero = x.is_zero(b);
+    let infinity = b.i64(format.infinity());
+    let is_infinity = b.eq(x.bits, infinity);
+    let is_own_root = b.or(is_zero, is_infinity);
+    let result = b.select(is_own_root, x.bits, root);
+    // NaNs and all that has a sign but minus zero.
+    let is_above = b.ult(infinity, x.bits);
+    let is_nonzero = b.not(is_zero);
+    let is_nan = b.and(is_above, is_nonzero);
+    unless_nan(b, format, is_nan, result)
+}
+
+/// The integer root of `significand << 25` and what it leaves: the device's approximation, corrected until it is right.
+fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
+    let square = b.shl(significand, SINGLE.precision + 1);
+    let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), square);
+    let approximation = b.unary(Unary::SqrtApprox, approximation);
+    let approximation = b.unary(Unary::FloatToUnsigned(Type::I64), approximation);
+    let root = b.var(Type::I64);
+    b.set(root, approximation);
+    b.loop_(|b| {
+        let candidate = b.get(root);
+        let its_square = b.mul(candidate, candidate);
+        let fits = b.ule(its_square, square);
+        b.if_(fits, Builder::break_);
+        let less = b.sub_const(candidate, 1);
+        b.set(root, less);
+    });
+    b.loop_(|b| {
+        let candidate = b.get(root);
+        let candidate = b.add_const(candidate, 1);
+        let its_square = b.mul(candidate, candidate);
+        let exceeds = b.ult(square, its_square);
+        b.if_(exceeds, Builder::break_);
+        b.set(root, candidate);
+    });
+    let root = b.get(root);
+    let its_square = b.mul(root, root);
+    (root, b.sub(square, its_square))
+}
+
+/// The integer root of `significand << (precision + 1)` by binary digits, and a number that is zero if it is exact.
+fn root_by_digits(b: &mut Builder<'_>, format: Format, significand: Value) -> (Value, Value) {
+    let [root, remainder, digit] = [(); 3].map(|()| b.var(Type::I64));
+    let zero = b.i64(0);
+    b.set(root, zero);
+    let doubled = b.shl(significand, 1);
+    b.set(remainder, doubled);
+    let first = b.i64(1 << format.precision);
+    b.set(digit, first);
+    b.loop_(|b| {
+        // With a further digit d, the root r leaves (2r + d)d less; the remainder is scaled so that d is left out.
+        let [old_root, old_remainder, one_digit] = [root, remainder, digit].map(|var| b.get(var));
+        let trial = b.shl(old_root, 1);
+        let trial = b.or(trial, one_digit);
+        let fits = b.ule(trial, old_remainder);
+        let taken = b.select(fits, trial, zero);
+        let rest = b.sub(old_remainder, taken);
+        let rest = b.shl(rest, 1);
+        b.set(remainder, rest);
+        let added = b.select(fits, one_digit, zero);
+        let longer = b.or(old_root, added);
+        b.set(root, longer);
+        let next = b.shr(one_digit, 1);
+        b.set(digit, next);
+        let is_done = b.is_zero(next);
+        b.if_(is_done, Builder::break_);
+    });
+    (b.get(root), b.get(remainder))
+}

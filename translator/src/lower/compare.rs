@@ -1,0 +1,168 @@
+//! Comparison and selection (PTX section 9.7.6).
+
+use super::{Lowering, Result, carrier, float_type};
+use crate::decode::program::{Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Compare, Value};
+
+/// All comparison operators of `set` and `setp`.
+const OPERATORS: &[&str] = &[
+    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
+];
+
+/// `setp`: `p` gets the comparison, `q` its opposite, each combined with `c` if there is one.
+pub fn setp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let result = compare(l, i, i.modifiers.ty(0), 1)?;
+    let opposite = l.b.not(result);
+    let p = combine(l, i, result, 3)?;
+    let q = combine(l, i, opposite, 3)?;
+    let Operand::Pair(pair) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("`setp` without its destinations", i.span));
+    };
+    let [first, second] = pair.as_ref();
+    l.assign(first, ScalarType::Pred, p)?;
+    l.assign(second, ScalarType::Pred, q)
+}
+
+/// `set`: all ones or 1.0 where the comparison holds, else zero.
+pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let result = compare(l, i, i.modifiers.ty(1), 1)?;
+    let result = combine(l, i, result, 3)?;
+    let ty = i.modifiers.ty(0);
+    let yes = if ty == ScalarType::F32 { u64::from(1f32.to_bits()) } else { u64::MAX };
+    let yes = l.b.constant(carrier(ty), yes);
+    let no = l.b.constant(carrier(ty), 0);
+    let value = l.b.select(result, yes, no);
+    l.set(i, 0, ty, value)
+}
+
+fn combine(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value, index: usize) -> Result<Value> {
+    let Some(op) = i.modifiers.one_of(&["and", "or", "xor"]) else { return Ok(value) };
+    let c = l.int(i, index, ScalarType::Pred)?;
+    Ok(match op {
+        "and" => l.b.and(value, c),
+        "or" => l.b.or(value, c),
+        _ => l.b.xor(value, c),
+    })
+}
+
+/// Compares operands number `first` and the next one by the instruction's operator.
+fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType, first: usize) -> Result<Value> {
+    let Some(operator) = i.modifiers.one_of(OPERATORS) else {
+        return Err(Diagnostic::invalid("a comparison needs an operator", i.span));
+    };
+    if !ty.is_float() {
+        let a = l.signed(i, first, ty)?;
+        let b = l.signed(i, first + 1, ty)?;
+        return integers(l, operator, ty.is_signed(), a, b)
+            .ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span));
+    }
+    let flush = i.modifiers.has("ftz");
+    let a = super::float::operand(l, i, first, ty, flush)?;
+    let b = super::float::operand(l, i, first + 1, ty, flush)?;
+    floats(l, operator, a, b).ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span))
+}
+
+fn integers(l: &mut Lowering<'_, '_>, operator: &str, signed: bool, a: Value, b: Value) -> Option<Value> {
+    let (less, less_equal) = if signed {
+        (Compare::LessSigned, Compare::LessEqualSigned)
+    } else {
+        (Compare::LessUnsigned, Compare::LessEqualUnsigned)
+    };
+    Some(match operator {
+        "eq" => l.b.eq(a, b),
+        "ne" => l.b.ne(a, b),
+        "lt" => l.b.compare(less, a, b),
+        "le" => l.b.compare(less_equal, a, b),
+        "gt" => l.b.compare(less, b, a),
+        "ge" => l.b.compare(less_equal, b, a),
+        "lo" => l.b.ult(a, b),
+        "ls" => l.b.ule(a, b),
+        "hi" => l.b.ult(b, a),
+        "hs" => l.b.ule(b, a),
+        _ => return None,
+    })
+}
+
+fn floats(l: &mut Lowering<'_, '_>, operator: &str, a: Value, b: Value) -> Option<Value> {
+    // Unordered operators are the negations of the opposite ordered ones.
+    Some(match operator {
+        "eq" => l.b.feq(a, b),
+        "lt" => l.b.flt(a, b),
+        "le" => l.b.fle(a, b),
+        "gt" => l.b.flt(b, a),
+        "ge" => l.b.fle(b, a),
+        "neu" => l.b.fne(a, b),
+        "num" => ordered(l, a, b),
+        "ne" => {
+            let less = l.b.flt(a, b);
+            let greater = l.b.flt(b, a);
+            l.b.or(less, greater)
+        }
+        "equ" => {
+            let less = l.b.flt(a, b);
+            let greater = l.b.flt(b, a);
+            let different = l.b.or(less, greater);
+            l.b.not(different)
+        }
+        "ltu" => {
+            let opposite = l.b.fle(b, a);
+            l.b.not(opposite)
+        }
+        "leu" => {
+            let opposite = l.b.flt(b, a);
+            l.b.not(opposite)
+        }
+        "gtu" => {
+            let opposite = l.b.fle(a, b);
+            l.b.not(opposite)
+        }
+        "geu" => {
+            let opposite = l.b.flt(a, b);
+            l.b.not(opposite)
+        }
+        "nan" => {
+            let ordered = ordered(l, a, b);
+            l.b.not(ordered)
+        }
+        _ => return None,
+    })
+}
+
+fn ordered(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+    let a = super::float::is_nan(l, a);
+    let b = super::float::is_nan(l, b);
+    let either = l.b.or(a, b);
+    l.b.not(either)
+}
+
+/// `selp`
+pub fn selp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let c = l.int(i, 3, ScalarType::Pred)?;
+    let result = l.b.select(c, a, b);
+    l.set(i, 0, ty, result)
+}
+
+/// `slct`: `c >= 0 ? a : b`; negative zero counts as zero, NaN selects `b`.
+pub fn slct(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let by = i.modifiers.ty(1);
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let c = l.int(i, 3, by)?;
+    let condition = if by.is_float() {
+        let c = super::float::flush_if(l, i.modifiers.has("ftz"), c);
+        let c = l.b.bitcast(c, float_type(by));
+        let zero = l.b.f32(0.0);
+        l.b.fle(zero, c)
+    } else {
+        let zero = l.b.constant_like(c, 0);
+        l.b.sle(zero, c)
+    };
+    let result = l.b.select(condition, a, b);
+    l.set(i, 0, ty, result)
+}

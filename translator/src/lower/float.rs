@@ -1,0 +1,275 @@
+//! Arithmetic on f32 and f64 (PTX section 9.7.3).
+//!
+//! Signs, flushing, NaN rules and saturation work on bits; only sums, products, quotients and roots are the device's,
+//! and legalisation replaces those that the target doesn't do exactly.
+
+use super::{Lowering, Result, carrier, float_type};
+use crate::decode::program::Instruction;
+use crate::decode::types::ScalarType;
+use crate::ir::{Binary, Compare, Type, Unary, Value};
+
+/// The NaN that NVIDIA hardware produces in single precision.
+const CANONICAL_NAN_F32: u64 = 0x7fff_ffff;
+/// … and in double precision.
+const CANONICAL_NAN_F64: u64 = 0xfff8_0000_0000_0000;
+
+fn exponent_mask(ty: Type) -> u64 {
+    if ty == Type::I64 { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
+}
+
+fn sign_mask(ty: Type) -> u64 {
+    if ty == Type::I64 { 1 << 63 } else { 1 << 31 }
+}
+
+/// Replaces a denormal by zero of its sign, on bits, if asked to.
+pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, bits: Value) -> Value {
+    if !flush {
+        return bits;
+    }
+    let ty = l.b.type_of(bits);
+    let exponent = l.b.and_const(bits, exponent_mask(ty));
+    let tiny = l.b.is_zero(exponent);
+    let zero = l.b.and_const(bits, sign_mask(ty));
+    l.b.select(tiny, zero, bits)
+}
+
+/// Source operand number `index` as a float, flushed if asked to.
+pub fn operand(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType, flush: bool) -> Result<Value> {
+    let bits = l.int(i, index, ty)?;
+    let bits = flush_if(l, flush, bits);
+    Ok(l.b.bitcast(bits, float_type(ty)))
+}
+
+/// Whether a float is NaN.
+pub fn is_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
+    let magnitude = l.b.magnitude(value);
+    let infinity = exponent_mask(l.b.type_of(magnitude));
+    let infinity = l.b.constant_like(magnitude, infinity);
+    l.b.ult(infinity, magnitude)
+}
+
+/// Clamps the bits of an f32 or f64 to [0.0, 1.0]; NaN becomes +0.0.
+pub fn saturate(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
+    let ty = l.b.type_of(bits);
+    let one = if ty == Type::I64 { 1f64.to_bits() } else { u64::from(1f32.to_bits()) };
+    // Non-negative floats order as their bits; anything above +infinity is negative or NaN.
+    let zero = l.b.constant(ty, 0);
+    let one_value = l.b.constant(ty, one);
+    let infinity = l.b.constant(ty, exponent_mask(ty));
+    let large = l.b.ult(one_value, bits);
+    let clamped = l.b.select(large, one_value, bits);
+    let outside = l.b.ult(infinity, bits);
+    l.b.select(outside, zero, clamped)
+}
+
+/// Writes a float result with the flushing and saturation that the modifiers ask for.
+fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType, result: Value) -> Result {
+    let bits = l.b.bits(result);
+    let bits = flush_if(l, i.modifiers.has("ftz"), bits);
+    let bits = if i.modifiers.has("sat") { saturate(l, bits) } else { bits };
+    l.set(i, 0, ty, bits)
+}
+
+fn binary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+    let ty = i.modifiers.ty(0);
+    let flush = i.modifiers.has("ftz");
+    let a = operand(l, i, 1, ty, flush)?;
+    let b = operand(l, i, 2, ty, flush)?;
+    let result = l.binary(op, a, b);
+    finish(l, i, ty, result)
+}
+
+/// `add`
+pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    binary(l, i, Binary::FAdd)
+}
+
+/// `sub`
+pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    binary(l, i, Binary::FSub)
+}
+
+/// `mul`
+pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    binary(l, i, Binary::FMul)
+}
+
+/// `div.rn`
+pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    binary(l, i, Binary::FDiv)
+}
+
+/// `div.full` and `div.approx` (2 ulp in the manual's range, Vulkan's bound is 2.5).
+pub fn div_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    binary(l, i, Binary::FDivApprox)
+}
+
+/// `fma`, and `mad` on floats, which has been the same since sm_20.
+pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let flush = i.modifiers.has("ftz");
+    let a = operand(l, i, 1, ty, flush)?;
+    let b = operand(l, i, 2, ty, flush)?;
+    let c = operand(l, i, 3, ty, flush)?;
+    let result = l.b.fma(a, b, c);
+    finish(l, i, ty, result)
+}
+
+fn reciprocal(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
+    let one = if ty.bits() == 64 { l.b.f64(1.0) } else { l.b.f32(1.0) };
+    let result = l.binary(op, one, a);
+    finish(l, i, ty, result)
+}
+
+/// `rcp.rn`
+pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    reciprocal(l, i, Binary::FDiv)
+}
+
+/// `rcp.approx`
+pub fn rcp_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    reciprocal(l, i, Binary::FDivApprox)
+}
+
+fn unary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
+    let result = l.b.unary(op, a);
+    finish(l, i, ty, result)
+}
+
+/// `sqrt.rn`
+pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::Sqrt)
+}
+
+/// `sqrt.approx`
+pub fn sqrt_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::SqrtApprox)
+}
+
+/// `rsqrt.approx`
+pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::InverseSqrtApprox)
+}
+
+/// `ex2.approx`
+pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::Exp2Approx)
+}
+
+/// `lg2.approx`
+pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::Log2Approx)
+}
+
+/// `sin.approx`
+pub fn sin(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::SinApprox)
+}
+
+/// `cos.approx`
+pub fn cos(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    unary(l, i, Unary::CosApprox)
+}
+
+/// `abs`
+pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let a = flush_if(l, i.modifiers.has("ftz"), a);
+    let result = l.b.magnitude(a);
+    l.set(i, 0, ty, result)
+}
+
+/// `neg`
+pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let a = flush_if(l, i.modifiers.has("ftz"), a);
+    let result = l.b.xor_const(a, sign_mask(carrier(ty)));
+    l.set(i, 0, ty, result)
+}
+
+/// `copysign`: the sign of `a` on the magnitude of `b`.
+pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let sign = l.b.and_const(a, sign_mask(carrier(ty)));
+    let magnitude = l.b.magnitude(b);
+    let result = l.b.or(sign, magnitude);
+    l.set(i, 0, ty, result)
+}
+
+/// `testp`
+pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let bits = l.int(i, 1, ty)?;
+    let magnitude = l.b.magnitude(bits);
+    let infinity = l.b.constant(carrier(ty), exponent_mask(carrier(ty)));
+    let smallest_normal = if ty.bits() == 64 { 1 << 52 } else { 1 << 23 };
+    let smallest_normal = l.b.constant(carrier(ty), smallest_normal);
+    let result = match i.modifiers.one_of(&["finite", "infinite", "number", "notanumber", "normal"]) {
+        Some("finite") => l.b.ult(magnitude, infinity),
+        Some("infinite") => l.b.eq(magnitude, infinity),
+        Some("number") => l.b.ule(magnitude, infinity),
+        Some("notanumber") => l.b.ult(infinity, magnitude),
+        Some("normal") => {
+            let finite = l.b.ult(magnitude, infinity);
+            let large = l.b.ule(smallest_normal, magnitude);
+            l.b.and(finite, large)
+        }
+        // Zero counts as subnormal (PTX section 9.7.3.1).
+        _ => l.b.ult(magnitude, smallest_normal),
+    };
+    l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// `min`
+pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    extremum(l, i, false)
+}
+
+/// `max`
+pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    extremum(l, i, true)
+}
+
+/// Orders floats by their bits, so that -0.0 < +0.0; a NaN loses against a number unless `.NaN` is given.
+fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
+    let ty = i.modifiers.ty(0);
+    let flush = i.modifiers.has("ftz");
+    let a = l.int(i, 1, ty)?;
+    let a = flush_if(l, flush, a);
+    let b = l.int(i, 2, ty)?;
+    let b = flush_if(l, flush, b);
+    let key_a = order_key(l, a);
+    let key_b = order_key(l, b);
+    let less = l.b.compare(Compare::LessSigned, key_a, key_b);
+    let result = if largest { l.b.select(less, b, a) } else { l.b.select(less, a, b) };
+    let a_nan = is_nan(l, a);
+    let b_nan = is_nan(l, b);
+    let nan = if ty.bits() == 64 { CANONICAL_NAN_F64 } else { CANONICAL_NAN_F32 };
+    let nan = l.b.constant(carrier(ty), nan);
+    let result = if i.modifiers.has("NaN") {
+        let either = l.b.or(a_nan, b_nan);
+        l.b.select(either, nan, result)
+    } else {
+        let result = l.b.select(a_nan, b, result);
+        let result = l.b.select(b_nan, a, result);
+        let both = l.b.and(a_nan, b_nan);
+        l.b.select(both, nan, result)
+    };
+    l.set(i, 0, ty, result)
+}
+
+/// A signed integer that orders as the float of these bits does.
+fn order_key(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
+    let top = if l.b.type_of(bits) == Type::I64 { 63 } else { 31 };
+    let sign = l.b.sar(bits, top);
+    let flip = l.b.shr(sign, 1);
+    l.b.xor(bits, flip)
+}

@@ -1,0 +1,385 @@
+//! Integer arithmetic (PTX section 9.7.1).
+
+use super::{Lowering, Result, carrier};
+use crate::decode::program::Instruction;
+use crate::decode::types::ScalarType;
+use crate::ir::{Binary, Compare, Type, Unary, Value};
+
+/// `add`, with `.sat` for s32.
+pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    sum(l, i, Binary::Add)
+}
+
+/// `sub`, with `.sat` for s32.
+pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    sum(l, i, Binary::Sub)
+}
+
+fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let result = if i.modifiers.has("sat") { saturating(l, op, a, b) } else { l.binary(op, a, b) };
+    l.set(i, 0, ty, result)
+}
+
+/// A 32-bit signed sum or difference, computed in 64 bits and clamped.
+fn saturating(l: &mut Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value {
+    let a = l.b.sign_extend(a);
+    let b = l.b.sign_extend(b);
+    let wide = l.binary(op, a, b);
+    let clamped = clamp_signed(l, wide, i64::from(i32::MIN), i64::from(i32::MAX));
+    l.b.truncate(clamped)
+}
+
+/// Clamps a signed value of either width.
+pub fn clamp_signed(l: &mut Lowering<'_, '_>, value: Value, low: i64, high: i64) -> Value {
+    let low = l.b.constant_like(value, low.cast_unsigned());
+    let high = l.b.constant_like(value, high.cast_unsigned());
+    let value = minimum(l, Compare::LessSigned, value, high);
+    maximum(l, Compare::LessSigned, value, low)
+}
+
+fn minimum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
+    let condition = l.b.compare(less, a, b);
+    l.b.select(condition, a, b)
+}
+
+fn maximum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
+    let condition = l.b.compare(less, a, b);
+    l.b.select(condition, b, a)
+}
+
+/// `min`
+pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    extremum(l, i, minimum)
+}
+
+/// `max`
+pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    extremum(l, i, maximum)
+}
+
+fn extremum(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    choose: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
+) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.signed(i, 1, ty)?;
+    let b = l.signed(i, 2, ty)?;
+    let less = if ty.is_signed() { Compare::LessSigned } else { Compare::LessUnsigned };
+    let result = choose(l, less, a, b);
+    l.set(i, 0, ty, result)
+}
+
+/// The product's part that `.lo`, `.hi` or `.wide` asks for, and the type of the result.
+fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
+    let ty = i.modifiers.ty(0);
+    let a = l.signed(i, 1, ty)?;
+    let b = l.signed(i, 2, ty)?;
+    if i.modifiers.has("wide") {
+        let wide = ty.widened().unwrap_or(ty);
+        if ty.bits() == 16 {
+            return Ok((wide, l.b.mul(a, b)));
+        }
+        let extend = if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend };
+        let a = l.b.unary(extend, a);
+        let b = l.b.unary(extend, b);
+        return Ok((wide, l.b.mul(a, b)));
+    }
+    let value = match (i.modifiers.has("hi"), ty.bits()) {
+        (false, _) => l.b.mul(a, b),
+        (true, 16) => {
+            let wide = l.b.mul(a, b);
+            l.b.shr(wide, 16)
+        }
+        (true, _) if ty.is_signed() => l.b.mul_high_signed(a, b),
+        (true, _) => l.b.mul_high_unsigned(a, b),
+    };
+    Ok((ty, value))
+}
+
+/// `mul` in `.lo`, `.hi` and `.wide`.
+pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (ty, value) = product(l, i)?;
+    l.set(i, 0, ty, value)
+}
+
+/// `mad` in `.lo`, `.hi` and `.wide`, with `.hi.sat` for s32.
+pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (ty, value) = product(l, i)?;
+    let c = l.int(i, 3, ty)?;
+    let result = if i.modifiers.has("sat") { saturating(l, Binary::Add, value, c) } else { l.b.add(value, c) };
+    l.set(i, 0, ty, result)
+}
+
+/// The low or high 32 bits of the 48-bit product of 24-bit factors.
+fn product24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
+    let ty = i.modifiers.ty(0);
+    let (narrow, extend) =
+        if ty.is_signed() { (Binary::Sar, Unary::SignExtend) } else { (Binary::Shr, Unary::ZeroExtend) };
+    let mut factor = |index| -> Result<Value> {
+        let value = l.int(i, index, ty)?;
+        let high = l.b.shl(value, 8);
+        let value = l.b.binary_const(narrow, high, 8);
+        Ok(l.b.unary(extend, value))
+    };
+    let a = factor(1)?;
+    let b = factor(2)?;
+    let wide = l.b.mul(a, b);
+    let wide = if i.modifiers.has("hi") { l.b.shr(wide, 16) } else { wide };
+    Ok(l.b.truncate(wide))
+}
+
+/// `mul24`
+pub fn mul24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let value = product24(l, i)?;
+    l.set(i, 0, i.modifiers.ty(0), value)
+}
+
+/// `mad24`, with `.hi.sat` for s32.
+pub fn mad24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let value = product24(l, i)?;
+    let c = l.int(i, 3, ty)?;
+    let result = if i.modifiers.has("sat") { saturating(l, Binary::Add, value, c) } else { l.b.add(value, c) };
+    l.set(i, 0, ty, result)
+}
+
+/// `sad`: `c + |a - b|`.
+pub fn sad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.signed(i, 1, ty)?;
+    let b = l.signed(i, 2, ty)?;
+    let c = l.int(i, 3, ty)?;
+    let less = l.b.compare(if ty.is_signed() { Compare::LessSigned } else { Compare::LessUnsigned }, a, b);
+    let up = l.b.sub(b, a);
+    let down = l.b.sub(a, b);
+    let distance = l.b.select(less, up, down);
+    let result = l.b.add(c, distance);
+    l.set(i, 0, ty, result)
+}
+
+/// `abs`
+pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.signed(i, 1, ty)?;
+    let result = magnitude(l, a).0;
+    l.set(i, 0, ty, result)
+}
+
+/// `neg`
+pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let result = l.b.neg(a);
+    l.set(i, 0, ty, result)
+}
+
+/// The magnitude of a signed value, and whether it is negative.
+fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value) {
+    let negative = l.b.compare_const(Compare::LessSigned, value, 0);
+    let negated = l.b.neg(value);
+    (l.b.select(negative, negated, value), negative)
+}
+
+/// `div`. By zero: all ones, as the hardware's routine gives.
+pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    divide(l, i, true)
+}
+
+/// `rem`. By zero: the dividend, as the hardware's routine gives.
+pub fn rem(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    divide(l, i, false)
+}
+
+/// Division on magnitudes: SPIR-V leaves signed remainders of negative operands and all division by zero undefined.
+fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.signed(i, 1, ty)?;
+    let b = l.signed(i, 2, ty)?;
+    let zero = l.b.is_zero(b);
+    let one = l.b.constant_like(b, 1);
+    let by = l.b.select(zero, one, b);
+    let result = if ty.is_signed() {
+        let (a, a_negative) = magnitude(l, a);
+        let (by, by_negative) = magnitude(l, by);
+        let unsigned = l.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by);
+        let negative = if quotient { l.b.xor(a_negative, by_negative) } else { a_negative };
+        let negated = l.b.neg(unsigned);
+        l.b.select(negative, negated, unsigned)
+    } else {
+        l.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by)
+    };
+    let by_zero = if quotient { l.b.constant_like(a, u64::MAX) } else { a };
+    let result = l.b.select(zero, by_zero, result);
+    l.set(i, 0, ty, result)
+}
+
+/// `popc`
+pub fn popc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let a = l.int(i, 1, i.modifiers.ty(0))?;
+    let count = match l.b.type_of(a) {
+        Type::I64 => {
+            let (low, high) = l.b.halves(a);
+            let low = l.b.bit_count(low);
+            let high = l.b.bit_count(high);
+            l.b.add(low, high)
+        }
+        _ => l.b.bit_count(a),
+    };
+    l.set(i, 0, ScalarType::U32, count)
+}
+
+/// Number of the highest one bit of an integer of either width; all ones if there is none.
+pub fn highest_bit(l: &mut Lowering<'_, '_>, value: Value) -> Value {
+    if l.b.type_of(value) != Type::I64 {
+        return l.b.find_high_bit(value);
+    }
+    let (low, high) = l.b.halves(value);
+    let in_low = l.b.find_high_bit(low);
+    let in_high = l.b.find_high_bit(high);
+    let in_high = l.b.add_const(in_high, 32);
+    let has_high = l.b.is_nonzero(high);
+    l.b.select(has_high, in_high, in_low)
+}
+
+/// `clz`
+pub fn clz(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let highest = highest_bit(l, a);
+    let top = l.b.i32(ty.bits() - 1);
+    // Nothing found is -1, which gives the width.
+    let count = l.b.sub(top, highest);
+    l.set(i, 0, ScalarType::U32, count)
+}
+
+/// `bfind`, with `.shiftamt`.
+pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let mut a = l.int(i, 1, ty)?;
+    if ty.is_signed() {
+        // The highest bit that differs from the sign.
+        let sign = l.b.sar(a, ty.bits() - 1);
+        a = l.b.xor(a, sign);
+    }
+    let found = highest_bit(l, a);
+    let result = if i.modifiers.has("shiftamt") {
+        let top = l.b.i32(ty.bits() - 1);
+        let shift = l.b.sub(top, found);
+        let none = l.b.compare_const(Compare::Equal, found, u64::from(u32::MAX));
+        l.b.select(none, found, shift)
+    } else {
+        found
+    };
+    l.set(i, 0, ScalarType::U32, result)
+}
+
+/// `brev`
+pub fn brev(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let result = match carrier(ty) {
+        Type::I64 => {
+            let (low, high) = l.b.halves(a);
+            let low = l.b.bit_reverse(low);
+            let high = l.b.bit_reverse(high);
+            l.b.join(high, low)
+        }
+        _ => l.b.bit_reverse(a),
+    };
+    l.set(i, 0, ty, result)
+}
+
+/// Shifts left, giving 0 for amounts of the width and more.
+pub fn shift_left(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
+    shift(l, Binary::Shl, value, amount)
+}
+
+/// Shifts right by zeros, giving 0 for amounts of the width and more.
+pub fn shift_right(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
+    shift(l, Binary::Shr, value, amount)
+}
+
+fn shift(l: &mut Lowering<'_, '_>, op: Binary, value: Value, amount: Value) -> Value {
+    let width = if l.b.type_of(value) == Type::I64 { 64 } else { 32 };
+    let inside = l.b.compare_const(Compare::LessUnsigned, amount, width);
+    let amount = l.b.and_const(amount, width - 1);
+    let shifted = l.binary(op, value, amount);
+    let zero = l.b.constant_like(value, 0);
+    l.b.select(inside, shifted, zero)
+}
+
+/// Shifts right by the sign, giving only signs for amounts of the width and more.
+pub fn shift_right_signed(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
+    let most = if l.b.type_of(value) == Type::I64 { 63 } else { 31 };
+    let most = l.b.i32(most);
+    let amount = minimum(l, Compare::LessUnsigned, amount, most);
+    l.binary(Binary::Sar, value, amount)
+}
+
+/// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
+pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let width = ty.bits();
+    let a = l.int(i, 1, ty)?;
+    let (position, length) = field(l, i, 2, width)?;
+    if !ty.is_signed() {
+        let shifted = shift_right(l, a, position);
+        let mask = low_mask(l, ty, length);
+        let result = l.b.and(shifted, mask);
+        return l.set(i, 0, ty, result);
+    }
+    // The sign is the field's highest bit, or the operand's if the field reaches beyond it.
+    let none = l.b.is_zero(length);
+    let end = l.b.add(position, length);
+    let last = l.b.sub_const(end, 1);
+    let top = l.b.i32(width - 1);
+    let last = minimum(l, Compare::LessUnsigned, last, top);
+    let up = l.b.sub(top, last);
+    let aligned = shift_left(l, a, up);
+    let down = l.b.add(position, up);
+    let result = shift_right_signed(l, aligned, down);
+    let zero = l.b.constant_like(a, 0);
+    let result = l.b.select(none, zero, result);
+    l.set(i, 0, ty, result)
+}
+
+/// `bfi`: inserts the low bits of `a` into `b`.
+pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let (position, length) = field(l, i, 3, ty.bits())?;
+    let mask = low_mask(l, ty, length);
+    let mask = shift_left(l, mask, position);
+    let inserted = shift_left(l, a, position);
+    let inserted = l.b.and(inserted, mask);
+    let keep = l.b.not(mask);
+    let kept = l.b.and(b, keep);
+    let result = l.b.or(inserted, kept);
+    l.set(i, 0, ty, result)
+}
+
+/// Position and length of a bit field. The 32-bit forms take their low 8 bits only; those of 64 bits don't reduce them.
+fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) -> Result<(Value, Value)> {
+    let mut operand = |index| -> Result<Value> {
+        let value = l.int(i, index, ScalarType::U32)?;
+        if width == 32 {
+            return Ok(l.b.and_const(value, 0xff));
+        }
+        // Anything from 128 on acts as 128: kept small so that sums of the two can't wrap.
+        let bound = l.b.i32(128);
+        Ok(minimum(l, Compare::LessUnsigned, value, bound))
+    };
+    Ok((operand(first)?, operand(first + 1)?))
+}
+
+/// As many low one bits as `length` says; all for the width and more.
+fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
+    let ones = l.b.constant(carrier(ty), u64::MAX);
+    let above = shift_left(l, ones, length);
+    l.b.not(above)
+}

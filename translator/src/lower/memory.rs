@@ -1,0 +1,303 @@
+//! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
+
+use super::{Lowering, Result};
+use crate::ast::StateSpace;
+use crate::cfg::ParamSlot;
+use crate::decode::program::{Base, Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::interface::{ParamLocation, push_constant};
+use crate::ir::{Access, Order, Scope, Space, Type, Value};
+
+/// Where an access goes, and its address there.
+pub struct Place {
+    /// The space.
+    pub space: Space,
+    /// `I64` for global and generic memory, else a byte offset in `I32`.
+    pub address: Value,
+    /// Whether nobody writes there while the kernel runs.
+    pub read_only: bool,
+}
+
+/// `ld` and `ldu`
+pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let Operand::Vector(destinations) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("a load without destinations", i.span));
+    };
+    if let Some((param, offset)) = param_operand(l, i, 1) {
+        for (destination, at) in destinations.iter().zip((offset..).step_by(ty.bytes() as usize)) {
+            let value = load_param(l, i, param, at, ty)?;
+            l.assign(destination, ty, value)?;
+        }
+        return Ok(());
+    }
+    let place = place(l, i, 1)?;
+    let access = access(i, &place, ty, destinations.len())?;
+    let values = l.b.load(access, place.address, destinations.len());
+    for (destination, value) in destinations.iter().zip(values) {
+        l.assign(destination, ty, value)?;
+    }
+    Ok(())
+}
+
+/// `st`
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let Operand::Vector(sources) = l.operand(i, 1) else {
+        return Err(Diagnostic::internal("a store without sources", i.span));
+    };
+    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
+    if let Some((param, offset)) = param_operand(l, i, 0) {
+        for (value, at) in values.into_iter().zip((offset..).step_by(ty.bytes() as usize)) {
+            store_param(l, i, param, at, ty, value)?;
+        }
+        return Ok(());
+    }
+    let place = place(l, i, 0)?;
+    if place.read_only {
+        return Err(Diagnostic::invalid("a store to memory that is only read", i.span));
+    }
+    let access = access(i, &place, ty, values.len())?;
+    l.b.store(access, place.address, values);
+    Ok(())
+}
+
+fn access(i: &Instruction, place: &Place, ty: ScalarType, elements: usize) -> Result<Access> {
+    let bytes = ty.bytes();
+    if bytes as usize * elements > 16 {
+        return Err(Diagnostic::unsupported("accesses of more than 16 bytes", i.span));
+    }
+    let order = order(i, Order::Weak);
+    let read_only = place.read_only || i.modifiers.has("nc") || i.form.row.syntax.starts_with("ldu");
+    Ok(Access { space: place.space, bytes: u8::try_from(bytes).unwrap_or(8), order, read_only })
+}
+
+/// The memory order that the modifiers ask for.
+pub fn order(i: &Instruction, default: Order) -> Order {
+    let scope = match i.modifiers.one_of(&["cta", "cluster", "gpu", "sys"]) {
+        Some("cta") => Scope::Cta,
+        Some("sys") => Scope::System,
+        _ => Scope::Device,
+    };
+    match i.modifiers.one_of(&["volatile", "cv", "wt", "relaxed", "acquire", "release", "acq_rel"]) {
+        Some("volatile" | "cv" | "wt") => Order::Relaxed(Scope::System),
+        Some("relaxed") => Order::Relaxed(scope),
+        Some("acquire") => Order::Acquire(scope),
+        Some("release") => Order::Release(scope),
+        Some("acq_rel") => Order::AcquireRelease(scope),
+        _ => match default {
+            Order::Relaxed(_) => Order::Relaxed(scope),
+            default => default,
+        },
+    }
+}
+
+/// The space that the modifiers name; `None` for a generic access.
+fn named_space(i: &Instruction) -> Option<StateSpace> {
+    let spaces = ["global", "shared", "shared::cta", "local", "const", "param", "param::entry", "param::func"];
+    Some(match i.modifiers.one_of(&spaces)? {
+        "global" => StateSpace::Global,
+        "shared" | "shared::cta" => StateSpace::Shared,
+        "local" => StateSpace::Local,
+        "const" => StateSpace::Const,
+        _ => StateSpace::Param,
+    })
+}
+
+/// The place that memory operand number `index` means.
+pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Place> {
+    let Operand::Address(base, offset) = *l.operand(i, index) else {
+        return Err(Diagnostic::internal("an access without an address", i.span));
+    };
+    let named = named_space(i);
+    let space = match base {
+        Base::Variable(id) => {
+            let declared = l.program.variables.get(id.0 as usize).map(|variable| variable.space);
+            if let (Some(named), Some(declared)) = (named, declared)
+                && named != declared
+            {
+                return Err(Diagnostic::invalid(
+                    "the variable lives in another state space than the access names",
+                    i.span,
+                ));
+            }
+            declared
+        }
+        Base::Param(_) => Some(StateSpace::Param),
+        Base::Reg(_) | Base::Absolute => named,
+    };
+    let (space, read_only) = match space {
+        None => (Space::Generic, false),
+        Some(StateSpace::Shared) => (Space::Shared, false),
+        Some(StateSpace::Local) => (Space::Local, false),
+        Some(StateSpace::Const | StateSpace::Param) => (Space::Global, true),
+        Some(_) => (Space::Global, false),
+    };
+    let narrow = matches!(space, Space::Shared | Space::Local);
+    let address = match base {
+        Base::Reg(register) => {
+            let register = l.register(register);
+            if narrow {
+                let low = l.narrow(register);
+                l.b.add_const(low, offset.cast_unsigned())
+            } else {
+                let wide = if l.b.type_of(register) == Type::I32 { l.b.zero_extend(register) } else { register };
+                l.b.add_const(wide, offset.cast_unsigned())
+            }
+        }
+        Base::Absolute => l.b.constant(if narrow { Type::I32 } else { Type::I64 }, offset.cast_unsigned()),
+        Base::Variable(_) | Base::Param(_) => {
+            let address = variable_address(l, base, offset)?;
+            if narrow { l.narrow(address) } else { address }
+        }
+    };
+    Ok(Place { space, address, read_only })
+}
+
+/// The address of a variable in its own space as an `I64`.
+pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Result<Value> {
+    let offset = offset.cast_unsigned();
+    match base {
+        Base::Variable(id) => {
+            let Some(variable) = l.program.variables.get(id.0 as usize) else {
+                return Err(Diagnostic::internal("a variable without a declaration", Default::default()));
+            };
+            if variable.external {
+                let message = format!("`{}`, which is defined in another module", variable.name);
+                return Err(Diagnostic::unsupported(message, variable.span));
+            }
+            let place = l.layout.variable(id).ok_or_else(|| {
+                Diagnostic::internal(format!("`{}` has no place in memory", variable.name), variable.span)
+            })?;
+            if matches!(variable.space, StateSpace::Shared | StateSpace::Local) {
+                return Ok(l.b.i64(u64::from(place.wrapping_add(offset) as u32)));
+            }
+            let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+            Ok(l.b.add_const(base, place.wrapping_add(offset)))
+        }
+        Base::Param(param) => match l.frame.params.get(param.0 as usize) {
+            Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
+                let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
+                Ok(l.b.add_const(base, u64::from(*at).wrapping_add(offset)))
+            }
+            Some(ParamSlot::Kernel(_)) => {
+                Err(Diagnostic::internal("the address of a parameter that is in push constants", Default::default()))
+            }
+            _ => Err(Diagnostic::unsupported("the address of a function's parameter", Default::default())),
+        },
+        Base::Reg(_) | Base::Absolute => {
+            Err(Diagnostic::internal("the address of something that has none", Default::default()))
+        }
+    }
+}
+
+/// Parameter number and offset of a memory operand that names a `.param` variable.
+fn param_operand(l: &Lowering<'_, '_>, i: &Instruction, index: usize) -> Option<(usize, i64)> {
+    match l.operand(i, index) {
+        Operand::Address(Base::Param(param), offset) => Some((param.0 as usize, *offset)),
+        _ => None,
+    }
+}
+
+fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: ScalarType) -> Result<Value> {
+    let at = inside(l, i, param, offset, ty)?;
+    let bytes = ty.bytes();
+    match l.frame.params.get(param) {
+        Some(ParamSlot::Kernel(start)) => {
+            let at = start.wrapping_add(at);
+            if l.layout.params_location == ParamLocation::Buffer {
+                let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
+                let address = l.b.add_const(base, u64::from(at));
+                let bytes = u8::try_from(bytes).unwrap_or(8);
+                let access = Access { space: Space::Global, bytes, order: Order::Weak, read_only: true };
+                return Ok(l.b.load_one(access, address));
+            }
+            let place = push_constant::PARAMS + at;
+            if bytes == 8 {
+                return Ok(l.b.push_constant(Type::I64, place));
+            }
+            let word = l.b.push_constant(Type::I32, place & !3);
+            let word = l.b.shr(word, 8 * (place & 3));
+            Ok(l.zero_extend_narrow(word, ty.bits()))
+        }
+        Some(ParamSlot::Words(words)) => {
+            let word = (at / 4) as usize;
+            // `inside` has checked that the words exist.
+            let Some(low) = words.get(word).copied() else {
+                return Err(Diagnostic::internal("a parameter word that isn't there", i.span));
+            };
+            let low = l.b.get(low);
+            if bytes < 8 {
+                let value = l.b.shr(low, 8 * (at % 4));
+                return Ok(l.zero_extend_narrow(value, ty.bits()));
+            }
+            match words.get(word + 1).copied() {
+                Some(high) => {
+                    let high = l.b.get(high);
+                    Ok(l.b.join(low, high))
+                }
+                None => Err(Diagnostic::internal("a parameter word that isn't there", i.span)),
+            }
+        }
+        None => Err(Diagnostic::internal("a parameter that isn't there", i.span)),
+    }
+}
+
+fn store_param(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    param: usize,
+    offset: i64,
+    ty: ScalarType,
+    value: Value,
+) -> Result {
+    let at = inside(l, i, param, offset, ty)?;
+    let Some(ParamSlot::Words(words)) = l.frame.params.get(param) else {
+        return Err(Diagnostic::invalid("a kernel's parameters can't be written", i.span));
+    };
+    let word = (at / 4) as usize;
+    let (low, high) = (words.get(word).copied(), words.get(word + 1).copied());
+    match (ty.bytes(), low, high) {
+        (8, Some(low), Some(high)) => {
+            let (low_value, high_value) = l.b.halves(value);
+            l.b.set(low, low_value);
+            l.b.set(high, high_value);
+        }
+        (4, Some(low), _) => l.b.set(low, value),
+        (1 | 2, Some(low), _) => {
+            let shift = 8 * (at % 4);
+            let mask = ((1u64 << ty.bits()) - 1) << shift;
+            let old = l.b.get(low);
+            let kept = l.b.and_const(old, !mask);
+            let value = l.zero_extend_narrow(value, ty.bits());
+            let value = l.b.shl(value, shift);
+            let new = l.b.or(kept, value);
+            l.b.set(low, new);
+        }
+        _ => return Err(Diagnostic::internal("a parameter word that isn't there", i.span)),
+    }
+    Ok(())
+}
+
+/// Checks that an access lies inside a parameter and on a multiple of its size; gives its offset.
+fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: ScalarType) -> Result<u32> {
+    let size = l.frame.param_sizes.get(param).copied().unwrap_or(0);
+    let bytes = i64::from(ty.bytes());
+    if offset < 0 || offset % bytes != 0 || offset.saturating_add(bytes) > i64::from(size) {
+        let message = format!("{bytes} bytes at offset {offset} do not lie in the parameter's {size} bytes, aligned");
+        return Err(Diagnostic::invalid(message, i.span));
+    }
+    Ok(u32::try_from(offset).unwrap_or(0))
+}
+
+/// `membar` and `fence`
+pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let scope = match i.modifiers.one_of(&["cta", "cluster", "gl", "gpu", "sys"]) {
+        Some("cta") => Scope::Cta,
+        Some("sys") => Scope::System,
+        _ => Scope::Device,
+    };
+    l.b.fence(scope);
+    Ok(())
+}

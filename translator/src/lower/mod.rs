@@ -1,0 +1,234 @@
+//! Lowering: what each PTX instruction means, in operations of the intermediate representation.
+//!
+//! A row of the instruction table names one of the functions in here. It gets the decoded instruction, reads operands
+//! through [`Lowering`], and writes its result through it. Registers hold integers of their width; narrow ones live
+//! zero-extended in 32 bits (see [`crate::ir`]). Control flow is not here but in [`crate::cfg`].
+
+pub mod atomics;
+pub mod compare;
+pub mod convert;
+pub mod float;
+pub mod integer;
+pub mod logic;
+pub mod memory;
+pub mod movement;
+pub mod special;
+
+use crate::cfg::{Frame, Layout};
+use crate::decode::program::{Instruction, Operand, Program, Reg};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Binary, Builder, Type, Unary, Value, Var};
+
+/// What a lowering function gives back.
+pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
+
+/// How a row's instructions are translated.
+#[derive(Clone, Copy)]
+pub enum Rule {
+    /// Straight-line code, by that function.
+    Lower(fn(&mut Lowering<'_, '_>, &Instruction) -> Result),
+    /// Has no effect that a device without NVIDIA's caches could show.
+    Nothing,
+    /// Goes to its label.
+    Branch,
+    /// Leaves the function.
+    Return,
+    /// Ends the thread.
+    Exit,
+    /// Waits for the block.
+    Barrier,
+    /// Calls a function.
+    Call,
+}
+
+/// Lowers the instructions of one basic block.
+pub struct Lowering<'a, 'f> {
+    /// Where operations are appended.
+    pub b: Builder<'f>,
+    /// The module.
+    pub program: &'a Program,
+    /// The kernel's layout of memory and parameters.
+    pub layout: &'a Layout,
+    /// The function instance that is being lowered.
+    pub frame: &'a mut Frame,
+}
+
+/// The type that holds values of a PTX type.
+pub fn carrier(ty: ScalarType) -> Type {
+    match ty.bits() {
+        1 => Type::Bool,
+        64 => Type::I64,
+        _ => Type::I32,
+    }
+}
+
+/// The float type of a width in bits.
+pub fn float_type(ty: ScalarType) -> Type {
+    if ty.bits() == 64 { Type::F64 } else { Type::F32 }
+}
+
+impl Lowering<'_, '_> {
+    /// Lowers one instruction, under its guard if it has one.
+    pub fn instruction(&mut self, instruction: &Instruction) -> Result {
+        let Rule::Lower(lower) = instruction.form.row.rule else { return Ok(()) };
+        self.b.at(instruction.span);
+        let Some((register, negated)) = instruction.guard else { return lower(self, instruction) };
+        let guard = self.register(register);
+        let guard = if negated { self.b.not(guard) } else { guard };
+        let outer = std::mem::take(&mut self.b.block);
+        let result = lower(self, instruction);
+        let then = std::mem::replace(&mut self.b.block, outer);
+        self.b.push(crate::ir::Stmt::If { condition: guard, then, otherwise: Vec::new() });
+        result
+    }
+
+    /// PTX type of a register.
+    pub fn register_type(&self, register: Reg) -> ScalarType {
+        self.frame.registers.get(register.0 as usize).map_or(ScalarType::B32, |(ty, _)| *ty)
+    }
+
+    /// The variable that holds a register.
+    pub fn variable(&mut self, register: Reg) -> Var {
+        let function = &mut *self.b.function;
+        match self.frame.registers.get_mut(register.0 as usize) {
+            Some((ty, var)) => *var.get_or_insert_with(|| function.var(carrier(*ty))),
+            None => function.var(Type::I32),
+        }
+    }
+
+    /// Content of a register.
+    pub fn register(&mut self, register: Reg) -> Value {
+        let var = self.variable(register);
+        self.b.get(var)
+    }
+
+    /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.
+    pub fn operand<'i>(&self, instruction: &'i Instruction, index: usize) -> &'i Operand {
+        instruction.operands.get(index).unwrap_or(&Operand::Sink)
+    }
+
+    /// A source operand as a value of a type: its bits, zero-extended where the type is narrow.
+    pub fn source(&mut self, operand: &Operand, ty: ScalarType) -> Result<Value> {
+        match operand {
+            Operand::Reg(register) => {
+                let value = self.register(*register);
+                let found = self.register_type(*register);
+                Ok(self.fit(value, found, ty))
+            }
+            Operand::NotReg(register) => {
+                let value = self.register(*register);
+                Ok(self.b.not(value))
+            }
+            Operand::Imm(bits) => Ok(self.b.constant(carrier(ty), *bits)),
+            Operand::Special(special) => {
+                let (value, found) = special::read(self, *special);
+                Ok(self.fit(value, found, ty))
+            }
+            Operand::AddressOf(base, offset) => {
+                let value = memory::variable_address(self, *base, *offset)?;
+                Ok(if ty.bits() == 64 { value } else { self.narrow(value) })
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} read as a value"), Default::default())),
+        }
+    }
+
+    /// Source operand number `index` as a value of a type.
+    pub fn int(&mut self, instruction: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
+        let operand = self.operand(instruction, index);
+        self.source(operand, ty)
+    }
+
+    /// As [`Self::int`], with narrow signed types sign-extended to 32 bits.
+    pub fn signed(&mut self, instruction: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
+        let value = self.int(instruction, index, ty)?;
+        Ok(if ty.is_signed() { self.sign_extend_narrow(value, ty.bits()) } else { value })
+    }
+
+    /// Source operand number `index` as a float.
+    pub fn float(&mut self, instruction: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
+        let value = self.int(instruction, index, ty)?;
+        Ok(self.b.bitcast(value, float_type(ty)))
+    }
+
+    /// Changes the bits of one type to those of an equally wide or narrower one.
+    fn fit(&mut self, value: Value, from: ScalarType, to: ScalarType) -> Value {
+        match (from.bits(), to.bits()) {
+            (32.., 64) if from.bits() == 32 => self.b.zero_extend(value),
+            (64, 64) | (1, _) => value,
+            (64, bits) => {
+                let low = self.b.truncate(value);
+                self.zero_extend_narrow(low, bits)
+            }
+            (from, to) if from > to => self.zero_extend_narrow(value, to),
+            _ => value,
+        }
+    }
+
+    /// `I64` to `I32` where it isn't already.
+    pub fn narrow(&mut self, value: Value) -> Value {
+        if self.b.type_of(value) == Type::I64 { self.b.truncate(value) } else { value }
+    }
+
+    /// Clears the bits above a narrow width of an `I32`.
+    pub fn zero_extend_narrow(&mut self, value: Value, bits: u32) -> Value {
+        if bits < 32 { self.b.and_const(value, (1 << bits) - 1) } else { value }
+    }
+
+    /// Copies the sign of a narrow width through an `I32`.
+    pub fn sign_extend_narrow(&mut self, value: Value, bits: u32) -> Value {
+        if bits >= 32 {
+            return value;
+        }
+        let high = self.b.shl(value, 32 - bits);
+        self.b.sar(high, 32 - bits)
+    }
+
+    /// Writes a result of a type to destination operand number `index`. The upper bits of narrow results don't matter.
+    /// A wider register gets them extended by the type's sign.
+    pub fn set(&mut self, instruction: &Instruction, index: usize, ty: ScalarType, value: Value) -> Result {
+        let operand = self.operand(instruction, index);
+        self.assign(operand, ty, value)
+    }
+
+    /// Writes a float result.
+    pub fn set_float(&mut self, instruction: &Instruction, index: usize, ty: ScalarType, value: Value) -> Result {
+        let bits = self.b.bits(value);
+        self.set(instruction, index, ty, bits)
+    }
+
+    /// As [`Self::set`] for any destination operand.
+    pub fn assign(&mut self, operand: &Operand, ty: ScalarType, value: Value) -> Result {
+        match operand {
+            Operand::Sink => Ok(()),
+            Operand::Reg(register) => {
+                let to = self.register_type(*register);
+                let mut value = value;
+                if ty.bits() < 32 && ty.bits() > 1 {
+                    value = if ty.is_signed() && to.bits() > ty.bits() {
+                        self.sign_extend_narrow(value, ty.bits())
+                    } else {
+                        self.zero_extend_narrow(value, ty.bits())
+                    };
+                }
+                if to.bits() == 64 && ty.bits() <= 32 {
+                    value = self.b.unary(if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend }, value);
+                }
+                let value = self.zero_extend_result(value, to);
+                let var = self.variable(*register);
+                self.b.set(var, value);
+                Ok(())
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),
+        }
+    }
+
+    fn zero_extend_result(&mut self, value: Value, to: ScalarType) -> Value {
+        if to.bits() == 16 || to.bits() == 8 { self.zero_extend_narrow(value, to.bits()) } else { value }
+    }
+
+    /// An operation on two integer values, by its name.
+    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
+        self.b.binary(op, a, b)
+    }
+}

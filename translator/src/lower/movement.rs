@@ -1,0 +1,61 @@
+//! `mov` with packing and unpacking (PTX sections 9.7.9.1 and 9.7.9.2).
+
+use super::{Lowering, Result, carrier};
+use crate::decode::program::{Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::ir::{Type, Value};
+
+/// `mov`
+pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let value = match l.operand(i, 1) {
+        Operand::Vector(parts) => pack(l, ty, parts)?,
+        source => l.source(source, ty)?,
+    };
+    match l.operand(i, 0) {
+        Operand::Vector(parts) => unpack(l, ty, parts, value),
+        destination => l.assign(destination, ty, value),
+    }
+}
+
+/// The unsigned type of that many bits, for parts of a packed value.
+fn part_type(bits: u32) -> ScalarType {
+    match bits {
+        8 => ScalarType::B8,
+        16 => ScalarType::B16,
+        64 => ScalarType::B64,
+        _ => ScalarType::B32,
+    }
+}
+
+fn part_bits(ty: ScalarType, parts: &[Operand]) -> u32 {
+    ty.bits() / u32::try_from(parts.len().max(1)).unwrap_or(1)
+}
+
+fn pack(l: &mut Lowering<'_, '_>, ty: ScalarType, parts: &[Operand]) -> Result<Value> {
+    let bits = part_bits(ty, parts);
+    let mut whole = l.b.constant(carrier(ty), 0);
+    let mut position = 0;
+    for part in parts {
+        let mut value = l.source(part, part_type(bits))?;
+        if carrier(ty) == Type::I64 && l.b.type_of(value) == Type::I32 {
+            value = l.b.zero_extend(value);
+        }
+        let value = l.b.shl(value, position);
+        whole = l.b.or(whole, value);
+        position += bits;
+    }
+    Ok(whole)
+}
+
+fn unpack(l: &mut Lowering<'_, '_>, ty: ScalarType, parts: &[Operand], whole: Value) -> Result {
+    let bits = part_bits(ty, parts);
+    let mut position = 0;
+    for part in parts {
+        let value = l.b.shr(whole, position);
+        let value = if bits < 64 { l.narrow(value) } else { value };
+        l.assign(part, part_type(bits), value)?;
+        position += bits;
+    }
+    Ok(())
+}

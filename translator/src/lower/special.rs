@@ -1,0 +1,61 @@
+//! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
+
+use super::Lowering;
+use crate::decode::program::Special;
+use crate::decode::types::ScalarType;
+use crate::interface::push_constant;
+use crate::ir::{Builtin, Type, Value};
+
+/// Reads a special register.
+pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
+    let b = &mut l.b;
+    let value = match special {
+        Special::Tid(dimension) => b.builtin(Builtin::ThreadId(dimension)),
+        Special::Ntid(dimension) => b.builtin(Builtin::BlockSize(dimension)),
+        Special::Ctaid(dimension) => {
+            // A large grid runs as several dispatches, each with its base.
+            let base = b.push_constant(Type::I32, push_constant::GRID_BASE + 4 * u32::from(dimension));
+            let own = b.builtin(Builtin::WorkgroupId(dimension));
+            b.add(base, own)
+        }
+        Special::Nctaid(dimension) => b.push_constant(Type::I32, push_constant::GRID_SIZE + 4 * u32::from(dimension)),
+        // Warps are runs of 32 consecutive threads of the block, whatever the device's subgroups are.
+        Special::LaneId => {
+            let index = b.builtin(Builtin::ThreadIndex);
+            b.and_const(index, 31)
+        }
+        Special::WarpId => {
+            let index = b.builtin(Builtin::ThreadIndex);
+            b.shr(index, 5)
+        }
+        Special::Nwarpid => {
+            let size = block_threads(l);
+            let up = l.b.add_const(size, 31);
+            l.b.shr(up, 5)
+        }
+        Special::TotalSharedSize => b.builtin(Builtin::SharedBytes),
+        Special::DynamicSharedSize => {
+            let total = b.builtin(Builtin::SharedBytes);
+            b.sub_const(total, u64::from(l.layout.dynamic_shared_offset()))
+        }
+        Special::Clock => {
+            let clock = b.builtin(Builtin::Clock);
+            b.truncate(clock)
+        }
+        Special::ClockHigh => {
+            let clock = b.builtin(Builtin::Clock);
+            let high = b.shr(clock, 32);
+            b.truncate(high)
+        }
+        Special::Clock64 => return (b.builtin(Builtin::Clock), ScalarType::U64),
+    };
+    (value, ScalarType::U32)
+}
+
+fn block_threads(l: &mut Lowering<'_, '_>) -> Value {
+    let x = l.b.builtin(Builtin::BlockSize(0));
+    let y = l.b.builtin(Builtin::BlockSize(1));
+    let z = l.b.builtin(Builtin::BlockSize(2));
+    let area = l.b.mul(x, y);
+    l.b.mul(area, z)
+}

@@ -1,0 +1,233 @@
+//! Variables, parameters and function headers, from matched rules.
+
+use super::error;
+use super::expression;
+use super::literal;
+use super::node::{Cursor, Node, Rule, Token};
+use crate::ast::{Constant, Directive, Function, FunctionKind, Ident, Linkage, Pointer, StateSpace, Variable};
+use crate::diagnostic::{Diagnostic, Span};
+
+/// What the directives before the names of a declaration say.
+pub(super) struct Head<'s> {
+    linkage: Option<Linkage>,
+    space: StateSpace,
+    bank: Option<u32>,
+    align: Option<u32>,
+    vector: u32,
+    ty: Ident<'s>,
+    pointer: Option<Pointer>,
+    managed: bool,
+}
+
+/// The linkage of a declaration from its linkage directives.
+pub(super) fn linkage(nodes: &[Node<'_>]) -> Result<Option<Linkage>, Diagnostic> {
+    match nodes {
+        [] => Ok(None),
+        [node] => Ok(Some(match node.text() {
+            ".extern" => Linkage::Extern,
+            ".visible" => Linkage::Visible,
+            ".weak" => Linkage::Weak,
+            _ => Linkage::Common,
+        })),
+        [_, second, ..] => Err(Diagnostic::invalid("a declaration takes one linkage directive only", second.span())),
+    }
+}
+
+fn space(word: &str) -> Option<StateSpace> {
+    Some(match word {
+        "reg" => StateSpace::Reg,
+        "sreg" => StateSpace::Sreg,
+        "const" => StateSpace::Const,
+        "global" => StateSpace::Global,
+        "local" => StateSpace::Local,
+        "param" => StateSpace::Param,
+        "shared" => StateSpace::Shared,
+        "tex" => StateSpace::Tex,
+        _ => return None,
+    })
+}
+
+fn is_type(word: &str) -> bool {
+    let digits = word.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    match word.get(..word.len() - digits.len()).unwrap_or_default() {
+        "b" => matches!(digits, "8" | "16" | "32" | "64" | "128"),
+        "u" | "s" => matches!(digits, "8" | "16" | "32" | "64"),
+        "f" => matches!(digits, "16" | "16x2" | "32" | "64"),
+        "pred" | "texref" | "samplerref" | "surfref" => digits.is_empty(),
+        _ => false,
+    }
+}
+
+/// Fills a slot, unless it is taken.
+fn set<T>(slot: &mut Option<T>, value: T, word: Ident<'_>) -> Result<(), Diagnostic> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Diagnostic::invalid(format!("`.{}` is one too many of its kind here", word.text), word.span)),
+    }
+}
+
+/// Reads the directives before the names of a declaration, in any order. The names start at `names`.
+pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>, names: Span) -> Result<Head<'s>, Diagnostic> {
+    let (mut in_space, mut bank, mut align, mut vector, mut ty) = (None, None, None, None, None);
+    let mut pointer: Option<Pointer> = None;
+    let mut managed = false;
+    for qualifier in qualifiers {
+        let mut parts = qualifier.children();
+        let Some(first) = parts.next() else { continue };
+        let word = first.inner_ident();
+        match (first.rule(), parts.next()) {
+            (Rule::attribute, _) => {
+                managed |= first.children().any(|item| item.text() == ".managed");
+                continue;
+            }
+            (Rule::dot_align, Some(number)) => {
+                let bytes = literal::small(number.ident())?;
+                if !bytes.is_power_of_two() {
+                    return Err(Diagnostic::invalid("an alignment must be a power of two", number.span()));
+                }
+                set(pointer.as_mut().map_or(&mut align, |pointer| &mut pointer.align), bytes, word)?;
+                continue;
+            }
+            (_, Some(node)) if word.text == "const" => {
+                let number = node.children().next().map_or(Ok(0), |number| literal::small(number.ident()))?;
+                set(&mut bank, number, word)?;
+            }
+            (_, Some(node)) => return Err(error::expected("a name", node.tight().span)),
+            (_, None) => {}
+        }
+        match word.text {
+            "ptr" => set(&mut pointer, Pointer { space: None, align: None }, word)?,
+            "v2" => set(&mut vector, 2, word)?,
+            "v4" => set(&mut vector, 4, word)?,
+            "v8" => set(&mut vector, 8, word)?,
+            text if is_type(text) => set(&mut ty, word, word)?,
+            text => match space(text) {
+                Some(space) => set(pointer.as_mut().map_or(&mut in_space, |pointer| &mut pointer.space), space, word)?,
+                None => return Err(error::expected("a state space or type", first.span())),
+            },
+        }
+    }
+    let first = qualifiers.first().map_or(names, |first| first.tight().span);
+    let space = in_space.ok_or_else(|| error::expected("a state space", first))?;
+    let ty = ty.ok_or_else(|| error::expected("a type", names))?;
+    Ok(Head { linkage, space, bank, align, vector: vector.unwrap_or(1), ty, pointer, managed })
+}
+
+/// One name with its range or dimensions.
+pub(super) fn declarator<'s>(node: &Node<'s>, head: &Head<'s>) -> Result<Variable<'s>, Diagnostic> {
+    let mut variable = Variable {
+        linkage: head.linkage,
+        space: head.space,
+        bank: head.bank,
+        align: head.align,
+        vector: head.vector,
+        ty: head.ty,
+        pointer: head.pointer,
+        managed: head.managed,
+        name: None,
+        range: None,
+        dims: Vec::new(),
+        init: None,
+        span: node.tight().span,
+    };
+    for child in node.children() {
+        match child.rule() {
+            Rule::identifier => variable.name = Some(child.ident()),
+            Rule::range => variable.range = Some(range(&child)?),
+            Rule::dimension => variable.dims.push(dimension(&child)?),
+            _ => {}
+        }
+    }
+    Ok(variable)
+}
+
+fn range(node: &Node<'_>) -> Result<u32, Diagnostic> {
+    node.children().next().map_or(Ok(0), |number| literal::small(number.ident()))
+}
+
+fn dimension(node: &Node<'_>) -> Result<Option<u64>, Diagnostic> {
+    let tokens: Vec<Token<'_>> = node.children().map(|child| child.token()).collect();
+    let Some((close, tokens)) = tokens.split_last() else {
+        return Ok(None);
+    };
+    if tokens.is_empty() {
+        return Ok(None);
+    }
+    let mut cursor = Cursor::new(tokens, close.ident.span);
+    let (value, span) = expression::evaluate(&mut cursor)?;
+    if cursor.peek().is_some() {
+        return Err(error::expected("`]`", cursor.span()));
+    }
+    match value.constant()? {
+        Constant::Int { bits, unsigned } if unsigned || i64::try_from(bits).is_ok() => Ok(Some(bits)),
+        _ => Err(Diagnostic::invalid("an array dimension must be an integer that is not negative", span)),
+    }
+}
+
+/// A list of parameters in parentheses.
+pub(super) fn parameters<'s>(node: &Node<'s>) -> Result<Vec<Variable<'s>>, Diagnostic> {
+    let parameters = node.children().filter(|child| child.rule() == Rule::parameter);
+    parameters
+        .map(|parameter| {
+            let (qualifiers, names): (Vec<_>, Vec<_>) =
+                parameter.children().partition(|child| child.rule() == Rule::qualifier);
+            let name = names.first().ok_or_else(|| error::expected("a name", parameter.span()))?;
+            let head = head(&qualifiers, None, name.tight().span)?;
+            let variable = declarator(name, &head)?;
+            Ok(Variable { span: parameter.tight().span, ..variable })
+        })
+        .collect()
+}
+
+/// A directive with its numbers: `.maxntid 16, 16`.
+pub(super) fn directive<'s>(node: &Node<'s>) -> Result<Option<Directive<'s>>, Diagnostic> {
+    let mut children = node.children();
+    let Some(first) = children.next() else {
+        return Ok(None);
+    };
+    match first.rule() {
+        Rule::keyword => {
+            let values = children.map(|number| literal::small(number.ident())).collect::<Result<_, _>>()?;
+            Ok(Some(Directive { name: first.inner_ident(), values, text: None }))
+        }
+        Rule::pragma => {
+            let mut parts = first.children();
+            let name = parts.next().map(|name| name.inner_ident());
+            let text = parts.next().map(|text| text.inner_ident());
+            Ok(name.map(|name| Directive { name, values: Vec::new(), text }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The header of a function, and whether a body follows.
+pub(super) fn function<'s>(
+    node: &Node<'s>,
+    linkage: Option<Linkage>,
+    start: Span,
+) -> Result<(Function<'s>, bool), Diagnostic> {
+    let mut kind = FunctionKind::Func;
+    let mut name = None;
+    let (mut returns, mut params, mut directives) = (Vec::new(), Vec::new(), Vec::new());
+    let mut span = start;
+    let mut body = false;
+    for child in node.children() {
+        match child.rule() {
+            Rule::function_kind if child.text() == ".entry" => kind = FunctionKind::Entry,
+            Rule::parameters if name.is_some() => params = parameters(&child)?,
+            Rule::parameters if kind == FunctionKind::Entry => {
+                return Err(error::expected("the name of the kernel", child.span()));
+            }
+            Rule::parameters => returns = parameters(&child)?,
+            Rule::identifier => name = Some(child.ident()),
+            Rule::function_directive => directives.extend(directive(&child)?),
+            Rule::brace_open => body = true,
+            _ => {}
+        }
+        if !matches!(child.rule(), Rule::brace_open | Rule::semicolon) {
+            span.end = child.tight().span.end;
+        }
+    }
+    let name = name.ok_or_else(|| error::expected("a name", node.span()))?;
+    Ok((Function { kind, linkage, name, returns, params, directives, body: body.then(Vec::new), span }, body))
+}

@@ -1,0 +1,264 @@
+//! Constant expressions: PTX sections 4.5.4 to 4.5.6, and addresses of variables with offsets.
+//!
+//! Operators wait on an explicit stack, so that parentheses nest as deep as [`MAX_DEPTH`] and no deeper.
+
+use super::arithmetic::{self, Operator, Prefix};
+use super::error;
+use super::literal;
+use super::node::{Cursor, Rule, part};
+use crate::ast::{Constant, Ident};
+use crate::diagnostic::{Diagnostic, Span};
+
+/// How many operators and parentheses may wait for their operands.
+const MAX_DEPTH: usize = 256;
+
+/// The value of an expression.
+#[derive(Clone, Copy)]
+pub(super) enum Value<'s> {
+    Number(Constant<'s>),
+    Symbol(Symbol<'s>),
+}
+
+/// The address of a variable, or the value of a register; which of them it is, is not known here.
+#[derive(Clone, Copy)]
+pub(super) struct Symbol<'s> {
+    pub(super) name: Ident<'s>,
+    pub(super) suffix: Option<Ident<'s>>,
+    pub(super) offset: i64,
+    pub(super) generic: bool,
+    pub(super) mask: Option<u64>,
+}
+
+impl<'s> Value<'s> {
+    /// The value as a constant.
+    pub(super) fn constant(self) -> Result<Constant<'s>, Diagnostic> {
+        match self {
+            Value::Number(number) => Ok(number),
+            Value::Symbol(Symbol { suffix: Some(suffix), .. }) => Err(error::expected("a constant", suffix.span)),
+            Value::Symbol(Symbol { name, offset, generic, mask, .. }) => {
+                Ok(Constant::Address { symbol: name, offset, generic, mask })
+            }
+        }
+    }
+}
+
+/// What waits for an operand or a closing parenthesis.
+#[derive(Clone, Copy)]
+enum Pending {
+    Prefix(Prefix),
+    Binary(Operator),
+    Question,
+    Colon,
+    Open(Wrapper),
+}
+
+/// What a pair of parentheses does to what it encloses.
+#[derive(Clone, Copy)]
+enum Wrapper {
+    None,
+    Generic,
+    Mask(u64),
+}
+
+/// A name with its selector (`v.x`) taken apart.
+pub(super) fn split_name(whole: Ident<'_>) -> (Ident<'_>, Option<Ident<'_>>) {
+    match whole.text.find('.') {
+        Some(dot) => (part(whole, 0, dot), Some(part(whole, dot + 1, whole.text.len()))),
+        None => (whole, None),
+    }
+}
+
+/// Evaluates the longest expression at the cursor, and leaves the cursor behind it.
+pub(super) fn evaluate<'s>(cursor: &mut Cursor<'_, 's>) -> Result<(Value<'s>, Span), Diagnostic> {
+    let start = cursor.span();
+    let mut evaluation = Evaluation::default();
+    loop {
+        let end = cursor.span();
+        if evaluation.operand(cursor)? {
+            let mut last = end;
+            while cursor.at(")") && evaluation.parentheses > 0 {
+                last = cursor.span();
+                evaluation.close(last)?;
+                cursor.advance();
+            }
+            if !evaluation.operator(cursor)? {
+                let value = evaluation.finish(cursor)?;
+                return Ok((value, start.to(last)));
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Evaluation<'s> {
+    values: Vec<(Value<'s>, Span)>,
+    pending: Vec<Pending>,
+    parentheses: usize,
+}
+
+impl<'s> Evaluation<'s> {
+    /// Takes what stands where an operand is due. False for a prefix: then the operand is still due.
+    fn operand(&mut self, cursor: &mut Cursor<'_, 's>) -> Result<bool, Diagnostic> {
+        let Some(token) = cursor.peek() else {
+            return Err(error::expected("a value", cursor.span()));
+        };
+        let called = cursor.peek_second().is_some_and(|next| next.is("("));
+        let span = token.ident.span;
+        cursor.advance();
+        match token.rule {
+            Rule::number if called => {
+                let Constant::Int { bits, .. } = literal::number(token.ident)? else {
+                    return Err(error::expected("an integer mask", span));
+                };
+                cursor.advance();
+                self.open(Wrapper::Mask(bits), span)?;
+            }
+            Rule::number => {
+                self.values.push((Value::Number(literal::number(token.ident)?), span));
+                return Ok(true);
+            }
+            Rule::operand if called && token.is("generic") => {
+                cursor.advance();
+                self.open(Wrapper::Generic, span)?;
+            }
+            Rule::operand if token.is("WARP_SZ") => {
+                self.values.push((Value::Number(Constant::Int { bits: 32, unsigned: false }), span));
+                return Ok(true);
+            }
+            Rule::operand if !token.is("_") => {
+                let (name, suffix) = split_name(token.ident);
+                let symbol = Symbol { name, suffix, offset: 0, generic: false, mask: None };
+                self.values.push((Value::Symbol(symbol), span));
+                return Ok(true);
+            }
+            Rule::punctuation if token.is("(") => match cursor.peek() {
+                Some(cast) if cast.rule == Rule::keyword => {
+                    let prefix = match cast.ident.text {
+                        ".s64" => Prefix::Signed,
+                        ".u64" => Prefix::Unsigned,
+                        _ => return Err(error::expected("`.s64` or `.u64`", cast.ident.span)),
+                    };
+                    cursor.advance();
+                    cursor.take(")").ok_or_else(|| error::expected("`)`", cursor.span()))?;
+                    self.push(Pending::Prefix(prefix), span)?;
+                }
+                _ => self.open(Wrapper::None, span)?,
+            },
+            _ => match Prefix::from_text(token.ident.text) {
+                Some(prefix) => self.push(Pending::Prefix(prefix), span)?,
+                None => return Err(error::expected("a value", span)),
+            },
+        }
+        Ok(false)
+    }
+
+    /// Takes the operator that follows an operand, if there is one.
+    fn operator(&mut self, cursor: &mut Cursor<'_, 's>) -> Result<bool, Diagnostic> {
+        let Some(token) = cursor.peek() else {
+            return Ok(false);
+        };
+        let span = token.ident.span;
+        if let Some(operator) = Operator::from_text(token.ident.text) {
+            self.reduce(operator.precedence())?;
+            self.push(Pending::Binary(operator), span)?;
+        } else if token.is("?") {
+            // Binary operators bind tighter; an outer `:` stays, because `?:` associates to the right.
+            self.reduce(1)?;
+            self.push(Pending::Question, span)?;
+        } else if token.is(":") && self.pending.iter().rev().any(|pending| matches!(pending, Pending::Question)) {
+            self.reduce(0)?;
+            match self.pending.pop() {
+                Some(Pending::Question) => self.pending.push(Pending::Colon),
+                _ => return Err(error::expected("`)`", span)),
+            }
+        } else {
+            return Ok(false);
+        }
+        cursor.advance();
+        Ok(true)
+    }
+
+    fn open(&mut self, wrapper: Wrapper, span: Span) -> Result<(), Diagnostic> {
+        self.parentheses += 1;
+        self.push(Pending::Open(wrapper), span)
+    }
+
+    fn close(&mut self, span: Span) -> Result<(), Diagnostic> {
+        self.reduce(0)?;
+        self.parentheses -= 1; // the caller checked that one is open
+        let Some(Pending::Open(wrapper)) = self.pending.pop() else {
+            return Err(error::expected("`:`", span));
+        };
+        let Some((value, place)) = self.values.last_mut() else {
+            return Err(error::expected("a value", span));
+        };
+        match (wrapper, value) {
+            (Wrapper::None, _) => {}
+            (Wrapper::Generic, Value::Symbol(symbol)) if symbol.mask.is_none() => symbol.generic = true,
+            (Wrapper::Mask(mask), Value::Symbol(symbol)) if symbol.mask.is_none() => symbol.mask = Some(mask),
+            _ => return Err(error::expected("the name of a variable", *place)),
+        }
+        *place = place.to(span);
+        Ok(())
+    }
+
+    fn push(&mut self, pending: Pending, span: Span) -> Result<(), Diagnostic> {
+        if self.pending.len() >= MAX_DEPTH {
+            return Err(Diagnostic::invalid(format!("an expression is nested deeper than {MAX_DEPTH} levels"), span));
+        }
+        self.pending.push(pending);
+        Ok(())
+    }
+
+    /// Applies what waits and binds at least as tight as `precedence`, up to an open parenthesis or `?`.
+    fn reduce(&mut self, precedence: u8) -> Result<(), Diagnostic> {
+        while let Some(&pending) = self.pending.last() {
+            let binds = match pending {
+                Pending::Prefix(_) => true,
+                Pending::Binary(operator) => operator.precedence() >= precedence,
+                Pending::Colon => precedence == 0,
+                Pending::Question | Pending::Open(_) => false,
+            };
+            if !binds {
+                break;
+            }
+            self.pending.pop();
+            self.apply(pending)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, pending: Pending) -> Result<(), Diagnostic> {
+        let missing = || Diagnostic::internal("an operator without operand", Span::default());
+        let (last, last_span) = self.values.pop().ok_or_else(missing)?;
+        let result = match pending {
+            Pending::Prefix(prefix) => (arithmetic::prefix(prefix, last, last_span)?, last_span),
+            Pending::Binary(operator) => {
+                let (first, first_span) = self.values.pop().ok_or_else(missing)?;
+                let span = first_span.to(last_span);
+                (arithmetic::binary(operator, first, last, span)?, span)
+            }
+            Pending::Colon => {
+                let (chosen, chosen_span) = self.values.pop().ok_or_else(missing)?;
+                let (condition, condition_span) = self.values.pop().ok_or_else(missing)?;
+                let span = condition_span.to(chosen_span).to(last_span);
+                (arithmetic::choice(condition, chosen, last, span)?, span)
+            }
+            Pending::Question | Pending::Open(_) => return Err(missing()),
+        };
+        self.values.push(result);
+        Ok(())
+    }
+
+    fn finish(mut self, cursor: &Cursor<'_, 's>) -> Result<Value<'s>, Diagnostic> {
+        self.reduce(0)?;
+        match self.pending.last() {
+            Some(Pending::Open(_)) => Err(error::expected("`)`", cursor.span())),
+            Some(_) => Err(error::expected("`:`", cursor.span())),
+            None => {
+                let value = self.values.pop();
+                value.map(|(value, _)| value).ok_or_else(|| error::expected("a value", cursor.span()))
+            }
+        }
+    }
+}

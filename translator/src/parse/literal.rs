@@ -1,0 +1,62 @@
+//! Numbers: PTX sections 4.5.1 and 4.5.2.
+
+use crate::ast::{Constant, Ident};
+use crate::diagnostic::Diagnostic;
+
+/// The value of a number as written.
+pub(super) fn number<'s>(literal: Ident<'s>) -> Result<Constant<'s>, Diagnostic> {
+    let text = literal.text;
+    let prefix = text.get(..2).unwrap_or_default().to_ascii_lowercase();
+    match prefix.as_str() {
+        "0f" => hex_float(literal, 8, "`0f` must be followed by exactly 8 hexadecimal digits")
+            // Eight hexadecimal digits fit.
+            .map(|bits| Constant::F32(bits as u32)),
+        "0d" => hex_float(literal, 16, "`0d` must be followed by exactly 16 hexadecimal digits").map(Constant::F64),
+        "0x" => integer(literal, 2, 16, "hexadecimal"),
+        "0b" => integer(literal, 2, 2, "binary"),
+        _ if text.contains(['.', 'e', 'E']) => float(literal),
+        _ if text.starts_with('0') && text.len() > 1 && !matches!(text, "0U") => integer(literal, 1, 8, "octal"),
+        _ => integer(literal, 0, 10, "decimal"),
+    }
+}
+
+/// The value of an integer that a directive takes.
+pub(super) fn small<'s>(literal: Ident<'s>) -> Result<u32, Diagnostic> {
+    match number(literal)? {
+        Constant::Int { bits, .. } => u32::try_from(bits).map_err(|_| {
+            Diagnostic::invalid(format!("`{}` is too large: 32 bits is the limit here", literal.text), literal.span)
+        }),
+        _ => Err(Diagnostic::invalid(format!("`{}` is not an integer", literal.text), literal.span)),
+    }
+}
+
+fn hex_float(literal: Ident<'_>, digits: usize, message: &str) -> Result<u64, Diagnostic> {
+    let text = literal.text.get(2..).unwrap_or_default();
+    // `from_str_radix` would take a sign; the grammar lets none into a number.
+    u64::from_str_radix(text, 16)
+        .ok()
+        .filter(|_| text.len() == digits)
+        .ok_or_else(|| Diagnostic::invalid(message, literal.span))
+}
+
+fn integer<'s>(literal: Ident<'s>, skip: usize, radix: u32, kind: &str) -> Result<Constant<'s>, Diagnostic> {
+    let text = literal.text.get(skip..).unwrap_or_default();
+    let digits = text.strip_suffix('U').unwrap_or(text);
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return Err(Diagnostic::invalid(format!("`{}` is not a {kind} number", literal.text), literal.span));
+    }
+    let bits = u64::from_str_radix(digits, radix)
+        .map_err(|_| Diagnostic::invalid(format!("`{}` does not fit 64 bits", literal.text), literal.span))?;
+    let unsigned = digits.len() < text.len() || i64::try_from(bits).is_err();
+    Ok(Constant::Int { bits, unsigned })
+}
+
+fn float<'s>(literal: Ident<'s>) -> Result<Constant<'s>, Diagnostic> {
+    match literal.text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(Constant::F64(value.to_bits())),
+        Ok(_) => {
+            Err(Diagnostic::invalid(format!("`{}` is too large for double precision", literal.text), literal.span))
+        }
+        Err(_) => Err(Diagnostic::invalid(format!("`{}` is not a number", literal.text), literal.span)),
+    }
+}

@@ -1,0 +1,166 @@
+//! Walks over text without parsing it: comments, ends of tokens, and the place to go on after an error.
+//!
+//! All offsets are bytes. Each function looks at every byte once at most.
+
+use crate::diagnostic::Span;
+
+/// A span between two offsets into a source.
+pub(super) fn span(start: usize, end: usize) -> Span {
+    let clamp = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+    Span { start: clamp(start), end: clamp(end) }
+}
+
+/// Skips white space and comments. Stops at a comment that is never closed.
+pub(super) fn trivia(text: &str, mut offset: usize) -> usize {
+    let bytes = text.as_bytes();
+    loop {
+        while bytes.get(offset).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)) {
+            offset += 1;
+        }
+        match comment_end(text, offset) {
+            Some(end) => offset = end,
+            None => return offset,
+        }
+    }
+}
+
+fn comment_end(text: &str, offset: usize) -> Option<usize> {
+    let rest = text.get(offset..)?;
+    if rest.starts_with("//") || rest.starts_with("@@DWARF") {
+        return Some(rest.find('\n').map_or(text.len(), |newline| offset + newline));
+    }
+    let inside = rest.strip_prefix("/*")?;
+    inside.find("*/").map(|end| offset + end + 4)
+}
+
+/// Behind a string that starts at the offset, if it is closed on its line.
+pub(super) fn string_end(text: &str, offset: usize) -> Option<usize> {
+    let inside = text.get(offset..)?.strip_prefix('"')?;
+    let end = inside.find(['"', '\n'])?;
+    inside[end..].starts_with('"').then_some(offset + end + 2)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%')
+}
+
+/// Behind the token that starts at the offset: a word with its leading dot, a string, or one character.
+pub(super) fn token_end(text: &str, offset: usize) -> usize {
+    let rest = text.get(offset..).unwrap_or_default();
+    let Some(first) = rest.chars().next() else {
+        return offset;
+    };
+    if first == '"' {
+        let line = rest.find(['\n', '\r']).map_or(text.len(), |newline| offset + newline);
+        return string_end(text, offset).unwrap_or(line);
+    }
+    let start = if first == '.' { 1 } else { 0 };
+    let word = rest.bytes().skip(start).take_while(|&byte| is_word(byte)).count();
+    offset + if word == 0 { first.len_utf8() } else { start + word }
+}
+
+/// Where parsing can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Behind a `;`.
+    Semicolon,
+    /// At a `{` that no `}` follows before the next `;`.
+    Open,
+    /// At a `}`.
+    Close,
+    /// At a directive that starts an item of a module.
+    Item,
+    /// At the end.
+    End,
+}
+
+/// What braces mean on the way to the next stop.
+#[derive(Clone, Copy)]
+pub(super) enum Braces {
+    /// They open and close scopes, or vectors within a statement; this many of a vector are open.
+    Count(usize),
+    /// Nothing.
+    Ignore,
+}
+
+/// The next place where parsing can go on.
+pub(super) fn next_stop(text: &str, mut offset: usize, braces: Braces) -> (usize, Stop) {
+    let bytes = text.as_bytes();
+    let (mut depth, counting) = match braces {
+        Braces::Count(depth) => (depth, true),
+        Braces::Ignore => (0, false),
+    };
+    // The brace of a vector, or of a scope if a `;` follows inside of it.
+    let mut open = None;
+    loop {
+        offset = trivia(text, offset);
+        let Some(&byte) = bytes.get(offset) else {
+            return open.unwrap_or((text.len(), Stop::End));
+        };
+        match byte {
+            b';' => return open.unwrap_or((offset + 1, Stop::Semicolon)),
+            b'{' if counting => {
+                open.get_or_insert((offset, Stop::Open));
+                depth += 1;
+                offset += 1;
+            }
+            b'}' if counting && depth > 0 => {
+                depth -= 1;
+                open = open.filter(|_| depth > 0);
+                offset += 1;
+            }
+            b'}' if counting => return (offset, Stop::Close),
+            b'.' if starts_item(text, offset) => return open.unwrap_or((offset, Stop::Item)),
+            b'.' | b'"' => offset = token_end(text, offset),
+            _ if is_word(byte) => {
+                while bytes.get(offset).is_some_and(|&byte| is_word(byte) || byte == b'.') {
+                    offset += 1;
+                }
+            }
+            // The bytes of a character that is not ASCII are skipped one by one.
+            _ => offset += 1,
+        }
+    }
+}
+
+/// How many braces open between two offsets and do not close again.
+pub(super) fn open_braces(text: &str, from: usize, to: usize) -> usize {
+    let between = text.as_bytes().get(from..to).unwrap_or_default();
+    between.iter().fold(0, |depth: usize, byte| match byte {
+        b'{' => depth.saturating_add(1),
+        b'}' => depth.saturating_sub(1),
+        _ => depth,
+    })
+}
+
+/// Whether a directive that only stands at module scope starts at the offset.
+pub(super) fn starts_item(text: &str, offset: usize) -> bool {
+    let directive = text.get(offset..token_end(text, offset)).unwrap_or_default();
+    let directives = [
+        ".entry",
+        ".func",
+        ".visible",
+        ".extern",
+        ".weak",
+        ".common",
+        ".version",
+        ".target",
+        ".address_size",
+        ".alias",
+        ".file",
+        ".section",
+    ];
+    directives.contains(&directive)
+}
+
+/// Whether the text at the offset is `.entry` or `.func`, with linkage before it or not.
+pub(super) fn starts_function(text: &str, mut offset: usize) -> bool {
+    loop {
+        let end = token_end(text, offset);
+        match text.get(offset..end).unwrap_or_default() {
+            ".entry" | ".func" => return true,
+            ".visible" | ".extern" | ".weak" | ".common" => offset = trivia(text, end),
+            _ => return false,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The values that a statement uses and defines. Lists nested in a statement are not entered.
+
+use crate::ir::{Op, Stmt, Value};
+
+/// The operation with every operand replaced by what `map` gives for it.
+pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
+    match op {
+        Op::Const(_) | Op::Get(_) | Op::Builtin(_) => op,
+        Op::Unary(op, a) => Op::Unary(op, map(a)),
+        Op::Binary(op, a, b) => Op::Binary(op, map(a), map(b)),
+        Op::Compare(op, a, b) => Op::Compare(op, map(a), map(b)),
+        Op::Select(condition, a, b) => Op::Select(map(condition), map(a), map(b)),
+        Op::Fma(a, b, c) => Op::Fma(map(a), map(b), map(c)),
+    }
+}
+
+/// Replaces every value that the statement uses by what `map` gives for it.
+pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
+    match stmt {
+        Stmt::Let(_, op) => *op = map_op_operands(*op, map),
+        Stmt::Set(_, value) => *value = map(*value),
+        Stmt::Load { address, .. } => *address = map(*address),
+        Stmt::Store { values, address, .. } => {
+            *address = map(*address);
+            values.iter_mut().for_each(|value| *value = map(*value));
+        }
+        Stmt::Atomic(atomic) => {
+            atomic.address = map(atomic.address);
+            atomic.operand = map(atomic.operand);
+            atomic.compare = atomic.compare.map(map);
+        }
+        Stmt::If { condition, .. } => *condition = map(*condition),
+        Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Loop(_) | Stmt::Break => {}
+    }
+}
+
+/// Calls `visit` with every value that the statement defines.
+pub fn for_each_result(stmt: &Stmt, mut visit: impl FnMut(Value)) {
+    match stmt {
+        Stmt::Let(value, _) => visit(*value),
+        Stmt::Load { results, .. } => results.iter().copied().for_each(visit),
+        Stmt::Atomic(atomic) => atomic.result.into_iter().for_each(visit),
+        _ => {}
+    }
+}

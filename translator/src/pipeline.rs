@@ -1,0 +1,132 @@
+//! The way of a kernel through the stages, in order.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::cfg::{self, Barriers, Layout};
+use crate::decode::program::{FuncId, Function, Program, VarId};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::emit::{self, EmitEntry, Emitted};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, push_constant};
+use crate::ir;
+use crate::legalise;
+use crate::passes;
+use crate::target::Target;
+
+/// A kernel ready for emission.
+pub(crate) struct Kernel<'p> {
+    ptx: &'p Function,
+    layout: Layout,
+    function: ir::Function,
+}
+
+impl Kernel<'_> {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.ptx.name
+    }
+}
+
+/// Takes one kernel from decoded PTX to legal operations. Each stage's contract stands in its module.
+pub(crate) fn compile<'p>(
+    program: &'p Program,
+    id: FuncId,
+    ptx: &'p Function,
+    variables: &FxHashMap<VarId, u64>,
+    target: &Target,
+) -> Result<Kernel<'p>, Vec<Diagnostic>> {
+    let fail = |diagnostic: Diagnostic| {
+        let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
+        vec![Diagnostic { span: place, ..diagnostic }.in_function(&ptx.name)]
+    };
+    if program.address_bits == 32 {
+        return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
+    }
+    let layout = cfg::lay_out(program, id, variables, target).map_err(fail)?;
+    // Basic blocks, calls inlined, instructions lowered.
+    let (mut function, mut graph) = cfg::build(program, id, &layout)?;
+    // Before the graph becomes a tree: merging barriers adds edges.
+    let barriers = cfg::make_uniform(&mut function, &mut graph);
+    cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
+    if barriers == Barriers::Merged && !cfg::barriers_unconditional(&function.body) {
+        return Err(fail(Diagnostic::internal("a merged barrier came out under a condition", ptx.span)));
+    }
+    check(&function, "restructuring").map_err(fail)?;
+    // Variables forwarded, address spaces resolved, dead code removed.
+    passes::optimise(&mut function);
+    // What the target can't do exactly is replaced by what it can.
+    legalise::legalise(&mut function, target);
+    check(&function, "legalisation").map_err(fail)?;
+    Ok(Kernel { ptx, layout, function })
+}
+
+/// Checks the invariants between stages.
+fn check(function: &ir::Function, after: &str) -> Result<(), Diagnostic> {
+    ir::verify(function).map_err(|error| Diagnostic::internal(format!("after {after}: {error}"), Span::default()))
+}
+
+/// Emits kernels into one module.
+pub(crate) fn emit(kernels: &[Kernel<'_>], target: &Target) -> Result<Emitted, Vec<Diagnostic>> {
+    let entries: Vec<EmitEntry<'_>> = kernels
+        .iter()
+        .map(|kernel| EmitEntry {
+            name: &kernel.ptx.name,
+            function: &kernel.function,
+            required_block: kernel.ptx.required_block,
+        })
+        .collect();
+    emit::emit(target, &entries).map_err(|errors| {
+        let place = |mut diagnostic: Diagnostic| {
+            let kernel = kernels.iter().find(|kernel| Some(&kernel.ptx.name) == diagnostic.function.as_ref());
+            if let (true, Some(kernel)) = (diagnostic.span == Span::default(), kernel) {
+                diagnostic.span = kernel.ptx.span;
+            }
+            diagnostic
+        };
+        errors.into_iter().map(place).collect()
+    })
+}
+
+/// Describes emitted kernels.
+pub(crate) fn describe(
+    kernels: &[Kernel<'_>],
+    emitted: &Emitted,
+    variables: crate::interface::Variables,
+    target: &Target,
+) -> Interface {
+    let entries = kernels.iter().zip(&emitted.entries);
+    Interface {
+        format: Interface::FORMAT,
+        target: target.name.clone(),
+        spirv: emitted.version,
+        entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
+        variables,
+        features: emitted.features.clone(),
+    }
+}
+
+fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> Entry {
+    let layout = &kernel.layout;
+    let formals = kernel.ptx.params.iter().take(kernel.ptx.formals);
+    let params = formals.zip(&layout.params).map(|(param, offset)| Param {
+        name: param.name.clone(),
+        ty: param.ty.name().to_owned(),
+        offset: *offset,
+        size: param.size,
+        align: param.align,
+        array: param.array,
+        pointer: param.pointer,
+    });
+    let inline = if layout.params_location == ParamLocation::PushConstant { layout.params_size } else { 0 };
+    Entry {
+        name: kernel.ptx.name.clone(),
+        params: params.collect(),
+        params_size: layout.params_size,
+        params_location: layout.params_location,
+        push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
+        shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
+        block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block },
+        features: features.clone(),
+    }
+}

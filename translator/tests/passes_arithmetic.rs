@@ -1,0 +1,323 @@
+//! Emulated float arithmetic against correctly rounded references: the host's, and rustc_apfloat where it has the
+//! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
+
+mod passes_support;
+
+use passes_support::{Random, access};
+use ptx2spv_translator::Target;
+use ptx2spv_translator::ir::eval::Machine;
+use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
+use ptx2spv_translator::legalise::legalise;
+use ptx2spv_translator::target::{Facts, Feature};
+use rustc_apfloat::ieee::{Double, Single};
+use rustc_apfloat::{Float, Round};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Fma,
+    Div,
+    Sqrt,
+}
+
+impl Operation {
+    fn op(self, [x, y, z]: [Value; 3]) -> Op {
+        match self {
+            Operation::Fma => Op::Fma(x, y, z),
+            Operation::Div => Op::Binary(Binary::FDiv, x, y),
+            Operation::Sqrt => Op::Unary(Unary::Sqrt, x),
+        }
+    }
+
+    /// Whether an operation of the kind is left.
+    fn is_in(self, function: &Function) -> bool {
+        let name = ["fma ", "FDiv ", "Sqrt "][self as usize];
+        let types = [": F32 =", ": F64 ="];
+        let text = function.to_string();
+        text.lines().any(|line| types.iter().any(|ty| line.contains(&format!("{ty} {name}"))))
+    }
+}
+
+fn bytes(ty: Type) -> u8 {
+    if ty == Type::F32 { 4 } else { 8 }
+}
+
+/// A function that applies an operation to variables 0 to 2 and leaves the result in shared memory's first bytes.
+fn function(operation: Operation, ty: Type, target: &Target) -> Function {
+    let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
+    let mut function = Function::default();
+    let operands = [(); 3].map(|()| function.var(bits));
+    let mut b = Builder::new(&mut function);
+    let operands = operands.map(|var: Var| {
+        let value = b.get(var);
+        b.bitcast(value, ty)
+    });
+    let result = b.op(ty, operation.op(operands));
+    let result = b.bits(result);
+    let address = b.i32(0);
+    b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
+    b.finish();
+    legalise(&mut function, target);
+    assert_eq!(verify(&function), Ok(()), "{function}");
+    function
+}
+
+/// The correctly rounded result; any NaN as NVIDIA's.
+fn reference(operation: Operation, ty: Type, [x, y, z]: [u64; 3], twice: bool) -> u64 {
+    if ty == Type::F32 {
+        let [a, b, c] = [x, y, z].map(|bits| f32::from_bits(bits as u32));
+        let result = match operation {
+            Operation::Fma => a.mul_add(b, c),
+            Operation::Div => a / b,
+            Operation::Sqrt => a.sqrt(),
+        };
+        let result = if result.is_nan() { 0x7fff_ffff } else { result.to_bits().into() };
+        if twice && operation != Operation::Sqrt {
+            let [a, b, c] = [x, y, z].map(|bits| Single::from_bits(bits.into()));
+            assert_eq!(result, second_reference(operation, a, b, c, 0x7fff_ffff), "references differ");
+        }
+        result
+    } else {
+        let [a, b, c] = [x, y, z].map(f64::from_bits);
+        let result = match operation {
+            Operation::Fma => a.mul_add(b, c),
+            Operation::Div => a / b,
+            Operation::Sqrt => a.sqrt(),
+        };
+        let result = if result.is_nan() { 0xfff8_0000_0000_0000 } else { result.to_bits() };
+        if twice && operation != Operation::Sqrt {
+            let [a, b, c] = [x, y, z].map(|bits| Double::from_bits(bits.into()));
+            assert_eq!(result, second_reference(operation, a, b, c, 0xfff8_0000_0000_0000), "references differ");
+        }
+        result
+    }
+}
+
+fn second_reference<F: Float>(operation: Operation, a: F, b: F, c: F, nan: u64) -> u64 {
+    let result = match operation {
+        Operation::Fma => a.mul_add_r(b, c, Round::NearestTiesToEven).value,
+        _ => a.div_r(b, Round::NearestTiesToEven).value,
+    };
+    if result.is_nan() { nan } else { result.to_bits() as u64 }
+}
+
+/// A format as far as writing numbers in it goes.
+#[derive(Clone, Copy)]
+struct Shape {
+    ty: Type,
+    fraction_bits: u32,
+    top_exponent: u64,
+}
+
+impl Shape {
+    fn of(ty: Type) -> Shape {
+        if ty == Type::F32 {
+            Shape { ty, fraction_bits: 23, top_exponent: 255 }
+        } else {
+            Shape { ty, fraction_bits: 52, top_exponent: 2047 }
+        }
+    }
+
+    fn float(self, negative: bool, exponent: u64, fraction: u64) -> u64 {
+        let exponent = exponent.min(self.top_exponent);
+        let fraction = fraction & ((1 << self.fraction_bits) - 1);
+        ((u64::from(negative) * (self.top_exponent + 1) + exponent) << self.fraction_bits) | fraction
+    }
+
+    fn exponent(self, bits: u64) -> u64 {
+        (bits >> self.fraction_bits) & self.top_exponent
+    }
+
+    /// Bits of a host's computation on two numbers of the format.
+    fn compute(self, x: u64, y: u64, on_f32: fn(f32, f32) -> f32, on_f64: fn(f64, f64) -> f64) -> u64 {
+        if self.ty == Type::F32 {
+            on_f32(f32::from_bits(x as u32), f32::from_bits(y as u32)).to_bits().into()
+        } else {
+            on_f64(f64::from_bits(x), f64::from_bits(y)).to_bits()
+        }
+    }
+
+    /// Numbers where arithmetic has its corners.
+    fn corners(self) -> Vec<u64> {
+        let bias = self.top_exponent / 2;
+        let fraction = 1u64 << (self.fraction_bits - 1);
+        let exponents =
+            [0, 1, 2, bias - 1, bias, bias + 1, bias + 24, bias + 53, self.top_exponent - 1, self.top_exponent];
+        let fractions = [0, 1, 2, fraction - 1, fraction, fraction + 1, 2 * fraction - 1];
+        let magnitudes = exponents.iter().flat_map(|exponent| fractions.map(|f| self.float(false, *exponent, f)));
+        magnitudes.flat_map(|magnitude| [magnitude, magnitude | self.float(true, 0, 0)]).collect()
+    }
+
+    fn random(self, random: &mut Random) -> u64 {
+        let bias = self.top_exponent / 2;
+        let negative = random.below(2) == 0;
+        let noise = random.bits();
+        let fraction = match random.below(5) {
+            0 => 0,
+            // Few ones, few zeros, a short one.
+            1 => (1 << random.below(52)) | (1 << random.below(52)),
+            2 => !((1 << random.below(52)) | (1 << random.below(52))),
+            3 => noise << random.below(self.fraction_bits as usize),
+            _ => noise,
+        };
+        let exponent = match random.below(8) {
+            0 => 0,
+            1 => random.below(4) as u64,
+            2 => self.top_exponent - random.below(5) as u64,
+            3 => random.bits() % (self.top_exponent + 1),
+            4 => bias / 2 + random.below(40) as u64 - 20,
+            _ => bias + random.below(24) as u64 - 12,
+        };
+        self.float(negative, exponent, fraction)
+    }
+
+    /// A number close to another one: a few units off, or with another exponent.
+    fn near(self, bits: u64, random: &mut Random) -> u64 {
+        let sign = if random.below(2) == 0 { self.float(true, 0, 0) } else { 0 };
+        match random.below(3) {
+            0 => (bits.wrapping_add(random.below(7) as u64).wrapping_sub(3)) ^ sign,
+            1 => {
+                let distance = random.below(2 * self.fraction_bits as usize + 8) as u64;
+                let noise = random.bits();
+                let fraction = random.pick(&[0, 0, 1, noise]);
+                let exponent = (self.exponent(bits) + distance).saturating_sub(u64::from(self.fraction_bits) + 4);
+                self.float(random.below(2) == 0, exponent, fraction)
+            }
+            _ => bits ^ sign,
+        }
+    }
+
+    fn operands(self, operation: Operation, random: &mut Random) -> [u64; 3] {
+        let (x, y, z) = (self.random(random), self.random(random), self.random(random));
+        let related = random.below(2) == 0;
+        let wrap = |bits: u64| if self.ty == Type::F32 { bits & 0xffff_ffff } else { bits };
+        let product = self.compute(x, y, |x, y| x * y, |x, y| x * y);
+        match operation {
+            _ if !related => [x, y, z],
+            Operation::Fma => [x, y, wrap(self.near(product, random))],
+            Operation::Div => [wrap(self.near(product, random)), y, z],
+            Operation::Sqrt => {
+                let square = self.compute(x, x, |x, y| x * y, |x, y| x * y);
+                [wrap(self.near(square, random)), y, z]
+            }
+        }
+    }
+}
+
+fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
+    let function = function(operation, ty, target);
+    let expanded = match (operation, ty) {
+        (Operation::Fma, Type::F32) => !target.facts.fma_f32_fused,
+        (Operation::Fma, _) => !target.facts.fma_f64_fused,
+        (Operation::Div, Type::F32) => !target.facts.div_f32_rounded,
+        (Operation::Div, _) => !target.facts.div_f64_rounded,
+        (Operation::Sqrt, Type::F32) => !target.facts.sqrt_f32_rounded,
+        (Operation::Sqrt, _) => !target.facts.sqrt_f64_rounded,
+    };
+    assert!(expanded, "the test is of emulations");
+    let mut machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
+    let mut run = |operands: [u64; 3], twice| {
+        machine.vars.clear();
+        machine.vars.extend(operands);
+        machine.steps = 100_000;
+        machine.run(&function).unwrap_or_else(|fault| panic!("{operation:?} {operands:x?}: {fault}"));
+        let result = machine.shared[..bytes(ty).into()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        let expected = reference(operation, ty, operands, twice);
+        assert_eq!(result, expected, "{operation:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
+    };
+
+    let shape = Shape::of(ty);
+    let corners = shape.corners();
+    for &x in &corners {
+        for &y in &corners[..if operation == Operation::Sqrt { 1 } else { corners.len() }] {
+            run([x, y, 0], true);
+            if operation == Operation::Fma {
+                // Some of them: all would be millions.
+                corners.iter().skip((x as usize ^ y as usize) % 11).step_by(11).for_each(|&z| run([x, y, z], false));
+            }
+        }
+    }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for case in 0..cases {
+        run(shape.operands(operation, &mut random), case % 16 == 0);
+    }
+}
+
+/// A device with `F64`, or without, about whose arithmetic these facts are known.
+fn target(name: &str, has_double: bool, facts: Facts) -> Target {
+    let mut target = Target::preset("lavapipe").expect("a preset");
+    target.name = name.into();
+    target.facts = facts;
+    if !has_double {
+        target.features.remove(&Feature::ShaderFloat64);
+    }
+    target
+}
+
+fn exact_double(denormals_f32_kept: bool) -> Target {
+    let facts = Facts { div_f64_rounded: true, sqrt_f64_rounded: true, denormals_f32_kept, ..Facts::default() };
+    target(if denormals_f32_kept { "exact F64" } else { "exact F64, flushing" }, true, facts)
+}
+
+fn unknown(has_double: bool) -> Target {
+    target(if has_double { "unknown" } else { "unknown, no F64" }, has_double, Facts::default())
+}
+
+#[test]
+fn fma_f32_through_f64() {
+    check(Operation::Fma, Type::F32, &Target::preset("lavapipe").expect("a preset"), 1_000_000);
+    check(Operation::Fma, Type::F32, &unknown(true), 500_000);
+}
+
+#[test]
+fn fma_f32_on_integers() {
+    check(Operation::Fma, Type::F32, &unknown(false), 500_000);
+}
+
+#[test]
+fn fma_f64() {
+    check(Operation::Fma, Type::F64, &Target::preset("lavapipe").expect("a preset"), 1_000_000);
+}
+
+#[test]
+fn division_f32_through_f64() {
+    check(Operation::Div, Type::F32, &exact_double(true), 500_000);
+    check(Operation::Div, Type::F32, &exact_double(false), 500_000);
+}
+
+#[test]
+fn division_on_integers() {
+    check(Operation::Div, Type::F32, &unknown(true), 500_000);
+    check(Operation::Div, Type::F64, &unknown(true), 1_000_000);
+}
+
+#[test]
+fn sqrt_f32() {
+    check(Operation::Sqrt, Type::F32, &exact_double(true), 500_000);
+    check(Operation::Sqrt, Type::F32, &exact_double(false), 500_000);
+    check(Operation::Sqrt, Type::F32, &unknown(false), 500_000);
+}
+
+#[test]
+fn sqrt_f64() {
+    check(Operation::Sqrt, Type::F64, &unknown(true), 50_000);
+}
+
+#[test]
+fn what_the_device_does_right_stays() {
+    let facts = Facts {
+        fma_f32_fused: true,
+        fma_f64_fused: true,
+        div_f32_rounded: true,
+        div_f64_rounded: true,
+        sqrt_f32_rounded: true,
+        sqrt_f64_rounded: true,
+        denormals_f32_kept: true,
+    };
+    let target = target("right", true, facts);
+    for operation in [Operation::Fma, Operation::Div, Operation::Sqrt] {
+        for ty in [Type::F32, Type::F64] {
+            assert!(operation.is_in(&function(operation, ty, &target)));
+            assert!(!operation.is_in(&function(operation, ty, &unknown(false))));
+        }
+    }
+}
