@@ -1,10 +1,10 @@
-//! What is known of drivers' arithmetic that Vulkan has no words for, by driver and version.
+//! What is known of drivers that Vulkan has no words for, by driver and version: their arithmetic and their bugs.
 //!
 //! Vulkan lets division, square root and `Fma` round loosely and says nothing of drivers that do better. The translator
 //! trusts an operation only where a fact says so, and emulates it elsewhere: a missing row costs speed, a wrong one costs results.
 
 use ash::vk;
-use ptx2spv_translator::target::Facts;
+use ptx2spv_translator::target::{Facts, Quirks};
 
 /// The facts of a driver, by its id and `driverInfo` text.
 pub(crate) fn known(driver: vk::DriverId, driver_info: &str) -> Facts {
@@ -27,6 +27,18 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str) -> Facts {
     }
 }
 
+/// The bugs of a driver, by its id and `driverInfo` text.
+pub(crate) fn quirks(driver: vk::DriverId, driver_info: &str) -> Quirks {
+    match driver {
+        // Values were seen to get lost in 22.3; the workaround costs little in versions that may not need it. Barriers
+        // were seen to wait in 22.3, and later versions have real ones, which must not be left out there.
+        vk::DriverId::MESA_LLVMPIPE => {
+            Quirks { loop_values_lost: true, memory_barriers_wait: is_mesa(driver_info, 22, 3) }
+        }
+        _ => Quirks::default(),
+    }
+}
+
 /// Whether a text such as `Mesa 22.3.6 (LLVM 15.0.6)` names this release series.
 fn is_mesa(driver_info: &str, major: u32, minor: u32) -> bool {
     let version = driver_info.strip_prefix("Mesa ").unwrap_or_default();
@@ -43,6 +55,14 @@ mod tests {
         assert!(!is_mesa("Mesa 22.30.0 (LLVM 15.0.6)", 22, 3));
         assert!(!is_mesa("Mesa 25.0.7 (LLVM 19)", 22, 3));
         assert!(!is_mesa("", 22, 3));
+    }
+
+    #[test]
+    fn quirks_are_those_of_the_version() {
+        let all = Quirks { loop_values_lost: true, memory_barriers_wait: true };
+        assert_eq!(quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)"), all);
+        assert!(!quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)").memory_barriers_wait);
+        assert_eq!(quirks(vk::DriverId::NVIDIA_PROPRIETARY, "580.95.05"), Quirks::default());
     }
 
     #[test]

@@ -149,6 +149,7 @@ impl DeviceInfo {
                 Subgroups { size, min_size: size, max_size: size, required_size: false }
             },
             float_controls: float_controls(&controls),
+            quirks: facts::quirks(driver.driver_id, &driver_info),
             facts: facts::known(driver.driver_id, &driver_info),
         };
         Ok(Self {

@@ -158,6 +158,17 @@ pub struct FloatControls {
     pub rounding_mode_rte_float64: bool,
 }
 
+/// Bugs of the driver that emission works around. What isn't known is assumed to work as Vulkan says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quirks {
+    /// A value that a loop computes reaches the code behind the loop wrong, for invocations that left it before others.
+    pub loop_values_lost: bool,
+    /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
+    /// them stood in divergent control flow. In return all atomics are sequentially consistent.
+    pub memory_barriers_wait: bool,
+}
+
 /// Everything the translator knows of the device it compiles for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -176,6 +187,9 @@ pub struct Target {
     /// Float controls that shaders may declare.
     #[serde(default)]
     pub float_controls: FloatControls,
+    /// Bugs of the driver.
+    #[serde(default)]
+    pub quirks: Quirks,
     /// Measured behaviour of its arithmetic.
     pub facts: Facts,
 }
@@ -198,7 +212,8 @@ impl Target {
         }
     }
 
-    /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused.
+    /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused,
+    /// both quirks seen.
     fn lavapipe() -> Target {
         use Feature::*;
         Target {
@@ -240,6 +255,7 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
+            quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true },
             facts: Facts {
                 fma_f32_fused: false,
                 fma_f64_fused: false,
@@ -275,6 +291,7 @@ impl Target {
                 rounding_mode_rte_float32: true,
                 rounding_mode_rte_float64: true,
             },
+            quirks: Quirks::default(),
             facts: Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
         }
     }

@@ -155,19 +155,21 @@ impl Body<'_, '_, '_> {
         change: impl FnOnce(&mut Self, Word) -> Result<Word>,
     ) -> Result<Word> {
         self.need_atomics(space, bytes)?;
+        let found = self.declare(ty, None, "found")?;
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        self.loop_header(header, proceed, merge);
+        self.loop_header(header, proceed, merge)?;
         let [scope, semantics] = self.atomic_order(super::order::relaxed(order))?;
         let expected = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
         let new = change(self, expected)?;
         let old = self.compare_exchange(ty, pointer, order, new, expected)?;
+        self.effect(Op::Store, vec![Operand::IdRef(found), Operand::IdRef(old)]);
         let truth = self.module.global(Global::Bool)?;
         let done = self.compute(Op::IEqual, truth, &[old, expected]);
         self.branch_if(done, merge, proceed);
         self.begin_block(proceed);
         self.branch(header);
         self.begin_block(merge);
-        Ok(old)
+        Ok(self.compute(Op::Load, ty, &[found]))
     }
 
     pub(super) fn atomic_load(
@@ -180,7 +182,11 @@ impl Body<'_, '_, '_> {
     ) -> Result<Word> {
         self.need_atomics(space, bytes)?;
         let [scope, semantics] = self.atomic_access_order(order)?;
-        Ok(self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None)))
+        let value = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
+        if self.module.target.quirks.memory_barriers_wait {
+            self.ordered_fence(order)?;
+        }
+        Ok(value)
     }
 
     pub(super) fn atomic_store(
@@ -192,6 +198,9 @@ impl Body<'_, '_, '_> {
         value: Word,
     ) -> Result<()> {
         self.need_atomics(space, bytes)?;
+        if self.module.target.quirks.memory_barriers_wait {
+            self.ordered_fence(order)?;
+        }
         let [scope, semantics] = self.atomic_access_order(order)?;
         self.effect(Op::AtomicStore, atomic_operands(pointer, scope, semantics, Some(value)));
         Ok(())
