@@ -219,13 +219,20 @@ pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Some("notanumber") => l.b.ult(infinity, magnitude),
         Some("normal") => {
             let finite = l.b.ult(magnitude, infinity);
-            let large = l.b.ule(smallest_normal, magnitude);
-            l.b.and(finite, large)
+            let subnormal = is_subnormal(l, magnitude, smallest_normal);
+            let other = l.b.not(subnormal);
+            l.b.and(finite, other)
         }
-        // Zero counts as subnormal (PTX section 9.7.3.1).
-        _ => l.b.ult(magnitude, smallest_normal),
+        _ => is_subnormal(l, magnitude, smallest_normal),
     };
     l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// Zero counts as a normal number (PTX section 9.7.3.1).
+fn is_subnormal(l: &mut Lowering<'_, '_>, magnitude: Value, smallest_normal: Value) -> Value {
+    let small = l.b.ult(magnitude, smallest_normal);
+    let nonzero = l.b.is_nonzero(magnitude);
+    l.b.and(small, nonzero)
 }
 
 /// `min`
