@@ -3,19 +3,19 @@
 
 from pathlib import Path
 
-from generator import compare, floats, integer, logic
+from generator import approximate, compare, convert, floats, integer, logic
 from generator.values import tables
 
 
 def main():
     folder = Path(__file__).resolve().parent
-    contents = tables()
+    contents = tables() | approximate.operand_tables()
     Path(folder, "data").mkdir(exist_ok=True)
     for name, (bits, values) in contents.items():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
         Path(folder, "data", f"{name}.bin").write_bytes(data)
     total = 0
-    for module in (integer, floats, compare, logic):
+    for module in (integer, floats, compare, logic, convert, approximate):
         for family in module.families(contents):
             total += family.write(folder)
     print(f"{total} cases")
