@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from generator import approximate, compare, convert, floats, integer, logic
+from generator import approximate, atomics, compare, convert, floats, integer, logic, memory, movement
 from generator.values import tables
 
 
@@ -15,7 +15,7 @@ def main():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
         Path(folder, "data", f"{name}.bin").write_bytes(data)
     total = 0
-    for module in (integer, floats, compare, logic, convert, approximate):
+    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics):
         for family in module.families(contents):
             total += family.write(folder)
     print(f"{total} cases")
