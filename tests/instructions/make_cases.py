@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from generator import approximate, atomics, compare, convert, floats, integer, logic, memory, movement
+from generator import approximate, atomics, compare, control, convert, floats, integer, logic, memory, movement
 from generator.values import tables
 
 
@@ -14,8 +14,11 @@ def main():
     for name, (bits, values) in contents.items():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
         Path(folder, "data", f"{name}.bin").write_bytes(data)
+    # Families that were renamed must leave nothing behind.
+    for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
+        old.unlink()
     total = 0
-    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics):
+    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics, control):
         for family in module.families(contents):
             total += family.write(folder)
     print(f"{total} cases")

@@ -1,4 +1,4 @@
-"""atom and red: every operation, type and space, alone and contended; orders and scopes; barriers, fences, control flow."""
+"""atom and red: every operation, type and space, alone and contended; orders and scopes."""
 
 from . import exact
 from .exact import F32, FORMATS, number, width, wrap
@@ -30,9 +30,11 @@ def operations():
 
 def flushed(function):
     """Single-precision sums in global memory flush operands and results."""
+
     def reference(old, b):
         result = function(F32.flush(old), F32.flush(b))
         return result if F32.is_nan(result) else F32.flush(result)
+
     return reference
 
 
@@ -50,8 +52,14 @@ PLACES = {
     "global": ["mov.u64 %x, %pa;"],
     "shared": ["mov.u64 %x, everyone;", "mad.wide.u32 %x, %t, {size}, %x;"],
     # Odd threads use shared memory, even ones global memory.
-    "generic": ["and.b32 %u, %t, 1;", "setp.eq.u32 %odd, %u, 1;", "mov.u64 %x, everyone;", "mad.wide.u32 %x, %t, {size}, %x;",
-                "cvta.shared.u64 %x, %x;", "selp.b64 %x, %x, %pa, %odd;"],
+    "generic": [
+        "and.b32 %u, %t, 1;",
+        "setp.eq.u32 %odd, %u, 1;",
+        "mov.u64 %x, everyone;",
+        "mad.wide.u32 %x, %t, {size}, %x;",
+        "cvta.shared.u64 %x, %x;",
+        "selp.b64 %x, %x, %pa, %odd;",
+    ],
 }
 
 
@@ -61,18 +69,32 @@ def separate(family, tables, opcode, operation, ty, space, function):
     names, count = cells(tables, ty, 1 + operands)
     size = width(ty) // 8
     qualifier = "" if space == "generic" else f".{space}"
-    params = [".param .u64 a", ".param .u64 out", *(f".param .u64 {letter}" for letter in "bc"[:operands]), ".param .u32 n"]
+    params = [
+        ".param .u64 a",
+        ".param .u64 out",
+        *(f".param .u64 {letter}" for letter in "bc"[:operands]),
+        ".param .u32 n",
+    ]
     body = guard() + element("a", "a", size) + element("out", "o", size)
     for letter in "bc"[:operands]:
         body += element(letter, letter, size) + [f"ld.global.{ty} %{letter}, [%p{letter}];"]
-    body += [line.format(size=size) for line in PLACES[space]] + [f"ld.global.{ty} %v, [%pa];", f"st{qualifier}.{ty} [%x], %v;"]
+    body += [line.format(size=size) for line in PLACES[space]] + [
+        f"ld.global.{ty} %v, [%pa];",
+        f"st{qualifier}.{ty} [%x], %v;",
+    ]
     sources = ", ".join(f"%{letter}" for letter in "bc"[:operands])
     if opcode == "atom":
         body += [f"atom{qualifier}.{operation}.{ty} %d, [%x], {sources};", f"st.global.{ty} [%po], %d;"]
     else:
         body += [f"red{qualifier}.{operation}.{ty} [%x], {sources};"]
     body += [f"ld{qualifier}.{ty} %v, [%x];", f"st.global.{ty} [%pa], %v;"]
-    declared = [".reg .pred %end, %odd;", ".reg .b32 %t, %n, %u;", ".reg .b64 %pa, %pb, %pc, %po, %x;", f".reg .{ty} %b, %c, %d, %v;", EVERYONE]
+    declared = [
+        ".reg .pred %end, %odd;",
+        ".reg .b32 %t, %n, %u;",
+        ".reg .b64 %pa, %pb, %pc, %po, %x;",
+        f".reg .{ty} %b, %c, %d, %v;",
+        EVERYONE,
+    ]
     entry = f"{opcode}_{space}_{operation}_{ty}"
     family.kernel(entry, params, declared, body)
     columns = [tables[name][1][:count] for name in names]
@@ -90,7 +112,11 @@ def separate(family, tables, opcode, operation, ty, space, function):
 
 
 def alone(tables, opcode, space):
-    family = Family(f"{opcode}_{space}", f"{opcode} on {space} memory: a cell for each thread, what it held, and what it holds after.", tables)
+    family = Family(
+        f"{opcode}_{space}",
+        f"{opcode} on {space} memory: a cell for each thread, what it held, and what it holds after.",
+        tables,
+    )
     for operation, ty, function in operations():
         if opcode == "atom" or operation not in ("exch", "cas"):
             separate(family, tables, opcode, operation, ty, space, function)
@@ -115,7 +141,9 @@ def signed_sums(tables):
 
 
 def contended(tables):
-    family = Family("red_contended", "red by many threads on one cell. The operations' results don't depend on the order.", tables)
+    family = Family(
+        "red_contended", "red by many threads on one cell. The operations' results don't depend on the order.", tables
+    )
     for operation, ty, function in operations():
         if operation in ("exch", "cas") or ty in FORMATS:
             continue
@@ -127,8 +155,15 @@ def contended(tables):
             body += [f"mov.{ty} %b, 20;"] if count_up else []
             if space == "shared":
                 # Every thread writes the same.
-                body += [f"ld.global.{ty} %v, [%pa];", f"st.shared.{ty} [everyone], %v;", "bar.sync 0;", f"red.shared.{operation}.{ty} [everyone], %b;",
-                         "bar.sync 0;", f"ld.shared.{ty} %v, [everyone];", f"st.global.{ty} [%pa], %v;"]
+                body += [
+                    f"ld.global.{ty} %v, [%pa];",
+                    f"st.shared.{ty} [everyone], %v;",
+                    "bar.sync 0;",
+                    f"red.shared.{operation}.{ty} [everyone], %b;",
+                    "bar.sync 0;",
+                    f"ld.shared.{ty} %v, [everyone];",
+                    f"st.global.{ty} [%pa], %v;",
+                ]
             else:
                 body += [f"red.global.{operation}.{ty} [%pa], %b;"]
             declared = [".reg .pred %end;", ".reg .b32 %t, %n;", ".reg .b64 %pa, %pb;", f".reg .{ty} %b, %v;", EVERYONE]
@@ -138,7 +173,11 @@ def contended(tables):
             for operand in tables[f"i{width(ty)}_u"][1]:
                 value = function(value, 20 if count_up else operand)
             count = len(tables[f"i{width(ty)}_u"][1])
-            args = [{"type": ty, "data": literals(ty, [start])}, {"type": ty, "file": f"data/i{width(ty)}_u.bin"}, {"type": "u32", "value": count}]
+            args = [
+                {"type": ty, "data": literals(ty, [start])},
+                {"type": ty, "file": f"data/i{width(ty)}_u.bin"},
+                {"type": "u32", "value": count},
+            ]
             # Every thread takes part in the barriers, so that the block is as large as the table.
             family.case(entry, entry, args, [{"arg": 0, "data": literals(ty, [value])}], block=count)
     return family
@@ -146,11 +185,20 @@ def contended(tables):
 
 def orders(tables):
     """One thread applies every order and scope to one cell."""
-    for name, spaces, scopes in (("orders", ("global", "shared"), ("", ".cta", ".gpu", ".sys")), ("cluster", ("global", "shared::cta"), (".cluster",))):
+    for name, spaces, scopes in (
+        ("orders", ("global", "shared"), ("", ".cta", ".gpu", ".sys")),
+        ("cluster", ("global", "shared::cta"), (".cluster",)),
+    ):
         family = Family(f"atom_{name}", "atom and red in every order and scope.", tables)
         for space in spaces:
-            for opcode, kinds in (("atom", ("", ".relaxed", ".acquire", ".release", ".acq_rel")), ("red", ("", ".relaxed", ".release"))):
-                lines = ["ld.param.u64 %po, [out];", "mov.u64 %x, everyone;" if space != "global" else "ld.param.u64 %x, [a];"]
+            for opcode, kinds in (
+                ("atom", ("", ".relaxed", ".acquire", ".release", ".acq_rel")),
+                ("red", ("", ".relaxed", ".release")),
+            ):
+                lines = [
+                    "ld.param.u64 %po, [out];",
+                    "mov.u64 %x, everyone;" if space != "global" else "ld.param.u64 %x, [a];",
+                ]
                 lines += ["mov.u32 %d, 100;", f"st.{space}.u32 [%x], %d;"]
                 total, expected = 100, []
                 for step, (order, scope) in enumerate((order, scope) for order in kinds for scope in scopes):
@@ -161,46 +209,17 @@ def orders(tables):
                     expected.append(total if opcode == "atom" else total + step + 1)
                     total += step + 1
                 entry = f"{opcode}_{space.replace('::', '_')}"
-                family.kernel(entry, [".param .u64 out", ".param .u64 a"], [".reg .b64 %po, %x;", ".reg .u32 %d;", EVERYONE], [line for line in lines if line])
+                family.kernel(
+                    entry,
+                    [".param .u64 out", ".param .u64 a"],
+                    [".reg .b64 %po, %x;", ".reg .u32 %d;", EVERYONE],
+                    [line for line in lines if line],
+                )
                 args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "zeros": 1}]
                 family.case(entry, entry, args, [{"arg": 0, "data": expected}], block=1)
         yield family
 
 
-def synchronisation(tables):
-    forms = ["bar.sync 0;", "bar.sync 1;", "bar.cta.sync 0;", "bar.cta.sync 3;", "barrier.sync 0;", "barrier.sync.aligned 4;",
-             "barrier.cta.sync 5;", "barrier.cta.sync.aligned 0;"]
-    counted = ["bar.sync 2, 64;", "bar.cta.sync 3, 64;", "barrier.sync 0, 64;", "barrier.cta.sync.aligned 5, 64;"]
-    fences = [f"membar.{scope};" for scope in ("cta", "gl", "sys")]
-    fences += [f"fence{order}.{scope};" for order in ("", ".sc", ".acq_rel") for scope in ("cta", "gpu", "sys")] + ["fence.acq_rel.cluster;"]
-    declared = [".reg .b32 %t, %u, %v;", ".reg .b64 %po, %x, %y;", EVERYONE]
-    start = ["ld.param.u64 %po, [out];", "mov.u32 %t, %tid.x;", "mad.wide.u32 %po, %t, 4, %po;", "mov.u64 %x, everyone;"]
-    place = ["mov.u64 %y, %x;", "mad.wide.u32 %x, %t, 4, %x;", "add.u32 %u, %t, 1;", "and.b32 %u, %u, 63;", "mad.wide.u32 %y, %u, 4, %y;", "mov.u32 %v, %t;"]
-    for name, forms_, purpose in (("barriers", forms, "Every barrier that waits."), ("barriers_counted", counted, "Barriers that count the threads of the whole block."),
-                                  ("fences", fences, "Every fence, each followed by a barrier.")):
-        family = Family(name, f"{purpose} Values walk from thread to thread, one further at every step.", tables)
-        body = start + place
-        for form in forms_:
-            wait = [form, "bar.sync 0;"] if name == "fences" else [form]
-            body += ["st.shared.u32 [%x], %v;", *wait, "ld.shared.u32 %v, [%y];", "add.u32 %v, %v, 1000;", *wait]
-        family.kernel(name, [".param .u64 out"], declared, body + ["st.global.u32 [%po], %v;"])
-        steps = len(forms_)
-        family.case(name, name, [{"type": "u32", "zeros": 64}], [{"arg": 0, "data": [(thread + steps) % 64 + 1000 * steps for thread in range(64)]}])
-        yield family
-
-
-def control(tables):
-    """Just enough that every row of the instruction table has a kernel here; `tests/kernels` has real control flow."""
-    function = ".func (.param .b32 result) twice(.param .b32 value)\n{\n\t.reg .u32 %v;\n\tld.param.u32 %v, [value];\n\tadd.u32 %v, %v, %v;\n" \
-               "\tst.param.u32 [result], %v;\n\tret.uni;\n}\n"
-    family = Family("control", "Branches, a call, returns.", tables, function)
-    body = ["mov.u32 %d, 0;", "mov.u32 %i, 5;", "again:", "add.u32 %d, %d, %a;", "sub.u32 %i, %i, 1;", "setp.ne.u32 %p, %i, 0;", "@%p bra.uni again;",
-            "setp.gt.u32 %p, %a, 1000;", "@%p bra done;", "{", ".param .b32 given;", ".param .b32 taken;", "st.param.b32 [given], %d;",
-            "call.uni (taken), twice, (given);", "ld.param.b32 %d, [taken];", "}", "done:"]
-    family.elementwise("control", [("u32", "i32_u")], "u32", body, lambda a: wrap(5 * a if a > 1000 else 10 * a, "u32"), ".reg .pred %p; .reg .u32 %i;")
-    return family
-
-
 def families(tables):
     result = [alone(tables, opcode, space) for opcode in ("atom", "red") for space in ("global", "shared", "generic")]
-    return [*result, typed(tables), signed_sums(tables), contended(tables), *orders(tables), *synchronisation(tables), control(tables)]
+    return [*result, typed(tables), signed_sums(tables), contended(tables), *orders(tables)]

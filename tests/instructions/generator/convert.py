@@ -32,11 +32,23 @@ def integers(tables):
     for to in INTEGERS:
         for source in INTEGERS:
             operand = [(source, f"i{width(source)}_u")]
-            family.elementwise(f"cvt_{to}_{source}", operand, to, [f"cvt.{to}.{source} %d, %a;"],
-                               lambda a, to=to, source=source: wrap(number(a, source), to), count=COUNT)
+            family.elementwise(
+                f"cvt_{to}_{source}",
+                operand,
+                to,
+                [f"cvt.{to}.{source} %d, %a;"],
+                lambda a, to=to, source=source: wrap(number(a, source), to),
+                count=COUNT,
+            )
             if saturates(to, source):
-                family.elementwise(f"cvt_sat_{to}_{source}", operand, to, [f"cvt.sat.{to}.{source} %d, %a;"],
-                                   lambda a, to=to, source=source: wrap(clamp(number(a, source), to), to), count=COUNT)
+                family.elementwise(
+                    f"cvt_sat_{to}_{source}",
+                    operand,
+                    to,
+                    [f"cvt.sat.{to}.{source} %d, %a;"],
+                    lambda a, to=to, source=source: wrap(clamp(number(a, source), to), to),
+                    count=COUNT,
+                )
     return family
 
 
@@ -44,6 +56,7 @@ def from_integer(to, source, saturate):
     def reference(a):
         bits = FORMATS[to].round(Fraction(number(a, source)))
         return exact.saturate(FORMATS[to], bits) if saturate else bits
+
     return reference
 
 
@@ -51,18 +64,34 @@ def integers_to_floats(tables):
     family = Family("convert_from_integer", "cvt.rn from integers to floats.", tables)
     for to in FORMATS:
         for source in INTEGERS:
-            family.elementwise(f"cvt_rn_{to}_{source}", [(source, f"i{width(source)}_u")], to, [f"cvt.rn.{to}.{source} %d, %a;"],
-                               from_integer(to, source, False), count=COUNT)
+            family.elementwise(
+                f"cvt_rn_{to}_{source}",
+                [(source, f"i{width(source)}_u")],
+                to,
+                [f"cvt.rn.{to}.{source} %d, %a;"],
+                from_integer(to, source, False),
+                count=COUNT,
+            )
     return family
 
 
 def integers_to_floats_modified(tables):
-    family = Family("convert_from_integer_modified", "cvt.rn from integers to floats with .sat, and with .ftz, which changes nothing.", tables)
+    family = Family(
+        "convert_from_integer_modified",
+        "cvt.rn from integers to floats with .sat, and with .ftz, which changes nothing.",
+        tables,
+    )
     for to, modifiers in (("f32", ".sat"), ("f32", ".ftz"), ("f32", ".ftz.sat"), ("f64", ".sat")):
         for source in INTEGERS:
             form = f"cvt.rn{modifiers}.{to}.{source}"
-            family.elementwise(name(form), [(source, f"i{width(source)}_u")], to, [f"{form} %d, %a;"],
-                               from_integer(to, source, ".sat" in modifiers), count=16)
+            family.elementwise(
+                name(form),
+                [(source, f"i{width(source)}_u")],
+                to,
+                [f"{form} %d, %a;"],
+                from_integer(to, source, ".sat" in modifiers),
+                count=16,
+            )
     return family
 
 
@@ -78,15 +107,26 @@ def to_integer(source, to, mode, ftz):
         if fmt.is_infinite(bits):
             return wrap(bounds(to)[0 if fmt.negative(bits) else 1], to)
         return wrap(clamp(round_integral(fmt.value(bits), mode), to), to)
+
     return reference
 
 
 def floats_to_integers(tables, source, flushing):
-    family = Family(f"convert_{source}_to_integer{flushing.replace('.', '_')}", f"cvt{flushing} from {source} to integers in every rounding.", tables)
+    family = Family(
+        f"convert_{source}_to_integer{flushing.replace('.', '_')}",
+        f"cvt{flushing} from {source} to integers in every rounding.",
+        tables,
+    )
     for to in INTEGERS:
         for mode in ROUNDINGS:
             form = f"cvt.{mode}{flushing}.{to}.{source}"
-            family.elementwise(name(form), [(source, f"{source}_i")], to, [f"{form} %d, %a;"], to_integer(source, to, mode, bool(flushing)))
+            family.elementwise(
+                name(form),
+                [(source, f"{source}_i")],
+                to,
+                [f"{form} %d, %a;"],
+                to_integer(source, to, mode, bool(flushing)),
+            )
     return family
 
 
@@ -96,7 +136,13 @@ def floats_to_integers_saturating(tables):
         for source, modifiers in (("f32", ".sat"), ("f32", ".ftz.sat"), ("f64", ".sat")):
             mode = ROUNDINGS[place % 4]
             form = f"cvt.{mode}{modifiers}.{to}.{source}"
-            family.elementwise(name(form), [(source, f"{source}_i")], to, [f"{form} %d, %a;"], to_integer(source, to, mode, ".ftz" in modifiers))
+            family.elementwise(
+                name(form),
+                [(source, f"{source}_i")],
+                to,
+                [f"{form} %d, %a;"],
+                to_integer(source, to, mode, ".ftz" in modifiers),
+            )
     return family
 
 
@@ -118,13 +164,16 @@ def between_floats(to, source, mode, modifiers):
         if ".ftz" in modifiers and to == "f32" and not format_.is_nan(result):
             result = format_.flush(result)
         return exact.saturate(format_, result) if ".sat" in modifiers else result
+
     return reference
 
 
 def float_form(family, to, source, mode, modifiers, table):
     form = f"cvt{'.' + mode if mode else ''}{modifiers}.{to}.{source}"
     integral = mode if mode in ROUNDINGS else None
-    family.elementwise(name(form), [(source, table)], to, [f"{form} %d, %a;"], between_floats(to, source, integral, modifiers))
+    family.elementwise(
+        name(form), [(source, table)], to, [f"{form} %d, %a;"], between_floats(to, source, integral, modifiers)
+    )
 
 
 def floats(tables):
@@ -155,23 +204,58 @@ def floats_saturating(tables):
 
 
 def wide_registers(tables):
-    family = Family("convert_wide_registers", "cvt with registers wider than its types: results are extended, operands cut.", tables)
+    family = Family(
+        "convert_wide_registers", "cvt with registers wider than its types: results are extended, operands cut.", tables
+    )
     for to in INTEGERS:
         if width(to) == 64:
             continue
         for size in (size for size in (16, 32, 64) if size > width(to)):
-            family.elementwise(f"cvt_{to}_s64_into_b{size}", [("s64", "i64_u")], f"b{size}", [f"cvt.{to}.s64 %d, %a;"],
-                               lambda a, to=to, size=size: extend(wrap(a, to), to, size), count=COUNT)
-            family.elementwise(f"cvt_rzi_{to}_f32_into_b{size}", [("f32", "f32_i")], f"b{size}", [f"cvt.rzi.{to}.f32 %d, %a;"],
-                               lambda a, to=to, size=size: extend(to_integer("f32", to, "rzi", False)(a), to, size), count=COUNT)
-            family.elementwise(f"cvt_s64_{to}_from_b{size}", [(f"b{size}", f"i{size}_a")], "s64", [f"cvt.s64.{to} %d, %a;"],
-                               lambda a, to=to: number(wrap(a, to), to) & ((1 << 64) - 1), count=COUNT)
-            family.elementwise(f"cvt_rn_f32_{to}_from_b{size}", [(f"b{size}", f"i{size}_a")], "f32", [f"cvt.rn.f32.{to} %d, %a;"],
-                               lambda a, to=to: F32.round(Fraction(number(wrap(a, to), to))), count=COUNT)
+            family.elementwise(
+                f"cvt_{to}_s64_into_b{size}",
+                [("s64", "i64_u")],
+                f"b{size}",
+                [f"cvt.{to}.s64 %d, %a;"],
+                lambda a, to=to, size=size: extend(wrap(a, to), to, size),
+                count=COUNT,
+            )
+            family.elementwise(
+                f"cvt_rzi_{to}_f32_into_b{size}",
+                [("f32", "f32_i")],
+                f"b{size}",
+                [f"cvt.rzi.{to}.f32 %d, %a;"],
+                lambda a, to=to, size=size: extend(to_integer("f32", to, "rzi", False)(a), to, size),
+                count=COUNT,
+            )
+            family.elementwise(
+                f"cvt_s64_{to}_from_b{size}",
+                [(f"b{size}", f"i{size}_a")],
+                "s64",
+                [f"cvt.s64.{to} %d, %a;"],
+                lambda a, to=to: number(wrap(a, to), to) & ((1 << 64) - 1),
+                count=COUNT,
+            )
+            family.elementwise(
+                f"cvt_rn_f32_{to}_from_b{size}",
+                [(f"b{size}", f"i{size}_a")],
+                "f32",
+                [f"cvt.rn.f32.{to} %d, %a;"],
+                lambda a, to=to: F32.round(Fraction(number(wrap(a, to), to))),
+                count=COUNT,
+            )
     return family
 
 
 def families(tables):
-    return [integers(tables), integers_to_floats(tables), integers_to_floats_modified(tables),
-            floats_to_integers(tables, "f32", ""), floats_to_integers(tables, "f32", ".ftz"), floats_to_integers(tables, "f64", ""),
-            floats_to_integers_saturating(tables), floats(tables), floats_saturating(tables), wide_registers(tables)]
+    return [
+        integers(tables),
+        integers_to_floats(tables),
+        integers_to_floats_modified(tables),
+        floats_to_integers(tables, "f32", ""),
+        floats_to_integers(tables, "f32", ".ftz"),
+        floats_to_integers(tables, "f64", ""),
+        floats_to_integers_saturating(tables),
+        floats(tables),
+        floats_saturating(tables),
+        wide_registers(tables),
+    ]

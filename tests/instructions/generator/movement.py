@@ -13,8 +13,19 @@ def table(ty):
 
 def moves(tables):
     family = Family("move", "mov between registers, of constants, and of packed values.", tables)
-    constants = {"b16": "0xfedc", "u16": "65535", "s16": "-2", "b32": "0x89abcdef", "u32": "4294967295", "s32": "-2147483647",
-                 "b64": "0x8123456789abcdef", "u64": "18446744073709551615", "s64": "-9223372036854775807", "f32": "0f3fc00001", "f64": "0d3ff8000000000001"}
+    constants = {
+        "b16": "0xfedc",
+        "u16": "65535",
+        "s16": "-2",
+        "b32": "0x89abcdef",
+        "u32": "4294967295",
+        "s32": "-2147483647",
+        "b64": "0x8123456789abcdef",
+        "u64": "18446744073709551615",
+        "s64": "-9223372036854775807",
+        "f32": "0f3fc00001",
+        "f64": "0d3ff8000000000001",
+    }
     for ty in TYPES:
         bits = {"check": {"nan": "bits"}} if ty in FORMATS else {}
         family.elementwise(f"mov_{ty}", [(ty, f"{table(ty)}_u")], ty, [f"mov.{ty} %d, %a;"], lambda a: a, **bits)
@@ -31,19 +42,35 @@ def moves(tables):
 
         def reverse(a, part=part, count=count, mask=mask):
             return sum((a >> (part * index) & mask) << (part * (count - 1 - index)) for index in range(count))
-        family.elementwise(f"mov_b{whole}_{count}x{part}", [(f"b{whole}", f"i{whole}_u")], f"b{whole}",
-                           [f"mov.b{whole} {{{', '.join(names)}}}, %a;", f"mov.b{whole} %d, {{{backward}}};"], reverse, f".reg .b{part} %e<{count}>;")
+
+        family.elementwise(
+            f"mov_b{whole}_{count}x{part}",
+            [(f"b{whole}", f"i{whole}_u")],
+            f"b{whole}",
+            [f"mov.b{whole} {{{', '.join(names)}}}, %a;", f"mov.b{whole} %d, {{{backward}}};"],
+            reverse,
+            f".reg .b{part} %e<{count}>;",
+        )
         sink = ", ".join(["_"] * (count - 1) + [names[-1]])
-        family.elementwise(f"mov_b{whole}_{count}x{part}_sink", [(f"b{whole}", f"i{whole}_u")], f"b{part}",
-                           [f"mov.b{whole} {{{sink}}}, %a;", f"mov.b{part} %d, {names[-1]};"],
-                           lambda a, whole=whole, part=part: a >> (whole - part), f".reg .b{part} %e<{count}>;")
+        family.elementwise(
+            f"mov_b{whole}_{count}x{part}_sink",
+            [(f"b{whole}", f"i{whole}_u")],
+            f"b{part}",
+            [f"mov.b{whole} {{{sink}}}, %a;", f"mov.b{part} %d, {names[-1]};"],
+            lambda a, whole=whole, part=part: a >> (whole - part),
+            f".reg .b{part} %e<{count}>;",
+        )
     return family
 
 
 def constant(family, ty, text, value):
     entry = f"mov_{ty}_constant"
-    family.kernel(entry, [".param .u64 out"], [".reg .b64 %po;", f".reg .{ty} %d;"],
-                  ["ld.param.u64 %po, [out];", f"mov.{ty} %d, {text};", f"st.global.{ty} [%po], %d;"])
+    family.kernel(
+        entry,
+        [".param .u64 out"],
+        [".reg .b64 %po;", f".reg .{ty} %d;"],
+        ["ld.param.u64 %po, [out];", f"mov.{ty} %d, {text};", f"st.global.{ty} [%po], %d;"],
+    )
     family.case(entry, entry, [{"type": ty, "zeros": 1}], [expectation(ty, [value])], block=1)
 
 
@@ -53,8 +80,14 @@ def bytes_(tables):
         count = whole // 8
         names = [f"%e{index}" for index in range(count)]
         reverse = lambda a, count=count: int.from_bytes(a.to_bytes(count, "little"), "big")
-        family.elementwise(f"mov_b{whole}_{count}x8", [(f"b{whole}", f"i{whole}_u")], f"b{whole}",
-                           [f"mov.b{whole} {{{', '.join(names)}}}, %a;", f"mov.b{whole} %d, {{{', '.join(reversed(names))}}};"], reverse, f".reg .b8 %e<{count}>;")
+        family.elementwise(
+            f"mov_b{whole}_{count}x8",
+            [(f"b{whole}", f"i{whole}_u")],
+            f"b{whole}",
+            [f"mov.b{whole} {{{', '.join(names)}}}, %a;", f"mov.b{whole} %d, {{{', '.join(reversed(names))}}};"],
+            reverse,
+            f".reg .b8 %e<{count}>;",
+        )
     return family
 
 
@@ -64,10 +97,21 @@ def special(tables):
     grid, block = (2, 3, 2), (4, 3, 6)
     threads = block[0] * block[1] * block[2]
     # The number of the thread in the grid, blocks and threads counted with x running fastest.
-    body = ["ld.param.u64 %po, [out];", "mov.u32 %t, %ctaid.z;", "mov.u32 %v, %ctaid.y;", f"mad.lo.u32 %t, %t, {grid[1]}, %v;",
-            "mov.u32 %v, %ctaid.x;", f"mad.lo.u32 %t, %t, {grid[0]}, %v;", "mov.u32 %v, %tid.z;", f"mad.lo.u32 %t, %t, {block[2]}, %v;",
-            "mov.u32 %v, %tid.y;", f"mad.lo.u32 %t, %t, {block[1]}, %v;", "mov.u32 %v, %tid.x;", f"mad.lo.u32 %t, %t, {block[0]}, %v;",
-            f"mad.wide.u32 %po, %t, {4 * len(names)}, %po;"]
+    body = [
+        "ld.param.u64 %po, [out];",
+        "mov.u32 %t, %ctaid.z;",
+        "mov.u32 %v, %ctaid.y;",
+        f"mad.lo.u32 %t, %t, {grid[1]}, %v;",
+        "mov.u32 %v, %ctaid.x;",
+        f"mad.lo.u32 %t, %t, {grid[0]}, %v;",
+        "mov.u32 %v, %tid.z;",
+        f"mad.lo.u32 %t, %t, {block[2]}, %v;",
+        "mov.u32 %v, %tid.y;",
+        f"mad.lo.u32 %t, %t, {block[1]}, %v;",
+        "mov.u32 %v, %tid.x;",
+        f"mad.lo.u32 %t, %t, {block[0]}, %v;",
+        f"mad.wide.u32 %po, %t, {4 * len(names)}, %po;",
+    ]
     for place, name in enumerate(names):
         body += [f"mov.u32 %v, {name};", f"st.global.u32 [%po+{4 * place}], %v;"]
     family.kernel("places", [".param .u64 out"], [".reg .b64 %po;", ".reg .u32 %t, %v;"], body)
@@ -85,9 +129,17 @@ def special(tables):
 
 
 def addresses(tables):
-    directives = ".global .align 4 .u32 numbers[4] = {10, 11, 12, 13};\n.const .align 4 .u32 constants[4] = {20, 21, 22, 23};\n"
+    directives = (
+        ".global .align 4 .u32 numbers[4] = {10, 11, 12, 13};\n.const .align 4 .u32 constants[4] = {20, 21, 22, 23};\n"
+    )
     family = Family("move_addresses", "Addresses by mov and cvta, back by cvta.to, and isspacep.", tables, directives)
-    declared = [".reg .b64 %po, %x, %y;", ".reg .u32 %v;", ".reg .pred %p;", ".shared .align 4 .b8 everyone[16];", ".local .align 4 .b8 own[16];"]
+    declared = [
+        ".reg .b64 %po, %x, %y;",
+        ".reg .u32 %v;",
+        ".reg .pred %p;",
+        ".shared .align 4 .b8 everyone[16];",
+        ".local .align 4 .b8 own[16];",
+    ]
     body, expected = ["ld.param.u64 %po, [out];"], []
 
     def put(lines, value):
@@ -98,29 +150,61 @@ def addresses(tables):
     put(["mov.u64 %x, numbers;", "ld.global.u32 %v, [%x+4];"], 11)
     put(["mov.u64 %x, numbers+8;", "ld.global.u32 %v, [%x];"], 12)
     put(["mov.u64 %x, constants+4;", "ld.const.u32 %v, [%x];"], 21)
-    put(["mov.u32 %v, 77;", "st.shared.u32 [everyone+4], %v;", "mov.u64 %x, everyone+4;", "ld.shared.u32 %v, [%x];"], 77)
+    put(
+        ["mov.u32 %v, 77;", "st.shared.u32 [everyone+4], %v;", "mov.u64 %x, everyone+4;", "ld.shared.u32 %v, [%x];"], 77
+    )
     put(["mov.u32 %v, 88;", "st.local.u32 [own+8], %v;", "mov.u64 %x, own+8;", "ld.local.u32 %v, [%x];"], 88)
     for space, variable in (("global", "numbers"), ("const", "constants"), ("shared", "everyone"), ("local", "own")):
-        put([f"mov.u64 %x, {variable};", f"cvta.{space}.u64 %y, {variable};", f"cvta.to.{space}.u64 %y, %y;", *equal], 1)
-        put([f"mov.u64 %x, {variable}+4;", f"cvta.{space}.u64 %x, %x;", f"cvta.{space}.u64 %y, {variable};", "add.u64 %y, %y, 4;", *equal], 1)
+        put(
+            [f"mov.u64 %x, {variable};", f"cvta.{space}.u64 %y, {variable};", f"cvta.to.{space}.u64 %y, %y;", *equal], 1
+        )
+        put(
+            [
+                f"mov.u64 %x, {variable}+4;",
+                f"cvta.{space}.u64 %x, %x;",
+                f"cvta.{space}.u64 %y, {variable};",
+                "add.u64 %y, %y, 4;",
+                *equal,
+            ],
+            1,
+        )
         for asked in ("global", "shared", "local"):
-            # Whether constants count as global memory is left out: they have a window of their own on NVIDIA devices only.
+            # Whether constants count as global memory is left out: only NVIDIA devices have a window for them.
             if (space, asked) != ("const", "global"):
                 put([f"isspacep.{asked} %p, %y;", "selp.u32 %v, 1, 0, %p;"], int(asked == space))
     put(["ld.param.u64 %y, [out];", "isspacep.global %p, %y;", "selp.u32 %v, 1, 0, %p;"], 1)
     put(["isspacep.shared %p, %y;", "selp.u32 %v, 1, 0, %p;"], 0)
     put(["isspacep.local %p, %y;", "selp.u32 %v, 1, 0, %p;"], 0)
     family.kernel("addresses", [".param .u64 out"], declared, body)
-    family.case("addresses", "addresses", [{"type": "u32", "zeros": len(expected)}], [{"arg": 0, "data": expected}], block=1)
+    family.case(
+        "addresses", "addresses", [{"type": "u32", "zeros": len(expected)}], [{"arg": 0, "data": expected}], block=1
+    )
     return family
 
 
 def qualified_addresses(tables):
     family = Family("move_addresses_cta", "cvta and isspacep with .shared::cta.", tables)
-    body = ["ld.param.u64 %po, [out];", "mov.u64 %x, everyone;", "cvta.shared::cta.u64 %y, everyone;", "isspacep.shared::cta %p, %y;", "selp.u32 %v, 1, 0, %p;",
-            "st.global.u32 [%po], %v;", "isspacep.shared::cta %p, %po;", "selp.u32 %v, 1, 0, %p;", "st.global.u32 [%po+4], %v;",
-            "cvta.to.shared::cta.u64 %y, %y;", "setp.eq.u64 %p, %x, %y;", "selp.u32 %v, 1, 0, %p;", "st.global.u32 [%po+8], %v;"]
-    family.kernel("addresses", [".param .u64 out"], [".reg .b64 %po, %x, %y;", ".reg .u32 %v;", ".reg .pred %p;", ".shared .align 4 .b8 everyone[16];"], body)
+    body = [
+        "ld.param.u64 %po, [out];",
+        "mov.u64 %x, everyone;",
+        "cvta.shared::cta.u64 %y, everyone;",
+        "isspacep.shared::cta %p, %y;",
+        "selp.u32 %v, 1, 0, %p;",
+        "st.global.u32 [%po], %v;",
+        "isspacep.shared::cta %p, %po;",
+        "selp.u32 %v, 1, 0, %p;",
+        "st.global.u32 [%po+4], %v;",
+        "cvta.to.shared::cta.u64 %y, %y;",
+        "setp.eq.u64 %p, %x, %y;",
+        "selp.u32 %v, 1, 0, %p;",
+        "st.global.u32 [%po+8], %v;",
+    ]
+    family.kernel(
+        "addresses",
+        [".param .u64 out"],
+        [".reg .b64 %po, %x, %y;", ".reg .u32 %v;", ".reg .pred %p;", ".shared .align 4 .b8 everyone[16];"],
+        body,
+    )
     family.case("addresses", "addresses", [{"type": "u32", "zeros": 3}], [{"arg": 0, "data": [1, 0, 1]}], block=1)
     return family
 
@@ -135,21 +219,58 @@ def predicated(tables):
         family.elementwise(name, inputs, "u32", [test, *lines], reference, declared)
 
     wrap = lambda value: value & 0xFFFFFFFF
-    put("arithmetic", ["mov.u32 %d, 9;", "@%p add.u32 %d, %a, 1;", "@!%p sub.u32 %d, %a, 1;"], lambda a, b: wrap(a + 1 if b else a - 1))
+    put(
+        "arithmetic",
+        ["mov.u32 %d, 9;", "@%p add.u32 %d, %a, 1;", "@!%p sub.u32 %d, %a, 1;"],
+        lambda a, b: wrap(a + 1 if b else a - 1),
+    )
     put("one_side", ["mov.u32 %d, 9;", "@%p mul.lo.u32 %d, %a, 3;"], lambda a, b: wrap(a * 3) if b else 9)
-    put("destination_of_predicate", ["setp.eq.u32 %q, %a, %a;", "@%p setp.ne.u32 %q, %a, %a;", "selp.u32 %d, 1, 0, %q;"], lambda a, b: 1 - b)
+    put(
+        "destination_of_predicate",
+        ["setp.eq.u32 %q, %a, %a;", "@%p setp.ne.u32 %q, %a, %a;", "selp.u32 %d, 1, 0, %q;"],
+        lambda a, b: 1 - b,
+    )
     put("own_predicate", ["@%p setp.eq.u32 %p, %a, 0;", "selp.u32 %d, 1, 0, %p;"], lambda a, b: int(a == 0) if b else 0)
-    put("unpacking", ["mov.b32 {%h, %g}, %a;", "@%p mov.b32 {%g, %h}, %a;", "mov.b32 %d, {%g, %h};"],
-        lambda a, b: a if b else wrap(a >> 16 | a << 16))
+    put(
+        "unpacking",
+        ["mov.b32 {%h, %g}, %a;", "@%p mov.b32 {%g, %h}, %a;", "mov.b32 %d, {%g, %h};"],
+        lambda a, b: a if b else wrap(a >> 16 | a << 16),
+    )
     put("division", ["mov.u32 %d, 9;", "@%p div.u32 %d, %a, %b;"], lambda a, b: a if b else 9)
     put("load", ["mov.u32 %d, 9;", "@!%p mov.u64 %pa, 0;", "@%p ld.global.u32 %d, [%pa];"], lambda a, b: a if b else 9)
-    put("store", ["mov.u32 %d, 9;", "mov.u64 %w, %po;", "@!%p mov.u64 %w, 0;", "@%p st.global.u32 [%w], %a;", "@%p ld.global.u32 %d, [%po];"], lambda a, b: a if b else 9)
-    put("atomic", ["st.global.u32 [%po], %a;", "mov.u32 %d, 0;", "@%p atom.global.add.u32 %d, [%po], 5;", "ld.global.u32 %b, [%po];", "sub.u32 %d, %b, %d;"],
-        lambda a, b: 5 if b else a)
+    put(
+        "store",
+        [
+            "mov.u32 %d, 9;",
+            "mov.u64 %w, %po;",
+            "@!%p mov.u64 %w, 0;",
+            "@%p st.global.u32 [%w], %a;",
+            "@%p ld.global.u32 %d, [%po];",
+        ],
+        lambda a, b: a if b else 9,
+    )
+    put(
+        "atomic",
+        [
+            "st.global.u32 [%po], %a;",
+            "mov.u32 %d, 0;",
+            "@%p atom.global.add.u32 %d, [%po], 5;",
+            "ld.global.u32 %b, [%po];",
+            "sub.u32 %d, %b, %d;",
+        ],
+        lambda a, b: 5 if b else a,
+    )
     put("leaving", ["st.global.u32 [%po], %a;", "@%p exit;", "not.b32 %d, %a;"], lambda a, b: a if b else wrap(~a))
     put("returning", ["st.global.u32 [%po], %a;", "@!%p ret;", "not.b32 %d, %a;"], lambda a, b: wrap(~a) if b else a)
     return family
 
 
 def families(tables):
-    return [moves(tables), bytes_(tables), special(tables), addresses(tables), qualified_addresses(tables), predicated(tables)]
+    return [
+        moves(tables),
+        bytes_(tables),
+        special(tables),
+        addresses(tables),
+        qualified_addresses(tables),
+        predicated(tables),
+    ]
