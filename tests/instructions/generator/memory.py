@@ -1,4 +1,4 @@
-"""ld and st in every space, type, vector and width of register; cache hints; ordered and volatile accesses; addresses."""
+"""ld and st in every space, type, vector and width of register; cache hints; ordered and volatile accesses."""
 
 from .exact import FORMATS, number, width
 from .ptx import Family, guard, literals, register_type
@@ -67,7 +67,7 @@ def copy(family, tables, ty, load, store, single=False, lengths=None):
 
 
 def exchange(family, tables, ty, entry, declared, store_place, load_place, store, load, neighbour):
-    """As `copy`, by way of another space: `store_place` and `load_place` give the addresses there for a vector's size."""
+    """As `copy`, by way of another space: `store_place` and `load_place` give the addresses there for a size."""
     size, start, expected = width(ty) // 8, 0, []
     body = guard() + ["ld.param.u64 %pa, [a];", "ld.param.u64 %po, [out];"]
     for count in vectors(ty):
@@ -134,7 +134,7 @@ def variants(tables):
     ]
     for name, purpose, load, store, single in forms:
         family = Family(name, purpose, tables)
-        for ty in SOME_TYPES:
+        for ty in TYPES:
             copy(family, tables, ty, load, store, single)
         yield family
 

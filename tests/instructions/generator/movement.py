@@ -209,6 +209,24 @@ def qualified_addresses(tables):
     return family
 
 
+def parameter_addresses(tables):
+    family = Family("move_addresses_param", "The generic address of a kernel's parameter.", tables)
+    body = [
+        "ld.param.u64 %po, [out];",
+        "cvta.param.u64 %x, p;",
+        "ld.u32 %v, [%x+4];",
+        "st.global.u32 [%po], %v;",
+        "cvta.to.param.u64 %x, %x;",
+        "ld.param.u32 %v, [%x+8];",
+        "st.global.u32 [%po+4], %v;",
+    ]
+    params = [".param .u64 out", ".param .align 4 .b8 p[12]"]
+    family.kernel("addresses", params, [".reg .b64 %po, %x;", ".reg .u32 %v;"], body)
+    args = [{"type": "u32", "zeros": 2}, {"type": "bytes", "value": "0100000002000000fffffffe"}]
+    family.case("addresses", "addresses", args, [{"arg": 0, "data": [2, 0xFEFFFFFF]}], block=1)
+    return family
+
+
 def predicated(tables):
     family = Family("predicated", "Instructions under a predicate and its negation.", tables)
     pair = [("u32", "i32_a"), ("u32", "flag")]
@@ -272,5 +290,6 @@ def families(tables):
         special(tables),
         addresses(tables),
         qualified_addresses(tables),
+        parameter_addresses(tables),
         predicated(tables),
     ]
