@@ -59,7 +59,8 @@ fn every_kernel_has_a_case() {
         let entries = launched.remove(&path).unwrap_or_default();
         let program = program(&path);
         let kernels = program.kernels().map(|(_, kernel)| kernel.name.clone());
-        missing.extend(kernels.filter(|name| !entries.contains(name)).map(|name| format!("{}: {name}", path.display())));
+        missing
+            .extend(kernels.filter(|name| !entries.contains(name)).map(|name| format!("{}: {name}", path.display())));
     }
     assert!(missing.is_empty(), "kernels without a launch case:\n{}", missing.join("\n"));
 }
