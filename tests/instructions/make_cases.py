@@ -3,19 +3,22 @@
 
 from pathlib import Path
 
-from generator import compare, floats, integer, logic
+from generator import approximate, atomics, compare, control, convert, floats, integer, logic, memory, movement
 from generator.values import tables
 
 
 def main():
     folder = Path(__file__).resolve().parent
-    contents = tables()
+    contents = tables() | approximate.operand_tables()
     Path(folder, "data").mkdir(exist_ok=True)
     for name, (bits, values) in contents.items():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
         Path(folder, "data", f"{name}.bin").write_bytes(data)
+    # Families that were renamed must leave nothing behind.
+    for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
+        old.unlink()
     total = 0
-    for module in (integer, floats, compare, logic):
+    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics, control):
         for family in module.families(contents):
             total += family.write(folder)
     print(f"{total} cases")

@@ -11,6 +11,7 @@ def operands(ty, count):
 
 def finished(fmt, function, ftz, sat):
     """An operation with its operands and result flushed, and its result saturated, as modifiers ask for."""
+
     def reference(*values):
         if ftz:
             values = map(fmt.flush, values)
@@ -18,6 +19,7 @@ def finished(fmt, function, ftz, sat):
         if ftz and not fmt.is_nan(result):
             result = fmt.flush(result)
         return exact.saturate(fmt, result) if sat else result
+
     return reference
 
 
@@ -61,7 +63,11 @@ def reciprocal(fmt, a):
 
 def quotients(tables):
     family = Family("float_quotients", "div.rn, rcp.rn, sqrt.rn on f32 and f64.", tables)
-    for opcode, function, count, letter in (("div", exact.div, 2, None), ("rcp", reciprocal, 1, "u"), ("sqrt", exact.sqrt, 1, "u")):
+    for opcode, function, count, letter in (
+        ("div", exact.div, 2, None),
+        ("rcp", reciprocal, 1, "u"),
+        ("sqrt", exact.sqrt, 1, "u"),
+    ):
         for ty, modifiers in (("f32", ".rn"), ("f32", ".rn.ftz"), ("f64", ".rn")):
             ieee(family, opcode, ty, modifiers, function, count, letter)
     return family
@@ -79,21 +85,25 @@ def extremum(fmt, largest, ftz, propagate):
         # Negative zero is less than positive zero.
         key = lambda bits: -(bits & (fmt.sign - 1)) - 1 if fmt.negative(bits) else bits
         return (max if largest else min)(a, b, key=key)
+
     return reference
 
 
 def classify(fmt, kind):
     def reference(bits):
         magnitude = bits & (fmt.sign - 1)
-        return int({
-            "finite": magnitude < fmt.infinity,
-            "infinite": magnitude == fmt.infinity,
-            "number": magnitude <= fmt.infinity,
-            "notanumber": magnitude > fmt.infinity,
-            # Zeros count as normal.
-            "normal": magnitude == 0 or fmt.smallest_normal <= magnitude < fmt.infinity,
-            "subnormal": 0 < magnitude < fmt.smallest_normal,
-        }[kind])
+        return int(
+            {
+                "finite": magnitude < fmt.infinity,
+                "infinite": magnitude == fmt.infinity,
+                "number": magnitude <= fmt.infinity,
+                "notanumber": magnitude > fmt.infinity,
+                # Zeros count as normal.
+                "normal": magnitude == 0 or fmt.smallest_normal <= magnitude < fmt.infinity,
+                "subnormal": 0 < magnitude < fmt.smallest_normal,
+            }[kind]
+        )
+
     return reference
 
 
@@ -106,21 +116,45 @@ def signs(tables):
         for ftz in flushing:
             suffix = ftz.replace(".", "_") + f"_{ty}"
             prepare = fmt.flush if ftz else lambda a: a
-            family.elementwise(f"abs{suffix}", unit, ty, [f"abs{ftz}.{ty} %d, %a;"],
-                               lambda a, fmt=fmt, prepare=prepare: prepare(a) & (fmt.sign - 1), check=bits)
-            family.elementwise(f"neg{suffix}", unit, ty, [f"neg{ftz}.{ty} %d, %a;"],
-                               lambda a, fmt=fmt, prepare=prepare: prepare(a) ^ fmt.sign, check=bits)
+            family.elementwise(
+                f"abs{suffix}",
+                unit,
+                ty,
+                [f"abs{ftz}.{ty} %d, %a;"],
+                lambda a, fmt=fmt, prepare=prepare: prepare(a) & (fmt.sign - 1),
+                check=bits,
+            )
+            family.elementwise(
+                f"neg{suffix}",
+                unit,
+                ty,
+                [f"neg{ftz}.{ty} %d, %a;"],
+                lambda a, fmt=fmt, prepare=prepare: prepare(a) ^ fmt.sign,
+                check=bits,
+            )
         for opcode in ("min", "max"):
             for modifiers in choices(".ftz", ".NaN") if fmt is F32 else ("",):
                 form = f"{opcode}{modifiers}.{ty}"
                 reference = extremum(fmt, opcode == "max", ".ftz" in modifiers, ".NaN" in modifiers)
                 pairs = [(ty, f"{ty}_x"), (ty, f"{ty}_y")]
                 family.elementwise(form.replace(".", "_"), pairs, ty, [f"{form} %d, %a, %b;"], reference, check=bits)
-        family.elementwise(f"copysign_{ty}", operands(ty, 2), ty, [f"copysign.{ty} %d, %a, %b;"],
-                           lambda a, b, fmt=fmt: a & fmt.sign | b & (fmt.sign - 1), check=bits)
+        family.elementwise(
+            f"copysign_{ty}",
+            operands(ty, 2),
+            ty,
+            [f"copysign.{ty} %d, %a, %b;"],
+            lambda a, b, fmt=fmt: a & fmt.sign | b & (fmt.sign - 1),
+            check=bits,
+        )
         for kind in ("finite", "infinite", "number", "notanumber", "normal", "subnormal"):
-            family.elementwise(f"testp_{kind}_{ty}", unit, "u32", [f"testp.{kind}.{ty} %q, %a;", "selp.b32 %d, 1, 0, %q;"],
-                               classify(fmt, kind), ".reg .pred %q;")
+            family.elementwise(
+                f"testp_{kind}_{ty}",
+                unit,
+                "u32",
+                [f"testp.{kind}.{ty} %q, %a;", "selp.b32 %d, 1, 0, %q;"],
+                classify(fmt, kind),
+                ".reg .pred %q;",
+            )
     return family
 
 

@@ -32,13 +32,20 @@ def remainder(a, b):
 def arithmetic(tables):
     family = Family("integer_arithmetic", "Integer add, sub, sad, div, rem, abs, neg, min, max.", tables)
     simple = {
-        "add": (2, lambda a, b: a + b), "sub": (2, lambda a, b: a - b), "div": (2, quotient), "rem": (2, remainder),
-        "min": (2, min), "max": (2, max), "sad": (3, lambda a, b, c: c + abs(a - b)),
+        "add": (2, lambda a, b: a + b),
+        "sub": (2, lambda a, b: a - b),
+        "div": (2, quotient),
+        "rem": (2, remainder),
+        "min": (2, min),
+        "max": (2, max),
+        "sad": (3, lambda a, b, c: c + abs(a - b)),
     }
     for opcode, (count, function) in simple.items():
         for ty in ALL:
             operands = ", ".join(["%d", "%a", "%b", "%c"][: count + 1])
-            family.elementwise(f"{opcode}_{ty}", triple(ty, count), ty, [f"{opcode}.{ty} {operands};"], over(ty, function))
+            family.elementwise(
+                f"{opcode}_{ty}", triple(ty, count), ty, [f"{opcode}.{ty} {operands};"], over(ty, function)
+            )
     for opcode, function in (("abs", abs), ("neg", lambda a: -a)):
         for ty in SIGNED:
             family.elementwise(f"{opcode}_{ty}", [table(ty, "u")], ty, [f"{opcode}.{ty} %d, %a;"], over(ty, function))
@@ -53,16 +60,36 @@ def products(tables):
     for ty in ALL:
         bits = width(ty)
         for part, shift in (("lo", 0), ("hi", bits)):
-            family.elementwise(f"mul_{part}_{ty}", triple(ty, 2), ty, [f"mul.{part}.{ty} %d, %a, %b;"],
-                               over(ty, lambda a, b, shift=shift: a * b >> shift))
-            family.elementwise(f"mad_{part}_{ty}", triple(ty, 3), ty, [f"mad.{part}.{ty} %d, %a, %b, %c;"],
-                               over(ty, lambda a, b, c, shift=shift: (a * b >> shift) + c))
+            family.elementwise(
+                f"mul_{part}_{ty}",
+                triple(ty, 2),
+                ty,
+                [f"mul.{part}.{ty} %d, %a, %b;"],
+                over(ty, lambda a, b, shift=shift: a * b >> shift),
+            )
+            family.elementwise(
+                f"mad_{part}_{ty}",
+                triple(ty, 3),
+                ty,
+                [f"mad.{part}.{ty} %d, %a, %b, %c;"],
+                over(ty, lambda a, b, c, shift=shift: (a * b >> shift) + c),
+            )
         if bits < 64:
             wide = f"{ty[0]}{2 * bits}"
-            family.elementwise(f"mul_wide_{ty}", triple(ty, 2), wide, [f"mul.wide.{ty} %d, %a, %b;"],
-                               lambda a, b, ty=ty, wide=wide: wrap(number(a, ty) * number(b, ty), wide))
-            family.elementwise(f"mad_wide_{ty}", [*triple(ty, 2), table(wide, "c")], wide, [f"mad.wide.{ty} %d, %a, %b, %c;"],
-                               lambda a, b, c, ty=ty, wide=wide: wrap(number(a, ty) * number(b, ty) + c, wide))
+            family.elementwise(
+                f"mul_wide_{ty}",
+                triple(ty, 2),
+                wide,
+                [f"mul.wide.{ty} %d, %a, %b;"],
+                lambda a, b, ty=ty, wide=wide: wrap(number(a, ty) * number(b, ty), wide),
+            )
+            family.elementwise(
+                f"mad_wide_{ty}",
+                [*triple(ty, 2), table(wide, "c")],
+                wide,
+                [f"mad.wide.{ty} %d, %a, %b, %c;"],
+                lambda a, b, c, ty=ty, wide=wide: wrap(number(a, ty) * number(b, ty) + c, wide),
+            )
     high = lambda a, b, c: clamp((a * b >> 32) + c, "s32")
     family.elementwise("mad_hi_sat_s32", triple("s32", 3), "s32", ["mad.hi.sat.s32 %d, %a, %b, %c;"], over("s32", high))
     for ty in ("u32", "s32"):
@@ -70,13 +97,28 @@ def products(tables):
         factor = lambda a, ty=ty: (a & 0xFFFFFF) - ((a & 0x800000) << 1 if ty == "s32" else 0)
         for part, shift in (("lo", 0), ("hi", 16)):
             product = lambda a, b, factor=factor, shift=shift: factor(a) * factor(b) >> shift
-            family.elementwise(f"mul24_{part}_{ty}", triple(ty, 2), ty, [f"mul24.{part}.{ty} %d, %a, %b;"],
-                               lambda a, b, product=product, ty=ty: wrap(product(a, b), ty))
-            family.elementwise(f"mad24_{part}_{ty}", triple(ty, 3), ty, [f"mad24.{part}.{ty} %d, %a, %b, %c;"],
-                               lambda a, b, c, product=product, ty=ty: wrap(product(a, b) + c, ty))
+            family.elementwise(
+                f"mul24_{part}_{ty}",
+                triple(ty, 2),
+                ty,
+                [f"mul24.{part}.{ty} %d, %a, %b;"],
+                lambda a, b, product=product, ty=ty: wrap(product(a, b), ty),
+            )
+            family.elementwise(
+                f"mad24_{part}_{ty}",
+                triple(ty, 3),
+                ty,
+                [f"mad24.{part}.{ty} %d, %a, %b, %c;"],
+                lambda a, b, c, product=product, ty=ty: wrap(product(a, b) + c, ty),
+            )
     factor = lambda a: (a & 0xFFFFFF) - ((a & 0x800000) << 1)
-    family.elementwise("mad24_hi_sat_s32", triple("s32", 3), "s32", ["mad24.hi.sat.s32 %d, %a, %b, %c;"],
-                       over("s32", lambda a, b, c: clamp((factor(a) * factor(b) >> 16) + c, "s32")))
+    family.elementwise(
+        "mad24_hi_sat_s32",
+        triple("s32", 3),
+        "s32",
+        ["mad24.hi.sat.s32 %d, %a, %b, %c;"],
+        over("s32", lambda a, b, c: clamp((factor(a) * factor(b) >> 16) + c, "s32")),
+    )
     return family
 
 
@@ -91,6 +133,7 @@ def find(ty, shift):
         if shift and found >= 0:
             found = width(ty) - 1 - found
         return wrap(found, "u32")
+
     return reference
 
 
@@ -109,6 +152,7 @@ def extract(ty):
             inside = index < length and position + index < bits
             result |= (a >> (position + index) & 1 if inside else sign) << index
         return result
+
     return reference
 
 
@@ -121,6 +165,7 @@ def insert(bits):
                 place = 1 << (position + index)
                 b = b & ~place | ((a >> index & 1) * place)
         return b
+
     return reference
 
 
@@ -130,18 +175,33 @@ def bits(tables):
         ty = f"b{size}"
         operand = [(ty, f"i{size}_u")]
         family.elementwise(f"popc_{ty}", operand, "u32", [f"popc.{ty} %d, %a;"], lambda a: a.bit_count())
-        family.elementwise(f"clz_{ty}", operand, "u32", [f"clz.{ty} %d, %a;"], lambda a, size=size: size - a.bit_length())
-        family.elementwise(f"brev_{ty}", operand, ty, [f"brev.{ty} %d, %a;"],
-                           lambda a, size=size: int(f"{a:0{size}b}"[::-1], 2))
+        family.elementwise(
+            f"clz_{ty}", operand, "u32", [f"clz.{ty} %d, %a;"], lambda a, size=size: size - a.bit_length()
+        )
+        family.elementwise(
+            f"brev_{ty}", operand, ty, [f"brev.{ty} %d, %a;"], lambda a, size=size: int(f"{a:0{size}b}"[::-1], 2)
+        )
         fields = [("u32", "position"), ("u32", "length")]
-        family.elementwise(f"bfi_{ty}", [(ty, f"i{size}_a"), (ty, f"i{size}_b"), *fields], ty,
-                           [f"bfi.{ty} %d, %a, %b, %c, %e;"], insert(size))
+        family.elementwise(
+            f"bfi_{ty}",
+            [(ty, f"i{size}_a"), (ty, f"i{size}_b"), *fields],
+            ty,
+            [f"bfi.{ty} %d, %a, %b, %c, %e;"],
+            insert(size),
+        )
         for sign in "us":
             ty = f"{sign}{size}"
-            family.elementwise(f"bfe_{ty}", [(ty, f"i{size}_u"), *fields], ty, [f"bfe.{ty} %d, %a, %b, %c;"], extract(ty))
+            family.elementwise(
+                f"bfe_{ty}", [(ty, f"i{size}_u"), *fields], ty, [f"bfe.{ty} %d, %a, %b, %c;"], extract(ty)
+            )
             for shift in ("", ".shiftamt"):
-                family.elementwise(f"bfind{shift.replace('.', '_')}_{ty}", [(ty, f"i{size}_u")], "u32",
-                                   [f"bfind{shift}.{ty} %d, %a;"], find(ty, bool(shift)))
+                family.elementwise(
+                    f"bfind{shift.replace('.', '_')}_{ty}",
+                    [(ty, f"i{size}_u")],
+                    "u32",
+                    [f"bfind{shift}.{ty} %d, %a;"],
+                    find(ty, bool(shift)),
+                )
     return family
 
 

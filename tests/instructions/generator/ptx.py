@@ -1,7 +1,7 @@
 """Families: one PTX file and one case file each, made of kernels that apply one form to a table of operands.
 
-The usual kernel is `elementwise`: each thread loads its operands, runs a few instructions and stores its result. Kernels
-of another shape are given as text to `custom`.
+The usual kernel is `elementwise`: each thread loads its operands, runs a few instructions and stores its result.
+Kernels of another shape are given as lines to `kernel`, and launched by `case`.
 """
 
 import json
@@ -23,8 +23,15 @@ class Family:
         self.cases = []
 
     def kernel(self, name, params, registers, body):
-        """Adds an entry. `body` is a list of lines; a guard for the bound `n` is there already if there is such a parameter."""
-        lines = [f".visible .entry {name}({', '.join(params)})", "{", *(f"\t{line}" for line in registers + body), "\tret;", "}", ""]
+        """Adds an entry with these lines of declarations and code."""
+        lines = [
+            f".visible .entry {name}({', '.join(params)})",
+            "{",
+            *(f"\t{line}" for line in registers + body),
+            "\tret;",
+            "}",
+            "",
+        ]
         self.text.append("\n".join(lines) + "\n")
 
     def case(self, name, entry, args, expect, block=BLOCK, grid=1, **more):
@@ -35,10 +42,10 @@ class Family:
     def elementwise(self, name, inputs, output, body, reference, registers="", count=COUNT, check=None, compare=None):
         """A kernel and its case.
 
-        `inputs` are pairs of a PTX type and a table; operands come in registers %a, %b, %c, %e of these types (8-bit ones in
-        16-bit registers). `body` leaves `output`'s bits in %d, or in %d0, %d1 … if `output` is a list. `reference` gives the
-        expected bits for the operands' bits, as a list for several results. `check` adds keys to the expectation; `compare`
-        is the type it is compared as.
+        `inputs` are pairs of a PTX type and a table; operands come in registers %a, %b, %c, %e of these types (8-bit
+        ones in 16-bit registers). `body` leaves `output`'s bits in %d, or in %d0, %d1 … if `output` is a list.
+        `reference` gives the expected bits for the operands' bits, as a list for several results. `check` adds keys to
+        the expectation; `compare` is the type it is compared as.
         """
         outputs = output if isinstance(output, list) else [output]
         same = outputs[0]

@@ -112,7 +112,9 @@ def float_triples(fmt, rng):
     ]
     edges = float_edges(fmt)
     while len(triples) < COUNT:
-        near = lambda: rng.getrandbits(1) * sign | (one + (rng.randrange(-9, 9) << fmt.fraction) | rng.getrandbits(fmt.fraction))
+        near = lambda: (
+            rng.getrandbits(1) * sign | (one + (rng.randrange(-9, 9) << fmt.fraction)) | rng.getrandbits(fmt.fraction)
+        )
         choice = lambda: rng.choice([rng.choice(edges), near(), near(), rng.getrandbits(fmt.bits)])
         triples.append((choice(), choice(), choice()))
     return [list(column) for column in zip(*triples)]
@@ -120,24 +122,31 @@ def float_triples(fmt, rng):
 
 def float_units(fmt, rng):
     """Operands of unary instructions, roots among them."""
-    numbers = [0.25, 2.25, 3.0, 0.1, 1e10, 1e-10, 0.5, 1.5, 4.0, 9.0, 1e30, 7e-39, math.pi, -2.5, 16777217.0, 0.7071067811865476]
+    numbers = [
+        0.25, 2.25, 3.0, 0.1, 1e10, 1e-10, 0.5, 1.5, 4.0, 9.0, 1e30, 7e-39, math.pi, -2.5, 16777217.0,
+        0.7071067811865476,
+    ]
     table = float_edges(fmt) + [float_value(fmt, value) for value in numbers]
     return fill(table, COUNT, lambda: rng.getrandbits(fmt.bits) & (mask(fmt.bits) >> rng.choice((0, 1, 1))))
 
 
 def float_to_integer(fmt, rng):
     """Operands of conversions: around halves and around the bounds of every integer type."""
-    numbers = [0.0, -0.0, 0.4, 0.5, 0.6, 1.5, 2.5, 3.5, -0.4, -0.5, -0.6, -1.0, -1.5, -2.5, 126.5, 127.5, 128.0, -127.5, -128.5,
-               -129.0, 254.5, 255.5, 256.0, 32766.5, 32767.5, -32768.5, -32769.0, 65534.5, 65535.5, 65536.0, 8388607.5,
-               4194304.5, 2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0, 4294967040.0, 4294967296.0,
-               9223371487098961920.0, 9223372036854775808.0, -9223372036854775808.0, 18446742974197923840.0,
-               18446744073709551616.0, 1e30, -1e30]
+    numbers = [
+        0.0, -0.0, 0.4, 0.5, 0.6, 1.5, 2.5, 3.5, -0.4, -0.5, -0.6, -1.0, -1.5, -2.5, 126.5, 127.5, 128.0, -127.5,
+        -128.5, -129.0, 254.5, 255.5, 256.0, 32766.5, 32767.5, -32768.5, -32769.0, 65534.5, 65535.5, 65536.0,
+        8388607.5, 4194304.5, 2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0, 4294967040.0, 4294967296.0,
+        9223371487098961920.0, 9223372036854775808.0, -9223372036854775808.0, 18446742974197923840.0,
+        18446744073709551616.0, 1e30, -1e30,
+    ]
     if fmt is F64:
         numbers += [2147483647.5, -2147483648.5, 4294967295.5]
     bits = [float_value(fmt, value) for value in numbers]
     infinity = fmt.infinity
-    bits += [infinity, fmt.sign | infinity, infinity | 1 << (fmt.fraction - 1), fmt.sign | infinity | 1, 1, fmt.sign | 1,
-             fmt.smallest_normal - 1, (fmt.bias << fmt.fraction) - 1, (fmt.bias - 1 << fmt.fraction) - 1]
+    bits += [
+        infinity, fmt.sign | infinity, infinity | 1 << (fmt.fraction - 1), fmt.sign | infinity | 1, 1, fmt.sign | 1,
+        fmt.smallest_normal - 1, (fmt.bias << fmt.fraction) - 1, (fmt.bias - 1 << fmt.fraction) - 1,
+    ]
     span = lambda: float_value(fmt, rng.uniform(-1, 1) * 2.0 ** rng.randrange(0, 34))
     return fill(bits, COUNT, span)
 
@@ -145,11 +154,13 @@ def float_to_integer(fmt, rng):
 def narrowing(rng):
     """f64 operands of conversions to f32: halfway cases, f32's subnormals and bounds."""
     ulp = 2.0 ** -23
-    numbers = [0.0, -0.0, 1.0, 1 + ulp / 2, 1 + 3 * ulp / 2, 1 + ulp / 2 + 2.0 ** -52, 1 + ulp / 2 - 2.0 ** -52, -1 - ulp / 2,
-               2.0 ** -126, 2.0 ** -126 - 2.0 ** -151, 2.0 ** -126 - 2.0 ** -150, 2.0 ** -149, 2.0 ** -150,
-               2.0 ** -150 * (1 + 2.0 ** -40), 3 * 2.0 ** -150, -(2.0 ** -149), -(2.0 ** -127), 2.0 ** -151, 1e-300,
-               float.fromhex("0x1.fffffep127"), float.fromhex("0x1.ffffffp127"), float.fromhex("0x1.fffffefffp127"),
-               -float.fromhex("0x1.ffffffp127"), 2.0 ** 128, 1e300, -1e300, 0.1, -0.1, 0.5, 2.0, math.pi]
+    numbers = [
+        0.0, -0.0, 1.0, 1 + ulp / 2, 1 + 3 * ulp / 2, 1 + ulp / 2 + 2.0 ** -52, 1 + ulp / 2 - 2.0 ** -52,
+        -1 - ulp / 2, 2.0 ** -126, 2.0 ** -126 - 2.0 ** -151, 2.0 ** -126 - 2.0 ** -150, 2.0 ** -149, 2.0 ** -150,
+        2.0 ** -150 * (1 + 2.0 ** -40), 3 * 2.0 ** -150, -(2.0 ** -149), -(2.0 ** -127), 2.0 ** -151, 1e-300,
+        float.fromhex("0x1.fffffep127"), float.fromhex("0x1.ffffffp127"), float.fromhex("0x1.fffffefffp127"),
+        -float.fromhex("0x1.ffffffp127"), 2.0 ** 128, 1e300, -1e300, 0.1, -0.1, 0.5, 2.0, math.pi,
+    ]
     table = [f64(value) for value in numbers]
     table += [f64(math.inf), f64(-math.inf), 0x7FF8000000000000, 0xFFF0000000000001, 0x7FF8123456789ABC, 1, 1 << 63 | 1]
     return fill(table, COUNT, lambda: f64(rng.uniform(-2, 2) * 2.0 ** rng.randrange(-155, 130)))
@@ -166,12 +177,14 @@ def compare_pairs_float(fmt, rng):
     """Pairs of every order: equal, neighbours, zeros of both signs, subnormals, infinities, NaNs on either side."""
     one, sign, tiny = fmt.bias << fmt.fraction, fmt.sign, fmt.smallest_normal
     infinity, nan = fmt.infinity, fmt.infinity | 1 << (fmt.fraction - 1)
-    pairs = [(0, 0), (0, sign), (sign, 0), (sign, sign), (1, 0), (0, 1), (1, sign | 1), (sign | 1, 1), (1, 2), (tiny - 1, tiny),
-             (tiny, tiny - 1), (tiny - 1, 0), (sign | (tiny - 1), 0), (sign | tiny, 0), (one, one), (one, one + 1), (one + 1, one),
-             (sign | one, one), (one, sign | one), (sign | one, sign | (one + 1)), (infinity, infinity),
-             (infinity, sign | infinity), (infinity, infinity - 1), (infinity - 1, infinity), (sign | infinity, infinity),
-             (nan, nan), (nan, one), (one, nan), (nan, infinity), (infinity, sign | nan), (infinity | 1, one), (one, infinity | 1),
-             (nan, 0), (0, nan), (sign | (infinity | 1), sign | nan), (nan, 1)]
+    pairs = [
+        (0, 0), (0, sign), (sign, 0), (sign, sign), (1, 0), (0, 1), (1, sign | 1), (sign | 1, 1), (1, 2),
+        (tiny - 1, tiny), (tiny, tiny - 1), (tiny - 1, 0), (sign | (tiny - 1), 0), (sign | tiny, 0), (one, one),
+        (one, one + 1), (one + 1, one), (sign | one, one), (one, sign | one), (sign | one, sign | (one + 1)),
+        (infinity, infinity), (infinity, sign | infinity), (infinity, infinity - 1), (infinity - 1, infinity),
+        (sign | infinity, infinity), (nan, nan), (nan, one), (one, nan), (nan, infinity), (infinity, sign | nan),
+        (infinity | 1, one), (one, infinity | 1), (nan, 0), (0, nan), (sign | (infinity | 1), sign | nan), (nan, 1),
+    ]
     while len(pairs) < COUNT:
         pairs.append((rng.getrandbits(fmt.bits), rng.getrandbits(fmt.bits)))
     return [list(column) for column in zip(*pairs)]
@@ -202,15 +215,23 @@ def tables():
         put(f"{name}_i", fmt.bits, float_to_integer(fmt, rng))
     rng = random.Random("others")
     put("f64_n", 64, narrowing(rng))
-    amounts = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 47, 48, 62, 63, 64, 65, 127, 128, 255, 256, 257, 1 << 31, mask(32), 65536]
+    amounts = [
+        0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 47, 48, 62, 63, 64, 65, 127, 128, 255, 256, 257, 1 << 31, mask(32),
+        65536,
+    ]
     put("shift", 32, fill(amounts, COUNT, lambda: rng.randrange(0, 70)))
-    fields = [(0, 0), (0, 1), (0, 32), (0, 64), (5, 0), (31, 1), (31, 2), (32, 1), (63, 1), (63, 2), (64, 1), (0, 33), (0, 65), (8, 8),
-              (16, 16), (24, 8), (1, 31), (1, 63), (255, 255), (0, 255), (255, 0), (255, 1), (200, 100), (40, 24), (60, 10), (28, 10),
-              (256, 8), (8, 256), (257, 264), (64, 64), (32, 32), (33, 31)]
+    fields = [
+        (0, 0), (0, 1), (0, 32), (0, 64), (5, 0), (31, 1), (31, 2), (32, 1), (63, 1), (63, 2), (64, 1), (0, 33),
+        (0, 65), (8, 8), (16, 16), (24, 8), (1, 31), (1, 63), (255, 255), (0, 255), (255, 0), (255, 1), (200, 100),
+        (40, 24), (60, 10), (28, 10), (256, 8), (8, 256), (257, 264), (64, 64), (32, 32), (33, 31),
+    ]
     fields += [(rng.randrange(0, 70), rng.randrange(0, 70)) for _ in range(COUNT - len(fields))]
     put("position", 32, [position for position, _ in fields])
     put("length", 32, [length for _, length in fields])
-    controls = [0x3210, 0x7654, 0x0123, 0x4567, 0xFEDC, 0xBA98, 0x0000, 0x8888, 0x7777, 0xFFFF, 0x1111, 0x9999, 0x5410, 0x6240, 0, 1, 2, 3]
+    controls = [
+        0x3210, 0x7654, 0x0123, 0x4567, 0xFEDC, 0xBA98, 0x0000, 0x8888, 0x7777, 0xFFFF, 0x1111, 0x9999, 0x5410,
+        0x6240, 0, 1, 2, 3,
+    ]
     put("control", 32, fill(controls, COUNT, lambda: rng.getrandbits(32)))
     put("flag", 32, [(index * 5 // 3) & 1 for index in range(COUNT)])
     put("mixed", 8, [rng.getrandbits(8) for _ in range(2048)])
