@@ -19,10 +19,20 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str) -> Facts {
             sqrt_f32_rounded: true,
             sqrt_f64_rounded: true,
             denormals_f32_kept: true,
+            global_atomic_add_f32_flushes: false,
+            shared_atomic_add_f32_keeps: true,
+            // Up to 3 ulp off.
+            exp2_f32_close: false,
         },
         // All chips that this driver supports have fused instructions and no others for `Fma`; its division and
         // square root are the approximate ones, and f32 denormals depend on the mode it picks.
-        vk::DriverId::NVIDIA_PROPRIETARY => Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
+        vk::DriverId::NVIDIA_PROPRIETARY => Facts {
+            fma_f32_fused: true,
+            fma_f64_fused: true,
+            global_atomic_add_f32_flushes: true,
+            exp2_f32_close: true,
+            ..Facts::default()
+        },
         _ => Facts::default(),
     }
 }

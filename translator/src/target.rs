@@ -137,6 +137,12 @@ pub struct Facts {
     pub sqrt_f64_rounded: bool,
     /// f32 add, multiply and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f32 atomic add on buffers flushes denormals, as PTX's does.
+    pub global_atomic_add_f32_flushes: bool,
+    /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
+    pub shared_atomic_add_f32_keeps: bool,
+    /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
+    pub exp2_f32_close: bool,
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -264,6 +270,9 @@ impl Target {
                 sqrt_f32_rounded: true,
                 sqrt_f64_rounded: true,
                 denormals_f32_kept: true,
+                global_atomic_add_f32_flushes: false,
+                shared_atomic_add_f32_keeps: true,
+                exp2_f32_close: false,
             },
         }
     }
@@ -292,7 +301,13 @@ impl Target {
                 rounding_mode_rte_float64: true,
             },
             quirks: Quirks::default(),
-            facts: Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
+            facts: Facts {
+                fma_f32_fused: true,
+                fma_f64_fused: true,
+                global_atomic_add_f32_flushes: true,
+                exp2_f32_close: true,
+                ..Facts::default()
+            },
         }
     }
 }

@@ -312,6 +312,7 @@ fn what_the_device_does_right_stays() {
         sqrt_f32_rounded: true,
         sqrt_f64_rounded: true,
         denormals_f32_kept: true,
+        ..Facts::default()
     };
     let target = target("right", true, facts);
     for operation in [Operation::Fma, Operation::Div, Operation::Sqrt] {

@@ -10,8 +10,19 @@ use crate::lower::{Lowering, Rule, carrier};
 /// The most instructions a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
 
-/// Builds the graph of a kernel, in a new [`ir::Function`] without a body. All errors are reported together.
-pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::Function, Cfg), Vec<Diagnostic>> {
+/// A kernel's graph.
+#[derive(Debug)]
+pub struct Built {
+    /// Values and variables of the kernel; the body is still in the graph.
+    pub function: ir::Function,
+    /// The graph.
+    pub graph: Cfg,
+    /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
+    pub threads: Option<u32>,
+}
+
+/// Builds the graph of a kernel. All errors are reported together.
+pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built, Vec<Diagnostic>> {
     let function = ir::Function {
         shared_bytes: layout.shared_bytes,
         dynamic_shared: layout.dynamic_shared,
@@ -26,6 +37,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
         errors: Vec::new(),
         active: Vec::new(),
         instructions: 0,
+        threads: None,
     };
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
@@ -35,7 +47,10 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
     let entry = build.new_block();
     let exit = build.new_block();
     build.body(kernel, ptx, frame, entry, exit, exit);
-    if build.errors.is_empty() { Ok((build.function, Cfg { blocks: build.blocks })) } else { Err(build.errors) }
+    if !build.errors.is_empty() {
+        return Err(build.errors);
+    }
+    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
 }
 
 struct Build<'p> {
@@ -47,6 +62,8 @@ struct Build<'p> {
     /// Functions whose bodies are being inlined at this moment, outermost first.
     active: Vec<FuncId>,
     instructions: usize,
+    /// See [`Built::threads`].
+    threads: Option<u32>,
 }
 
 /// What one function instance's body is built from and into.
@@ -230,17 +247,19 @@ impl<'p> Build<'p> {
         })
     }
 
+    /// A barrier waits for the whole block: if it names a number of threads, that becomes the block's.
     fn check_barrier(&mut self, instance: &Instance<'p>, instruction: &Instruction) {
-        let threads = instance.function.required_block.map(|[x, y, z]| u64::from(x) * u64::from(y) * u64::from(z));
-        let whole_block = match instruction.operands.get(1) {
-            None => true,
-            Some(Operand::Imm(count)) => threads == Some(*count),
-            Some(_) => false,
+        let count = match instruction.operands.get(1) {
+            None => return,
+            Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
+            Some(_) => None,
         };
-        if !whole_block {
-            let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
-            self.report(instance.function, diagnostic, instruction.span);
+        if count.is_some() && self.threads.is_none_or(|threads| count == Some(threads)) {
+            self.threads = count;
+            return;
         }
+        let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
+        self.report(instance.function, diagnostic, instruction.span);
     }
 
     /// Inlines a call into the current block and those behind it; control then goes to `next`.
