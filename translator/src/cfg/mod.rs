@@ -5,6 +5,7 @@
 
 mod barriers;
 mod build;
+mod calls;
 mod layout;
 mod tree;
 mod uniform;

@@ -103,6 +103,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Sink(_) => Ok(Operand::Sink),
             ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
             ast::Operand::Name { name, .. } => {
+                if self.is_declared(name.text) {
+                    self.resolve(*name)?;
+                }
                 let message = format!("`{}` is no destination: a register of type {ty} is needed", name.text);
                 Err(Diagnostic::invalid(message, name.span))
             }
@@ -151,6 +154,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
                 None => {
                     if let Some(suffix) = suffix {
+                        self.resolve(*name)?;
                         let message = format!("selector `.{}` is not allowed here", suffix.text);
                         return Err(Diagnostic::invalid(message, suffix.span));
                     }
