@@ -9,9 +9,6 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::{Lowering, Rule, carrier};
 
-/// The most instructions a kernel may have with all its calls inlined.
-const MAX_INSTRUCTIONS: usize = 4_000_000;
-
 /// A kernel's graph.
 #[derive(Debug)]
 pub struct Built {
@@ -25,8 +22,6 @@ pub struct Built {
 
 /// Builds the graph of a kernel. All errors are reported together.
 pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built, Vec<Diagnostic>> {
-/// Builds the graph of a kernel, in a new [`ir::Function`] without a body. All errors are reported together.
-pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::Function, Cfg), Vec<Diagnostic>> {
     let function = ir::Function {
         shared_bytes: layout.shared_bytes,
         dynamic_shared: layout.dynamic_shared,
@@ -39,12 +34,9 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
         function,
         blocks: Vec::new(),
         errors: Vec::new(),
-        active: Vec::new(),
-        instructions: 0,
+        reported: FxHashSet::default(),
         threads: None,
     };
-    let mut build =
-        Build { program, layout, function, blocks: Vec::new(), errors: Vec::new(), reported: FxHashSet::default() };
     if let Err(diagnostic) = calls::check(program, kernel) {
         return Err(vec![diagnostic]);
     }
@@ -55,13 +47,11 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
     let frame = build.frame(ptx, params);
     let entry = build.new_block();
     let exit = build.new_block();
-    build.body(kernel, ptx, frame, entry, exit, exit);
+    build.body(ptx, frame, entry, exit, exit);
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
     Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
-    build.body(ptx, frame, entry, exit, exit);
-    if build.errors.is_empty() { Ok((build.function, Cfg { blocks: build.blocks })) } else { Err(build.errors) }
 }
 
 struct Build<'p> {
@@ -70,9 +60,6 @@ struct Build<'p> {
     function: ir::Function,
     blocks: Vec<BasicBlock>,
     errors: Vec<Diagnostic>,
-    /// Functions whose bodies are being inlined at this moment, outermost first.
-    active: Vec<FuncId>,
-    instructions: usize,
     /// See [`Built::threads`].
     threads: Option<u32>,
     /// Where the errors stand: a function that is called twice has its errors once.
