@@ -256,17 +256,27 @@ fn long_shared_atomics_choose_long_words() {
 }
 
 #[test]
-fn float_addition_is_native_where_the_target_has_it() {
-    let mut b = Builder::default();
-    b.atomic(AtomicOp::FAdd, access(Space::Global, 4), true);
-    let function = b.finish();
-    let emitted = emit_one(&lavapipe(), &function);
-    assert_eq!(lines(&validate(&lavapipe(), &emitted), "OpAtomicFAddEXT").len(), 1);
-    assert!(emitted.features.contains(&Feature::ShaderBufferFloat32AtomicAdd));
-    let target = without(lavapipe(), &[Feature::ShaderBufferFloat32AtomicAdd]);
-    let emitted = emit_one(&target, &function);
-    assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
-    assert!(!emitted.features.contains(&Feature::ShaderBufferFloat32AtomicAdd));
+fn float_addition_is_native_where_the_target_has_it_and_treats_denormals_as_ptx_does() {
+    let sum = |space| {
+        let mut b = Builder::shared(64);
+        b.atomic(AtomicOp::FAdd, access(space, 4), true);
+        b.finish()
+    };
+    for (space, feature, target, other) in [
+        // Sums in global memory flush denormals, those in shared memory don't.
+        (Space::Global, Feature::ShaderBufferFloat32AtomicAdd, nvidia(), lavapipe()),
+        (Space::Shared, Feature::ShaderSharedFloat32AtomicAdd, lavapipe(), nvidia()),
+    ] {
+        let function = sum(space);
+        let emitted = emit_one(&target, &function);
+        assert_eq!(lines(&validate(&target, &emitted), "OpAtomicFAddEXT").len(), 1);
+        assert!(emitted.features.contains(&feature));
+        for target in [other, without(target, &[feature])] {
+            let emitted = emit_one(&target, &function);
+            assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
+            assert!(!emitted.features.contains(&feature));
+        }
+    }
 }
 
 #[test]
