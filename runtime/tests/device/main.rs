@@ -6,6 +6,7 @@
 mod arguments;
 mod buffers;
 mod launches;
+mod loops;
 mod modules;
 mod setup;
 
@@ -98,6 +99,7 @@ fn basics_interface() -> Interface {
         push_constant_size,
         shared: Shared::default(),
         block: BlockSize::default(),
+        features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
     let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
@@ -134,6 +136,7 @@ fn basics_interface() -> Interface {
                 Relocation { offset: 200_012, size: 1, target: 200_008, shift: 8 },
             ],
         },
+        status: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     }
 }
