@@ -41,10 +41,13 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str) -> Facts {
 pub(crate) fn quirks(driver: vk::DriverId, driver_info: &str) -> Quirks {
     match driver {
         // Values were seen to get lost in 22.3; the workaround costs little in versions that may not need it. Barriers
-        // were seen to wait in 22.3, and later versions have real ones, which must not be left out there.
-        vk::DriverId::MESA_LLVMPIPE => {
-            Quirks { loop_values_lost: true, memory_barriers_wait: is_mesa(driver_info, 22, 3) }
-        }
+        // were seen to wait in 22.3, and later versions have real ones, which must not be left out there. All versions
+        // limit loops, and watching them does no harm where one should not.
+        vk::DriverId::MESA_LLVMPIPE => Quirks {
+            loop_values_lost: true,
+            memory_barriers_wait: is_mesa(driver_info, 22, 3),
+            loop_budget: Some(65_535),
+        },
         _ => Quirks::default(),
     }
 }
@@ -69,9 +72,10 @@ mod tests {
 
     #[test]
     fn quirks_are_those_of_the_version() {
-        let all = Quirks { loop_values_lost: true, memory_barriers_wait: true };
+        let all = Quirks { loop_values_lost: true, memory_barriers_wait: true, loop_budget: Some(65_535) };
         assert_eq!(quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)"), all);
-        assert!(!quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)").memory_barriers_wait);
+        let newer = quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)");
+        assert_eq!(newer, Quirks { memory_barriers_wait: false, ..all });
         assert_eq!(quirks(vk::DriverId::NVIDIA_PROPRIETARY, "580.95.05"), Quirks::default());
     }
 

@@ -59,11 +59,19 @@ impl Kernel {
         let mut prepared = self.prepare(config, args)?;
         self.shared.device.shared.queue.record(|recorder| {
             prepared.place_params(recorder)?;
+            self.watch(recorder);
             recorder.barrier();
             prepared.dispatch(recorder);
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// Has the status word looked at when the host next waits or reads, if the kernel may report something there.
+    pub(crate) fn watch(&self, recorder: &mut Recorder<'_>) {
+        if let Some(word) = &self.shared.variables.status {
+            recorder.watched.add(word, self.name());
+        }
     }
 
     pub(crate) fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Prepared, Error> {

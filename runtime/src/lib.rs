@@ -35,6 +35,8 @@
 //!   comes first.
 //! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
 //!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
+//! * **Aborted kernels.** Some drivers stop kernels before their work is done. The first call that waits for a kernel or
+//!   reads from the device after it then fails with [`Error::Aborted`].
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
 //!   nothing here checks the addresses that it computes.
 
@@ -55,6 +57,7 @@ mod queue;
 mod raw;
 mod select;
 mod staging;
+mod status;
 mod timing;
 mod variables;
 

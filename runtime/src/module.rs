@@ -59,25 +59,19 @@ impl Module {
         let names = program.entries().into_iter().map(str::to_owned).collect();
         // Every translation describes all the module's variables in the same way, also one of no kernel.
         let nothing = Options { target: device.target(), entries: Some(&[]), keep_going: false };
-        let variables = program.translate(&nothing)?.interface.variables;
-        Self::new(device, names, variables, Code::Ptx(Mutex::new(parsed)))
+        let interface = program.translate(&nothing)?.interface;
+        Self::new(device, names, &interface, Code::Ptx(Mutex::new(parsed)))
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
         check::interface(device.target(), spirv, interface)?;
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
         let shader = Arc::new(Shader::new(device, spirv)?);
-        let variables = interface.variables.clone();
-        Self::new(device, names, variables, Code::Spirv { shader, interface: interface.clone() })
+        Self::new(device, names, interface, Code::Spirv { shader, interface: interface.clone() })
     }
 
-    fn new(
-        device: &Device,
-        names: Vec<String>,
-        variables: ptx2spv_translator::interface::Variables,
-        code: Code,
-    ) -> Result<Self, Error> {
-        let variables = Arc::new(LoadedVariables::new(device, variables)?);
+    fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
+        let variables = Arc::new(LoadedVariables::new(device, interface.variables.clone(), interface.status)?);
         let kernels = Mutex::default();
         Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
     }

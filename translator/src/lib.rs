@@ -80,7 +80,8 @@ impl<'s> Program<'s> {
     /// [`Options::keep_going`] only if no kernel is left.
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
-        let (variables, places) = cfg::module_variables(&self.decoded);
+        let (mut variables, places) = cfg::module_variables(&self.decoded);
+        let status = cfg::status_word(&mut variables, options.target);
         let mut errors = self.missing_entries(options.entries);
         if !errors.is_empty() {
             return refuse(errors);
@@ -88,7 +89,7 @@ impl<'s> Program<'s> {
         let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let mut kernels = Vec::new();
         for (id, function) in self.decoded.kernels().filter(|(_, function)| wanted(&function.name)) {
-            match pipeline::compile(&self.decoded, id, function, &places, options.target) {
+            match pipeline::compile(&self.decoded, id, function, &places, status, options.target) {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }
@@ -113,7 +114,7 @@ impl<'s> Program<'s> {
                 }
             }
         };
-        let interface = pipeline::describe(&kernels, &emitted, variables, options.target);
+        let interface = pipeline::describe(&kernels, &emitted, variables, status, options.target);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
     }

@@ -8,7 +8,7 @@ use crate::cfg::{self, Barriers, Layout};
 use crate::decode::program::{FuncId, Function, Program, VarId};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, push_constant};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, Status, push_constant};
 use crate::ir;
 use crate::legalise;
 use crate::passes;
@@ -35,6 +35,7 @@ pub(crate) fn compile<'p>(
     id: FuncId,
     ptx: &'p Function,
     variables: &FxHashMap<VarId, u64>,
+    status: Option<Status>,
     target: &Target,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
@@ -58,6 +59,9 @@ pub(crate) fn compile<'p>(
     passes::optimise(&mut function);
     // What the target can't do exactly is replaced by what it can.
     legalise::legalise(&mut function, target);
+    if let Some(status) = status {
+        legalise::report_cut_loops(&mut function, status);
+    }
     check(&function, "legalisation").map_err(fail)?;
     Ok(Kernel { ptx, layout, function, threads })
 }
@@ -94,6 +98,7 @@ pub(crate) fn describe(
     kernels: &[Kernel<'_>],
     emitted: &Emitted,
     variables: crate::interface::Variables,
+    status: Option<Status>,
     target: &Target,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
@@ -103,6 +108,7 @@ pub(crate) fn describe(
         spirv: emitted.version,
         entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
         variables,
+        status,
         features: emitted.features.clone(),
     }
 }

@@ -173,6 +173,10 @@ pub struct Quirks {
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,
+    /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
+    /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
+    /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
+    pub loop_budget: Option<u32>,
 }
 
 /// Everything the translator knows of the device it compiles for.
@@ -219,7 +223,7 @@ impl Target {
     }
 
     /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused,
-    /// both quirks seen.
+    /// all quirks seen.
     fn lavapipe() -> Target {
         use Feature::*;
         Target {
@@ -261,7 +265,7 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
-            quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true },
+            quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true, loop_budget: Some(65_535) },
             facts: Facts {
                 fma_f32_fused: false,
                 fma_f64_fused: false,

@@ -6,6 +6,7 @@
 mod arguments;
 mod buffers;
 mod launches;
+mod loops;
 mod modules;
 mod setup;
 
@@ -135,6 +136,7 @@ fn basics_interface() -> Interface {
                 Relocation { offset: 200_012, size: 1, target: 200_008, shift: 8 },
             ],
         },
+        status: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     }
 }

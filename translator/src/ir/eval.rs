@@ -54,6 +54,8 @@ pub struct Machine {
     pub vars: Vec<u64>,
     /// Statements that may still run.
     pub steps: u64,
+    /// Rounds of loops after which every loop ends, as [`Quirks::loop_budget`](crate::target::Quirks) says of drivers.
+    pub loop_budget: Option<u32>,
     /// Bits of the values that a run came to.
     pub values: Vec<u64>,
 }
@@ -84,7 +86,11 @@ impl Machine {
                     }
                 }
                 Stmt::Loop(body) => {
-                    while !self.block(function, body)? {
+                    // The round that leaves the loop counts too.
+                    while {
+                        let left = self.block(function, body)?;
+                        self.has_rounds_left() && !left
+                    } {
                         // An empty body would never use up the steps.
                         self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
                     }
@@ -93,6 +99,12 @@ impl Machine {
             }
         }
         Ok(false)
+    }
+
+    /// Takes a round from the budget of loops, if there is one; false if it was the last or there is none left.
+    fn has_rounds_left(&mut self) -> bool {
+        self.loop_budget = self.loop_budget.map(|rounds| rounds.saturating_sub(1));
+        self.loop_budget != Some(0)
     }
 
     fn get(&self, value: Value) -> u64 {
