@@ -108,6 +108,7 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ptx2spv_translator::Math;
     use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Relocation, Shared, Variable};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
@@ -126,6 +127,7 @@ mod tests {
         Interface {
             format: Interface::FORMAT,
             target: "test".into(),
+            math: Math::Exact,
             spirv: Version(1, 5),
             entries: vec![Entry {
                 name: "k".into(),

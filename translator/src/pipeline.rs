@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::Options;
 use crate::cfg::{self, Barriers, Layout};
 use crate::decode::program::{FuncId, Function, Program, VarId};
 use crate::diagnostic::{Diagnostic, Span};
@@ -12,7 +13,7 @@ use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared
 use crate::ir;
 use crate::legalise;
 use crate::passes;
-use crate::target::Target;
+use crate::target::{Facts, Math, Target};
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -34,7 +35,7 @@ pub(crate) fn compile<'p>(
     id: FuncId,
     ptx: &'p Function,
     variables: &FxHashMap<VarId, u64>,
-    target: &Target,
+    options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
         let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
@@ -43,7 +44,7 @@ pub(crate) fn compile<'p>(
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
-    let layout = cfg::lay_out(program, id, variables, target).map_err(fail)?;
+    let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
     let (mut function, mut graph) = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: merging barriers adds edges.
@@ -56,7 +57,11 @@ pub(crate) fn compile<'p>(
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
     // What the target can't do exactly is replaced by what it can.
-    legalise::legalise(&mut function, target);
+    match options.math {
+        Math::Exact => legalise::legalise(&mut function, options.target),
+        // A device that is right by definition.
+        Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
+    }
     check(&function, "legalisation").map_err(fail)?;
     Ok(Kernel { ptx, layout, function })
 }
@@ -93,12 +98,13 @@ pub(crate) fn describe(
     kernels: &[Kernel<'_>],
     emitted: &Emitted,
     variables: crate::interface::Variables,
-    target: &Target,
+    options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
     Interface {
         format: Interface::FORMAT,
-        target: target.name.clone(),
+        target: options.target.name.clone(),
+        math: options.math,
         spirv: emitted.version,
         entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
         variables,
