@@ -14,6 +14,8 @@ use crate::instance::{Instance, InstanceOptions};
 use crate::lock;
 use crate::memory::{Block, Memory};
 use crate::module::Module;
+use crate::memory::Memory;
+use crate::module::{LoadOptions, Module};
 use crate::queue::Queue;
 use crate::raw::RawDevice;
 use crate::select::DeviceSelector;
@@ -134,7 +136,15 @@ impl Device {
     /// # Errors
     /// [`Error::Translation`] if the text is wrong, [`Error::OutOfMemory`] if its variables have no room.
     pub fn load(&self, source: &Source) -> Result<Module, Error> {
-        Module::from_source(self, source)
+        self.load_with(source, LoadOptions::default())
+    }
+
+    /// As [`Device::load`], with options.
+    ///
+    /// # Errors
+    /// Those of [`Device::load`].
+    pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module, Error> {
+        Module::from_source(self, source, options)
     }
 
     /// Loads a module that was translated before, for this device or for one with less.

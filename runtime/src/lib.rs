@@ -71,7 +71,7 @@ pub use info::{DeviceInfo, DeviceKind};
 pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
-pub use module::Module;
+pub use module::{LoadOptions, Module};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
 
 /// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.

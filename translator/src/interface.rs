@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Feature, Version};
+use crate::target::{Feature, Math, Version};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -41,6 +41,9 @@ pub struct Interface {
     pub format: u32,
     /// Name of the target that it was made for.
     pub target: String,
+    /// How exact its float arithmetic is.
+    #[serde(default)]
+    pub math: Math,
     /// SPIR-V version of the module.
     pub spirv: Version,
     /// The kernels.

@@ -20,7 +20,7 @@ pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
-pub use target::{Feature, Target};
+pub use target::{Feature, Math, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]
@@ -38,6 +38,15 @@ pub struct Options<'a> {
     pub entries: Option<&'a [String]>,
     /// Leave out kernels that can't be translated, and report them in [`Translation::skipped`], instead of refusing all.
     pub keep_going: bool,
+    /// How exact float arithmetic must be.
+    pub math: Math,
+}
+
+impl<'a> Options<'a> {
+    /// All kernels, or none if one can't be translated, with exact arithmetic.
+    pub fn new(target: &'a Target) -> Self {
+        Self { target, entries: None, keep_going: false, math: Math::default() }
+    }
 }
 
 /// A translated module.
@@ -90,6 +99,7 @@ impl<'s> Program<'s> {
         let mut kernels = Vec::new();
         for (id, function) in self.decoded.kernels().filter(|(_, function)| wanted(&function.name)) {
             match pipeline::compile(&self.decoded, id, function, &places, status, options.target) {
+            match pipeline::compile(&self.decoded, id, function, &places, options) {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }
@@ -115,6 +125,7 @@ impl<'s> Program<'s> {
             }
         };
         let interface = pipeline::describe(&kernels, &emitted, variables, status, options.target);
+        let interface = pipeline::describe(&kernels, &emitted, variables, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::Options;
 use crate::cfg::{self, Barriers, Layout};
 use crate::decode::program::{FuncId, Function, Program, VarId};
 use crate::diagnostic::{Diagnostic, Span};
@@ -12,7 +13,7 @@ use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared
 use crate::ir;
 use crate::legalise;
 use crate::passes;
-use crate::target::Target;
+use crate::target::{Facts, Math, Target};
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -37,6 +38,7 @@ pub(crate) fn compile<'p>(
     variables: &FxHashMap<VarId, u64>,
     status: Option<Status>,
     target: &Target,
+    options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
         let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
@@ -45,7 +47,7 @@ pub(crate) fn compile<'p>(
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
-    let layout = cfg::lay_out(program, id, variables, target).map_err(fail)?;
+    let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
     let cfg::Built { mut function, mut graph, threads } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: merging barriers adds edges.
@@ -61,6 +63,10 @@ pub(crate) fn compile<'p>(
     legalise::legalise(&mut function, target);
     if let Some(status) = status {
         legalise::report_cut_loops(&mut function, status);
+    match options.math {
+        Math::Exact => legalise::legalise(&mut function, options.target),
+        // A device that is right by definition.
+        Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
     }
     check(&function, "legalisation").map_err(fail)?;
     Ok(Kernel { ptx, layout, function, threads })
@@ -100,11 +106,13 @@ pub(crate) fn describe(
     variables: crate::interface::Variables,
     status: Option<Status>,
     target: &Target,
+    options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
     Interface {
         format: Interface::FORMAT,
-        target: target.name.clone(),
+        target: options.target.name.clone(),
+        math: options.math,
         spirv: emitted.version,
         entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
         variables,

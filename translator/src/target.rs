@@ -125,6 +125,8 @@ pub struct Subgroups {
 pub struct Facts {
     /// `GLSL.std.450 Fma` on f32 rounds once.
     pub fma_f32_fused: bool,
+    /// `GLSL.std.450 Fma` on f32 keeps denormal operands and results.
+    pub fma_f32_denormals: bool,
     /// `GLSL.std.450 Fma` on f64 rounds once.
     pub fma_f64_fused: bool,
     /// `OpFDiv` on f32 is correctly rounded, denormals included.
@@ -135,7 +137,7 @@ pub struct Facts {
     pub sqrt_f32_rounded: bool,
     /// `GLSL.std.450 Sqrt` on f64 is correctly rounded.
     pub sqrt_f64_rounded: bool,
-    /// f32 add, multiply and conversions keep denormal operands and results.
+    /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
     /// f32 atomic add on buffers flushes denormals, as PTX's does.
     pub global_atomic_add_f32_flushes: bool,
@@ -143,6 +145,36 @@ pub struct Facts {
     pub shared_atomic_add_f32_keeps: bool,
     /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
     pub exp2_f32_close: bool,
+}
+
+impl Facts {
+    /// A device whose arithmetic is all exact.
+    pub const ALL: Facts = Facts {
+        fma_f32_fused: true,
+        fma_f32_denormals: true,
+        fma_f64_fused: true,
+        div_f32_rounded: true,
+        div_f64_rounded: true,
+        sqrt_f32_rounded: true,
+        sqrt_f64_rounded: true,
+        denormals_f32_kept: true,
+    };
+
+    /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
+    /// `Fma` on f32 flushes all the same, and its `Sqrt` is one unit off in a sixth of all cases.
+    pub const NVIDIA_580: Facts = Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, ..Facts::ALL };
+}
+
+/// How exact float arithmetic must be where a device's own isn't.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Math {
+    /// As PTX says, bit by bit: what no fact vouches for is emulated.
+    #[default]
+    Exact,
+    /// As the device does it: `fma`, division, square root and conversions to and from f64 take its own instructions,
+    /// whatever they do with the last bit and with denormals. An `fma` may then round its product too.
+    Fast,
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -177,6 +209,9 @@ pub struct Quirks {
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
     /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
     pub loop_budget: Option<u32>,
+    /// The driver honours `DenormPreserve` for f32 and f64, and flushes f32 without it, but doesn't say that it has it
+    /// (`shaderDenormPreserveFloat32`). Modules then declare it all the same, which validation layers complain of.
+    pub denorm_preserve_unadvertised: bool,
 }
 
 /// Everything the translator knows of the device it compiles for.
@@ -266,8 +301,10 @@ impl Target {
                 ..FloatControls::default()
             },
             quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true, loop_budget: Some(65_535) },
+            quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true, denorm_preserve_unadvertised: false },
             facts: Facts {
                 fma_f32_fused: false,
+                fma_f32_denormals: false,
                 fma_f64_fused: false,
                 div_f32_rounded: true,
                 div_f64_rounded: true,
@@ -299,10 +336,9 @@ impl Target {
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
-                denorm_preserve_float32: true,
-                denorm_preserve_float64: true,
                 rounding_mode_rte_float32: true,
                 rounding_mode_rte_float64: true,
+                ..FloatControls::default()
             },
             quirks: Quirks::default(),
             facts: Facts {
@@ -312,6 +348,8 @@ impl Target {
                 exp2_f32_close: true,
                 ..Facts::default()
             },
+            quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
+            facts: Facts::NVIDIA_580,
         }
     }
 }

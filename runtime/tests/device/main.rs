@@ -21,7 +21,7 @@ use ptx2spv_translator::interface::{
     BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
 };
 use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Feature, Interface};
+use ptx2spv_translator::{Feature, Interface, Math};
 
 /// A device under validation. [`Context::finish`] checks that the layers had nothing to say.
 struct Context {
@@ -108,6 +108,7 @@ fn basics_interface() -> Interface {
     Interface {
         format: Interface::FORMAT,
         target: "test".into(),
+        math: Math::Exact,
         spirv: Version(1, 3),
         entries: vec![
             entry(
