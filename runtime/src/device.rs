@@ -13,8 +13,6 @@ use crate::info::DeviceInfo;
 use crate::instance::{Instance, InstanceOptions};
 use crate::lock;
 use crate::memory::{Block, Memory};
-use crate::module::Module;
-use crate::memory::Memory;
 use crate::module::{LoadOptions, Module};
 use crate::queue::Queue;
 use crate::raw::RawDevice;

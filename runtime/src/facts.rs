@@ -25,15 +25,6 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str, quirks: &Quirks) ->
             // Up to 3 ulp off.
             exp2_f32_close: false,
         },
-        // All chips that this driver supports have fused instructions and no others for `Fma`; its division and
-        // square root are the approximate ones, and f32 denormals depend on the mode it picks.
-        vk::DriverId::NVIDIA_PROPRIETARY => Facts {
-            fma_f32_fused: true,
-            fma_f64_fused: true,
-            global_atomic_add_f32_flushes: true,
-            exp2_f32_close: true,
-            ..Facts::default()
-        },
         // Measured on driver 580 with an H200, on tens of thousands of operands. What flushes denormals can't be right
         // for them: its f32 division is, where they are preserved.
         vk::DriverId::NVIDIA_PROPRIETARY if is_measured_nvidia(driver_info) => {
@@ -57,12 +48,8 @@ pub(crate) fn quirks(driver: vk::DriverId, driver_info: &str, validation: bool) 
             loop_values_lost: true,
             memory_barriers_wait: is_mesa(driver_info, 22, 3),
             loop_budget: Some(65_535),
+            denorm_preserve_unadvertised: false,
         },
-        // were seen to wait in 22.3, and later versions have real ones, which must not be left out there.
-        vk::DriverId::MESA_LLVMPIPE => {
-            let memory_barriers_wait = is_mesa(driver_info, 22, 3);
-            Quirks { loop_values_lost: true, memory_barriers_wait, ..Quirks::default() }
-        }
         // Seen in 580: it doesn't advertise `DenormPreserve`, flushes f32 without it, and keeps denormals with it.
         vk::DriverId::NVIDIA_PROPRIETARY => {
             let measured = is_measured_nvidia(driver_info);
@@ -98,14 +85,15 @@ mod tests {
 
     #[test]
     fn quirks_are_those_of_the_version() {
-        let all = Quirks { loop_values_lost: true, memory_barriers_wait: true, loop_budget: Some(65_535) };
-        assert_eq!(quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)"), all);
-        let newer = quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)");
-        assert_eq!(newer, Quirks { memory_barriers_wait: false, ..all });
-        assert_eq!(quirks(vk::DriverId::NVIDIA_PROPRIETARY, "580.95.05"), Quirks::default());
-        let all = Quirks { loop_values_lost: true, memory_barriers_wait: true, ..Quirks::default() };
+        let all = Quirks {
+            loop_values_lost: true,
+            memory_barriers_wait: true,
+            loop_budget: Some(65_535),
+            denorm_preserve_unadvertised: false,
+        };
         assert_eq!(quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)", false), all);
-        assert!(!quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)", false).memory_barriers_wait);
+        let newer = quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)", false);
+        assert_eq!(newer, Quirks { memory_barriers_wait: false, ..all });
         let nvidia = |info, validation| quirks(vk::DriverId::NVIDIA_PROPRIETARY, info, validation);
         assert!(nvidia("580.95.05", false).denorm_preserve_unadvertised);
         assert_eq!(nvidia("580.95.05", true), Quirks::default());

@@ -68,12 +68,9 @@ impl Module {
         let program = parsed.borrow_dependent();
         let names = program.entries().into_iter().map(str::to_owned).collect();
         // Every translation describes all the module's variables in the same way, also one of no kernel.
-        let nothing = Options { target: device.target(), entries: Some(&[]), keep_going: false };
-        let interface = program.translate(&nothing)?.interface;
-        Self::new(device, names, &interface, Code::Ptx(Mutex::new(parsed)))
         let nothing = Options { entries: Some(&[]), ..Options::new(device.target()) };
-        let variables = program.translate(&nothing)?.interface.variables;
-        Self::new(device, names, variables, Code::Ptx { parsed: Mutex::new(parsed), math: options.math })
+        let interface = program.translate(&nothing)?.interface;
+        Self::new(device, names, &interface, Code::Ptx { parsed: Mutex::new(parsed), math: options.math })
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {

@@ -98,8 +98,7 @@ impl<'s> Program<'s> {
         let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let mut kernels = Vec::new();
         for (id, function) in self.decoded.kernels().filter(|(_, function)| wanted(&function.name)) {
-            match pipeline::compile(&self.decoded, id, function, &places, status, options.target) {
-            match pipeline::compile(&self.decoded, id, function, &places, options) {
+            match pipeline::compile(&self.decoded, id, function, &places, status, options) {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }
@@ -124,8 +123,7 @@ impl<'s> Program<'s> {
                 }
             }
         };
-        let interface = pipeline::describe(&kernels, &emitted, variables, status, options.target);
-        let interface = pipeline::describe(&kernels, &emitted, variables, options);
+        let interface = pipeline::describe(&kernels, &emitted, variables, status, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
     }

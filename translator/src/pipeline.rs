@@ -37,7 +37,6 @@ pub(crate) fn compile<'p>(
     ptx: &'p Function,
     variables: &FxHashMap<VarId, u64>,
     status: Option<Status>,
-    target: &Target,
     options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
@@ -60,13 +59,13 @@ pub(crate) fn compile<'p>(
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
     // What the target can't do exactly is replaced by what it can.
-    legalise::legalise(&mut function, target);
-    if let Some(status) = status {
-        legalise::report_cut_loops(&mut function, status);
     match options.math {
         Math::Exact => legalise::legalise(&mut function, options.target),
         // A device that is right by definition.
         Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
+    }
+    if let Some(status) = status {
+        legalise::report_cut_loops(&mut function, status);
     }
     check(&function, "legalisation").map_err(fail)?;
     Ok(Kernel { ptx, layout, function, threads })
@@ -105,7 +104,6 @@ pub(crate) fn describe(
     emitted: &Emitted,
     variables: crate::interface::Variables,
     status: Option<Status>,
-    target: &Target,
     options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);

@@ -158,11 +158,15 @@ impl Facts {
         sqrt_f32_rounded: true,
         sqrt_f64_rounded: true,
         denormals_f32_kept: true,
+        global_atomic_add_f32_flushes: true,
+        shared_atomic_add_f32_keeps: true,
+        exp2_f32_close: true,
     };
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
-    /// `Fma` on f32 flushes all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    pub const NVIDIA_580: Facts = Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, ..Facts::ALL };
+    /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
+    pub const NVIDIA_580: Facts =
+        Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
 }
 
 /// How exact float arithmetic must be where a device's own isn't.
@@ -300,8 +304,12 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
-            quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true, loop_budget: Some(65_535) },
-            quirks: Quirks { loop_values_lost: true, memory_barriers_wait: true, denorm_preserve_unadvertised: false },
+            quirks: Quirks {
+                loop_values_lost: true,
+                memory_barriers_wait: true,
+                loop_budget: Some(65_535),
+                denorm_preserve_unadvertised: false,
+            },
             facts: Facts {
                 fma_f32_fused: false,
                 fma_f32_denormals: false,
@@ -339,14 +347,6 @@ impl Target {
                 rounding_mode_rte_float32: true,
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
-            },
-            quirks: Quirks::default(),
-            facts: Facts {
-                fma_f32_fused: true,
-                fma_f64_fused: true,
-                global_atomic_add_f32_flushes: true,
-                exp2_f32_close: true,
-                ..Facts::default()
             },
             quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
             facts: Facts::NVIDIA_580,

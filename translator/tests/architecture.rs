@@ -30,7 +30,7 @@ fn intermediate(source: &Source, target: &Target, optimised: bool) -> String {
 
 /// The function of the only kernel, in assembly.
 fn assembly(source: &Source, target: &Target) -> String {
-    let options = Options { target, entries: None, keep_going: false };
+    let options = Options::new(target);
     let text = Program::new(source).unwrap().translate(&options).unwrap().disassemble();
     let start = text.find("OpFunction ").map(|at| text[..at].rfind('\n').unwrap() + 1).unwrap();
     format!("{}\n", text[start..].trim_end())

@@ -381,17 +381,6 @@ fn sqrt_f64() {
 
 #[test]
 fn what_the_device_does_right_stays() {
-    let facts = Facts {
-        fma_f32_fused: true,
-        fma_f64_fused: true,
-        div_f32_rounded: true,
-        div_f64_rounded: true,
-        sqrt_f32_rounded: true,
-        sqrt_f64_rounded: true,
-        denormals_f32_kept: true,
-        ..Facts::default()
-    };
-    let target = target("right", true, facts);
     let target = target("right", true, Facts::ALL);
     for operation in [Operation::Fma, Operation::Div, Operation::Sqrt] {
         for ty in [Type::F32, Type::F64] {

@@ -12,8 +12,6 @@ mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, lay_out, module_variables};
-pub use build::build;
 pub use layout::{Layout, lay_out, module_variables, status_word};
 pub use tree::{barriers_unconditional, structure};
 
