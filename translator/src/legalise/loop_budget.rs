@@ -28,13 +28,17 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     if !has_loop(&function.body) {
         return;
     }
-    let mark = function.local_bytes.next_multiple_of(4);
-    function.local_bytes = mark.saturating_add(MARK_BYTES);
+    let offset = function.local_bytes.next_multiple_of(4);
+    function.local_bytes = offset.saturating_add(MARK_BYTES);
     let body = std::mem::take(&mut function.body);
     let mut b = Builder::new(function);
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     let word = b.add_const(base, status.offset);
-    let probe = Probe { word, mark };
+    // Codes are below 2^31, so this is zero.
+    let status = b.load_one(STATUS, word);
+    let zero = b.shr(status, 31);
+    let index = b.shl(zero, 2);
+    let probe = Probe { zero, mark: b.add_const(index, offset.into()) };
     // A loop of one round, for the code inside to leave.
     b.loop_(|b| {
         probe.watch(b, body);
@@ -66,10 +70,10 @@ fn has_loop(block: &Block) -> bool {
 
 #[derive(Clone, Copy)]
 struct Probe {
-    /// Address of the status word.
-    word: Value,
-    /// Offset of the mark in local memory.
-    mark: u32,
+    /// Zero, which no compiler can know.
+    zero: Value,
+    /// Where the mark lies in local memory, which no compiler can know either.
+    mark: Value,
 }
 
 impl Probe {
@@ -92,28 +96,23 @@ impl Probe {
 
     /// Whether a loop doesn't get a second round.
     fn used_up(self, b: &mut Builder<'_>) -> Value {
-        // Codes are far below 2^31, so this is zero.
-        let status = b.load_one(STATUS, self.word);
-        let zero = b.shr(status, 31);
-        let index = b.shl(zero, 2);
-        let mark = b.add_const(index, self.mark.into());
         let unmarked = b.i32(0);
         let marked = b.i32(1);
-        b.store(MARK, mark, vec![unmarked]);
+        b.store(MARK, self.mark, vec![unmarked]);
         let rounds = b.var(Type::I32);
-        b.set(rounds, zero);
+        b.set(rounds, self.zero);
         b.loop_(|b| {
             let done = b.get(rounds);
-            let last = b.add_const(zero, 1);
+            let last = b.add_const(self.zero, 1);
             let is_last = b.compare(Compare::Equal, done, last);
             b.if_(is_last, |b| {
-                b.store(MARK, mark, vec![marked]);
+                b.store(MARK, self.mark, vec![marked]);
                 b.break_();
             });
             let next = b.add_const(done, 1);
             b.set(rounds, next);
         });
-        let found = b.load_one(MARK, mark);
+        let found = b.load_one(MARK, self.mark);
         b.is_zero(found)
     }
 }
