@@ -137,6 +137,7 @@ mod tests {
                 push_constant_size: 56,
                 shared: Shared::default(),
                 block: BlockSize::default(),
+                features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {
                 size: 16,

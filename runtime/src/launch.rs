@@ -164,6 +164,9 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     if let Some(max) = entry.block.max.filter(|&max| threads > product(max)) {
         return refuse(format!("its .maxntid allows {} threads, not {threads}", product(max)));
     }
+    if let Some(exact) = entry.block.threads.filter(|&exact| u128::from(exact) != threads) {
+        return refuse(format!("its barriers wait for {exact} threads, not {threads}"));
+    }
     let [x, y, z] = limits.max_compute_work_group_size;
     if block.iter().zip([x, y, z]).any(|(&size, max)| size > max) {
         return refuse(format!("the device allows {x} x {y} x {z}"));

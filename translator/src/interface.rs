@@ -131,6 +131,9 @@ pub struct BlockSize {
     pub required: Option<[u32; 3]>,
     /// `.maxntid`: at most as many threads as the product.
     pub max: Option<[u32; 3]>,
+    /// Exactly as many threads, in any shape: what the kernel's barriers wait for.
+    #[serde(default)]
+    pub threads: Option<u32>,
 }
 
 /// The module's `.global` and `.const` variables: one allocation, filled from `image` when the module is loaded.

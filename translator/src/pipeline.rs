@@ -20,6 +20,7 @@ pub(crate) struct Kernel<'p> {
     ptx: &'p Function,
     layout: Layout,
     function: ir::Function,
+    threads: Option<u32>,
 }
 
 impl Kernel<'_> {
@@ -46,7 +47,7 @@ pub(crate) fn compile<'p>(
     }
     let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
-    let (mut function, mut graph) = cfg::build(program, id, &layout)?;
+    let cfg::Built { mut function, mut graph, threads } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: merging barriers adds edges.
     let barriers = cfg::make_uniform(&mut function, &mut graph);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
@@ -63,7 +64,7 @@ pub(crate) fn compile<'p>(
         Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
     }
     check(&function, "legalisation").map_err(fail)?;
-    Ok(Kernel { ptx, layout, function })
+    Ok(Kernel { ptx, layout, function, threads })
 }
 
 /// Checks the invariants between stages.
@@ -132,7 +133,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         params_location: layout.params_location,
         push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
         shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
-        block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block },
+        block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
         features: features.clone(),
     }
 }

@@ -139,6 +139,12 @@ pub struct Facts {
     pub sqrt_f64_rounded: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f32 atomic add on buffers flushes denormals, as PTX's does.
+    pub global_atomic_add_f32_flushes: bool,
+    /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
+    pub shared_atomic_add_f32_keeps: bool,
+    /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
+    pub exp2_f32_close: bool,
 }
 
 impl Facts {
@@ -152,11 +158,15 @@ impl Facts {
         sqrt_f32_rounded: true,
         sqrt_f64_rounded: true,
         denormals_f32_kept: true,
+        global_atomic_add_f32_flushes: true,
+        shared_atomic_add_f32_keeps: true,
+        exp2_f32_close: true,
     };
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
     /// `Fma` on f32 flushes all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    pub const NVIDIA_580: Facts = Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, ..Facts::ALL };
+    pub const NVIDIA_580: Facts =
+        Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
 }
 
 /// How exact float arithmetic must be where a device's own isn't.
@@ -300,6 +310,9 @@ impl Target {
                 sqrt_f32_rounded: true,
                 sqrt_f64_rounded: true,
                 denormals_f32_kept: true,
+                global_atomic_add_f32_flushes: false,
+                shared_atomic_add_f32_keeps: true,
+                exp2_f32_close: false,
             },
         }
     }

@@ -124,9 +124,9 @@ fn broken_numbers() {
     statements("mov.u32 a, 089;", &["2:12 `089` is not a octal number"]);
     statements("mov.u32 a, 0b12;", &["2:12 `0b12` is not a binary number"]);
     statements("mov.u32 a, 12abc;", &["2:12 `12abc` is not a decimal number"]);
-    statements("mov.f32 a, 0f3F80000;", &["2:12 `0f` must be followed by exactly 8 hexadecimal digits"]);
-    statements("mov.f32 a, 0f3F8000000;", &["2:12 `0f` must be followed by exactly 8 hexadecimal digits"]);
-    statements("mov.f64 a, 0d3F800000;", &["2:12 `0d` must be followed by exactly 16 hexadecimal digits"]);
+    statements("mov.f32 a, 0f3F80000;", &["2:12 `0f3F80000`: `0f` takes exactly 8 hexadecimal digits"]);
+    statements("mov.f32 a, 0f3F8000000;", &["2:12 `0f3F8000000`: `0f` takes exactly 8 hexadecimal digits"]);
+    statements("mov.f64 a, 0d3F800000;", &["2:12 `0d3F800000`: `0d` takes exactly 16 hexadecimal digits"]);
     statements("mov.f64 a, 1e999;", &["2:12 `1e999` is too large for double precision"]);
     items(".global .align 3 .u32 x;", &["1:16 an alignment must be a power of two"]);
     items(".global .align .u32 x;", &["1:16 syntax error: expected a number"]);

@@ -123,23 +123,6 @@ def alone(tables, opcode, space):
     return family
 
 
-def typed(tables):
-    family = Family("atom_typed", "exch and cas with types other than bits.", tables)
-    for ty in ("u32", "u64", "s32", "f32"):
-        separate(family, tables, "atom", "exch", ty, "global", lambda old, b: b)
-    for ty in ("u32", "u64", "s32"):
-        separate(family, tables, "atom", "cas", ty, "global", lambda old, b, c: c if old == b else old)
-    return family
-
-
-def signed_sums(tables):
-    family = Family("atom_add_s64", "add.s64.", tables)
-    for opcode in ("atom", "red"):
-        for space in ("global", "shared"):
-            separate(family, tables, opcode, "add", "s64", space, lambda old, b: wrap(old + b, "s64"))
-    return family
-
-
 def contended(tables):
     family = Family(
         "red_contended", "red by many threads on one cell. The operations' results don't depend on the order.", tables
@@ -222,4 +205,4 @@ def orders(tables):
 
 def families(tables):
     result = [alone(tables, opcode, space) for opcode in ("atom", "red") for space in ("global", "shared", "generic")]
-    return [*result, typed(tables), signed_sums(tables), contended(tables), *orders(tables)]
+    return [*result, contended(tables), *orders(tables)]

@@ -160,7 +160,11 @@ def between_floats(to, source, mode, modifiers):
             result = format_.infinity | negative * format_.sign
         else:
             value = source_format.value(bits)
-            result = format_.round(Fraction(round_integral(value, mode)) if mode else value, negative)
+            value = Fraction(round_integral(value, mode)) if mode else value
+            # Hardware flushes what is below the least normal number before rounding, which might lift it there.
+            if ".ftz" in modifiers and to == "f32" and abs(value) < format_.value(format_.smallest_normal):
+                value = Fraction(0)
+            result = format_.round(value, negative)
         if ".ftz" in modifiers and to == "f32" and not format_.is_nan(result):
             result = format_.flush(result)
         return exact.saturate(format_, result) if ".sat" in modifiers else result

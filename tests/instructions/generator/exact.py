@@ -16,6 +16,7 @@ class Format:
         self.sign = 1 << (bits - 1)
         self.infinity = (2 * self.bias + 1) << fraction
         self.smallest_normal = 1 << fraction
+        self.quiet = 1 << (fraction - 1)
         # What NVIDIA hardware produces; comparisons take any NaN for any other unless they say so.
         self.nan = 0x7FFFFFFF if bits == 32 else 0xFFF8 << 48
 

@@ -78,6 +78,8 @@ def extremum(fmt, largest, ftz, propagate):
         if ftz:
             a, b = fmt.flush(a), fmt.flush(b)
         nans = fmt.is_nan(a), fmt.is_nan(b)
+        if all(nans) and fmt is not F32:
+            return b | fmt.quiet
         if all(nans) or (any(nans) and propagate):
             return fmt.nan
         if any(nans):
@@ -107,6 +109,13 @@ def classify(fmt, kind):
     return reference
 
 
+def signed_nan(fmt, bits):
+    """What abs and neg make of a NaN on hardware: f32's one NaN, or f64's own made quiet, its sign kept. None for numbers."""
+    if not fmt.is_nan(bits):
+        return None
+    return fmt.nan if fmt is F32 else bits | fmt.quiet
+
+
 def signs(tables):
     family = Family("float_bits", "abs, neg, copysign, testp, min, max on f32 and f64, compared bit by bit.", tables)
     bits = {"nan": "bits"}
@@ -121,7 +130,7 @@ def signs(tables):
                 unit,
                 ty,
                 [f"abs{ftz}.{ty} %d, %a;"],
-                lambda a, fmt=fmt, prepare=prepare: prepare(a) & (fmt.sign - 1),
+                lambda a, fmt=fmt, prepare=prepare: signed_nan(fmt, a) or prepare(a) & (fmt.sign - 1),
                 check=bits,
             )
             family.elementwise(
@@ -129,7 +138,7 @@ def signs(tables):
                 unit,
                 ty,
                 [f"neg{ftz}.{ty} %d, %a;"],
-                lambda a, fmt=fmt, prepare=prepare: prepare(a) ^ fmt.sign,
+                lambda a, fmt=fmt, prepare=prepare: signed_nan(fmt, a) or prepare(a) ^ fmt.sign,
                 check=bits,
             )
         for opcode in ("min", "max"):

@@ -26,7 +26,8 @@ def quotient(a, b):
 
 
 def remainder(a, b):
-    return a if b == 0 else a - quotient(a, b) * b
+    # By zero: what hardware gives; the manual leaves it open.
+    return -1 if b == 0 else a - quotient(a, b) * b
 
 
 def arithmetic(tables):

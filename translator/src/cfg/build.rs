@@ -1,17 +1,27 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
-use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot};
+use rustc_hash::FxHashSet;
+
+use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, calls};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::{Lowering, Rule, carrier};
 
-/// The most instructions a kernel may have with all its calls inlined.
-const MAX_INSTRUCTIONS: usize = 4_000_000;
+/// A kernel's graph.
+#[derive(Debug)]
+pub struct Built {
+    /// Values and variables of the kernel; the body is still in the graph.
+    pub function: ir::Function,
+    /// The graph.
+    pub graph: Cfg,
+    /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
+    pub threads: Option<u32>,
+}
 
-/// Builds the graph of a kernel, in a new [`ir::Function`] without a body. All errors are reported together.
-pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::Function, Cfg), Vec<Diagnostic>> {
+/// Builds the graph of a kernel. All errors are reported together.
+pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built, Vec<Diagnostic>> {
     let function = ir::Function {
         shared_bytes: layout.shared_bytes,
         dynamic_shared: layout.dynamic_shared,
@@ -24,9 +34,12 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
         function,
         blocks: Vec::new(),
         errors: Vec::new(),
-        active: Vec::new(),
-        instructions: 0,
+        reported: FxHashSet::default(),
+        threads: None,
     };
+    if let Err(diagnostic) = calls::check(program, kernel) {
+        return Err(vec![diagnostic]);
+    }
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
@@ -34,8 +47,11 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
     let frame = build.frame(ptx, params);
     let entry = build.new_block();
     let exit = build.new_block();
-    build.body(kernel, ptx, frame, entry, exit, exit);
-    if build.errors.is_empty() { Ok((build.function, Cfg { blocks: build.blocks })) } else { Err(build.errors) }
+    build.body(ptx, frame, entry, exit, exit);
+    if !build.errors.is_empty() {
+        return Err(build.errors);
+    }
+    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
 }
 
 struct Build<'p> {
@@ -44,9 +60,10 @@ struct Build<'p> {
     function: ir::Function,
     blocks: Vec<BasicBlock>,
     errors: Vec<Diagnostic>,
-    /// Functions whose bodies are being inlined at this moment, outermost first.
-    active: Vec<FuncId>,
-    instructions: usize,
+    /// See [`Built::threads`].
+    threads: Option<u32>,
+    /// Where the errors stand: a function that is called twice has its errors once.
+    reported: FxHashSet<Span>,
 }
 
 /// What one function instance's body is built from and into.
@@ -85,22 +102,18 @@ impl<'p> Build<'p> {
         if diagnostic.span == Span::default() {
             diagnostic.span = span;
         }
-        self.errors.push(diagnostic.in_function(&function.name));
+        if self.reported.insert(diagnostic.span) {
+            self.errors.push(diagnostic.in_function(&function.name));
+        }
     }
 
-    /// Builds one function instance from block `entry` on; its frame is given back filled.
-    fn body(
-        &mut self,
-        id: FuncId,
-        function: &'p Function,
-        frame: Frame,
-        entry: u32,
-        returns: u32,
-        exits: u32,
-    ) -> Frame {
+    /// Builds one function instance from block `entry` on; its frame is given back filled. [`calls`] bounds how deep
+    /// calls make this recurse.
+    fn body(&mut self, function: &'p Function, frame: Frame, entry: u32, returns: u32, exits: u32) -> Frame {
         let Some(items) = &function.body else { return frame };
-        self.errors.extend(function.unsupported.iter().cloned());
-        self.active.push(id);
+        for diagnostic in &function.unsupported {
+            self.report(function, diagnostic.clone(), function.span);
+        }
         let labels = vec![None; function.labels as usize];
         let mut instance = Instance { function, frame, labels, current: entry, pending: Vec::new(), returns, exits };
         let mut rest = items.as_slice();
@@ -125,15 +138,9 @@ impl<'p> Build<'p> {
                     rest = tail;
                 }
             }
-            if self.instructions > MAX_INSTRUCTIONS {
-                let message = format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining");
-                self.report(function, Diagnostic::unsupported(message, function.span), function.span);
-                break;
-            }
         }
         let current = instance.current;
         self.finish(&mut instance, End::Goto(returns), current);
-        self.active.pop();
         instance.frame
     }
 
@@ -170,7 +177,6 @@ impl<'p> Build<'p> {
     }
 
     fn straight(&mut self, instance: &mut Instance<'p>, run: &[Item]) {
-        self.instructions += run.len();
         let errors = self.with(instance, |lowering| {
             let mut errors = Vec::new();
             for item in run {
@@ -189,7 +195,6 @@ impl<'p> Build<'p> {
 
     /// Instructions that end a basic block.
     fn control(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) {
-        self.instructions += 1;
         let taken = match (instruction.form.row.rule, instruction.operands.first()) {
             (Rule::Branch, Some(Operand::Label(label))) => self.label(instance, *label),
             (Rule::Return, _) => instance.returns,
@@ -230,17 +235,19 @@ impl<'p> Build<'p> {
         })
     }
 
+    /// A barrier waits for the whole block: if it names a number of threads, that becomes the block's.
     fn check_barrier(&mut self, instance: &Instance<'p>, instruction: &Instruction) {
-        let threads = instance.function.required_block.map(|[x, y, z]| u64::from(x) * u64::from(y) * u64::from(z));
-        let whole_block = match instruction.operands.get(1) {
-            None => true,
-            Some(Operand::Imm(count)) => threads == Some(*count),
-            Some(_) => false,
+        let count = match instruction.operands.get(1) {
+            None => return,
+            Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
+            Some(_) => None,
         };
-        if !whole_block {
-            let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
-            self.report(instance.function, diagnostic, instruction.span);
+        if count.is_some() && self.threads.is_none_or(|threads| count == Some(threads)) {
+            self.threads = count;
+            return;
         }
+        let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
+        self.report(instance.function, diagnostic, instruction.span);
     }
 
     /// Inlines a call into the current block and those behind it; control then goes to `next`.
@@ -256,9 +263,6 @@ impl<'p> Build<'p> {
             let message = format!("a call of `{}`, which this module does not define", callee.name);
             return Err(Diagnostic::unsupported(message, instruction.span));
         }
-        if self.active.contains(id) {
-            return Err(Diagnostic::unsupported(format!("the recursive call of `{}`", callee.name), instruction.span));
-        }
         let mut frame = self.frame(callee, Vec::new());
         for (formal, argument) in (0..callee.formals).zip(arguments) {
             self.pass(instance, &mut frame, callee, formal, argument, Direction::In)?;
@@ -266,7 +270,7 @@ impl<'p> Build<'p> {
         let entry = self.new_block();
         let back = self.new_block();
         self.finish(instance, End::Goto(entry), back);
-        let mut frame = self.body(*id, callee, frame, entry, back, instance.exits);
+        let mut frame = self.body(callee, frame, entry, back, instance.exits);
         for (formal, result) in (callee.formals..).zip(results) {
             self.pass(instance, &mut frame, callee, formal, result, Direction::Out)?;
         }

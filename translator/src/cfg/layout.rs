@@ -9,6 +9,11 @@ use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::target::Target;
 
+/// The most bytes of parameters that PTX lets a kernel have.
+const MAX_PARAMS: u32 = 32_764;
+/// The most local memory that CUDA gives a thread, in bytes.
+const MAX_LOCAL: u32 = 512 << 10;
+
 /// The memory layout of one kernel.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -46,7 +51,8 @@ pub fn module_variables(program: &Program) -> (interface::Variables, FxHashMap<V
     let in_memory = |space| matches!(space, StateSpace::Global | StateSpace::Const);
     let ids = (0..).map(VarId).zip(&program.variables);
     for (id, variable) in ids.clone().filter(|(_, variable)| in_memory(variable.space) && !variable.external) {
-        let offset = variables.size.next_multiple_of(variable.align);
+        // More than the address space has fails when it is allocated.
+        let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
         places.insert(id, offset);
         variables.size = offset.saturating_add(variable.size);
         variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
@@ -67,7 +73,9 @@ pub fn module_variables(program: &Program) -> (interface::Variables, FxHashMap<V
                 InitValue::Bits(bits) => {
                     let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
                     match variables.image.last_mut() {
-                        Some(run) if run.offset + run.bytes.len() as u64 == offset => run.bytes.extend(bytes),
+                        Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
+                            run.bytes.extend(bytes)
+                        }
                         _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
                     }
                 }
@@ -83,7 +91,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, FxHashMap<V
     (variables, places)
 }
 
-/// Lays out a kernel. Refuses what its memory can't be: recursion, and limits of the target.
+/// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
 pub fn lay_out(
     program: &Program,
     kernel: FuncId,
@@ -105,7 +113,13 @@ pub fn lay_out(
     for param in function.params.iter().take(function.formals) {
         let offset = layout.params_size.next_multiple_of(param.align.max(1));
         layout.params.push(offset);
-        layout.params_size = offset.saturating_add(param.size);
+        // Neither overflows: parameters and alignments are at most 1 MiB.
+        layout.params_size = offset + param.size;
+        if layout.params_size > MAX_PARAMS {
+            let what = "bytes of kernel parameters".to_owned();
+            let (needed, available) = (layout.params_size.into(), MAX_PARAMS.into());
+            return Err(Diagnostic::new(ErrorKind::Limit { what, needed, available }, function.span));
+        }
     }
     let room = target.limits.max_push_constants_size.saturating_sub(push_constant::PARAMS);
     if layout.params_size > room || takes_param_address(function) {
@@ -119,25 +133,21 @@ pub fn lay_out(
     used.sort_unstable();
     for id in &used {
         let Some(variable) = program.variables.get(id.0 as usize) else { continue };
-        let total = match variable.space {
+        let (total, space, available) = match variable.space {
             StateSpace::Shared if variable.unsized_array => {
                 layout.dynamic_shared = true;
                 continue;
             }
-            StateSpace::Shared => &mut layout.shared_bytes,
-            StateSpace::Local => &mut layout.local_bytes,
+            StateSpace::Shared => (&mut layout.shared_bytes, "shared", target.limits.max_compute_shared_memory_size),
+            StateSpace::Local => (&mut layout.local_bytes, "local", MAX_LOCAL),
             _ => continue,
         };
         let offset = u64::from(*total).next_multiple_of(variable.align);
         layout.places.insert(*id, offset);
-        let end = offset.saturating_add(variable.size);
-        *total = u32::try_from(end).ok().filter(|end| *end < 1 << 30).ok_or_else(|| {
-            let kind = ErrorKind::Limit {
-                what: format!("bytes of memory for `{}`", variable.name),
-                needed: end,
-                available: 1 << 30,
-            };
-            Diagnostic::new(kind, variable.span)
+        let needed = offset.saturating_add(variable.size);
+        *total = u32::try_from(needed).ok().filter(|needed| *needed <= available).ok_or_else(|| {
+            let what = format!("bytes of {space} memory with `{}`", variable.name);
+            Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
     }
     let dynamic = u64::from(layout.dynamic_shared_offset());

@@ -5,12 +5,13 @@
 
 mod barriers;
 mod build;
+mod calls;
 mod layout;
 mod tree;
 mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
-pub use build::build;
+pub use build::{Built, build};
 pub use layout::{Layout, lay_out, module_variables};
 pub use tree::{barriers_unconditional, structure};
 

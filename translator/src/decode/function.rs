@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::module::ModuleDecoder;
-use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg};
+use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg, VarId};
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -16,7 +16,7 @@ use super::variables;
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 
-/// The most registers one declaration may make, so that `%r<4294967295>` can't fill the memory.
+/// The most registers a function may declare, so that `%r<4294967295>` can't fill the memory.
 const MAX_REGISTERS: u32 = 1 << 22;
 
 /// Rows already found, by the full opcode as written.
@@ -129,7 +129,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             name: variable.name.map_or_else(String::new, |name| name.text.to_owned()),
             ty,
             size,
-            align: u32::try_from(variables::align_of(variable, ty)).unwrap_or(8),
+            align: variables::align_of(variable, ty)?,
             array: !variable.dims.is_empty(),
             pointer: variable.pointer.is_some(),
             register,
@@ -184,6 +184,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 ast::Statement::Label(name) => items.extend(self.find_label(name.text).map(Item::Label)),
                 ast::Statement::Variable(variable) => {
                     if let Err(diagnostic) = self.variable(variable) {
+                        self.declare_unsupported(variable, &diagnostic);
                         self.report(diagnostic);
                     }
                 }
@@ -221,6 +222,16 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
+    /// Declares the name of something that isn't translated, so that its uses aren't taken for slips.
+    fn declare_unsupported(&mut self, variable: &ast::Variable<'s>, reason: &Diagnostic) {
+        let Some(name) = variable.name else { return };
+        let symbol = self.module.unsupported_symbol(reason.clone());
+        match variable.range {
+            Some(count) => self.scopes.declare_range(name.text, symbol, count),
+            None => self.scopes.declare(name.text, symbol),
+        };
+    }
+
     fn registers(&mut self, variable: &ast::Variable<'s>, name: ast::Ident<'s>) -> Result<(), Diagnostic> {
         let ty = variables::element_type(variable)?;
         if variable.vector != 1 || !variable.dims.is_empty() {
@@ -234,16 +245,15 @@ impl<'s> FunctionDecoder<'_, 's> {
             self.declare(name, Symbol::Reg(register));
             return Ok(());
         };
-        if count > MAX_REGISTERS {
-            return Err(Diagnostic::invalid(
-                format!("more than {MAX_REGISTERS} registers in one declaration"),
-                variable.span,
-            ));
+        let first = self.function.registers.len();
+        let length = first.saturating_add(count as usize);
+        if length > MAX_REGISTERS as usize {
+            let message = format!("a function of more than {MAX_REGISTERS} registers");
+            return Err(Diagnostic::unsupported(message, variable.span));
         }
-        let first = Reg(u32::try_from(self.function.registers.len()).unwrap_or(u32::MAX));
-        let length = self.function.registers.len().saturating_add(count as usize);
         self.function.registers.resize(length, ty);
-        if !self.scopes.declare_range(name.text, first, count) {
+        let first = Reg(u32::try_from(first).unwrap_or(u32::MAX));
+        if !self.scopes.declare_range(name.text, Symbol::Reg(first), count) {
             self.report(Diagnostic::invalid(format!("`{}<…>` is declared twice in this scope", name.text), name.span));
         }
         Ok(())
@@ -286,9 +296,13 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    /// As [`Self::lookup`], with a diagnostic for names that nobody declared.
+    /// As [`Self::lookup`], with a diagnostic for names that nobody declared, or not in a way that is translated.
     pub(super) fn resolve(&mut self, name: ast::Ident<'s>) -> Result<Symbol, Diagnostic> {
-        self.lookup(name.text).ok_or_else(|| Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span))
+        match self.lookup(name.text) {
+            Some(Symbol::Unsupported(reason)) => Err(self.module.reason(reason)),
+            Some(symbol) => Ok(symbol),
+            None => Err(Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span)),
+        }
     }
 
     /// Whether the function or the module declares a name (special registers can be shadowed).
@@ -304,6 +318,16 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Type of a register; every [`Reg`] that the decoder hands out has one.
     pub(super) fn register_type(&self, register: Reg) -> ScalarType {
         self.function.registers.get(register.0 as usize).copied().unwrap_or(ScalarType::B32)
+    }
+
+    /// Type of a variable's elements; every [`VarId`] that the decoder hands out has one.
+    pub(super) fn variable_type(&self, variable: VarId) -> ScalarType {
+        self.module.program.variables.get(variable.0 as usize).map_or(ScalarType::B8, |variable| variable.ty)
+    }
+
+    /// Type of a parameter's elements; every [`ParamId`] that the decoder hands out has one.
+    pub(super) fn param_type(&self, param: ParamId) -> ScalarType {
+        self.function.params.get(param.0 as usize).map_or(ScalarType::B8, |param| param.ty)
     }
 
     /// Width of addresses in bits.

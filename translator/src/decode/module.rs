@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::function::{self, FormCache};
-use super::program::{FuncId, Function, Program, VarId, Variable};
+use super::program::{FuncId, Function, InitValue, Program, VarId, Variable};
 use super::scope::Symbol;
 use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
 use super::variables;
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
-use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 
 /// Numbers of a function's parameters, known before its body is decoded.
 pub(super) struct Signature {
@@ -31,6 +31,8 @@ pub(super) struct ModuleDecoder<'s> {
     names: FxHashMap<&'s str, Symbol>,
     signatures: Vec<Signature>,
     forms: FormCache<'s>,
+    /// Why [`Symbol::Unsupported`] ones are.
+    reasons: Vec<Diagnostic>,
 }
 
 /// Decodes a module. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
@@ -47,6 +49,7 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
         names: FxHashMap::default(),
         signatures: Vec::new(),
         forms: FormCache::default(),
+        reasons: Vec::new(),
     };
     if !matches!(decoder.program.address_bits, 32 | 64) {
         let message = format!("`.address_size {}` is neither 32 nor 64", decoder.program.address_bits);
@@ -101,7 +104,7 @@ impl<'s> ModuleDecoder<'s> {
             match item {
                 ast::Item::Variable(variable) => {
                     if let Err(diagnostic) = self.module_variable(variable) {
-                        self.errors.push(diagnostic);
+                        self.refuse(variable, diagnostic);
                     }
                 }
                 ast::Item::Function(function) => self.declare_function(function),
@@ -144,6 +147,29 @@ impl<'s> ModuleDecoder<'s> {
             return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
         }
         Ok(())
+    }
+
+    /// Refuses a variable: the functions that use it if it is merely not translated, else the module.
+    fn refuse(&mut self, variable: &ast::Variable<'s>, diagnostic: Diagnostic) {
+        match (&diagnostic.kind, variable.name, variable.range) {
+            (ErrorKind::Unsupported(_), Some(name), None) => {
+                let symbol = self.unsupported_symbol(diagnostic);
+                self.names.insert(name.text, symbol);
+            }
+            _ => self.errors.push(diagnostic),
+        }
+    }
+
+    /// A symbol for something that isn't translated for that reason.
+    pub(super) fn unsupported_symbol(&mut self, reason: Diagnostic) -> Symbol {
+        self.reasons.push(reason);
+        Symbol::Unsupported(u32::try_from(self.reasons.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// The reason of a [`Symbol::Unsupported`].
+    pub(super) fn reason(&self, number: u32) -> Diagnostic {
+        let reason = self.reasons.get(number as usize).cloned();
+        reason.unwrap_or_else(|| Diagnostic::internal("a refusal without a reason", Span::default()))
     }
 
     /// A second declaration completes an `.extern` one, or repeats it.
@@ -190,7 +216,7 @@ impl<'s> ModuleDecoder<'s> {
             space: variable.space,
             ty,
             size: size.unwrap_or(0),
-            align: variables::align_of(variable, ty),
+            align: u64::from(variables::align_of(variable, ty)?),
             // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
             unsized_array: size.is_none_or(|size| size == 0),
             external,
@@ -234,7 +260,50 @@ impl<'s> ModuleDecoder<'s> {
             let Some(slot) = self.program.variables.get_mut(id.0 as usize) else { continue };
             match variables::initial_content(variable, slot.ty, slot.size, &find) {
                 Ok(pieces) => slot.init = pieces,
-                Err(diagnostic) => self.errors.push(diagnostic),
+                Err(diagnostic) => self.refuse(variable, diagnostic),
+            }
+        }
+        self.refuse_unknown_addresses(ast);
+    }
+
+    /// Refuses variables whose initial content holds addresses that nobody knows when the module is loaded, and
+    /// those that hold addresses of these.
+    fn refuse_unknown_addresses(&mut self, ast: &ast::Module<'s>) {
+        let mut holders: FxHashMap<VarId, Vec<(&ast::Variable<'s>, VarId)>> = FxHashMap::default();
+        for item in &ast.items {
+            let ast::Item::Variable(variable) = item else { continue };
+            let Some(Symbol::Variable(id)) = variable.name.and_then(|name| self.names.get(name.text).copied()) else {
+                continue;
+            };
+            let pieces = self.program.variables.get(id.0 as usize).into_iter().flat_map(|variable| &variable.init);
+            for piece in pieces {
+                if let InitValue::Address { variable: target, .. } = piece.value {
+                    holders.entry(target).or_default().push((variable, id));
+                }
+            }
+        }
+        let known: FxHashSet<VarId> = self
+            .names
+            .values()
+            .filter_map(|symbol| match symbol {
+                Symbol::Variable(id) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        let unknown = |(id, variable): &(VarId, &Variable)| {
+            !known.contains(id)
+                || variable.external
+                || !matches!(variable.space, StateSpace::Global | StateSpace::Const)
+        };
+        let all = (0..).map(VarId).zip(&self.program.variables);
+        let mut todo: Vec<VarId> = all.filter(unknown).map(|(id, _)| id).collect();
+        while let Some(target) = todo.pop() {
+            for (holder, id) in holders.remove(&target).unwrap_or_default() {
+                let name = self.program.variables.get(target.0 as usize).map_or("", |target| target.name.as_str());
+                let reason =
+                    Diagnostic::unsupported(format!("the address of `{name}` as an initial value"), holder.span);
+                self.refuse(holder, reason);
+                todo.push(id);
             }
         }
     }

@@ -20,12 +20,15 @@ pub enum Symbol {
     ModuleReg(ScalarType),
     /// A `.branchtargets`, `.calltargets` or `.callprototype` label.
     Table,
+    /// Something whose declaration isn't translated, by number into the module decoder's list of reasons.
+    Unsupported(u32),
 }
 
-/// Registers `prefix0` to `prefix{count - 1}`.
+/// `prefix0` to `prefix{count - 1}`.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    first: u32,
+    /// What `prefix0` stands for; a register's number counts up from it.
+    first: Symbol,
     count: u32,
 }
 
@@ -75,9 +78,9 @@ impl<'s> Scopes<'s> {
     }
 
     /// Declares registers `prefix0 …`; gives back false if the innermost scope has that range or one of them already.
-    pub fn declare_range(&mut self, prefix: &'s str, first: Reg, count: u32) -> bool {
+    pub fn declare_range(&mut self, prefix: &'s str, first: Symbol, count: u32) -> bool {
         let Some(scope) = self.open.last_mut() else { return false };
-        let new = scope.ranges.insert(prefix, Range { first: first.0, count }).is_none();
+        let new = scope.ranges.insert(prefix, Range { first, count }).is_none();
         new && scope.numbered.get(prefix).is_none_or(|smallest| *smallest >= count)
     }
 
@@ -90,7 +93,10 @@ impl<'s> Scopes<'s> {
             }
             let (prefix, number) = parts?;
             let range = scope.ranges.get(prefix)?;
-            (number < range.count).then(|| Symbol::Reg(Reg(range.first + number)))
+            (number < range.count).then_some(match range.first {
+                Symbol::Reg(Reg(first)) => Symbol::Reg(Reg(first.saturating_add(number))),
+                other => other,
+            })
         })
     }
 

@@ -9,6 +9,9 @@ use crate::diagnostic::Diagnostic;
 /// The largest variable in memory: 2^40 bytes, so that offsets never overflow.
 const MAX_SIZE: u64 = 1 << 40;
 
+/// The largest alignment: a mebibyte.
+const MAX_ALIGN: u32 = 1 << 20;
+
 /// Type of a variable's elements.
 pub(super) fn element_type(variable: &ast::Variable<'_>) -> Result<ScalarType, Diagnostic> {
     ScalarType::from_name(variable.ty.text)
@@ -34,9 +37,12 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
 }
 
 /// Alignment in bytes: the declared one, else that of the whole vector.
-pub(super) fn align_of(variable: &ast::Variable<'_>, ty: ScalarType) -> u64 {
-    let natural = u64::from(ty.bytes()) * u64::from(variable.vector);
-    variable.align.map_or(natural, u64::from).next_power_of_two().clamp(1, 1 << 20)
+pub(super) fn align_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<u32, Diagnostic> {
+    let natural = ty.bytes().saturating_mul(variable.vector);
+    match variable.align.unwrap_or(natural).max(1).checked_next_power_of_two() {
+        Some(align) if align <= MAX_ALIGN => Ok(align),
+        _ => Err(Diagnostic::unsupported(format!("alignments of more than {MAX_ALIGN} bytes"), variable.span)),
+    }
 }
 
 /// The initial content in pieces. `find` resolves names of variables.

@@ -4,6 +4,7 @@
 
 mod convert;
 mod division;
+mod exp2;
 mod fma;
 mod generic;
 mod soft;
@@ -20,6 +21,7 @@ pub fn legalise(function: &mut Function, target: &Target) {
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
+    exp2::expand_exp2(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

@@ -25,8 +25,8 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a load without destinations", i.span));
     };
-    if let Some((param, offset)) = param_operand(l, i, 1) {
-        for (destination, at) in destinations.iter().zip((offset..).step_by(ty.bytes() as usize)) {
+    if let Some((param, offset)) = param_operand(l, i, 1)? {
+        for (destination, at) in destinations.iter().zip(element_offsets(offset, ty)) {
             let value = load_param(l, i, param, at, ty)?;
             l.assign(destination, ty, value)?;
         }
@@ -48,8 +48,8 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Err(Diagnostic::internal("a store without sources", i.span));
     };
     let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
-    if let Some((param, offset)) = param_operand(l, i, 0) {
-        for (value, at) in values.into_iter().zip((offset..).step_by(ty.bytes() as usize)) {
+    if let Some((param, offset)) = param_operand(l, i, 0)? {
+        for (value, at) in values.into_iter().zip(element_offsets(offset, ty)) {
             store_param(l, i, param, at, ty, value)?;
         }
         return Ok(());
@@ -61,6 +61,11 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let access = access(i, &place, ty, values.len())?;
     l.b.store(access, place.address, values);
     Ok(())
+}
+
+/// Offsets of a vector's elements; those that do not fit stay at the end, where no parameter reaches.
+fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
+    std::iter::successors(Some(first), move |offset| Some(offset.saturating_add(i64::from(ty.bytes()))))
 }
 
 fn access(i: &Instruction, place: &Place, ty: ScalarType, elements: usize) -> Result<Access> {
@@ -117,14 +122,12 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             if let (Some(named), Some(declared)) = (named, declared)
                 && named != declared
             {
-                return Err(Diagnostic::invalid(
-                    "the variable lives in another state space than the access names",
-                    i.span,
-                ));
+                return Err(other_space(i));
             }
             declared
         }
-        Base::Param(_) => Some(StateSpace::Param),
+        // Loads and stores of parameters don't come here.
+        Base::Param(_) => return Err(other_space(i)),
         Base::Reg(_) | Base::Absolute => named,
     };
     let (space, read_only) = match space {
@@ -153,6 +156,10 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         }
     };
     Ok(Place { space, address, read_only })
+}
+
+fn other_space(i: &Instruction) -> Diagnostic {
+    Diagnostic::invalid("the variable lives in another state space than the access names", i.span)
 }
 
 /// The address of a variable in its own space as an `I64`.
@@ -193,10 +200,13 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
 }
 
 /// Parameter number and offset of a memory operand that names a `.param` variable.
-fn param_operand(l: &Lowering<'_, '_>, i: &Instruction, index: usize) -> Option<(usize, i64)> {
+fn param_operand(l: &Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Option<(usize, i64)>> {
     match l.operand(i, index) {
-        Operand::Address(Base::Param(param), offset) => Some((param.0 as usize, *offset)),
-        _ => None,
+        Operand::Address(Base::Param(_), _) if named_space(i).is_some_and(|named| named != StateSpace::Param) => {
+            Err(other_space(i))
+        }
+        Operand::Address(Base::Param(param), offset) => Ok(Some((param.0 as usize, *offset))),
+        _ => Ok(None),
     }
 }
 
@@ -206,6 +216,11 @@ fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i
     match l.frame.params.get(param) {
         Some(ParamSlot::Kernel(start)) => {
             let at = start.wrapping_add(at);
+            if at % bytes != 0 {
+                let message =
+                    format!("{bytes} bytes of a parameter that lies at offset {at}, not a multiple of its size");
+                return Err(Diagnostic::invalid(message, i.span));
+            }
             if l.layout.params_location == ParamLocation::Buffer {
                 let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
                 let address = l.b.add_const(base, u64::from(at));
