@@ -165,6 +165,7 @@ impl Facts {
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
     /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
+    /// `Fma` on f32 flushes all the same, and its `Sqrt` is one unit off in a sixth of all cases.
     pub const NVIDIA_580: Facts =
         Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
 }

@@ -134,6 +134,7 @@ fn translates(sample: &str) -> bool {
     let source = Source::new("sample", format!("{header}{sample}"));
     let target = Target::preset("nvidia");
     let options = target.as_ref().map(|target| Options::new(target));
+    let options = target.as_ref().map(Options::new);
     let program = Program::new(&source);
     matches!((program, options), (Ok(program), Some(options)) if program.translate(&options).is_ok())
 }
