@@ -36,7 +36,7 @@ install_packages() {
         root=sudo
     fi
     echo "Installing $*" >&2
-    # Quiet but for errors; its output must not mix with that of the commands after it.
+    # Quiet but for errors.
     $root env DEBIAN_FRONTEND=noninteractive sh -c '
-        apt-get -qq update && apt-get -qq install --no-install-recommends --yes "$@"' sh "$@" </dev/null >&2
+        apt-get -qq update && apt-get -qq install --no-install-recommends --yes "$@"' sh "$@" </dev/null >/dev/null
 }

@@ -45,7 +45,7 @@ pub(super) const ALL: &[Instruction] = &[
     op("atom", &[
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor|exch|cas).(b32|b64)",
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32",
-        "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|u64|s32|s64|f32|f64)",
+        "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|u64|s32|f32|f64)",
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|u64|s32|s64)",
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.b16",
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.add.noftz.(f16|f16x2|bf16|bf16x2)",
@@ -56,7 +56,7 @@ pub(super) const ALL: &[Instruction] = &[
     op("bar", &["bar{.cta}.sync", "bar{.cta}.arrive", "bar{.cta}.red.popc.u32", "bar{.cta}.red.(and|or).pred", "bar.warp.sync"])
         .uses(&[Use {
             words: "barriers for a part of the block's threads",
-            sample: ".entry k() .reqntid 64 { bar.sync 1, 32; ret; }",
+            sample: ".entry k() { bar.sync 1, 32; bar.sync 2, 64; ret; }",
         }]),
     op("barrier", &[
         "barrier{.cta}.sync{.aligned}", "barrier{.cta}.arrive{.aligned}",
@@ -64,7 +64,7 @@ pub(super) const ALL: &[Instruction] = &[
         "barrier.cluster.arrive{.release|.relaxed}{.aligned}", "barrier.cluster.wait{.acquire}{.aligned}",
     ]).uses(&[Use {
         words: "barriers for a part of the block's threads",
-        sample: ".entry k() .reqntid 64 { barrier.sync 1, 32; ret; }",
+        sample: ".entry k() { barrier.sync 1, 32; barrier.sync 2, 64; ret; }",
     }]),
     op("bfe", &["bfe.(u32|u64|s32|s64)"]),
     op("bfi", &["bfi.(b32|b64)"]),
@@ -136,7 +136,7 @@ pub(super) const ALL: &[Instruction] = &[
     op("dp2a", &["dp2a.(lo|hi).(u32|s32).(u32|s32)"]),
     op("dp4a", &["dp4a.(u32|s32).(u32|s32)"]),
     op("elect", &["elect.sync"]),
-    op("ex2", &["ex2.approx{.ftz}.f32", "ex2.approx.(f16|f16x2)", "ex2.approx.ftz.(bf16|bf16x2)"]).limit(APPROXIMATE),
+    op("ex2", &["ex2.approx{.ftz}.f32", "ex2.approx.(f16|f16x2)", "ex2.approx.ftz.(bf16|bf16x2)"]).limit("the manual's error bound on devices without double precision"),
     op("exit", &["exit"]),
     op("fence", &[
         "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "fence.mbarrier_init.release.cluster",
@@ -235,7 +235,7 @@ pub(super) const ALL: &[Instruction] = &[
     op("red", &[
         "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor).(b32|b64)",
         "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32",
-        "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|u64|s32|s64|f32|f64)",
+        "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|u64|s32|f32|f64)",
         "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|u64|s32|s64)",
         "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.add.noftz.(f16|f16x2|bf16|bf16x2)",
         "red{.relaxed|.release}{.cta|.gpu|.sys}{.global}.add.(v2|v4).f32",
