@@ -41,7 +41,7 @@ pub fn translate(name: &str, text: &str) -> Answer {
     let start = Instant::now();
     let source = Source::new(name, text);
     let answer = catch_unwind(AssertUnwindSafe(|| answer(&source)));
-    let Ok(answer) = answer else { panic!("{name}: the translator panicked") };
+    let Ok(answer) = answer else { panic!("{name}: the translator panicked on\n{text:.60000}") };
     assert!(start.elapsed() < TIME_LIMIT, "{name}: {:?}", start.elapsed());
     if let Some(errors) = answer.diagnostics() {
         assert!(!errors.list.is_empty() && errors.list.len() <= Diagnostics::MAX, "{name}: {}", errors.list.len());
@@ -50,6 +50,7 @@ pub fn translate(name: &str, text: &str) -> Answer {
             assert!(start <= end && end <= text.len(), "{name}: {error:?} of {} bytes", text.len());
             assert!(!matches!(error.kind, ErrorKind::Internal(_)), "{name}: {error:?}");
         }
+        assert!(errors.render().contains("error"), "{name}");
     }
     answer
 }

@@ -1,7 +1,9 @@
-//! What the end-to-end tests share: where the test material lies, devices, the program, and random numbers.
+//! What the end-to-end tests share: where the test material lies, devices, the command line, random
+//! texts, random kernels.
 
 pub mod binary;
 pub mod device;
 pub mod files;
 pub mod hostile;
+pub mod program;
 pub mod random;

@@ -80,3 +80,163 @@ fn cut_anywhere() {
         }
     }
 }
+
+/// Pieces of a text: words (with the dots, dollars and percent signs that PTX joins to them), single other characters,
+/// and runs of white space.
+fn tokens(text: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_whitespace() => 0,
+        c if c.is_alphanumeric() || "_$%.".contains(c) => 1,
+        _ => 2,
+    };
+    let mut tokens = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        if last.is_some_and(|last| last != kind(c) || last == 2) {
+            tokens.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(kind(c));
+    }
+    tokens.push(&text[start..]);
+    tokens
+}
+
+/// Tokens that are likely to do harm where another was meant.
+const NASTY: &[&str] = &[
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    ",",
+    ";",
+    ":",
+    "@",
+    "!",
+    "|",
+    "_",
+    "-",
+    "+",
+    "=",
+    "/*",
+    "*/",
+    "//",
+    "\"",
+    ".",
+    "..",
+    "%",
+    "0",
+    "1",
+    "-1",
+    "64",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "18446744073709551615",
+    "0x",
+    "0f7fc00000",
+    "0f",
+    "0d7ff8000000000000",
+    "1e999",
+    "%tid.x",
+    "%tid",
+    "%p1",
+    "%r1",
+    "%rd1",
+    "%f1",
+    "%fd1",
+    "WARP_SZ",
+    ".entry",
+    ".func",
+    ".visible",
+    ".extern",
+    ".weak",
+    ".param",
+    ".reg",
+    ".shared",
+    ".local",
+    ".global",
+    ".const",
+    ".tex",
+    ".pred",
+    ".b8",
+    ".b16",
+    ".b32",
+    ".b64",
+    ".b128",
+    ".f16",
+    ".f32",
+    ".f64",
+    ".u64",
+    ".s8",
+    ".v2",
+    ".v4",
+    ".align",
+    ".ptr",
+    ".version",
+    ".target",
+    ".reqntid",
+    ".maxntid",
+    ".loc",
+    ".file",
+    ".section",
+    ".pragma",
+    ".branchtargets",
+    ".callprototype",
+    ".alias",
+    "ret",
+    "exit",
+    "bra",
+    "call",
+    "bar.sync",
+    "ld.param.u64",
+    "ld.v4.f32",
+    "st.b8",
+    "mov.b64",
+    "cvt.rn.f32.f64",
+    "setp.lt.s32",
+    "atom.global.add.u32",
+    "brx.idx",
+    "mma",
+    "tex.2d.v4.f32.s32",
+    "\u{fe0f}",
+    "\0",
+];
+
+#[test]
+fn one_token_more_or_less_or_another() {
+    let mut random = Random::new(2);
+    for (name, text) in valid() {
+        let tokens = tokens(&text);
+        let places: Vec<usize> = (0..tokens.len()).filter(|at| !tokens[*at].trim().is_empty()).collect();
+        for round in 0..150 {
+            let at = *random.pick(&places);
+            let (before, token, after) = (tokens[..at].concat(), tokens[at], tokens[at + 1..].concat());
+            let new = match round % 3 {
+                0 => String::new(),
+                1 => format!("{token} {token}"),
+                _ if random.chance(50) => (*random.pick(NASTY)).to_owned(),
+                _ => tokens[*random.pick(&places)].to_owned(),
+            };
+            let offset = before.len();
+            hostile::translate(&format!("{name} with {new:?} for {token:?} at {offset}"), &(before + &new + &after));
+        }
+    }
+}
+
+#[test]
+fn noise() {
+    let mut random = Random::new(3);
+    for round in 0..200 {
+        let header = if round % 2 == 0 { "" } else { ".version 7.0\n.target sm_70\n.entry k() {\n" };
+        let bytes: Vec<u8> = (0..2000).map(|_| random.word() as u8).collect();
+        hostile::translate("bytes", &(header.to_owned() + &String::from_utf8_lossy(&bytes)));
+        let words: Vec<&str> = (0..300).map(|_| *random.pick(NASTY)).collect();
+        hostile::translate("words", &(header.to_owned() + &words.join(" ")));
+    }
+}

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use codespan_reporting::diagnostic as render;
-use codespan_reporting::files::SimpleFile;
+use codespan_reporting::files::{Files, SimpleFile};
 use codespan_reporting::term;
 
 use crate::target::Feature;
@@ -188,6 +188,8 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// At most this many diagnostics are kept, so that garbage input can't fill the memory or the screen.
     pub const MAX: usize = 100;
+    /// Lines of more bytes are not quoted.
+    const MAX_QUOTED: usize = 2000;
 
     /// Sorts by place and cuts to [`Self::MAX`].
     pub fn new(source: Source, mut list: Vec<Diagnostic>) -> Self {
@@ -210,12 +212,17 @@ impl Diagnostics {
             let mut notes = Vec::new();
             notes.extend(diagnostic.function.iter().map(|name| format!("in function `{name}`")));
             notes.extend(diagnostic.help.iter().cloned());
-            let report = render::Diagnostic::error()
-                .with_message(diagnostic.kind.to_string())
-                .with_labels(vec![render::Label::primary((), start..end)])
-                .with_notes(notes);
+            let line = file.line_index((), start).and_then(|line| file.line_range((), line));
+            let quotable = line.is_ok_and(|line| line.len() <= Self::MAX_QUOTED);
+            let mut report = render::Diagnostic::error().with_message(diagnostic.kind.to_string());
+            if quotable {
+                report.labels.push(render::Label::primary((), start..end));
+            } else {
+                let (line, column) = self.source.line_column(diagnostic.span.start);
+                notes.insert(0, format!("at {}:{line}:{column}", self.source.name()));
+            }
             let mut text = String::new();
-            if term::emit_to_string(&mut text, &config, &file, &report).is_err() {
+            if term::emit_to_string(&mut text, &config, &file, &report.with_notes(notes)).is_err() {
                 let (line, column) = self.source.line_column(diagnostic.span.start);
                 text = format!("error: {}\n  at {}:{line}:{column}\n", diagnostic.kind, self.source.name());
             }

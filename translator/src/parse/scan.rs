@@ -83,6 +83,10 @@ pub(super) enum Braces {
     Ignore,
 }
 
+/// A brace that isn't closed after so many bytes opens a scope and no vector. Without a limit, each error of a text full
+/// of braces would look through all of it.
+const MAX_VECTOR: usize = 4096;
+
 /// The next place where parsing can go on.
 pub(super) fn next_stop(text: &str, mut offset: usize, braces: Braces) -> (usize, Stop) {
     let bytes = text.as_bytes();
@@ -94,6 +98,11 @@ pub(super) fn next_stop(text: &str, mut offset: usize, braces: Braces) -> (usize
     let mut open = None;
     loop {
         offset = trivia(text, offset);
+        if let Some((start, stop)) = open
+            && offset - start > MAX_VECTOR
+        {
+            return (start, stop);
+        }
         let Some(&byte) = bytes.get(offset) else {
             return open.unwrap_or((text.len(), Stop::End));
         };
