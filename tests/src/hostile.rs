@@ -33,7 +33,7 @@ impl Answer {
     }
 }
 
-/// Translates a text for the preset `lavapipe`, kernel by kernel.
+/// Translates a text for the preset `nvidia`, which sets the fewest limits, kernel by kernel.
 ///
 /// # Panics
 /// If the translator panics, takes too long, reports an internal error, or points outside the text.
@@ -56,7 +56,7 @@ pub fn translate(name: &str, text: &str) -> Answer {
 }
 
 fn answer(source: &Source) -> Answer {
-    let target = Target::preset("lavapipe").expect("the preset is there");
+    let target = Target::preset("nvidia").expect("the preset is there");
     let program = match Program::new(source) {
         Ok(program) => program,
         Err(errors) => return Answer::Refused(errors),
