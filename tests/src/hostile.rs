@@ -33,7 +33,7 @@ impl Answer {
     }
 }
 
-/// Translates a text for the preset `nvidia`, which sets the fewest limits, kernel by kernel.
+/// Translates a text for the preset `lavapipe`, but for its limit of nesting, kernel by kernel.
 ///
 /// # Panics
 /// If the translator panics, takes too long, reports an internal error, or points outside the text.
@@ -56,7 +56,8 @@ pub fn translate(name: &str, text: &str) -> Answer {
 }
 
 fn answer(source: &Source) -> Answer {
-    let target = Target::preset("nvidia").expect("the preset is there");
+    let mut target = Target::preset("lavapipe").expect("the preset is there");
+    target.quirks.nesting = None;
     let program = match Program::new(source) {
         Ok(program) => program,
         Err(errors) => return Answer::Refused(errors),

@@ -125,7 +125,8 @@ fn deep_scopes() {
 /// Ifs, loops, or loops with barriers, each inside the one before.
 fn nest(shape: &str, depth: usize) -> String {
     let numbers = 0..depth;
-    let (open, close): (fn(usize) -> String, fn(usize) -> String) = match shape {
+    type Text = fn(usize) -> String;
+    let (open, close): (Text, Text) = match shape {
         "ifs" => (
             |n| format!("setp.eq.u32 %p1, %r1, {n}; @%p1 bra L{n};\n"),
             |n| format!("add.u32 %r2, %r2, {n};\nL{n}: mul.lo.u32 %r2, %r2, 3;\n"),
