@@ -242,7 +242,9 @@ impl<'p> Build<'p> {
             Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
             Some(_) => None,
         };
-        if count.is_some() && self.threads.is_none_or(|threads| count == Some(threads)) {
+        let required = instance.function.required_block.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z));
+        let known = self.threads.or(required);
+        if count.is_some() && known.is_none_or(|threads| count == Some(threads)) {
             self.threads = count;
             return;
         }

@@ -87,7 +87,6 @@ impl Body<'_, '_, '_> {
             Builtin::SharedBytes => Ok(self.module.launch.shared_bytes),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),
             Builtin::Clock => self.clock(),
-            Builtin::LocalAddress(offset) => self.module.u32_constant(offset),
         }
     }
 

@@ -159,7 +159,6 @@ impl Machine {
                     .map_or(0, |tail| little_endian(&tail[..bytes.min(tail.len())]))
             }
             Builtin::Clock => self.steps,
-            Builtin::LocalAddress(offset) => offset.into(),
         }
     }
 

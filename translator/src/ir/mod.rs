@@ -294,8 +294,6 @@ pub enum Builtin {
     PushConstant(u32),
     /// A counter that runs while the kernel does; `I64`.
     Clock,
-    /// A byte offset into this function's own part of local memory; inlining adds the caller's share.
-    LocalAddress(u32),
 }
 
 /// Where memory is.

@@ -109,7 +109,7 @@ fn other_operations(b: &mut Builder) {
             b.op(Type::I32, Op::Builtin(builtin));
         }
     }
-    for builtin in [Builtin::ThreadIndex, Builtin::SharedBytes, Builtin::PushConstant(20), Builtin::LocalAddress(8)] {
+    for builtin in [Builtin::ThreadIndex, Builtin::SharedBytes, Builtin::PushConstant(20)] {
         b.op(Type::I32, Op::Builtin(builtin));
     }
     b.op(Type::I64, Op::Builtin(Builtin::PushConstant(32)));
