@@ -13,7 +13,7 @@ use ptx2spv_translator::ir::{
     Scope, Space, Stmt, Type, Value, verify,
 };
 use ptx2spv_translator::legalise::legalise;
-use ptx2spv_translator::passes::{forward, optimise, remove_dead, resolve_spaces};
+use ptx2spv_translator::passes::{forward, merge_ifs, narrow_truncated, optimise, remove_dead, resolve_spaces};
 use ptx2spv_translator::{Span, Target};
 
 /// Memory after a run.
@@ -52,7 +52,9 @@ fn random_programs_keep_their_meaning() {
         let check = |name, pass: &dyn Fn(&mut Function)| check(&program, &expected, name, pass);
         check("forward", &forward);
         check("remove_dead", &remove_dead);
+        check("merge_ifs", &merge_ifs);
         check("resolve_spaces", &resolve_spaces);
+        check("narrow_truncated", &narrow_truncated);
         check("legalise", &|function| legalise(function, &target));
         let (was, is) = check("optimise", &optimise);
         (before, after) = (before + was, after + is);
@@ -392,4 +394,56 @@ fn deep_nesting_fits_a_small_stack() {
         assert_eq!(verify(&f), Ok(()));
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread").join().expect("no overflow");
+}
+
+#[test]
+fn neighbours_that_ask_the_same_are_one() {
+    let mut f = function(|b, global| {
+        let (x, y) = (b.var(Type::I32), b.var(Type::I32));
+        let thread = b.builtin(Builtin::ThreadIndex);
+        let odd = b.and_const(thread, 1);
+        let odd = b.is_nonzero(odd);
+        let even = b.not(odd);
+        b.if_(odd, |b| b.set(x, thread));
+        b.if_(even, |b| b.set(y, thread));
+        b.if_(odd, |b| b.store(access(Space::Global, 4), global, vec![thread]));
+        let (x, y) = (b.get(x), b.get(y));
+        b.store(access(Space::Global, 4), global, vec![x, y]);
+    });
+    optimise(&mut f);
+    assert_eq!(count(&f, |line| line.starts_with("if ")), 1, "{f}");
+}
+
+#[test]
+fn conditions_that_may_have_changed_stay_apart() {
+    let mut f = function(|b, global| {
+        let x = b.var(Type::I32);
+        for _ in 0..2 {
+            let value = b.load_one(access(Space::Global, 4), global);
+            let set = b.is_nonzero(value);
+            b.if_(set, |b| {
+                let one = b.i32(1);
+                b.store(access(Space::Global, 4), global, vec![one]);
+                b.set(x, one);
+            });
+        }
+        let x = b.get(x);
+        b.store(access(Space::Global, 4), global, vec![x]);
+    });
+    optimise(&mut f);
+    assert_eq!(count(&f, |line| line.starts_with("if ")), 2, "{f}");
+}
+
+#[test]
+fn addresses_of_shared_memory_are_computed_on_32_bits() {
+    let mut f = function(|b, _| {
+        let thread = b.builtin(Builtin::ThreadIndex);
+        let wide = b.zero_extend(thread);
+        let scaled = b.mul_const(wide, 4);
+        let moved = b.add_const(scaled, 16);
+        let address = b.truncate(moved);
+        b.store(access(Space::Shared, 4), address, vec![thread]);
+    });
+    optimise(&mut f);
+    assert_eq!(count(&f, |line| line.contains("I64")), 0, "{f}");
 }
