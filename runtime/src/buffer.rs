@@ -72,17 +72,14 @@ impl Buffer {
     /// Reads bytes from an offset, as everything launched before leaves them.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::OutOfRange`], [`Error::Aborted`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
-        let shared = &self.device.shared;
-        if bytes.is_empty() {
-            Ok(())
-        } else if shared.memory.is_unified() {
-            shared.queue.while_idle(|| self.block.read_mapped(offset, bytes))
-        } else {
-            lock(&shared.staging).read(&shared.queue, self.block.buffer, offset, bytes)
+        if !bytes.is_empty() {
+            self.device.shared.read(&self.block, offset, bytes)?;
         }
+        // Behind the reading, so that it covers every kernel that may have written these bytes.
+        self.device.shared.check_status()
     }
 
     /// Reads the whole buffer.
@@ -140,6 +137,11 @@ impl Buffer {
         }
         staging::copy(&self.device.shared.queue, from.block.buffer, from_offset, self.block.buffer, offset, len)?;
         Ok(())
+    }
+
+    /// The memory itself, which stays as long as this is held.
+    pub(crate) fn block(&self) -> &Arc<Block> {
+        &self.block
     }
 
     /// Errors unless the buffer belongs to this device.

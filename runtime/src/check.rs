@@ -27,7 +27,8 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         }
         check_entry(target, entry)?;
     }
-    check_variables(&interface.variables)
+    check_variables(&interface.variables)?;
+    check_status(interface)
 }
 
 fn wrong(what: String) -> Error {
@@ -78,6 +79,15 @@ fn check_variables(variables: &Variables) -> Result<(), Error> {
     Ok(())
 }
 
+fn check_status(interface: &Interface) -> Result<(), Error> {
+    let Some(status) = interface.status else { return Ok(()) };
+    let fits = status.offset.checked_add(4).is_some_and(|end| end <= interface.variables.size);
+    if !fits || !status.offset.is_multiple_of(4) {
+        return Err(wrong("the status word is misaligned or lies outside of the variables".to_owned()));
+    }
+    Ok(())
+}
+
 /// The version in a SPIR-V module's header.
 fn spirv_version(spirv: &[u32]) -> Result<Version, Error> {
     match spirv {
@@ -108,7 +118,8 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Relocation, Shared, Variable};
+    use ptx2spv_translator::Math;
+    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Relocation, Shared, Status, Variable};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
     const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];
@@ -126,6 +137,7 @@ mod tests {
         Interface {
             format: Interface::FORMAT,
             target: "test".into(),
+            math: Math::Exact,
             spirv: Version(1, 5),
             entries: vec![Entry {
                 name: "k".into(),
@@ -135,6 +147,7 @@ mod tests {
                 push_constant_size: 56,
                 shared: Shared::default(),
                 block: BlockSize::default(),
+                features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {
                 size: 16,
@@ -143,6 +156,7 @@ mod tests {
                 image: vec![ImageRun { offset: 12, bytes: vec![1; 4] }],
                 relocations: vec![Relocation { offset: 8, size: 8, target: 16, shift: 0 }],
             },
+            status: Some(Status { offset: 4 }),
             features: [Feature::BufferDeviceAddress].into(),
         }
     }
@@ -159,7 +173,7 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 12] = [
+        let cases: [(&str, Change); 15] = [
             ("format 7", |i| i.format = 7),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),
@@ -172,6 +186,9 @@ mod tests {
             ("initial bytes", |i| i.variables.image[0].offset = 13),
             ("relocation", |i| i.variables.relocations[0].offset = 9),
             ("relocation", |i| i.variables.relocations[0].size = 9),
+            ("status word", |i| i.status = Some(Status { offset: 16 })),
+            ("status word", |i| i.status = Some(Status { offset: 6 })),
+            ("status word", |i| i.status = Some(Status { offset: u64::MAX - 3 })),
         ];
         for (expected, change) in cases {
             let mut changed = good();

@@ -11,8 +11,9 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::instance::{Instance, InstanceOptions};
-use crate::memory::Memory;
-use crate::module::Module;
+use crate::lock;
+use crate::memory::{Block, Memory};
+use crate::module::{LoadOptions, Module};
 use crate::queue::Queue;
 use crate::raw::RawDevice;
 use crate::select::DeviceSelector;
@@ -37,6 +38,18 @@ pub(crate) struct Shared {
     /// Nanoseconds per timestamp tick.
     pub timestamp_period: f32,
     instance: Instance,
+}
+
+impl Shared {
+    /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is
+    /// within the block.
+    pub fn read(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        if self.memory.is_unified() {
+            self.queue.while_idle(|| block.read_mapped(offset, bytes))
+        } else {
+            lock(&self.staging).read(&self.queue, block.buffer, offset, bytes)
+        }
+    }
 }
 
 impl fmt::Debug for Device {
@@ -121,7 +134,15 @@ impl Device {
     /// # Errors
     /// [`Error::Translation`] if the text is wrong, [`Error::OutOfMemory`] if its variables have no room.
     pub fn load(&self, source: &Source) -> Result<Module, Error> {
-        Module::from_source(self, source)
+        self.load_with(source, LoadOptions::default())
+    }
+
+    /// As [`Device::load`], with options.
+    ///
+    /// # Errors
+    /// Those of [`Device::load`].
+    pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module, Error> {
+        Module::from_source(self, source, options)
     }
 
     /// Loads a module that was translated before, for this device or for one with less.
@@ -145,8 +166,9 @@ impl Device {
     /// Waits until everything launched has finished.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// [`Error::Aborted`], [`Error::DeviceLost`].
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.shared.queue.synchronize()
+        self.shared.queue.synchronize()?;
+        self.shared.check_status()
     }
 }

@@ -190,6 +190,15 @@ pub enum Error {
     /// The device stopped answering. Everything on it is lost; open it anew.
     #[error("the device was lost: a kernel ran too long, accessed memory that is not there, or the driver failed")]
     DeviceLost,
+    /// Kernels were stopped before their work was done: what they and those after them wrote is incomplete. Reported once,
+    /// by the first call that waits for them or reads from the device; the device goes on working.
+    #[error("{}: {reason}; results are incomplete", kernel_list(kernels))]
+    Aborted {
+        /// The kernels of one module that were launched since the last such call: at least one of them was stopped.
+        kernels: Vec<String>,
+        /// Who stopped it and why.
+        reason: String,
+    },
     /// A Vulkan call failed in a way that has no variant of its own.
     #[error("{call} failed: {result}")]
     Vulkan {
@@ -223,6 +232,13 @@ impl From<Diagnostics> for Error {
 
 fn feature_list(features: &[Feature]) -> String {
     features.iter().map(|feature| feature.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn kernel_list(kernels: &[String]) -> String {
+    match kernels {
+        [only] => format!("kernel `{only}` was stopped"),
+        several => format!("one or more of the kernels `{}` were stopped", several.join("`, `")),
+    }
 }
 
 fn dimensions([x, y, z]: &[u32; 3]) -> String {

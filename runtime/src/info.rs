@@ -83,12 +83,14 @@ impl DeviceInfo {
         &self.missing
     }
 
-    /// Asks the driver. `version` is the Vulkan version that may be used, at least 1.1.
+    /// Asks the driver. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
+    /// layers are on.
     pub(crate) fn query(
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
         index: usize,
         version: Version,
+        validation: bool,
     ) -> Result<Self, Error> {
         let offer = Offer::query(instance, physical, version)?;
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
@@ -124,6 +126,7 @@ impl DeviceInfo {
         let name = text(properties.device_name_as_c_str());
         let driver_info = text(driver.driver_info_as_c_str());
         let (features, missing) = features::supported(instance, physical, &offer);
+        let quirks = facts::quirks(driver.driver_id, &driver_info, validation);
         let limits = &properties.limits;
         let target = Target {
             name: name.clone(),
@@ -149,7 +152,8 @@ impl DeviceInfo {
                 Subgroups { size, min_size: size, max_size: size, required_size: false }
             },
             float_controls: float_controls(&controls),
-            facts: facts::known(driver.driver_id, &driver_info),
+            facts: facts::known(driver.driver_id, &driver_info, &quirks),
+            quirks,
         };
         Ok(Self {
             index,

@@ -176,7 +176,13 @@ impl Instance {
             let device = version_of(unsafe { raw.get_physical_device_properties(physical) }.api_version);
             // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
             if device >= Version(1, 1) {
-                devices.push(DeviceInfo::query(raw, physical, index, device.min(self.shared.version))?);
+                devices.push(DeviceInfo::query(
+                    raw,
+                    physical,
+                    index,
+                    device.min(self.shared.version),
+                    self.shared.log.is_some(),
+                )?);
             }
         }
         if devices.is_empty() {

@@ -59,11 +59,19 @@ impl Kernel {
         let mut prepared = self.prepare(config, args)?;
         self.shared.device.shared.queue.record(|recorder| {
             prepared.place_params(recorder)?;
+            self.watch(recorder);
             recorder.barrier();
             prepared.dispatch(recorder);
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// Has the status word looked at when the host next waits or reads, if the kernel may report something there.
+    pub(crate) fn watch(&self, recorder: &mut Recorder<'_>) {
+        if let Some(word) = &self.shared.variables.status {
+            recorder.watched.add(word, self.name());
+        }
     }
 
     pub(crate) fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Prepared, Error> {
@@ -163,6 +171,9 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     }
     if let Some(max) = entry.block.max.filter(|&max| threads > product(max)) {
         return refuse(format!("its .maxntid allows {} threads, not {threads}", product(max)));
+    }
+    if let Some(exact) = entry.block.threads.filter(|&exact| u128::from(exact) != threads) {
+        return refuse(format!("its barriers wait for {exact} threads, not {threads}"));
     }
     let [x, y, z] = limits.max_compute_work_group_size;
     if block.iter().zip([x, y, z]).any(|(&size, max)| size > max) {

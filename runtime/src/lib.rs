@@ -35,6 +35,8 @@
 //!   comes first.
 //! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
 //!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
+//! * **Aborted kernels.** Some drivers stop kernels before their work is done. The first call that waits for a kernel or
+//!   reads from the device after it then fails with [`Error::Aborted`].
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
 //!   nothing here checks the addresses that it computes.
 
@@ -55,6 +57,7 @@ mod queue;
 mod raw;
 mod select;
 mod staging;
+mod status;
 mod timing;
 mod variables;
 
@@ -68,7 +71,7 @@ pub use info::{DeviceInfo, DeviceKind};
 pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
-pub use module::Module;
+pub use module::{LoadOptions, Module};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
 
 /// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::{Interface, Options, Program, Source};
+use ptx2spv_translator::{Interface, Math, Options, Program, Source};
 use self_cell::self_cell;
 
 use crate::check;
@@ -39,7 +39,10 @@ struct Shared {
 
 enum Code {
     /// Translated kernel by kernel.
-    Ptx(Mutex<Parsed>),
+    Ptx {
+        parsed: Mutex<Parsed>,
+        math: Math,
+    },
     Spirv {
         shader: Arc<Shader>,
         interface: Interface,
@@ -52,32 +55,33 @@ impl fmt::Debug for Module {
     }
 }
 
+/// How to load a PTX module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// How exact its float arithmetic must be.
+    pub math: Math,
+}
+
 impl Module {
-    pub(crate) fn from_source(device: &Device, source: &Source) -> Result<Self, Error> {
+    pub(crate) fn from_source(device: &Device, source: &Source, options: LoadOptions) -> Result<Self, Error> {
         let parsed = Parsed::try_new(source.clone(), |source| Program::new(source))?;
         let program = parsed.borrow_dependent();
         let names = program.entries().into_iter().map(str::to_owned).collect();
         // Every translation describes all the module's variables in the same way, also one of no kernel.
-        let nothing = Options { target: device.target(), entries: Some(&[]), keep_going: false };
-        let variables = program.translate(&nothing)?.interface.variables;
-        Self::new(device, names, variables, Code::Ptx(Mutex::new(parsed)))
+        let nothing = Options { entries: Some(&[]), ..Options::new(device.target()) };
+        let interface = program.translate(&nothing)?.interface;
+        Self::new(device, names, &interface, Code::Ptx { parsed: Mutex::new(parsed), math: options.math })
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
         check::interface(device.target(), spirv, interface)?;
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
         let shader = Arc::new(Shader::new(device, spirv)?);
-        let variables = interface.variables.clone();
-        Self::new(device, names, variables, Code::Spirv { shader, interface: interface.clone() })
+        Self::new(device, names, interface, Code::Spirv { shader, interface: interface.clone() })
     }
 
-    fn new(
-        device: &Device,
-        names: Vec<String>,
-        variables: ptx2spv_translator::interface::Variables,
-        code: Code,
-    ) -> Result<Self, Error> {
-        let variables = Arc::new(LoadedVariables::new(device, variables)?);
+    fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
+        let variables = Arc::new(LoadedVariables::new(device, interface.variables.clone(), interface.status)?);
         let kernels = Mutex::default();
         Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
     }
@@ -98,9 +102,9 @@ impl Module {
         }
         let (shader, entry) = match code {
             Code::Spirv { shader, interface } => (shader.clone(), interface.entry(name).cloned()),
-            Code::Ptx(parsed) => {
+            Code::Ptx { parsed, math } => {
                 let only = [name.to_owned()];
-                let options = Options { target: device.target(), entries: Some(&only), keep_going: false };
+                let options = Options { entries: Some(&only), math: *math, ..Options::new(device.target()) };
                 let translation = lock(parsed).borrow_dependent().translate(&options)?;
                 check::interface(device.target(), &translation.spirv, &translation.interface)?;
                 if translation.interface.variables != variables.layout {

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::lock;
 use crate::memory::{Block, Memory, Place};
 use crate::raw::RawDevice;
+use crate::status::Watched;
 
 /// Commands in a batch before it is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;
@@ -44,6 +45,8 @@ struct State {
     retired: VecDeque<(u64, Box<dyn Send>)>,
     /// Serial of the last submitted batch.
     submitted: u64,
+    /// Kernels launched whose status nobody has looked at since.
+    watched: Watched,
     /// Set when a submission failed: its commands never run, so nothing after it may.
     failed: Option<vk::Result>,
 }
@@ -62,6 +65,8 @@ struct Batch {
 pub(crate) struct Recorder<'a> {
     pub raw: &'a RawDevice,
     pub commands: vk::CommandBuffer,
+    /// Kernels whose status is to be looked at.
+    pub watched: &'a mut Watched,
     batch: &'a mut Batch,
     memory: &'a Arc<Memory>,
 }
@@ -130,6 +135,7 @@ impl Queue {
             idle: Vec::new(),
             retired: VecDeque::new(),
             submitted: 0,
+            watched: Watched::default(),
             failed: None,
         };
         let semaphore = semaphore.map_err(Error::vulkan("vkCreateSemaphore"))?;
@@ -145,7 +151,13 @@ impl Queue {
             None => self.begin(&mut state)?,
         };
         let commands = batch.commands;
-        let written = write(&mut Recorder { raw: &self.raw, commands, batch: &mut batch, memory: &self.memory });
+        let written = write(&mut Recorder {
+            raw: &self.raw,
+            commands,
+            watched: &mut state.watched,
+            batch: &mut batch,
+            memory: &self.memory,
+        });
         batch.recorded += 1;
         let full = batch.is_full();
         state.open = Some(batch);
@@ -194,6 +206,11 @@ impl Queue {
         self.raw.wait_semaphore(self.semaphore, state.submitted)?;
         self.reclaim(&mut state)?;
         access()
+    }
+
+    /// The kernels recorded so far whose status is to be looked at, and forgets them.
+    pub fn take_watched(&self) -> Watched {
+        std::mem::take(&mut lock(&self.state).watched)
     }
 
     /// Drops something once everything recorded so far has finished.
@@ -272,7 +289,8 @@ impl Queue {
         batch.serial = state.submitted + 1;
         let commands = batch.commands;
         // What the device wrote must be visible to the host once the semaphore is reached.
-        let recorder = Recorder { raw: &self.raw, commands, batch: &mut batch, memory: &self.memory };
+        let recorder =
+            Recorder { raw: &self.raw, commands, watched: &mut state.watched, batch: &mut batch, memory: &self.memory };
         recorder.memory_barrier(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
         let (buffers, semaphores, values) = ([batch.commands], [self.semaphore], [batch.serial]);
         let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);

@@ -19,7 +19,7 @@ impl Kernel {
     /// end of everything before it to its own end.
     ///
     /// # Errors
-    /// [`Error::NoTimestamps`] if the device can't measure, and those of [`Kernel::launch`].
+    /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], and those of [`Kernel::launch`].
     pub fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.shared.device.shared;
         if device.timestamp_bits == 0 {
@@ -47,6 +47,7 @@ impl Kernel {
         let device = &self.shared.device.shared;
         let mut prepared = self.prepare(config, args)?;
         let serial = device.queue.record(|recorder| {
+            self.watch(recorder);
             prepared.place_params(recorder)?;
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
             // SAFETY: the command buffer is being recorded; the pool has room for two queries per launch, its earlier
@@ -68,6 +69,7 @@ impl Kernel {
             Ok(())
         })?;
         device.queue.wait(serial)?;
+        device.check_status()?;
         let mut stamps = vec![[0_u64; 2]; count as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the queries have been written, and the vector has room for them.

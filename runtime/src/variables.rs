@@ -2,24 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use ptx2spv_translator::interface::{Variable, Variables};
+use ptx2spv_translator::interface::{Status, Variable, Variables};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::status::StatusWord;
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
     pub layout: Variables,
     /// `None` if there are none.
     buffer: Option<Buffer>,
+    /// Where its kernels report what went wrong, if they may.
+    pub status: Option<StatusWord>,
 }
 
 impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
-    pub fn new(device: &Device, layout: Variables) -> Result<Self, Error> {
+    pub fn new(device: &Device, layout: Variables, status: Option<Status>) -> Result<Self, Error> {
         if layout.size == 0 {
-            return Ok(Self { layout, buffer: None });
+            return Ok(Self { layout, buffer: None, status: None });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
@@ -30,7 +33,8 @@ impl LoadedVariables {
         for (offset, bytes) in pages(&layout, buffer.address()) {
             buffer.write(offset, &bytes)?;
         }
-        Ok(Self { layout, buffer: Some(buffer) })
+        let status = status.map(|status| StatusWord::new(&buffer, status.offset));
+        Ok(Self { layout, buffer: Some(buffer), status })
     }
 
     /// Address of the first byte; zero if there are no variables.

@@ -61,7 +61,7 @@ fn answer(source: &Source) -> Answer {
         Ok(program) => program,
         Err(errors) => return Answer::Refused(errors),
     };
-    match program.translate(&Options { target: &target, entries: None, keep_going: true }) {
+    match program.translate(&Options { keep_going: true, ..Options::new(&target) }) {
         Ok(translation) => Answer::Translated(translation.skipped),
         Err(errors) => Answer::Refused(errors),
     }

@@ -103,7 +103,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
         let mut together = Vec::new();
         for entry in &entries {
             let one = std::slice::from_ref(entry);
-            let options = Options { target: &target, entries: Some(one), keep_going: false };
+            let options = Options { entries: Some(one), ..Options::new(&target) };
             match program.translate(&options) {
                 Ok(translation) => {
                     validate(&translation.spirv, &target, &mut seen).with_context(|| format!("{entry} for {name}"))?;
@@ -114,7 +114,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
             }
         }
         if together.len() > 1 {
-            let options = Options { target: &target, entries: Some(&together), keep_going: false };
+            let options = Options { entries: Some(&together), ..Options::new(&target) };
             let translation = program.translate(&options).with_context(|| format!("all for {name}"))?;
             validate(&translation.spirv, &target, &mut seen).with_context(|| format!("all for {name}"))?;
         }

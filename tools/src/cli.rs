@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use ptx2spv_translator::Source;
+use ptx2spv_translator::{Math, Source};
 
 /// How a command ended, if not with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,33 @@ pub enum Status {
     Success,
     /// It did its work and found failures, which it reported: exit status 1.
     Failure,
+}
+
+/// The flag `--math`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct MathArgument {
+    /// Float arithmetic: as PTX says to the last bit, or by the device's own instructions, which may round otherwise.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    math: MathName,
+}
+
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum MathName {
+    /// As PTX says, emulated where the device differs.
+    #[default]
+    Exact,
+    /// As the device does it.
+    Fast,
+}
+
+impl MathArgument {
+    /// As the translator takes it.
+    pub fn get(self) -> Math {
+        match self.math {
+            MathName::Exact => Math::Exact,
+            MathName::Fast => Math::Fast,
+        }
+    }
 }
 
 /// A contradiction between arguments that clap can't see: exit status 2, as for its own errors.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Feature, Version};
+use crate::target::{Feature, Math, Version};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -41,12 +41,18 @@ pub struct Interface {
     pub format: u32,
     /// Name of the target that it was made for.
     pub target: String,
+    /// How exact its float arithmetic is.
+    #[serde(default)]
+    pub math: Math,
     /// SPIR-V version of the module.
     pub spirv: Version,
     /// The kernels.
     pub entries: Vec<Entry>,
     /// The module's variables in device memory.
     pub variables: Variables,
+    /// Where kernels report what went wrong, if the module's kernels may do so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
 }
@@ -59,6 +65,23 @@ impl Interface {
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
+}
+
+/// A 32-bit word in the variables' allocation where kernels report what went wrong, for the host to look at when they
+/// have finished. It holds one of the codes below; the first report stays until the host writes [`Status::FINE`] again.
+/// Codes are below 2^31.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Offset in the variables' allocation in bytes, a multiple of 4.
+    pub offset: u64,
+}
+
+impl Status {
+    /// Nothing went wrong. The initial value.
+    pub const FINE: u32 = 0;
+    /// The driver may have ended a loop before it was done ([`crate::target::Quirks::loop_budget`]), and threads have
+    /// left out what follows: results are incomplete.
+    pub const LOOP_CUT_SHORT: u32 = 1;
 }
 
 /// One kernel.
@@ -128,6 +151,9 @@ pub struct BlockSize {
     pub required: Option<[u32; 3]>,
     /// `.maxntid`: at most as many threads as the product.
     pub max: Option<[u32; 3]>,
+    /// Exactly as many threads, in any shape: what the kernel's barriers wait for.
+    #[serde(default)]
+    pub threads: Option<u32>,
 }
 
 /// The module's `.global` and `.const` variables: one allocation, filled from `image` when the module is loaded.

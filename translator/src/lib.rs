@@ -20,7 +20,7 @@ pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
-pub use target::{Feature, Target};
+pub use target::{Feature, Math, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]
@@ -38,6 +38,15 @@ pub struct Options<'a> {
     pub entries: Option<&'a [String]>,
     /// Leave out kernels that can't be translated, and report them in [`Translation::skipped`], instead of refusing all.
     pub keep_going: bool,
+    /// How exact float arithmetic must be.
+    pub math: Math,
+}
+
+impl<'a> Options<'a> {
+    /// All kernels, or none if one can't be translated, with exact arithmetic.
+    pub fn new(target: &'a Target) -> Self {
+        Self { target, entries: None, keep_going: false, math: Math::default() }
+    }
 }
 
 /// A translated module.
@@ -80,7 +89,8 @@ impl<'s> Program<'s> {
     /// [`Options::keep_going`] only if no kernel is left.
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
-        let (variables, places) = cfg::module_variables(&self.decoded);
+        let (mut variables, places) = cfg::module_variables(&self.decoded);
+        let status = cfg::status_word(&mut variables, options.target);
         let mut errors = self.missing_entries(options.entries);
         if !errors.is_empty() {
             return refuse(errors);
@@ -88,7 +98,7 @@ impl<'s> Program<'s> {
         let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let mut kernels = Vec::new();
         for (id, function) in self.decoded.kernels().filter(|(_, function)| wanted(&function.name)) {
-            match pipeline::compile(&self.decoded, id, function, &places, options.target) {
+            match pipeline::compile(&self.decoded, id, function, &places, status, options) {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }
@@ -113,7 +123,7 @@ impl<'s> Program<'s> {
                 }
             }
         };
-        let interface = pipeline::describe(&kernels, &emitted, variables, options.target);
+        let interface = pipeline::describe(&kernels, &emitted, variables, status, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
     }

@@ -4,21 +4,23 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::Options;
 use crate::cfg::{self, Barriers, Layout};
 use crate::decode::program::{FuncId, Function, Program, VarId};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, push_constant};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, Status, push_constant};
 use crate::ir;
 use crate::legalise;
 use crate::passes;
-use crate::target::Target;
+use crate::target::{Facts, Math, Target};
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
     ptx: &'p Function,
     layout: Layout,
     function: ir::Function,
+    threads: Option<u32>,
 }
 
 impl Kernel<'_> {
@@ -34,7 +36,8 @@ pub(crate) fn compile<'p>(
     id: FuncId,
     ptx: &'p Function,
     variables: &FxHashMap<VarId, u64>,
-    target: &Target,
+    status: Option<Status>,
+    options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
         let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
@@ -43,9 +46,9 @@ pub(crate) fn compile<'p>(
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
-    let layout = cfg::lay_out(program, id, variables, target).map_err(fail)?;
+    let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
-    let (mut function, mut graph) = cfg::build(program, id, &layout)?;
+    let cfg::Built { mut function, mut graph, threads } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: merging barriers adds edges.
     let barriers = cfg::make_uniform(&mut function, &mut graph);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
@@ -56,9 +59,16 @@ pub(crate) fn compile<'p>(
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
     // What the target can't do exactly is replaced by what it can.
-    legalise::legalise(&mut function, target);
+    match options.math {
+        Math::Exact => legalise::legalise(&mut function, options.target),
+        // A device that is right by definition.
+        Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
+    }
+    if let Some(status) = status {
+        legalise::report_cut_loops(&mut function, status);
+    }
     check(&function, "legalisation").map_err(fail)?;
-    Ok(Kernel { ptx, layout, function })
+    Ok(Kernel { ptx, layout, function, threads })
 }
 
 /// Checks the invariants between stages.
@@ -93,15 +103,18 @@ pub(crate) fn describe(
     kernels: &[Kernel<'_>],
     emitted: &Emitted,
     variables: crate::interface::Variables,
-    target: &Target,
+    status: Option<Status>,
+    options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
     Interface {
         format: Interface::FORMAT,
-        target: target.name.clone(),
+        target: options.target.name.clone(),
+        math: options.math,
         spirv: emitted.version,
         entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
         variables,
+        status,
         features: emitted.features.clone(),
     }
 }
@@ -126,7 +139,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         params_location: layout.params_location,
         push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
         shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
-        block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block },
+        block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
         features: features.clone(),
     }
 }

@@ -125,6 +125,8 @@ pub struct Subgroups {
 pub struct Facts {
     /// `GLSL.std.450 Fma` on f32 rounds once.
     pub fma_f32_fused: bool,
+    /// `GLSL.std.450 Fma` on f32 keeps denormal operands and results.
+    pub fma_f32_denormals: bool,
     /// `GLSL.std.450 Fma` on f64 rounds once.
     pub fma_f64_fused: bool,
     /// `OpFDiv` on f32 is correctly rounded, denormals included.
@@ -135,8 +137,49 @@ pub struct Facts {
     pub sqrt_f32_rounded: bool,
     /// `GLSL.std.450 Sqrt` on f64 is correctly rounded.
     pub sqrt_f64_rounded: bool,
-    /// f32 add, multiply and conversions keep denormal operands and results.
+    /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f32 atomic add on buffers flushes denormals, as PTX's does.
+    pub global_atomic_add_f32_flushes: bool,
+    /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
+    pub shared_atomic_add_f32_keeps: bool,
+    /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
+    pub exp2_f32_close: bool,
+}
+
+impl Facts {
+    /// A device whose arithmetic is all exact.
+    pub const ALL: Facts = Facts {
+        fma_f32_fused: true,
+        fma_f32_denormals: true,
+        fma_f64_fused: true,
+        div_f32_rounded: true,
+        div_f64_rounded: true,
+        sqrt_f32_rounded: true,
+        sqrt_f64_rounded: true,
+        denormals_f32_kept: true,
+        global_atomic_add_f32_flushes: true,
+        shared_atomic_add_f32_keeps: true,
+        exp2_f32_close: true,
+    };
+
+    /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
+    /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
+    /// `Fma` on f32 flushes all the same, and its `Sqrt` is one unit off in a sixth of all cases.
+    pub const NVIDIA_580: Facts =
+        Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
+}
+
+/// How exact float arithmetic must be where a device's own isn't.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Math {
+    /// As PTX says, bit by bit: what no fact vouches for is emulated.
+    #[default]
+    Exact,
+    /// As the device does it: `fma`, division, square root and conversions to and from f64 take its own instructions,
+    /// whatever they do with the last bit and with denormals. An `fma` may then round its product too.
+    Fast,
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -158,6 +201,24 @@ pub struct FloatControls {
     pub rounding_mode_rte_float64: bool,
 }
 
+/// Bugs of the driver that emission works around. What isn't known is assumed to work as Vulkan says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quirks {
+    /// A value that a loop computes reaches the code behind the loop wrong, for invocations that left it before others.
+    pub loop_values_lost: bool,
+    /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
+    /// them stood in divergent control flow. In return all atomics are sequentially consistent.
+    pub memory_barriers_wait: bool,
+    /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
+    /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
+    /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
+    pub loop_budget: Option<u32>,
+    /// The driver honours `DenormPreserve` for f32 and f64, and flushes f32 without it, but doesn't say that it has it
+    /// (`shaderDenormPreserveFloat32`). Modules then declare it all the same, which validation layers complain of.
+    pub denorm_preserve_unadvertised: bool,
+}
+
 /// Everything the translator knows of the device it compiles for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -176,6 +237,9 @@ pub struct Target {
     /// Float controls that shaders may declare.
     #[serde(default)]
     pub float_controls: FloatControls,
+    /// Bugs of the driver.
+    #[serde(default)]
+    pub quirks: Quirks,
     /// Measured behaviour of its arithmetic.
     pub facts: Facts,
 }
@@ -198,7 +262,8 @@ impl Target {
         }
     }
 
-    /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused.
+    /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused,
+    /// all quirks seen.
     fn lavapipe() -> Target {
         use Feature::*;
         Target {
@@ -240,14 +305,24 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
+            quirks: Quirks {
+                loop_values_lost: true,
+                memory_barriers_wait: true,
+                loop_budget: Some(65_535),
+                denorm_preserve_unadvertised: false,
+            },
             facts: Facts {
                 fma_f32_fused: false,
+                fma_f32_denormals: false,
                 fma_f64_fused: false,
                 div_f32_rounded: true,
                 div_f64_rounded: true,
                 sqrt_f32_rounded: true,
                 sqrt_f64_rounded: true,
                 denormals_f32_kept: true,
+                global_atomic_add_f32_flushes: false,
+                shared_atomic_add_f32_keeps: true,
+                exp2_f32_close: false,
             },
         }
     }
@@ -270,12 +345,12 @@ impl Target {
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
-                denorm_preserve_float32: true,
-                denorm_preserve_float64: true,
                 rounding_mode_rte_float32: true,
                 rounding_mode_rte_float64: true,
+                ..FloatControls::default()
             },
-            facts: Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
+            quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
+            facts: Facts::NVIDIA_580,
         }
     }
 }

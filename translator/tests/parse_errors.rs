@@ -176,7 +176,7 @@ fn broken_declarations() {
     items(".alias a;", &["1:9 syntax error: expected `,`"]);
     items(".file \"a.cu\"", &["1:7 syntax error: expected a number"]);
     items(".file 1 \"a.cu\n.global .u32 x;", &["1:9 this string is not closed on its line: `\"` is missing"]);
-    items(".section .debug_info {\n.b8 1, }\n.global .u32 x;", &["2:8 syntax error: expected debugging data"]);
+    items(".section .debug_info {\n.b8 1, }\n.global .u32 x;", &["2:6 syntax error: expected debugging data or `}`"]);
     items("mov.u32 a, b;", &["1:1 syntax error: expected a declaration"]);
     statements("ret; .branchtargets L;", &["2:6 syntax error: expected a label before this directive"]);
     statements(".foo .u32 x;", &["2:1 syntax error: expected a statement"]);

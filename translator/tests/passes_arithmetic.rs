@@ -4,11 +4,11 @@
 mod passes_support;
 
 use passes_support::{Random, access};
-use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
 use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::{Math, Options, Program, Source, Target};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
 
@@ -203,10 +203,43 @@ impl Shape {
     }
 }
 
+/// A device that applies an operation as it was legalised for it.
+struct Device<'t> {
+    operation: Operation,
+    ty: Type,
+    target: &'t Target,
+    function: Function,
+    machine: Machine,
+}
+
+impl<'t> Device<'t> {
+    fn new(operation: Operation, ty: Type, target: &'t Target) -> Self {
+        let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
+        Self { operation, ty, target, function: function(operation, ty, target), machine }
+    }
+
+    /// Compares a result with the reference, and that with a second one if `twice`.
+    fn check(&mut self, operands: [u64; 3], twice: bool) {
+        let Self { operation, ty, target, function, machine } = self;
+        machine.vars.clear();
+        machine.vars.extend(operands);
+        machine.steps = 100_000;
+        machine.run(function).unwrap_or_else(|fault| panic!("{operation:?} {operands:x?}: {fault}"));
+        let result =
+            machine.shared[..bytes(*ty).into()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        // The NaN of a device that rounds once is its own.
+        let result = match ty {
+            Type::F32 if f32::from_bits(result as u32).is_nan() && target.facts.fma_f32_fused => 0x7fff_ffff,
+            _ => result,
+        };
+        let expected = reference(*operation, *ty, operands, twice);
+        assert_eq!(result, expected, "{operation:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
+    }
+}
+
 fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
-    let function = function(operation, ty, target);
     let expanded = match (operation, ty) {
-        (Operation::Fma, Type::F32) => !target.facts.fma_f32_fused,
+        (Operation::Fma, Type::F32) => !target.facts.fma_f32_fused || !target.facts.fma_f32_denormals,
         (Operation::Fma, _) => !target.facts.fma_f64_fused,
         (Operation::Div, Type::F32) => !target.facts.div_f32_rounded,
         (Operation::Div, _) => !target.facts.div_f64_rounded,
@@ -214,16 +247,8 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
         (Operation::Sqrt, _) => !target.facts.sqrt_f64_rounded,
     };
     assert!(expanded, "the test is of emulations");
-    let mut machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
-    let mut run = |operands: [u64; 3], twice| {
-        machine.vars.clear();
-        machine.vars.extend(operands);
-        machine.steps = 100_000;
-        machine.run(&function).unwrap_or_else(|fault| panic!("{operation:?} {operands:x?}: {fault}"));
-        let result = machine.shared[..bytes(ty).into()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
-        let expected = reference(operation, ty, operands, twice);
-        assert_eq!(result, expected, "{operation:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
-    };
+    let mut device = Device::new(operation, ty, target);
+    let mut run = |operands, twice| device.check(operands, twice);
 
     let shape = Shape::of(ty);
     let corners = shape.corners();
@@ -273,6 +298,58 @@ fn fma_f32_on_integers() {
     check(Operation::Fma, Type::F32, &unknown(false), 500_000);
 }
 
+/// Devices that fuse but flush, with and without other means to do better.
+fn flushing_fma() -> [Target; 3] {
+    let fused = |denormals_f32_kept| Facts { fma_f32_fused: true, denormals_f32_kept, ..Facts::default() };
+    [
+        target("flushing Fma", true, fused(true)),
+        target("all flushing", true, fused(false)),
+        target("flushing Fma, no F64", false, fused(true)),
+    ]
+}
+
+#[test]
+fn fma_f32_on_a_device_that_flushes() {
+    let [double, flushing, integers] = flushing_fma();
+    check(Operation::Fma, Type::F32, &double, 1_000_000);
+    check(Operation::Fma, Type::F32, &flushing, 200_000);
+    check(Operation::Fma, Type::F32, &integers, 200_000);
+}
+
+#[test]
+fn fma_f32_with_denormals() {
+    let magnitudes = |low: f64| {
+        let least = f64::from(f32::from_bits(1));
+        [low, low + least, low * 1.5, low * (2.0 - f64::from(f32::EPSILON))].map(|x| (x as f32).to_bits())
+    };
+    let exponents = [-149, -148, -140, -127, -126, -125, -103, -102, -101, -100, -77, -76, -75, -64, -63, -62, -50];
+    let exponents = exponents.into_iter().chain([-24, -23, -1, 0, 1, 23, 24, 25, 63, 64, 100, 126, 127]);
+    let mut interesting: Vec<u32> = exponents.flat_map(|exponent| magnitudes(2f64.powi(exponent))).collect();
+    interesting.extend([0, 0x7f_ffff, 0x80_0001, 0x7f7f_ffff, 0x7f80_0000, 0x7fc0_0000]);
+    interesting.sort_unstable();
+    interesting.dedup();
+    let tiny = [0, 1, 2, 0x40_0000, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x100_0000];
+    for target in flushing_fma() {
+        let mut device = Device::new(Operation::Fma, Type::F32, &target);
+        let mut all_signs = |[x, y, z]: [u32; 3]| {
+            for signs in 0..8u32 {
+                let sign = |bit: u32| (signs >> bit & 1) << 31;
+                device.check([x | sign(0), y | sign(1), z | sign(2)].map(u64::from), false);
+            }
+        };
+        for (index, &x) in interesting.iter().enumerate() {
+            for (other, &y) in interesting.iter().enumerate() {
+                let product = (f32::from_bits(x) * f32::from_bits(y)).to_bits() & 0x7fff_ffff;
+                // Near cancellation, ties broken by next to nothing, and every kind of addend now and then.
+                let near = [product.saturating_sub(1), product, product.saturating_add(1).min(0x7f80_0000)];
+                let addends = near.into_iter().chain(tiny);
+                addends.for_each(|z| all_signs([x, y, z]));
+                interesting.iter().skip((7 * index + other) % 29).step_by(29).for_each(|&z| all_signs([x, y, z]));
+            }
+        }
+    }
+}
+
 #[test]
 fn fma_f64() {
     check(Operation::Fma, Type::F64, &Target::preset("lavapipe").expect("a preset"), 1_000_000);
@@ -304,20 +381,33 @@ fn sqrt_f64() {
 
 #[test]
 fn what_the_device_does_right_stays() {
-    let facts = Facts {
-        fma_f32_fused: true,
-        fma_f64_fused: true,
-        div_f32_rounded: true,
-        div_f64_rounded: true,
-        sqrt_f32_rounded: true,
-        sqrt_f64_rounded: true,
-        denormals_f32_kept: true,
-    };
-    let target = target("right", true, facts);
+    let target = target("right", true, Facts::ALL);
     for operation in [Operation::Fma, Operation::Div, Operation::Sqrt] {
         for ty in [Type::F32, Type::F64] {
             assert!(operation.is_in(&function(operation, ty, &target)));
             assert!(!operation.is_in(&function(operation, ty, &unknown(false))));
         }
     }
+}
+
+#[test]
+fn fast_math_takes_the_device_as_it_is() {
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n\
+        .visible .entry k(.param .u64 p) {\n\
+        .reg .u64 %a;\n.reg .f32 %x;\n\
+        ld.param.u64 %a, [p];\nld.global.f32 %x, [%a];\n\
+        fma.rn.f32 %x, %x, %x, %x;\ndiv.rn.f32 %x, %x, %x;\nsqrt.rn.f32 %x, %x;\n\
+        st.global.f32 [%a], %x;\nret;\n}\n";
+    let source = Source::new("k.ptx", text);
+    let program = Program::new(&source).expect("valid PTX");
+    let target = unknown(true);
+    let has_own = |math| {
+        let translation = program.translate(&Options { math, ..Options::new(&target) }).expect("translatable");
+        assert_eq!(translation.interface.math, math);
+        let assembly = translation.disassemble();
+        [" Fma ", "OpFDiv", " Sqrt "].map(|name| assembly.contains(name))
+    };
+    assert_eq!(has_own(Math::Fast), [true; 3]);
+    // The emulated root begins with the device's.
+    assert_eq!(has_own(Math::Exact), [false, false, true]);
 }

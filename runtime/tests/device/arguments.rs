@@ -71,9 +71,9 @@ fn wrong_sizes() {
     assert_eq!(out.download::<u32>().unwrap()[0], most);
 
     let mut interface = basics_interface();
-    interface.entries[1].block = BlockSize { required: Some([4, 2, 1]), max: None };
+    interface.entries[1].block = BlockSize { required: Some([4, 2, 1]), ..BlockSize::default() };
     let required = context.device.load_spirv(basics(), &interface).unwrap().kernel("count_blocks").unwrap();
-    interface.entries[1].block = BlockSize { required: None, max: Some([4, 2, 1]) };
+    interface.entries[1].block = BlockSize { max: Some([4, 2, 1]), ..BlockSize::default() };
     let bounded = context.device.load_spirv(basics(), &interface).unwrap().kernel("count_blocks").unwrap();
     let message = launch(&required, [1; 3], [8, 1, 1], 0).unwrap_err().to_string();
     assert_eq!(

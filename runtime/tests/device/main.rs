@@ -6,6 +6,7 @@
 mod arguments;
 mod buffers;
 mod launches;
+mod loops;
 mod modules;
 mod setup;
 
@@ -20,7 +21,7 @@ use ptx2spv_translator::interface::{
     BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
 };
 use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Feature, Interface};
+use ptx2spv_translator::{Feature, Interface, Math};
 
 /// A device under validation. [`Context::finish`] checks that the layers had nothing to say.
 struct Context {
@@ -98,6 +99,7 @@ fn basics_interface() -> Interface {
         push_constant_size,
         shared: Shared::default(),
         block: BlockSize::default(),
+        features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
     let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
@@ -106,6 +108,7 @@ fn basics_interface() -> Interface {
     Interface {
         format: Interface::FORMAT,
         target: "test".into(),
+        math: Math::Exact,
         spirv: Version(1, 3),
         entries: vec![
             entry(
@@ -134,6 +137,7 @@ fn basics_interface() -> Interface {
                 Relocation { offset: 200_012, size: 1, target: 200_008, shift: 8 },
             ],
         },
+        status: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     }
 }

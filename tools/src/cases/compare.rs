@@ -1,6 +1,6 @@
 //! Compares what a launch left behind with what a case expects.
 //!
-//! Bits decide. A [`Tolerance`](super::prepare::Tolerance) widens that for floats; infinities and NaNs never pass as close to a number.
+//! Bits decide. A [`Tolerance`] widens that for floats; infinities and NaNs never pass as close to a number.
 
 use std::fmt;
 

@@ -1,7 +1,9 @@
 //! Runs launch cases on a Vulkan device through the runtime.
 
-use ptx2spv_runtime::{Arg, Buffer, Device, DeviceSelector, Error, Instance, InstanceOptions, LaunchConfig};
-use ptx2spv_translator::{Diagnostics, Source};
+use ptx2spv_runtime::{
+    Arg, Buffer, Device, DeviceSelector, Error, Instance, InstanceOptions, LaunchConfig, LoadOptions,
+};
+use ptx2spv_translator::{Diagnostics, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
 use super::prepare::{Argument, Prepared};
@@ -15,6 +17,7 @@ pub struct VulkanBackend {
     name: String,
     /// Messages of the validation layers that were seen before.
     validation_messages: usize,
+    options: LoadOptions,
 }
 
 impl VulkanBackend {
@@ -24,7 +27,14 @@ impl VulkanBackend {
         let device = instance.open(selector)?;
         let name = device.info().name.clone();
         let validation_messages = instance.validation_messages().len();
-        Ok(Self { instance, selector: selector.clone(), device: Some(device), name, validation_messages })
+        let options = LoadOptions::default();
+        Ok(Self { instance, selector: selector.clone(), device: Some(device), name, validation_messages, options })
+    }
+
+    /// With arithmetic that is as exact as this.
+    #[must_use]
+    pub fn with_math(self, math: Math) -> Self {
+        Self { options: LoadOptions { math }, ..self }
     }
 
     /// A failure if the validation layers have said something since this was last asked.
@@ -46,7 +56,7 @@ impl Backend for VulkanBackend {
             Some(device) => device,
             None => self.instance.open(&self.selector).map_err(failure)?,
         };
-        let result = run(&device, case);
+        let result = run(&device, case, self.options);
         if !matches!(result, Err(Failure::Broken(_))) {
             self.device = Some(device);
         }
@@ -61,8 +71,9 @@ impl From<&Prepared> for LaunchConfig {
     }
 }
 
-fn run(device: &Device, case: &Prepared) -> Result<Outputs, Failure> {
-    let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone())).map_err(failure)?;
+fn run(device: &Device, case: &Prepared, options: LoadOptions) -> Result<Outputs, Failure> {
+    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let module = device.load_with(&source, options).map_err(failure)?;
     let kernel = module.kernel(&case.entry).map_err(failure)?;
     for (name, array) in &case.globals {
         module.write_variable(name, 0, &array.bytes).map_err(failure)?;

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
 use ptx2spv::cases::{Backend, Case, Outputs, Scalar, Verdict, VulkanBackend, argument_text, judge};
-use ptx2spv::cli::{self, Status, UsageError};
+use ptx2spv::cli::{self, MathArgument, Status, UsageError};
 use ptx2spv_translator::Program;
 
 /// Run a kernel and print its buffers, or run a launch case and print its verdict too.
@@ -42,6 +42,8 @@ pub struct Arguments {
     print: usize,
     #[command(flatten)]
     device: super::DeviceArguments,
+    #[command(flatten)]
+    math: MathArgument,
 }
 
 fn dimensions(text: &str) -> Result<[u32; 3], String> {
@@ -124,7 +126,8 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 }
 
 fn open(arguments: &Arguments) -> Result<VulkanBackend> {
-    Ok(VulkanBackend::open(&arguments.device.selector(), arguments.device.validation())?)
+    let backend = VulkanBackend::open(&arguments.device.selector(), arguments.device.validation())?;
+    Ok(backend.with_math(arguments.math.get()))
 }
 
 fn print(case: &Prepared, outputs: &Outputs, limit: usize, out: &mut dyn Write) -> Result<()> {

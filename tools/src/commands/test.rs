@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use ptx2spv::cases::{Backend, VulkanBackend, find, suite};
-use ptx2spv::cli::{self, Status};
+use ptx2spv::cli::{self, MathArgument, Status};
 use ptx2spv_runtime::DeviceSelector;
 
 /// Run launch cases and compare their results with what they expect.
@@ -24,6 +24,8 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     device: super::DeviceArguments,
+    #[command(flatten)]
+    math: MathArgument,
     /// Only cases whose `file:name` contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -52,7 +54,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     }
     let selector: DeviceSelector = arguments.device.selector();
     let validation = arguments.device.validation();
-    let make = || -> Result<Box<dyn Backend>> { Ok(Box::new(VulkanBackend::open(&selector, validation)?)) };
+    let math = arguments.math.get();
+    let make =
+        || -> Result<Box<dyn Backend>> { Ok(Box::new(VulkanBackend::open(&selector, validation)?.with_math(math))) };
     let report = suite::run(&cases, &make, arguments.jobs, arguments.verbose, out)?;
     if let Some(file) = &arguments.json {
         report.save(file)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use ptx2spv::cli::{self, Status, UsageError};
+use ptx2spv::cli::{self, MathArgument, Status, UsageError};
 use ptx2spv::target;
 use ptx2spv_translator::{Options, Program, Translation};
 
@@ -34,6 +34,8 @@ pub struct Arguments {
     /// Leave out kernels that can't be translated and say why, instead of refusing the file.
     #[arg(long)]
     keep_going: bool,
+    #[command(flatten)]
+    math: MathArgument,
     /// Directory, or a file ending in .spv, or `-` for the standard output.
     #[arg(short, long, default_value = "shaders-out", value_name = "PATH")]
     output: PathBuf,
@@ -87,6 +89,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         target: &target,
         entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
         keep_going: arguments.keep_going,
+        math: arguments.math.get(),
     };
     let translation = program.translate(&options)?;
     if let Some(skipped) = &translation.skipped {

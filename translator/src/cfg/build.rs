@@ -9,16 +9,34 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::{Lowering, Rule, carrier};
 
-/// Builds the graph of a kernel, in a new [`ir::Function`] without a body. All errors are reported together.
-pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::Function, Cfg), Vec<Diagnostic>> {
+/// A kernel's graph.
+#[derive(Debug)]
+pub struct Built {
+    /// Values and variables of the kernel; the body is still in the graph.
+    pub function: ir::Function,
+    /// The graph.
+    pub graph: Cfg,
+    /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
+    pub threads: Option<u32>,
+}
+
+/// Builds the graph of a kernel. All errors are reported together.
+pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built, Vec<Diagnostic>> {
     let function = ir::Function {
         shared_bytes: layout.shared_bytes,
         dynamic_shared: layout.dynamic_shared,
         local_bytes: layout.local_bytes,
         ..ir::Function::default()
     };
-    let mut build =
-        Build { program, layout, function, blocks: Vec::new(), errors: Vec::new(), reported: FxHashSet::default() };
+    let mut build = Build {
+        program,
+        layout,
+        function,
+        blocks: Vec::new(),
+        errors: Vec::new(),
+        reported: FxHashSet::default(),
+        threads: None,
+    };
     if let Err(diagnostic) = calls::check(program, kernel) {
         return Err(vec![diagnostic]);
     }
@@ -30,7 +48,10 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<(ir::
     let entry = build.new_block();
     let exit = build.new_block();
     build.body(ptx, frame, entry, exit, exit);
-    if build.errors.is_empty() { Ok((build.function, Cfg { blocks: build.blocks })) } else { Err(build.errors) }
+    if !build.errors.is_empty() {
+        return Err(build.errors);
+    }
+    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
 }
 
 struct Build<'p> {
@@ -39,6 +60,8 @@ struct Build<'p> {
     function: ir::Function,
     blocks: Vec<BasicBlock>,
     errors: Vec<Diagnostic>,
+    /// See [`Built::threads`].
+    threads: Option<u32>,
     /// Where the errors stand: a function that is called twice has its errors once.
     reported: FxHashSet<Span>,
 }
@@ -212,17 +235,19 @@ impl<'p> Build<'p> {
         })
     }
 
+    /// A barrier waits for the whole block: if it names a number of threads, that becomes the block's.
     fn check_barrier(&mut self, instance: &Instance<'p>, instruction: &Instruction) {
-        let threads = instance.function.required_block.map(|[x, y, z]| u64::from(x) * u64::from(y) * u64::from(z));
-        let whole_block = match instruction.operands.get(1) {
-            None => true,
-            Some(Operand::Imm(count)) => threads == Some(*count),
-            Some(_) => false,
+        let count = match instruction.operands.get(1) {
+            None => return,
+            Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
+            Some(_) => None,
         };
-        if !whole_block {
-            let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
-            self.report(instance.function, diagnostic, instruction.span);
+        if count.is_some() && self.threads.is_none_or(|threads| count == Some(threads)) {
+            self.threads = count;
+            return;
         }
+        let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
+        self.report(instance.function, diagnostic, instruction.span);
     }
 
     /// Inlines a call into the current block and those behind it; control then goes to `next`.

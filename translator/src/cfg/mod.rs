@@ -11,8 +11,8 @@ mod tree;
 mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
-pub use build::build;
-pub use layout::{Layout, lay_out, module_variables};
+pub use build::{Built, build};
+pub use layout::{Layout, lay_out, module_variables, status_word};
 pub use tree::{barriers_unconditional, structure};
 
 use crate::decode::types::ScalarType;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::module::ModuleDecoder;
-use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg};
+use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg, VarId};
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -318,6 +318,16 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Type of a register; every [`Reg`] that the decoder hands out has one.
     pub(super) fn register_type(&self, register: Reg) -> ScalarType {
         self.function.registers.get(register.0 as usize).copied().unwrap_or(ScalarType::B32)
+    }
+
+    /// Type of a variable's elements; every [`VarId`] that the decoder hands out has one.
+    pub(super) fn variable_type(&self, variable: VarId) -> ScalarType {
+        self.module.program.variables.get(variable.0 as usize).map_or(ScalarType::B8, |variable| variable.ty)
+    }
+
+    /// Type of a parameter's elements; every [`ParamId`] that the decoder hands out has one.
+    pub(super) fn param_type(&self, param: ParamId) -> ScalarType {
+        self.function.params.get(param.0 as usize).map_or(ScalarType::B8, |param| param.ty)
     }
 
     /// Width of addresses in bits.

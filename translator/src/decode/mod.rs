@@ -1,4 +1,4 @@
-//! Decoding: from syntax to a [`Program`], by the instruction table in [`rows`].
+//! Decoding: from syntax to a [`Program`](program::Program), by the instruction table in [`rows`].
 //!
 //! Every name is resolved, every instruction bound to its row and every operand checked against it. What instructions
 //! do is not known here; that is lowering's part.
@@ -9,6 +9,7 @@ mod operands;
 pub mod program;
 pub mod rows;
 mod scope;
+pub mod support;
 pub mod table;
 pub mod types;
 mod variables;

@@ -249,7 +249,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
                 (*symbol, *offset)
             }
-            ast::Operand::Element { name, offset, .. } => (*name, *offset),
+            ast::Operand::Element { name, offset, .. } => (*name, self.element_offset(*name, *offset)?),
             other => return self.source(other, ty, ScalarType::fits),
         };
         if !matches!(ty.bits(), 32 | 64) {
@@ -274,10 +274,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
                 (base.as_ref(), *offset)
             }
-            ast::Operand::Element { name, offset, .. } => {
-                let base = ast::Operand::Name { name: *name, suffix: None };
-                return Ok(Operand::Address(self.address_base(&base)?.0, *offset));
-            }
+            element @ ast::Operand::Element { .. } => (element, 0),
             other => return Err(Diagnostic::invalid("expected an address in brackets", other.span())),
         };
         let (base, more) = self.address_base(base)?;
@@ -306,6 +303,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
             },
             ast::Operand::Element { name, offset, .. } => {
+                let offset = self.element_offset(*name, *offset)?;
                 let (base, more) = self.address_base(&ast::Operand::Name { name: *name, suffix: None })?;
                 Ok((base, offset.wrapping_add(more)))
             }
@@ -316,6 +314,16 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             other => Err(Diagnostic::invalid("expected a register, variable or constant as an address", other.span())),
         }
+    }
+
+    /// Byte offset of element number `index` of a variable (PTX section 6.4.2).
+    fn element_offset(&mut self, name: ast::Ident<'s>, index: i64) -> Result<i64> {
+        let bytes = match self.resolve(name)? {
+            Symbol::Variable(variable) => self.variable_type(variable).bytes(),
+            Symbol::Param(param) => self.param_type(param).bytes(),
+            _ => return Err(Diagnostic::invalid(format!("`{}` has no elements", name.text), name.span)),
+        };
+        index.checked_mul(i64::from(bytes)).ok_or_else(|| Diagnostic::invalid("this index is too large", name.span))
     }
 
     fn predicate_pair(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {

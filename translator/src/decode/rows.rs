@@ -138,14 +138,13 @@ rows! {
 
     // Synchronisation
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64|u32|u64|s32)", "d [a] b c" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.exch.(u32|u64|s32|f32)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64)", "d [a] b c" => lower(atomics::atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|s64|f32|f64)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "d [a] b" => lower(atomics::atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d [a] b" => lower(atomics::atom);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor).(b32|b64)", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "[a] b" => lower(atomics::red);
-    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|s64|f32|f64)", "[a] b" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "[a] b" => lower(atomics::red);
     "bar.sync{.aligned}", "a:u32 b:u32?" => Barrier;
     "bar.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;

@@ -19,6 +19,8 @@ struct Change {
     ty: Type,
     operand: Word,
     compare: Option<Word>,
+    /// Denormals, old, added and new, count as zeros: PTX's single-precision sums in global memory (section 9.7.12.5).
+    flush: bool,
 }
 
 impl Body<'_, '_, '_> {
@@ -29,17 +31,18 @@ impl Body<'_, '_, '_> {
             ty: if atomic.access.bytes == 8 { Type::I64 } else { Type::I32 },
             operand: self.value(atomic.operand)?,
             compare: atomic.compare.map(|compare| self.value(compare)).transpose()?,
+            flush: false,
         };
         let bytes = u32::from(atomic.access.bytes);
+        let change = Change { flush: flushes(atomic.access.space, change), ..change };
         let order = match atomic.access.order {
             Order::Weak => Order::Relaxed(Scope::Device),
             order => order,
         };
         let old = match (atomic.access.space, self.shared) {
             (space @ Space::Global, _) | (space @ Space::Shared, SharedLayout::Blocks) => {
-                if let Some(feature) =
-                    native_float_add(space, change).filter(|&feature| self.module.target.has(feature))
-                {
+                let native = native_float_add(space, change).filter(|&feature| self.adds_right(feature));
+                if let Some(feature) = native {
                     self.float_add(feature, space, change, address, order)?
                 } else {
                     let ty = self.ty(change.ty)?;
@@ -155,19 +158,21 @@ impl Body<'_, '_, '_> {
         change: impl FnOnce(&mut Self, Word) -> Result<Word>,
     ) -> Result<Word> {
         self.need_atomics(space, bytes)?;
+        let found = self.declare(ty, None, "found")?;
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        self.loop_header(header, proceed, merge);
+        self.loop_header(header, proceed, merge)?;
         let [scope, semantics] = self.atomic_order(super::order::relaxed(order))?;
         let expected = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
         let new = change(self, expected)?;
         let old = self.compare_exchange(ty, pointer, order, new, expected)?;
+        self.effect(Op::Store, vec![Operand::IdRef(found), Operand::IdRef(old)]);
         let truth = self.module.global(Global::Bool)?;
         let done = self.compute(Op::IEqual, truth, &[old, expected]);
         self.branch_if(done, merge, proceed);
         self.begin_block(proceed);
         self.branch(header);
         self.begin_block(merge);
-        Ok(old)
+        Ok(self.compute(Op::Load, ty, &[found]))
     }
 
     pub(super) fn atomic_load(
@@ -180,7 +185,11 @@ impl Body<'_, '_, '_> {
     ) -> Result<Word> {
         self.need_atomics(space, bytes)?;
         let [scope, semantics] = self.atomic_access_order(order)?;
-        Ok(self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None)))
+        let value = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
+        if self.module.target.quirks.memory_barriers_wait {
+            self.ordered_fence(order)?;
+        }
+        Ok(value)
     }
 
     pub(super) fn atomic_store(
@@ -192,6 +201,9 @@ impl Body<'_, '_, '_> {
         value: Word,
     ) -> Result<()> {
         self.need_atomics(space, bytes)?;
+        if self.module.target.quirks.memory_barriers_wait {
+            self.ordered_fence(order)?;
+        }
         let [scope, semantics] = self.atomic_access_order(order)?;
         self.effect(Op::AtomicStore, atomic_operands(pointer, scope, semantics, Some(value)));
         Ok(())
@@ -211,7 +223,7 @@ impl Body<'_, '_, '_> {
 
     /// The content that a change leaves where `old` was.
     fn changed(&mut self, change: Change, old: Word) -> Result<Word> {
-        let Change { op, ty: width, operand, compare } = change;
+        let Change { op, ty: width, operand, compare, flush } = change;
         let ty = self.ty(width)?;
         let truth = self.module.global(Global::Bool)?;
         let keep_if = |body: &mut Self, comparison: Op| {
@@ -249,14 +261,48 @@ impl Body<'_, '_, '_> {
             }
             AtomicOp::FAdd => {
                 let float = self.ty(if width == Type::I64 { Type::F64 } else { Type::F32 })?;
+                let old = self.flushed(flush, old)?;
                 let old = self.compute(Op::Bitcast, float, &[old]);
+                let operand = self.flushed(flush, operand)?;
                 let operand = self.compute(Op::Bitcast, float, &[operand]);
                 let sum = self.compute(Op::FAdd, float, &[old, operand]);
                 self.module.decorate(sum, Decoration::NoContraction, &[]);
-                self.compute(Op::Bitcast, ty, &[sum])
+                let sum = self.compute(Op::Bitcast, ty, &[sum]);
+                self.flushed(flush, sum)?
             }
         })
     }
+
+    /// Whether the device has a float addition and treats denormals there as PTX does.
+    fn adds_right(&self, feature: Feature) -> bool {
+        let facts = &self.module.target.facts;
+        let right = match feature {
+            Feature::ShaderBufferFloat32AtomicAdd => facts.global_atomic_add_f32_flushes,
+            Feature::ShaderSharedFloat32AtomicAdd => facts.shared_atomic_add_f32_keeps,
+            _ => true,
+        };
+        right && self.module.target.has(feature)
+    }
+
+    /// The bits of an f32 with denormals replaced by zeros of their sign, if asked to.
+    fn flushed(&mut self, flush: bool, bits: Word) -> Result<Word> {
+        if !flush {
+            return Ok(bits);
+        }
+        let ty = self.module.u32()?;
+        let truth = self.module.global(Global::Bool)?;
+        let [exponent, sign, zero] = [0x7f80_0000, 0x8000_0000, 0].map(|bits| self.module.u32_constant(bits));
+        let (exponent, sign, zero) = (exponent?, sign?, zero?);
+        let found = self.compute(Op::BitwiseAnd, ty, &[bits, exponent]);
+        let tiny = self.compute(Op::IEqual, truth, &[found, zero]);
+        let flushed = self.compute(Op::BitwiseAnd, ty, &[bits, sign]);
+        Ok(self.compute(Op::Select, ty, &[tiny, flushed, bits]))
+    }
+}
+
+/// Whether a change flushes denormals there.
+fn flushes(space: Space, change: Change) -> bool {
+    space == Space::Global && change.op == AtomicOp::FAdd && change.ty == Type::I32
 }
 
 /// The feature of the device's own float addition, if that is what the change is.

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::inputs::PushConstants;
 use super::module::{Global, Module, instruction};
-use super::storage::SharedLayout;
+use super::storage::{Offsets, SharedLayout};
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
-use crate::ir::{Function, Stmt, Type, Value, Var};
+use crate::ir::{Builtin, Function, Stmt, Type, Value, Var};
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
 /// loop of our own inside.
@@ -36,6 +36,8 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         push_pairs: FxHashMap::default(),
         shared: SharedLayout::choose(module, entry.function),
         local: 0,
+        offsets: Offsets::default(),
+        decoy: 0,
         interface: Vec::new(),
         at: Span::default(),
         module,
@@ -69,6 +71,10 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) shared: SharedLayout,
     /// The variable of local memory, once used.
     pub(super) local: Word,
+    /// Which 32-bit values are another one plus a constant.
+    pub(super) offsets: Offsets,
+    /// The condition that is never true, once used.
+    decoy: Word,
     /// Variables outside of functions that are used.
     interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.
@@ -201,12 +207,12 @@ impl<'f> Body<'_, '_, 'f> {
 
     fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        self.loop_header(header, proceed, merge);
-        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken: false } })
+        let broken = self.loop_header(header, proceed, merge)?;
+        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken } })
     }
 
-    /// Enters a loop: its header, and the block where its body begins.
-    pub(super) fn loop_header(&mut self, header: Word, proceed: Word, merge: Word) {
+    /// Enters a loop: its header, and the block where its body begins. Returns whether that has an exit already.
+    pub(super) fn loop_header(&mut self, header: Word, proceed: Word, merge: Word) -> Result<bool> {
         self.branch(header);
         self.begin_block(header);
         let control = Operand::LoopControl(LoopControl::NONE);
@@ -214,6 +220,29 @@ impl<'f> Body<'_, '_, 'f> {
         let body = self.module.id();
         self.branch(body);
         self.begin_block(body);
+        self.decoy_exit(merge)
+    }
+
+    /// Where the driver loses values that leave loops, gives the loop another exit, which is never taken. Then what the
+    /// code behind the loop reads of a variable has several origins, and drivers keep such values right.
+    ///
+    /// The condition must look possible to the driver: no invocation has the highest number.
+    fn decoy_exit(&mut self, merge: Word) -> Result<bool> {
+        if !self.module.target.quirks.loop_values_lost {
+            return Ok(false);
+        }
+        if self.decoy == 0 {
+            let index = self.builtin(Builtin::ThreadIndex, Type::I32)?;
+            let highest = self.module.u32_constant(u32::MAX)?;
+            let truth = self.module.global(Global::Bool)?;
+            self.decoy = self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(highest)]);
+        }
+        let proceed = self.module.id();
+        let control = Operand::SelectionControl(SelectionControl::NONE);
+        self.effect(Op::SelectionMerge, vec![Operand::IdRef(proceed), control]);
+        self.branch_if(self.decoy, merge, proceed);
+        self.begin_block(proceed);
+        Ok(true)
     }
 
     fn break_innermost(&mut self, stack: &mut [Frame<'f>]) -> Result<()> {

@@ -346,6 +346,7 @@ impl<'t> Module<'t> {
     /// Declares the float controls that the target has for floats of a width.
     pub(super) fn float_controls(&mut self, function: Word, width: u32) {
         let controls = &self.target.float_controls;
+        let unadvertised = self.target.quirks.denorm_preserve_unadvertised;
         let [preserve, denormals, rounding] = match width {
             64 => [
                 controls.signed_zero_inf_nan_preserve_float64,
@@ -360,7 +361,7 @@ impl<'t> Module<'t> {
         };
         for (present, mode, capability) in [
             (preserve, ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve),
-            (denormals, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
+            (denormals || unadvertised, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
             (rounding, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
         ] {
             if present {

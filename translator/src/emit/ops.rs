@@ -23,7 +23,13 @@ impl Body<'_, '_, '_> {
     /// The id of an operation's result of type `ty`.
     pub(super) fn operation(&mut self, op: ir::Op, ty: Type) -> Result<Word> {
         match op {
-            ir::Op::Const(bits) => self.constant(ty, bits),
+            ir::Op::Const(bits) => {
+                let id = self.constant(ty, bits)?;
+                if ty == Type::I32 {
+                    self.offsets.note_constant(id, bits);
+                }
+                Ok(id)
+            }
             ir::Op::Get(var) => {
                 let variable = self.variable(var)?;
                 let ty = self.ty(ty)?;
@@ -37,7 +43,14 @@ impl Body<'_, '_, '_> {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.multiply_high(ty, op == Binary::MulHighSigned, a, b)
             }
-            ir::Op::Binary(op, a, b) => self.apply(binary(op, ty == Type::Bool)?, ty, &[a, b]),
+            ir::Op::Binary(op, a, b) => {
+                let id = self.apply(binary(op, ty == Type::Bool)?, ty, &[a, b])?;
+                if op == Binary::Add && ty == Type::I32 {
+                    let (a, b) = (self.value(a)?, self.value(b)?);
+                    self.offsets.note_sum(id, a, b);
+                }
+                Ok(id)
+            }
             ir::Op::Compare(op, a, b) => {
                 let logical = self.function.type_of(a) == Type::Bool;
                 self.apply(Form::Core(compare(op, logical)), Type::Bool, &[a, b])

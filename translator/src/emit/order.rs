@@ -3,12 +3,16 @@
 //! All shared and all writable global memory is accessed as non-private, so that barriers and fences order it. Strong
 //! accesses (relaxed and above) are atomic where SPIR-V has an atomic of their form; the others are volatile accesses that
 //! are made available or visible in their scope, with a fence on the side where they order other accesses.
+//!
+//! Drivers whose memory barriers wait for the whole workgroup ([`crate::target::Quirks::memory_barriers_wait`]) get none
+//! but in the block's barrier: there all atomics are relaxed in form, and one on shared memory takes a fence's place.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Word};
 
 use super::Result;
 use super::body::Body;
+use super::module::Global;
 use crate::ir::{Access, Order, Scope, Space};
 use crate::target::Feature;
 
@@ -52,6 +56,11 @@ fn semantics(order: Order) -> MemorySemantics {
 }
 
 impl Body<'_, '_, '_> {
+    /// Semantics of an order as the driver can stand them.
+    fn safe_semantics(&self, order: Order) -> MemorySemantics {
+        if self.module.target.quirks.memory_barriers_wait { MemorySemantics::empty() } else { semantics(order) }
+    }
+
     /// The constant of a scope. Vulkan has no scope that includes the host, so the device stands for the system.
     pub(super) fn scope(&mut self, scope: Scope) -> Result<Word> {
         let scope = match scope {
@@ -71,7 +80,7 @@ impl Body<'_, '_, '_> {
     /// Scope and semantics operands of an atomic operation.
     pub(super) fn atomic_order(&mut self, order: Order) -> Result<[Word; 2]> {
         let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
-        Ok([scope, self.semantics_constant(semantics(order))?])
+        Ok([scope, self.semantics_constant(self.safe_semantics(order))?])
     }
 
     /// Semantics operand of a compare-and-swap that fails: its reading half.
@@ -81,13 +90,13 @@ impl Body<'_, '_, '_> {
             Order::Release(scope) => Order::Relaxed(scope),
             other => other,
         };
-        self.semantics_constant(semantics(order))
+        self.semantics_constant(self.safe_semantics(order))
     }
 
     /// Scope and semantics operands of an atomic load or store. Volatile, because an order may stem from `.volatile`.
     pub(super) fn atomic_access_order(&mut self, order: Order) -> Result<[Word; 2]> {
         let [scope, _] = self.atomic_order(order)?;
-        Ok([scope, self.semantics_constant(semantics(order) | MemorySemantics::VOLATILE)?])
+        Ok([scope, self.semantics_constant(self.safe_semantics(order) | MemorySemantics::VOLATILE)?])
     }
 
     /// Memory operands of an ordinary load or store; `align` in bytes where the storage class asks for it.
@@ -107,11 +116,13 @@ impl Body<'_, '_, '_> {
             mask |= MemoryAccess::NON_PRIVATE_POINTER;
             if let Some(scope) = scope_of(access.order) {
                 mask |= MemoryAccess::VOLATILE;
-                mask |= match direction {
-                    Direction::Load => MemoryAccess::MAKE_POINTER_VISIBLE,
-                    Direction::Store => MemoryAccess::MAKE_POINTER_AVAILABLE,
-                };
-                extra.push(Operand::IdScope(self.scope(scope)?));
+                if !self.module.target.quirks.memory_barriers_wait {
+                    mask |= match direction {
+                        Direction::Load => MemoryAccess::MAKE_POINTER_VISIBLE,
+                        Direction::Store => MemoryAccess::MAKE_POINTER_AVAILABLE,
+                    };
+                    extra.push(Operand::IdScope(self.scope(scope)?));
+                }
             }
         }
         if mask == MemoryAccess::NONE {
@@ -137,11 +148,34 @@ impl Body<'_, '_, '_> {
 
     /// The fence that gives an order to relaxed accesses beside it; nothing for weak and relaxed orders.
     pub(super) fn ordered_fence(&mut self, order: Order) -> Result<()> {
-        let semantics = semantics(order);
-        if semantics != MemorySemantics::empty() {
-            let [scope, semantics] = self.atomic_order(order)?;
-            self.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)]);
+        if semantics(order) == MemorySemantics::empty() {
+            return Ok(());
         }
+        if self.module.target.quirks.memory_barriers_wait {
+            return self.atomic_fence();
+        }
+        let [scope, semantics] = self.atomic_order(order)?;
+        self.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)]);
+        Ok(())
+    }
+
+    /// A fence in the form of an atomic that changes nothing.
+    fn atomic_fence(&mut self) -> Result<()> {
+        let array = self.shared_words()?;
+        let first = self.module.u32_constant(0)?;
+        let pointer = self.word_pointer(array, first)?;
+        let nothing = self.module.global(Global::Null(array.word))?;
+        if array.word_bytes == 8 {
+            self.module.need(Feature::ShaderSharedInt64Atomics, "memory order")?;
+        }
+        let [scope, semantics] = self.atomic_order(Order::Relaxed(Scope::Cta))?;
+        let operands = vec![
+            Operand::IdRef(pointer),
+            Operand::IdScope(scope),
+            Operand::IdMemorySemantics(semantics),
+            Operand::IdRef(nothing),
+        ];
+        self.result(Op::AtomicOr, array.word, operands);
         Ok(())
     }
 }

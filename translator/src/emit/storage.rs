@@ -211,13 +211,56 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// A 32-bit offset divided by a size that is a power of two.
+    /// A 32-bit offset divided by a size that is a power of two; it is a multiple of it, or the remainder doesn't matter.
+    ///
+    /// A constant part is divided on its own, so that the driver finds a common index with immediate offsets. The rest
+    /// may be negative then: with a sign-extending shift the sum is still right, since shared and local memory end far
+    /// below 2 GiB.
     pub(super) fn divide(&mut self, offset: Word, bytes: u32) -> Result<Word> {
         if bytes == 1 {
             return Ok(offset);
         }
         let ty = self.module.u32()?;
         let amount = self.module.u32_constant(bytes.trailing_zeros())?;
-        Ok(self.compute(Op::ShiftRightLogical, ty, &[offset, amount]))
+        match self.offsets.split(offset) {
+            Some((rest, constant)) if constant % bytes == 0 => {
+                let index = self.compute(Op::ShiftRightArithmetic, ty, &[rest, amount]);
+                let more = (constant.cast_signed() >> bytes.trailing_zeros()).cast_unsigned();
+                let more = self.module.u32_constant(more)?;
+                Ok(self.compute(Op::IAdd, ty, &[index, more]))
+            }
+            _ => Ok(self.compute(Op::ShiftRightLogical, ty, &[offset, amount])),
+        }
+    }
+}
+
+/// Sums with constants among the 32-bit values of a function, by their ids.
+#[derive(Default)]
+pub(super) struct Offsets {
+    constants: FxHashMap<Word, u32>,
+    sums: FxHashMap<Word, (Word, u32)>,
+}
+
+impl Offsets {
+    /// Notes the bits of a constant.
+    pub(super) fn note_constant(&mut self, id: Word, bits: u64) {
+        if let Ok(bits) = u32::try_from(bits) {
+            self.constants.insert(id, bits);
+        }
+    }
+
+    /// Notes a sum, if one of its parts is a constant.
+    pub(super) fn note_sum(&mut self, id: Word, a: Word, b: Word) {
+        let part = match (self.constants.get(&a), self.constants.get(&b)) {
+            (_, Some(constant)) => (a, *constant),
+            (Some(constant), None) => (b, *constant),
+            (None, None) => return,
+        };
+        self.sums.insert(id, part);
+    }
+
+    /// The value and the constant that a value is the sum of.
+    fn split(&self, id: Word) -> Option<(Word, u32)> {
+        self.sums.get(&id).copied()
     }
 }

@@ -84,7 +84,7 @@ impl<'f> Builder<'f> {
     /// Tells the builder what defines a value, so that it can simplify operations on it. The definition must be visible
     /// wherever the builder appends.
     pub fn note(&mut self, value: Value, op: Op) {
-        if matches!(op, Op::Const(_) | Op::Unary(..)) {
+        if matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(Binary::And, ..)) {
             self.definitions.insert(value, op);
         }
     }

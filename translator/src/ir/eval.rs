@@ -54,6 +54,8 @@ pub struct Machine {
     pub vars: Vec<u64>,
     /// Statements that may still run.
     pub steps: u64,
+    /// Rounds of loops after which every loop ends, as [`Quirks::loop_budget`](crate::target::Quirks) says of drivers.
+    pub loop_budget: Option<u32>,
     /// Bits of the values that a run came to.
     pub values: Vec<u64>,
 }
@@ -84,7 +86,11 @@ impl Machine {
                     }
                 }
                 Stmt::Loop(body) => {
-                    while !self.block(function, body)? {
+                    // The round that leaves the loop counts too.
+                    while {
+                        let left = self.block(function, body)?;
+                        self.has_rounds_left() && !left
+                    } {
                         // An empty body would never use up the steps.
                         self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
                     }
@@ -93,6 +99,12 @@ impl Machine {
             }
         }
         Ok(false)
+    }
+
+    /// Takes a round from the budget of loops, if there is one; false if it was the last or there is none left.
+    fn has_rounds_left(&mut self) -> bool {
+        self.loop_budget = self.loop_budget.map(|rounds| rounds.saturating_sub(1));
+        self.loop_budget != Some(0)
     }
 
     fn get(&self, value: Value) -> u64 {
@@ -153,7 +165,7 @@ impl Machine {
 
     /// An `F32` as the device takes or gives it.
     fn flushed(&self, x: f32) -> f32 {
-        if self.facts.denormals_f32_kept || !x.is_subnormal() { x } else { 0f32.copysign(x) }
+        if self.facts.denormals_f32_kept { x } else { flushed(x) }
     }
 
     /// The number that a float operation takes from an operand's bits.
@@ -233,9 +245,10 @@ impl Machine {
             let (a, b, c) = (f64::from_bits(a), f64::from_bits(b), f64::from_bits(c));
             return if self.facts.fma_f64_fused { a.mul_add(b, c) } else { a * b + c }.to_bits();
         }
-        let [a, b, c] = [a, b, c].map(|bits| self.flushed(f32::from_bits(bits as u32)));
-        let result = if self.facts.fma_f32_fused { a.mul_add(b, c) } else { self.flushed(a * b) + c };
-        self.flushed(result).to_bits().into()
+        let flushed = |x: f32| if self.facts.fma_f32_denormals { x } else { flushed(x) };
+        let [a, b, c] = [a, b, c].map(|bits| flushed(f32::from_bits(bits as u32)));
+        let result = if self.facts.fma_f32_fused { a.mul_add(b, c) } else { flushed(a * b) + c };
+        flushed(result).to_bits().into()
     }
 
     /// The memory of a space with the index of an access in it.
@@ -338,6 +351,11 @@ fn float_compare(op: Compare, x: f64, y: f64) -> bool {
         Compare::FLess => x < y,
         _ => x <= y,
     }
+}
+
+/// A zero of the same sign if the number is subnormal.
+fn flushed(x: f32) -> f32 {
+    if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
 /// A result as it is where a fact vouches for it, else, if it is normal, a neighbour.

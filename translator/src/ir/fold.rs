@@ -25,6 +25,8 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
     match *op {
         Op::Const(_) | Op::Get(_) | Op::Fma(..) | Op::Builtin(_) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
+        // Narrow integers are masked by whoever makes them and often again by whoever takes them.
+        Op::Binary(Binary::And, a, b) if is_masked(definition(a), constant(b), constant) => Some(Folded::Value(a)),
         Op::Binary(op, a, b) => fold_binary(function, op, (a, constant(a)), (b, constant(b))),
         Op::Compare(op, a, b) => {
             let result = match (constant(a), constant(b)) {
@@ -44,6 +46,16 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
             None if a == b => Some(Folded::Value(a)),
             None => None,
         },
+    }
+}
+
+/// Whether a value is the result of a mask that leaves nothing for another mask to clear.
+fn is_masked(definition: Option<Op>, mask: Option<u64>, constant: impl Fn(Value) -> Option<u64>) -> bool {
+    match (definition, mask) {
+        (Some(Op::Binary(Binary::And, _, earlier)), Some(mask)) => {
+            constant(earlier).is_some_and(|earlier| earlier & !mask == 0)
+        }
+        _ => false,
     }
 }
 

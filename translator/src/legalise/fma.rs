@@ -1,6 +1,7 @@
-//! Fused multiply-add where the device rounds the product.
+//! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
 //!
-//! On `F32` with the help of `F64` where that exists; else on integers. Exact in all cases; NaNs are NVIDIA's.
+//! On `F32` with the help of `F64` where that exists; else on integers. A device that only flushes does it itself where
+//! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
 use super::convert::{narrow, widen};
 use super::soft::{DOUBLE, Format, Parts, SINGLE, leading_zeros, product_sign, round, stick, unless_nan};
@@ -11,18 +12,79 @@ use crate::target::{Facts, Feature, Target};
 /// Replaces `Fma` on types where the target doesn't do it right.
 pub fn expand_fma(function: &mut Function, target: &Target) {
     let facts = &target.facts;
-    if facts.fma_f32_fused && facts.fma_f64_fused {
+    let f32_exact = facts.fma_f32_fused && facts.fma_f32_denormals;
+    if f32_exact && facts.fma_f64_fused {
         return;
     }
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Fma(x, y, z)) => match b.type_of(result) {
-            Type::F32 if facts.fma_f32_fused => Rewritten::Kept,
+            Type::F32 if f32_exact => Rewritten::Kept,
             Type::F64 if facts.fma_f64_fused => Rewritten::Kept,
-            Type::F32 if target.has(Feature::ShaderFloat64) => Rewritten::By(through_double(b, facts, [x, y, z])),
-            _ => Rewritten::By(on_integers(b, [x, y, z])),
+            Type::F32 if facts.fma_f32_fused => Rewritten::By(guarded(b, target, [x, y, z])),
+            _ => Rewritten::By(emulated(b, target, [x, y, z])),
         },
         _ => Rewritten::Kept,
     });
+}
+
+/// Without the device's `Fma`.
+fn emulated(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value {
+    match b.type_of(operands[0]) {
+        Type::F32 if target.has(Feature::ShaderFloat64) => through_double(b, &target.facts, operands),
+        _ => on_integers(b, operands),
+    }
+}
+
+/// Addends of at least this magnitude leave no sum that is subnormal, unless the product vanishes: see [`guarded`].
+const AMPLE: f32 = f32::from_bits((127 - 76) << 23);
+
+/// `F32`'s by a device that rounds once but takes denormals for zeros, in operands and results.
+///
+/// The common case costs one test: the addend is ample and the result compares less or greater than it. A flushed factor
+/// would have left the addend, or NaN if the other is infinite; so neither was flushed, and the addend isn't subnormal.
+/// Nor is the sum, unless it is zero: if the product is less than half the addend, the sum is more than half of it; else
+/// product and addend are multiples of 2^-49 of the addend's magnitude (significands have 24 bits, their products 48),
+/// and so is the sum.
+///
+/// What fails that test (zeros above all) is looked at closely, and emulated if a denormal is or may be involved.
+fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value {
+    let [x, y, z] = operands;
+    let fused = b.fma(x, y, z);
+    let addend = b.magnitude(z);
+    let below_ample = b.i32(AMPLE.to_bits() - 1);
+    let is_ample = b.ult(below_ample, addend);
+    let is_less = b.flt(fused, z);
+    let is_greater = b.flt(z, fused);
+    let differs = b.or(is_less, is_greater);
+    let is_safe = b.and(is_ample, differs);
+    b.choose(
+        is_safe,
+        |_| fused,
+        |b| {
+            let is_flushed = is_flushed(b, operands, fused);
+            b.choose(is_flushed, |b| emulated(b, target, operands), |_| fused)
+        },
+    )
+}
+
+/// Whether an operand is subnormal, or the result may have been: it is a zero, though no factor is.
+fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
+    let [x, y, z] = operands.map(|operand| {
+        let bits = b.bits(operand);
+        // A subnormal's magnitude twice is below this. Less one, zero is above it.
+        let twice = b.shl(bits, 1);
+        let twice = b.sub_const(twice, 1);
+        let limit = b.i32(2 * SINGLE.hidden() as u32 - 1);
+        b.ult(twice, limit)
+    });
+    let factors = b.or(x, y);
+    let any = b.or(factors, z);
+    let zero = b.f32(0.0);
+    let [x_nonzero, y_nonzero] = [operands[0], operands[1]].map(|factor| b.fne(factor, zero));
+    let has_product = b.and(x_nonzero, y_nonzero);
+    let is_zero = b.feq(fused, zero);
+    let vanished = b.and(is_zero, has_product);
+    b.or(any, vanished)
 }
 
 /// `F32`'s on `F64`: the product is exact there; the sum is rounded to odd, after which rounding to `F32` is as if it

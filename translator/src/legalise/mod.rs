@@ -1,17 +1,22 @@
 //! Rewrites a function into what its target can do exactly: see [`legalise`] for the passes and their order.
 //!
-//! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is.
+//! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is. After all
+//! other passes, [`report_cut_loops`] deals with drivers that end loops early.
 
 mod convert;
 mod division;
+mod exp2;
 mod fma;
 mod generic;
+mod loop_budget;
 mod soft;
 mod sqrt;
 
 use crate::ir::Function;
 use crate::passes::{forward, remove_dead};
 use crate::target::Target;
+
+pub use loop_budget::report_cut_loops;
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
 /// accesses.
@@ -20,6 +25,7 @@ pub fn legalise(function: &mut Function, target: &Target) {
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
+    exp2::expand_exp2(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

@@ -124,6 +124,17 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let value = round(l, i, value);
     let value = match (from.bits(), to.bits()) {
         (32, 64) => l.b.widen(value),
+        (64, 32) if flush => {
+            // What is below the least normal number is flushed before rounding might lift it there.
+            let bits = l.b.bits(value);
+            let magnitude = l.b.magnitude(bits);
+            let least_normal = l.b.i64(f64::from(f32::MIN_POSITIVE).to_bits());
+            let tiny = l.b.ult(magnitude, least_normal);
+            let zero = l.b.and_const(bits, 1 << 63);
+            let bits = l.b.select(tiny, zero, bits);
+            let value = l.b.bitcast(bits, float_type(from));
+            l.b.narrow(value)
+        }
         (64, 32) => l.b.narrow(value),
         _ => value,
     };

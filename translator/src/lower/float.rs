@@ -10,8 +10,8 @@ use crate::ir::{Binary, Compare, Type, Unary, Value};
 
 /// The NaN that NVIDIA hardware produces in single precision.
 const CANONICAL_NAN_F32: u64 = 0x7fff_ffff;
-/// … and in double precision.
-const CANONICAL_NAN_F64: u64 = 0xfff8_0000_0000_0000;
+/// The bit that makes a NaN of double precision quiet.
+const QUIET_F64: u64 = 1 << 51;
 
 fn exponent_mask(ty: Type) -> u64 {
     if ty == Type::I64 { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
@@ -179,17 +179,30 @@ pub fn cos(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.int(i, 1, ty)?;
-    let a = flush_if(l, i.modifiers.has("ftz"), a);
-    let result = l.b.magnitude(a);
+    let flushed = flush_if(l, i.modifiers.has("ftz"), a);
+    let result = l.b.magnitude(flushed);
+    let result = unless_nan(l, a, result);
     l.set(i, 0, ty, result)
+}
+
+/// What `abs` and `neg` make of a NaN is not a change of its sign: in single precision the one NaN of the hardware, in
+/// double precision the operand made quiet.
+fn unless_nan(l: &mut Lowering<'_, '_>, operand: Value, result: Value) -> Value {
+    let nan = is_nan(l, operand);
+    let replacement = match l.b.type_of(operand) {
+        Type::I64 => l.b.or_const(operand, QUIET_F64),
+        ty => l.b.constant(ty, CANONICAL_NAN_F32),
+    };
+    l.b.select(nan, replacement, result)
 }
 
 /// `neg`
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.int(i, 1, ty)?;
-    let a = flush_if(l, i.modifiers.has("ftz"), a);
-    let result = l.b.xor_const(a, sign_mask(carrier(ty)));
+    let flushed = flush_if(l, i.modifiers.has("ftz"), a);
+    let result = l.b.xor_const(flushed, sign_mask(carrier(ty)));
+    let result = unless_nan(l, a, result);
     l.set(i, 0, ty, result)
 }
 
@@ -219,13 +232,20 @@ pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Some("notanumber") => l.b.ult(infinity, magnitude),
         Some("normal") => {
             let finite = l.b.ult(magnitude, infinity);
-            let large = l.b.ule(smallest_normal, magnitude);
-            l.b.and(finite, large)
+            let subnormal = is_subnormal(l, magnitude, smallest_normal);
+            let other = l.b.not(subnormal);
+            l.b.and(finite, other)
         }
-        // Zero counts as subnormal (PTX section 9.7.3.1).
-        _ => l.b.ult(magnitude, smallest_normal),
+        _ => is_subnormal(l, magnitude, smallest_normal),
     };
     l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// Zero counts as a normal number (PTX section 9.7.3.1).
+fn is_subnormal(l: &mut Lowering<'_, '_>, magnitude: Value, smallest_normal: Value) -> Value {
+    let small = l.b.ult(magnitude, smallest_normal);
+    let nonzero = l.b.is_nonzero(magnitude);
+    l.b.and(small, nonzero)
 }
 
 /// `min`
@@ -252,8 +272,8 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
     let result = if largest { l.b.select(less, b, a) } else { l.b.select(less, a, b) };
     let a_nan = is_nan(l, a);
     let b_nan = is_nan(l, b);
-    let nan = if ty.bits() == 64 { CANONICAL_NAN_F64 } else { CANONICAL_NAN_F32 };
-    let nan = l.b.constant(carrier(ty), nan);
+    // Of two NaNs, double precision gives the second.
+    let nan = if ty.bits() == 64 { l.b.or_const(b, QUIET_F64) } else { l.b.constant(Type::I32, CANONICAL_NAN_F32) };
     let result = if i.modifiers.has("NaN") {
         let either = l.b.or(a_nan, b_nan);
         l.b.select(either, nan, result)

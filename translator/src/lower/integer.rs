@@ -189,7 +189,7 @@ pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     divide(l, i, true)
 }
 
-/// `rem`. By zero: the dividend, as the hardware's routine gives.
+/// `rem`. By zero: all ones, as the hardware's routine gives.
 pub fn rem(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     divide(l, i, false)
 }
@@ -212,7 +212,7 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     } else {
         l.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by)
     };
-    let by_zero = if quotient { l.b.constant_like(a, u64::MAX) } else { a };
+    let by_zero = l.b.constant_like(a, u64::MAX);
     let result = l.b.select(zero, by_zero, result);
     l.set(i, 0, ty, result)
 }

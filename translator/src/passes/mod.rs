@@ -6,23 +6,30 @@
 
 mod dead;
 mod forward;
+mod merge;
+mod narrow;
 mod operands;
 mod rewrite;
 mod spaces;
 
 pub use dead::remove_dead;
 pub use forward::forward;
+pub use merge::merge_ifs;
+pub use narrow::narrow_truncated;
 pub use operands::{for_each_result, map_op_operands, map_operands};
 pub use rewrite::{Rewritten, rewrite};
 pub use spaces::resolve_spaces;
 
 use crate::ir::Function;
 
-/// Makes a freshly lowered function small: variables forwarded, address spaces resolved, dead code removed.
+/// Makes a freshly lowered function small: variables forwarded, neighbouring conditions joined, address spaces resolved,
+/// addresses narrowed, dead code removed.
 pub fn optimise(function: &mut Function) {
     forward(function);
     remove_dead(function);
+    merge_ifs(function);
     resolve_spaces(function);
+    narrow_truncated(function);
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
     forward(function);
     remove_dead(function);

@@ -11,10 +11,11 @@
 //! * [`Kind::Offset`] is what isn't known to be an address, such as a scaled number. It counts as a number where it is
 //!   added to an address, and as anything where it is accessed or joined with an address.
 
+use super::narrow::{STEPS, narrow};
 use super::rewrite::{Rewritten, rewrite};
 use crate::ir::{
-    Access, Binary, Block, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space,
-    Stmt, Type, Unary, Value, Var,
+    Access, Binary, Block, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Type,
+    Unary, Value, Var,
 };
 
 /// Resolves address spaces; see the module.
@@ -45,7 +46,7 @@ pub fn resolve_spaces(function: &mut Function) {
         let Some(space) = resolve(access, *address) else { return Rewritten::Kept };
         access.space = space;
         if space != Space::Global {
-            *address = narrow(b, &definition, *address, NARROWED_STEPS);
+            *address = narrow(b, &definition, *address, STEPS);
         }
         b.push(stmt);
         Rewritten::Replaced
@@ -236,33 +237,5 @@ fn sum(x: Kind, y: Kind) -> Kind {
         // The host's numbers look like the host's addresses.
         (Kind::In(Space::Global), Kind::In(Space::Global)) => x,
         _ => Kind::Unknown,
-    }
-}
-
-/// How many operations of an address are repeated on 32 bits before the rest is truncated.
-const NARROWED_STEPS: u32 = 4;
-
-/// The lower half of a value, computed from the lower halves of what it was computed from.
-fn narrow(b: &mut Builder<'_>, definition: &[Option<Op>], value: Value, steps: u32) -> Value {
-    let Some(steps) = steps.checked_sub(1) else { return b.truncate(value) };
-    match definition.get(value.0 as usize).copied().flatten() {
-        Some(Op::Const(bits)) => b.constant(Type::I32, bits),
-        Some(Op::Unary(Unary::ZeroExtend | Unary::SignExtend, inner)) => inner,
-        Some(Op::Binary(
-            op @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor),
-            left,
-            right,
-        )) => {
-            let left = narrow(b, definition, left, steps);
-            let right = narrow(b, definition, right, steps);
-            b.binary(op, left, right)
-        }
-        Some(Op::Binary(Binary::Shl, inner, amount))
-            if matches!(definition.get(amount.0 as usize), Some(Some(Op::Const(0..32)))) =>
-        {
-            let inner = narrow(b, definition, inner, steps);
-            b.shl_by(inner, amount)
-        }
-        _ => b.truncate(value),
     }
 }

@@ -7,6 +7,7 @@ use ptx2spv_translator::{Source, parse};
 pub const PROLOGUE: &str = ".version 8.5\n.target sm_90\n.address_size 64\n";
 
 /// A module with these items.
+#[allow(dead_code)]
 pub fn items(text: &str) -> Source {
     Source::new("test.ptx", format!("{PROLOGUE}{text}"))
 }
@@ -18,6 +19,7 @@ pub fn statements(text: &str) -> Source {
 }
 
 /// The tree, which must be there.
+#[allow(dead_code)]
 pub fn module(source: &Source) -> Module<'_> {
     parse::parse(source).unwrap_or_else(|errors| panic!("{errors}"))
 }

@@ -9,7 +9,7 @@ use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
 use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda, vulkan};
 use ptx2spv::cli;
 use ptx2spv::cuda::{Context, Launch};
-use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
+use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, LoadOptions};
 use ptx2spv_translator::Source;
 use serde::Serialize;
 
@@ -35,6 +35,8 @@ pub struct Arguments {
     /// Vulkan device.
     #[arg(long, default_value = "default", value_name = "DEVICE")]
     device: DeviceSelector,
+    #[command(flatten)]
+    math: cli::MathArgument,
 }
 
 /// Launches before the clock counts: caches, clocks and lazy loading settle.
@@ -95,7 +97,7 @@ fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workloa
             cuda.error = result.err().map(|error| format!("{error:#}"));
         }
         if let Some(device) = &devices.vulkan {
-            let result = vulkan_times(device, &case, arguments.repeats, &mut vulkan);
+            let result = vulkan_times(device, &case, arguments, &mut vulkan);
             vulkan.error = result.err().map(|error| format!("{error:#}"));
         }
     }
@@ -141,8 +143,9 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
     Ok(())
 }
 
-fn vulkan_times(device: &Device, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
-    let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
+fn vulkan_times(device: &Device, case: &Prepared, arguments: &Arguments, side: &mut Side) -> Result<()> {
+    let options = LoadOptions { math: arguments.math.get() };
+    let module = device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), options)?;
     let kernel = module.kernel(&case.entry)?;
     let buffers = vulkan::buffers(device, &case.args)?;
     let args = vulkan::arguments(&case.args, &buffers);
@@ -154,7 +157,7 @@ fn vulkan_times(device: &Device, case: &Prepared, repeats: u32, side: &mut Side)
         side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, globals: BTreeMap::new() });
     }
     kernel.time(&config, &args, WARM_UP)?;
-    side.times.extend(kernel.time(&config, &args, repeats).context("timing")?);
+    side.times.extend(kernel.time(&config, &args, arguments.repeats).context("timing")?);
     Ok(())
 }
 

@@ -58,7 +58,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
         let start = Instant::now();
         let program = Program::new(&source)?;
         let parse = start.elapsed();
-        let translation = program.translate(&Options { target: &target, entries: None, keep_going: true })?;
+        let translation = program.translate(&Options { keep_going: true, ..Options::new(&target) })?;
         let total = start.elapsed();
         let row = Row {
             bytes: source.text().len(),

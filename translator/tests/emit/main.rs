@@ -3,188 +3,18 @@
 //!
 //! Needs the `spirv-val` program of SPIRV-Tools.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+mod flow;
+mod support;
 
-use proptest::prelude::*;
-use ptx2spv_translator::emit::{EmitEntry, Emitted, emit};
+use ptx2spv_translator::emit::{EmitEntry, emit};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
-    Value, Var, verify,
+    Access, AtomicOp, Binary, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
 };
-use ptx2spv_translator::target::Version;
+use ptx2spv_translator::target::Quirks;
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
-use rspirv::binary::Disassemble;
 
-const SCOPES: [Scope; 3] = [Scope::Cta, Scope::Device, Scope::System];
-const INTEGERS: [Type; 2] = [Type::I32, Type::I64];
-const FLOATS: [Type; 2] = [Type::F32, Type::F64];
-
-fn lavapipe() -> Target {
-    Target::preset("lavapipe").unwrap()
-}
-
-fn nvidia() -> Target {
-    Target::preset("nvidia").unwrap()
-}
-
-fn without(mut target: Target, features: &[Feature]) -> Target {
-    target.features.retain(|feature| !features.contains(feature));
-    target
-}
-
-/// Targets that take different ways through emission.
-fn targets() -> Vec<Target> {
-    let float_atomics = [
-        Feature::ShaderBufferFloat32AtomicAdd,
-        Feature::ShaderSharedFloat32AtomicAdd,
-        Feature::ShaderBufferFloat64AtomicAdd,
-        Feature::ShaderSharedFloat64AtomicAdd,
-    ];
-    let narrow_blocks =
-        [Feature::WorkgroupMemoryExplicitLayout8BitAccess, Feature::WorkgroupMemoryExplicitLayout16BitAccess];
-    let mut old = lavapipe();
-    old.vulkan = Version(1, 1);
-    old.spirv = Version(1, 3);
-    vec![
-        lavapipe(),
-        nvidia(),
-        without(lavapipe(), &float_atomics),
-        without(nvidia(), &float_atomics),
-        without(nvidia(), &narrow_blocks),
-        old,
-    ]
-}
-
-/// Builds a function statement by statement.
-#[derive(Default)]
-struct Builder {
-    function: Function,
-    body: Block,
-}
-
-impl Builder {
-    fn shared(bytes: u32) -> Self {
-        let mut builder = Builder::default();
-        builder.function.shared_bytes = bytes;
-        builder.function.local_bytes = 64;
-        builder
-    }
-
-    fn op(&mut self, ty: Type, op: Op) -> Value {
-        let value = self.function.value(ty);
-        self.body.push(Stmt::Let(value, op));
-        value
-    }
-
-    fn constant(&mut self, ty: Type, bits: u64) -> Value {
-        self.op(ty, Op::Const(bits))
-    }
-
-    /// A value that isn't a constant.
-    fn any(&mut self, ty: Type) -> Value {
-        let word = self.op(Type::I32, Op::Builtin(Builtin::ThreadId(0)));
-        match ty {
-            Type::I32 => word,
-            Type::F32 => self.op(ty, Op::Unary(Unary::Bitcast(ty), word)),
-            Type::I64 => self.op(ty, Op::Unary(Unary::ZeroExtend, word)),
-            Type::F64 => {
-                let long = self.op(Type::I64, Op::Unary(Unary::ZeroExtend, word));
-                self.op(ty, Op::Unary(Unary::Bitcast(ty), long))
-            }
-            Type::Bool => self.op(ty, Op::Compare(Compare::Equal, word, word)),
-        }
-    }
-
-    fn address(&mut self, space: Space) -> Value {
-        match space {
-            Space::Global => self.op(Type::I64, Op::Builtin(Builtin::PushConstant(8))),
-            _ => self.constant(Type::I32, 16),
-        }
-    }
-
-    fn load(&mut self, access: Access, elements: usize) {
-        let address = self.address(access.space);
-        let ty = element(access);
-        let results = (0..elements).map(|_| self.function.value(ty)).collect();
-        self.body.push(Stmt::Load { results, access, address });
-    }
-
-    fn store(&mut self, access: Access, elements: usize) {
-        let address = self.address(access.space);
-        let value = self.any(element(access));
-        self.body.push(Stmt::Store { values: vec![value; elements], access, address });
-    }
-
-    fn atomic(&mut self, op: AtomicOp, access: Access, with_result: bool) {
-        let address = self.address(access.space);
-        let ty = element(access);
-        let operand = self.any(ty);
-        let compare = (op == AtomicOp::CompareExchange).then_some(operand);
-        let result = with_result.then(|| self.function.value(ty));
-        self.body.push(Stmt::Atomic(Atomic { result, op, access, address, operand, compare }));
-    }
-
-    fn finish(mut self) -> Function {
-        self.function.body = self.body;
-        self.function
-    }
-}
-
-fn access(space: Space, bytes: u8) -> Access {
-    Access { space, bytes, order: Order::Weak, read_only: false }
-}
-
-fn element(access: Access) -> Type {
-    if access.bytes == 8 { Type::I64 } else { Type::I32 }
-}
-
-fn emit_one(target: &Target, function: &Function) -> Emitted {
-    verify(function).unwrap();
-    let entry = EmitEntry { name: "kernel", function, required_block: None };
-    emit(target, &[entry]).unwrap_or_else(|errors| panic!("{}: {errors:?}", target.name))
-}
-
-/// The one error that emission must report.
-fn emit_error(target: &Target, function: &Function) -> (ErrorKind, Span) {
-    verify(function).unwrap();
-    let mut errors = emit(target, &[EmitEntry { name: "kernel", function, required_block: None }]).unwrap_err();
-    assert_eq!(errors.len(), 1);
-    let error = errors.remove(0);
-    assert_eq!(error.function.as_deref(), Some("kernel"));
-    (error.kind, error.span)
-}
-
-/// Runs `spirv-val` for the target's version of Vulkan and returns the disassembly.
-fn validate(target: &Target, emitted: &Emitted) -> String {
-    let text = rspirv::dr::load_words(&emitted.spirv).expect("loads").disassemble();
-    let environment = match target.vulkan {
-        Version(1, minor @ 0..=2) => format!("vulkan1.{minor}"),
-        _ => "vulkan1.3".into(),
-    };
-    let mut child = Command::new("spirv-val")
-        .args(["--target-env", &environment, "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("spirv-val of SPIRV-Tools must be installed");
-    let bytes: Vec<u8> = emitted.spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{} {environment}: {message}\n{text}", target.name);
-    text
-}
-
-fn emit_valid(target: &Target, function: &Function) -> String {
-    validate(target, &emit_one(target, function))
-}
-
-/// Instructions of an opcode in a disassembly.
-fn lines<'t>(text: &'t str, opcode: &str) -> Vec<&'t str> {
-    text.lines().filter(|line| line.split_whitespace().any(|word| word == opcode)).collect()
-}
+use flow::nested;
+use support::*;
 
 #[test]
 fn every_operation_is_valid() {
@@ -426,17 +256,27 @@ fn long_shared_atomics_choose_long_words() {
 }
 
 #[test]
-fn float_addition_is_native_where_the_target_has_it() {
-    let mut b = Builder::default();
-    b.atomic(AtomicOp::FAdd, access(Space::Global, 4), true);
-    let function = b.finish();
-    let emitted = emit_one(&lavapipe(), &function);
-    assert_eq!(lines(&validate(&lavapipe(), &emitted), "OpAtomicFAddEXT").len(), 1);
-    assert!(emitted.features.contains(&Feature::ShaderBufferFloat32AtomicAdd));
-    let target = without(lavapipe(), &[Feature::ShaderBufferFloat32AtomicAdd]);
-    let emitted = emit_one(&target, &function);
-    assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
-    assert!(!emitted.features.contains(&Feature::ShaderBufferFloat32AtomicAdd));
+fn float_addition_is_native_where_the_target_has_it_and_treats_denormals_as_ptx_does() {
+    let sum = |space| {
+        let mut b = Builder::shared(64);
+        b.atomic(AtomicOp::FAdd, access(space, 4), true);
+        b.finish()
+    };
+    for (space, feature, target, other) in [
+        // Sums in global memory flush denormals, those in shared memory don't.
+        (Space::Global, Feature::ShaderBufferFloat32AtomicAdd, nvidia(), lavapipe()),
+        (Space::Shared, Feature::ShaderSharedFloat32AtomicAdd, lavapipe(), nvidia()),
+    ] {
+        let function = sum(space);
+        let emitted = emit_one(&target, &function);
+        assert_eq!(lines(&validate(&target, &emitted), "OpAtomicFAddEXT").len(), 1);
+        assert!(emitted.features.contains(&feature));
+        for target in [other, without(target, &[feature])] {
+            let emitted = emit_one(&target, &function);
+            assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
+            assert!(!emitted.features.contains(&feature));
+        }
+    }
 }
 
 #[test]
@@ -449,6 +289,51 @@ fn float_controls_are_those_of_the_target() {
     assert!(!text.contains("DenormPreserve"));
     let text = emit_valid(&nvidia(), &function);
     assert_eq!(lines(&text, "OpExecutionMode").len(), 3, "{text}");
+}
+
+/// Memory semantics of all atomics in a disassembly.
+fn atomic_semantics(text: &str) -> Vec<u32> {
+    let value = |id: &str| {
+        let constant = text.lines().find(|line| line.starts_with(&format!("{id} = OpConstant"))).unwrap();
+        constant.split_whitespace().last().unwrap().parse().unwrap()
+    };
+    let atomic = |line: &&str| line.contains("OpAtomic");
+    let semantics = |line: &str| {
+        // Result type (but for stores), pointer and scope come first.
+        let after = line.split("OpAtomic").nth(1).unwrap();
+        let position = if after.starts_with("Store") { 3 } else { 4 };
+        value(after.split_whitespace().nth(position).unwrap())
+    };
+    text.lines().filter(atomic).map(semantics).collect()
+}
+
+#[test]
+fn memory_barriers_are_left_out_where_they_wait() {
+    let mut b = Builder::shared(64);
+    let orders = [Order::Acquire(Scope::Device), Order::AcquireRelease(Scope::Cta), Order::Release(Scope::System)];
+    for order in orders {
+        b.atomic(AtomicOp::Increment, Access { order, ..access(Space::Shared, 4) }, true);
+        b.atomic(AtomicOp::Add, Access { order, ..access(Space::Global, 4) }, true);
+    }
+    b.load(Access { order: orders[0], ..access(Space::Global, 4) }, 1);
+    b.load(Access { order: orders[0], ..access(Space::Global, 1) }, 1);
+    b.store(Access { order: orders[2], ..access(Space::Global, 4) }, 1);
+    b.store(Access { order: orders[2], ..access(Space::Global, 4) }, 4);
+    b.body.push(Stmt::Fence(Scope::Device));
+    let function = b.finish();
+    let target = lavapipe();
+    assert!(target.quirks.memory_barriers_wait);
+    let waits = emit_valid(&target, &function);
+    let keeps = emit_valid(&Target { quirks: Quirks::default(), ..lavapipe() }, &function);
+    // The narrow load, the wide store and the fence; the others' order is in the atomic itself.
+    assert_eq!(lines(&keeps, "OpMemoryBarrier").len(), 3, "{keeps}");
+    assert_eq!(lines(&keeps, "OpAtomicOr").len(), 0);
+    assert!(lines(&waits, "OpMemoryBarrier").is_empty() && !waits.contains("MakePointer"), "{waits}");
+    let volatile = 0x8000;
+    assert!(atomic_semantics(&waits).iter().all(|semantics| [0, volatile].contains(semantics)), "{waits}");
+    assert!(!atomic_semantics(&keeps).iter().all(|semantics| [0, volatile].contains(semantics)), "{keeps}");
+    // The same three, and the atomic load and store beside which nothing else orders.
+    assert_eq!(lines(&waits, "OpAtomicOr").len(), 5, "{waits}");
 }
 
 #[test]
@@ -469,7 +354,7 @@ fn missing_features_are_named_with_their_place() {
         (Feature::ShaderSharedInt64Atomics, |b| b.atomic(AtomicOp::Add, access(Space::Shared, 8), true)),
         (Feature::VulkanMemoryModelDeviceScope, |b| b.body.push(Stmt::Fence(Scope::Device))),
     ];
-    let target = without(lavapipe(), &[Feature::ShaderDeviceClock]);
+    let target = without(Target { quirks: Quirks::default(), ..lavapipe() }, &[Feature::ShaderDeviceClock]);
     for (feature, make) in cases {
         let mut b = Builder::shared(64);
         b.body.push(Stmt::At(place));
@@ -546,97 +431,4 @@ fn errors_of_all_entries_are_reported() {
     let errors = emit(&lavapipe(), &[entry("a", &bad), entry("b", &good), entry("c", &bad)]).unwrap_err();
     let names: Vec<_> = errors.iter().map(|error| error.function.as_deref()).collect();
     assert_eq!(names, [Some("a"), Some("c")]);
-}
-
-/// Ifs and loops in turn, nested so deep.
-fn nested(depth: usize) -> Function {
-    let mut b = Builder::default();
-    let condition = b.any(Type::Bool);
-    let mut body = Vec::new();
-    for level in 0..depth {
-        body = if level % 2 == 0 {
-            vec![Stmt::If { condition, then: body, otherwise: vec![Stmt::Barrier] }]
-        } else {
-            body.push(Stmt::Break);
-            vec![Stmt::Loop(body)]
-        };
-    }
-    b.body.extend(body);
-    b.finish()
-}
-
-#[test]
-fn deep_nesting_is_valid() {
-    emit_valid(&lavapipe(), &nested(100));
-    // Validation takes time quadratic in the depth; emission must not.
-    emit_one(&lavapipe(), &nested(1000));
-}
-
-#[test]
-fn unreachable_ends_are_valid() {
-    let mut b = Builder::default();
-    let condition = b.any(Type::Bool);
-    let var = b.function.var(Type::I32);
-    let value = b.any(Type::I32);
-    let set = Stmt::Set(var, value);
-    let branch = |then: Block, otherwise: Block| Stmt::If { condition, then, otherwise };
-    b.body.extend([
-        branch(vec![], vec![]),
-        branch(vec![], vec![set.clone()]),
-        Stmt::Loop(vec![branch(vec![Stmt::Break], vec![Stmt::Break]), set.clone()]),
-        Stmt::Loop(vec![branch(vec![set.clone(), Stmt::Break], vec![])]),
-        Stmt::Loop(vec![Stmt::Break]),
-        branch(vec![Stmt::Loop(vec![set.clone()]), set.clone()], vec![Stmt::Loop(vec![])]),
-        Stmt::Loop(vec![]),
-        set,
-    ]);
-    let function = b.finish();
-    for target in targets() {
-        emit_valid(&target, &function);
-    }
-}
-
-/// A random tree whose conditions are value 0 and whose statements set variable 0 to it.
-fn tree() -> impl Strategy<Value = Block> {
-    let set = || Just(Stmt::Set(Var(0), Value(0)));
-    prop::collection::vec(set(), 0..3).prop_recursive(8, 200, 4, move |inner| {
-        let branch = (inner.clone(), inner.clone()).prop_map(|(then, otherwise)| Stmt::If {
-            condition: Value(0),
-            then,
-            otherwise,
-        });
-        let stmt = prop_oneof![branch, inner.prop_map(Stmt::Loop), set()];
-        (prop::collection::vec(stmt, 0..4), any::<bool>()).prop_map(|(mut list, broken)| {
-            if broken {
-                list.push(Stmt::Break);
-            }
-            list
-        })
-    })
-}
-
-/// Removes breaks that stand outside of loops.
-fn drop_stray_breaks(block: &mut Block) {
-    block.retain(|stmt| *stmt != Stmt::Break);
-    for stmt in block {
-        if let Stmt::If { then, otherwise, .. } = stmt {
-            drop_stray_breaks(then);
-            drop_stray_breaks(otherwise);
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
-
-    #[test]
-    fn random_trees_are_valid(mut body in tree()) {
-        drop_stray_breaks(&mut body);
-        let mut function = Function::default();
-        let condition = function.value(Type::Bool);
-        function.var(Type::Bool);
-        body.insert(0, Stmt::Let(condition, Op::Const(1)));
-        function.body = body;
-        emit_valid(&lavapipe(), &function);
-    }
 }

@@ -1,0 +1,266 @@
+//! Loops of any length either give right results or an error: the driver of lavapipe ends loops after 65,535 rounds.
+//!
+//! On other devices all of these kernels succeed.
+
+use ptx2spv_runtime::{Error, Kernel, LaunchConfig, Module};
+use ptx2spv_translator::Source;
+
+use crate::Context;
+
+/// * `single(out, n)`: a loop of `n` rounds; each thread stores what it computed.
+/// * `nest(out, n, m, every)`: threads whose number is a multiple of `every` do `n` times `m` rounds, the others one; then
+///   all of the block meet, and each stores what it computed.
+/// * `chain(out, n)`: counts `n` down to zero and uses it as an index with which only zero lies in memory.
+/// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
+///   compare-and-swap in a loop.
+const KERNELS: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+
+.visible .global .u32 seen;
+
+.visible .entry nest(.param .u64 out, .param .u32 n, .param .u32 m, .param .u32 every)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    ld.param.u32 %r2, [m];
+    ld.param.u32 %r3, [every];
+    mov.u32 %r4, %tid.x;
+    rem.u32 %r5, %r4, %r3;
+    setp.eq.u32 %p1, %r5, 0;
+    selp.u32 %r1, %r1, 1, %p1;
+    selp.u32 %r2, %r2, 1, %p1;
+    mov.u32 %r6, 0;
+    mov.u32 %r7, 0;
+outer:
+    mov.u32 %r8, 0;
+inner:
+    mad.lo.u32 %r6, %r6, 3, %r8;
+    add.u32 %r8, %r8, 1;
+    setp.lt.u32 %p2, %r8, %r2;
+    @%p2 bra inner;
+    add.u32 %r7, %r7, 1;
+    setp.lt.u32 %p3, %r7, %r1;
+    @%p3 bra outer;
+    bar.sync 0;
+    mul.wide.u32 %rd2, %r4, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r6;
+    ret;
+}
+
+.visible .entry single(.param .u64 out, .param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, 0;
+    mov.u32 %r3, 0;
+round:
+    mad.lo.u32 %r2, %r2, 3, %r3;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p1, %r3, %r1;
+    @%p1 bra round;
+    mov.u32 %r4, %tid.x;
+    mul.wide.u32 %rd2, %r4, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+
+.visible .entry chain(.param .u64 out, .param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+round:
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra round;
+    mul.wide.u32 %rd2, %r1, 1073741824;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], 7;
+    ret;
+}
+
+.visible .entry swap(.param .u64 out, .param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .f64 %fd<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, 0;
+    mov.f64 %fd1, 0d3FF0000000000000;
+round:
+    red.global.add.f64 [%rd1], %fd1;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, %r1;
+    @%p1 bra round;
+    ret;
+}
+"#;
+
+const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
+const ROW: LaunchConfig = LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared_bytes: 0 };
+/// Rounds that the driver of lavapipe allows, and as many less as the probes may take.
+const BUDGET: u32 = 65_535;
+const SURE: u32 = BUDGET - 8;
+
+fn load(context: &Context) -> Module {
+    context.device.load(&Source::new("loops.ptx", KERNELS)).unwrap()
+}
+
+/// What a thread of `single` (`n` is 1) or `nest` computes.
+fn sum(n: u32, m: u32) -> u32 {
+    (0..n).flat_map(|_| 0..m).fold(0_u32, |x, i| x.wrapping_mul(3).wrapping_add(i))
+}
+
+/// Checks what came of a kernel whose longest thread does so many rounds: right results if they are few, else the error
+/// that names it, or results that are right all the same. Then the device works as before.
+fn check(context: &Context, kernel: &str, rounds: u32, result: Result<Vec<u32>, Error>, expected: &[u32]) {
+    let limited = context.device.target().quirks.loop_budget.is_some();
+    match result {
+        Ok(sums) => {
+            assert_eq!(sums, expected, "{kernel}, {rounds} rounds");
+            assert!(!limited || rounds <= BUDGET, "{kernel}, {rounds} rounds");
+        }
+        Err(Error::Aborted { kernels, reason }) => {
+            assert_eq!(kernels, [kernel], "{rounds} rounds");
+            assert!(limited && rounds > SURE, "{kernel}, {rounds} rounds");
+            assert!(reason.contains("65535"), "{reason}");
+        }
+        Err(other) => panic!("{kernel}, {rounds} rounds: {other}"),
+    }
+    context.device.synchronize().unwrap();
+}
+
+#[test]
+fn single_loops() {
+    for context in Context::both() {
+        let module = load(&context);
+        let kernel = module.kernel("single").unwrap();
+        let out = context.device.alloc(4 * 32).unwrap();
+        let lengths = [1, 65_000, SURE, 70_000, 1_000_000, 5].into_iter().chain(SURE..BUDGET + 5);
+        for n in lengths {
+            kernel.launch(&ROW, &[(&out).into(), n.into()]).unwrap();
+            check(&context, "single", n, out.download(), &[sum(1, n); 32]);
+        }
+        drop((module, kernel, out));
+        context.finish();
+    }
+}
+
+#[test]
+fn nested_loops_in_some_threads() {
+    let context = Context::new();
+    let module = load(&context);
+    let kernel = module.kernel("nest").unwrap();
+    let out = context.device.alloc(4 * 32).unwrap();
+    for (n, m) in [(3, 5), (200, 200), (250, 260), (256, 255), (400, 400), (1, 70_000), (70_000, 1)] {
+        for every in [1, 3, 16, 32] {
+            kernel.launch(&ROW, &[(&out).into(), n.into(), m.into(), every.into()]).unwrap();
+            let expected: Vec<u32> = (0..32_u32).map(|i| if i % every == 0 { sum(n, m) } else { sum(1, 1) }).collect();
+            check(&context, "nest", n * m + n, out.download(), &expected);
+        }
+    }
+    drop((module, kernel, out));
+    context.finish();
+}
+
+/// Code behind a loop that was cut short must not run: here it would write far outside of all memory.
+#[test]
+fn code_behind_cut_loops_is_skipped() {
+    let context = Context::new();
+    let module = load(&context);
+    let kernel = module.kernel("chain").unwrap();
+    for n in [1, 60_000, 70_000, 3_000_000] {
+        let out = context.device.upload(&[0_u32]).unwrap();
+        kernel.launch(&ONE, &[(&out).into(), n.into()]).unwrap();
+        check(&context, "chain", n, out.download(), &[7]);
+    }
+    drop((module, kernel));
+    context.finish();
+}
+
+/// Atomics that are loops use up rounds too, and may be cut short themselves.
+#[test]
+fn loops_of_atomics() {
+    let context = Context::new();
+    let module = load(&context);
+    let kernel = module.kernel("swap").unwrap();
+    let limited = context.device.target().quirks.loop_budget.is_some();
+    let counts = [1, 100, 20_000].into_iter().chain((7_270..7_295).chain(13_000..13_020));
+    let mut stopped = 0;
+    for n in counts {
+        let out = context.device.upload(&[0_f64]).unwrap();
+        kernel.launch(&ROW, &[(&out).into(), n.into()]).unwrap();
+        match out.download::<f64>() {
+            Ok(sum) => assert_eq!(sum, [32.0 * f64::from(n)], "{n} times"),
+            Err(Error::Aborted { .. }) if limited && n > 5_000 => stopped += 1,
+            Err(other) => panic!("{n} times: {other}"),
+        }
+    }
+    assert_eq!(stopped > 0, limited);
+    drop((module, kernel));
+    context.finish();
+}
+
+/// Every call that waits for results reports, once, and names all kernels of the module since the last report.
+#[test]
+fn reports_of_stopped_kernels() {
+    for context in Context::both() {
+        if context.device.target().quirks.loop_budget.is_none() {
+            context.finish();
+            continue;
+        }
+        let (module, other) = (load(&context), load(&context));
+        let (single, chain) = (module.kernel("single").unwrap(), module.kernel("chain").unwrap());
+        let (other_single, out) = (other.kernel("single").unwrap(), context.device.alloc(4 * 32).unwrap());
+        let launch = |kernel: &Kernel, n: u32| kernel.launch(&ONE, &[(&out).into(), n.into()]).unwrap();
+        let names = |result: Result<(), Error>| match result {
+            Ok(()) => vec![],
+            Err(Error::Aborted { kernels, .. }) => kernels,
+            Err(other) => panic!("{other}"),
+        };
+        let device = &context.device;
+        let nothing: &[String] = &[];
+
+        launch(&single, 70_000);
+        launch(&chain, 3);
+        launch(&other_single, 3);
+        assert_eq!(names(device.synchronize()), ["single", "chain"]);
+        assert_eq!(names(device.synchronize()), nothing);
+        // Both modules: one after the other.
+        launch(&other_single, 70_000);
+        launch(&chain, 70_000);
+        assert_eq!(names(out.read(0, &mut [0; 4])), ["single"]);
+        assert_eq!(names(out.read(0, &mut [0; 4])), ["chain"]);
+        assert_eq!(names(out.read(0, &mut [0; 4])), nothing);
+        // Only the first of several sets the word, which stays until somebody looks.
+        launch(&single, 70_000);
+        launch(&single, 3);
+        launch(&single, 70_000);
+        out.write(0, &[0; 4]).unwrap();
+        assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), ["single"]);
+        assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), nothing);
+        let times = single.time(&ONE, &[(&out).into(), 70_000_u32.into()], 3);
+        assert_eq!(names(times.map(drop)), ["single"]);
+        // The module may be gone by then.
+        launch(&chain, 70_000);
+        drop((module, single, chain));
+        assert_eq!(names(device.synchronize()), ["chain"]);
+        launch(&other_single, 70_000);
+        drop((other, other_single, out));
+        context.finish();
+    }
+}

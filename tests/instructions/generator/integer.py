@@ -1,0 +1,210 @@
+"""Integer arithmetic, bit fields and counts."""
+
+from .exact import clamp, number, width, wrap
+from .ptx import Family
+
+ALL = ["u16", "u32", "u64", "s16", "s32", "s64"]
+SIGNED = ["s16", "s32", "s64"]
+
+
+def table(ty, letter):
+    return (ty, f"i{width(ty)}_{letter}")
+
+
+def triple(ty, count):
+    return [table(ty, letter) for letter in "abc"[:count]]
+
+
+def over(ty, function):
+    """A reference on numbers instead of bits; the result wraps."""
+    return lambda *operands: wrap(function(*(number(bits, ty) for bits in operands)), ty)
+
+
+def quotient(a, b):
+    # By zero: what hardware gives; the manual leaves it open.
+    return -1 if b == 0 else (abs(a) // abs(b)) * (-1 if (a < 0) != (b < 0) else 1)
+
+
+def remainder(a, b):
+    # By zero: what hardware gives; the manual leaves it open.
+    return -1 if b == 0 else a - quotient(a, b) * b
+
+
+def arithmetic(tables):
+    family = Family("integer_arithmetic", "Integer add, sub, sad, div, rem, abs, neg, min, max.", tables)
+    simple = {
+        "add": (2, lambda a, b: a + b),
+        "sub": (2, lambda a, b: a - b),
+        "div": (2, quotient),
+        "rem": (2, remainder),
+        "min": (2, min),
+        "max": (2, max),
+        "sad": (3, lambda a, b, c: c + abs(a - b)),
+    }
+    for opcode, (count, function) in simple.items():
+        for ty in ALL:
+            operands = ", ".join(["%d", "%a", "%b", "%c"][: count + 1])
+            family.elementwise(
+                f"{opcode}_{ty}", triple(ty, count), ty, [f"{opcode}.{ty} {operands};"], over(ty, function)
+            )
+    for opcode, function in (("abs", abs), ("neg", lambda a: -a)):
+        for ty in SIGNED:
+            family.elementwise(f"{opcode}_{ty}", [table(ty, "u")], ty, [f"{opcode}.{ty} %d, %a;"], over(ty, function))
+    for opcode, function in (("add", lambda a, b: a + b), ("sub", lambda a, b: a - b)):
+        reference = over("s32", lambda a, b, function=function: clamp(function(a, b), "s32"))
+        family.elementwise(f"{opcode}_sat_s32", triple("s32", 2), "s32", [f"{opcode}.sat.s32 %d, %a, %b;"], reference)
+    return family
+
+
+def products(tables):
+    family = Family("integer_products", "Integer mul, mad, mul24, mad24.", tables)
+    for ty in ALL:
+        bits = width(ty)
+        for part, shift in (("lo", 0), ("hi", bits)):
+            family.elementwise(
+                f"mul_{part}_{ty}",
+                triple(ty, 2),
+                ty,
+                [f"mul.{part}.{ty} %d, %a, %b;"],
+                over(ty, lambda a, b, shift=shift: a * b >> shift),
+            )
+            family.elementwise(
+                f"mad_{part}_{ty}",
+                triple(ty, 3),
+                ty,
+                [f"mad.{part}.{ty} %d, %a, %b, %c;"],
+                over(ty, lambda a, b, c, shift=shift: (a * b >> shift) + c),
+            )
+        if bits < 64:
+            wide = f"{ty[0]}{2 * bits}"
+            family.elementwise(
+                f"mul_wide_{ty}",
+                triple(ty, 2),
+                wide,
+                [f"mul.wide.{ty} %d, %a, %b;"],
+                lambda a, b, ty=ty, wide=wide: wrap(number(a, ty) * number(b, ty), wide),
+            )
+            family.elementwise(
+                f"mad_wide_{ty}",
+                [*triple(ty, 2), table(wide, "c")],
+                wide,
+                [f"mad.wide.{ty} %d, %a, %b, %c;"],
+                lambda a, b, c, ty=ty, wide=wide: wrap(number(a, ty) * number(b, ty) + c, wide),
+            )
+    high = lambda a, b, c: clamp((a * b >> 32) + c, "s32")
+    family.elementwise("mad_hi_sat_s32", triple("s32", 3), "s32", ["mad.hi.sat.s32 %d, %a, %b, %c;"], over("s32", high))
+    for ty in ("u32", "s32"):
+        # The factors are the low 24 bits; the high part is bits 16 to 47 of the product.
+        factor = lambda a, ty=ty: (a & 0xFFFFFF) - ((a & 0x800000) << 1 if ty == "s32" else 0)
+        for part, shift in (("lo", 0), ("hi", 16)):
+            product = lambda a, b, factor=factor, shift=shift: factor(a) * factor(b) >> shift
+            family.elementwise(
+                f"mul24_{part}_{ty}",
+                triple(ty, 2),
+                ty,
+                [f"mul24.{part}.{ty} %d, %a, %b;"],
+                lambda a, b, product=product, ty=ty: wrap(product(a, b), ty),
+            )
+            family.elementwise(
+                f"mad24_{part}_{ty}",
+                triple(ty, 3),
+                ty,
+                [f"mad24.{part}.{ty} %d, %a, %b, %c;"],
+                lambda a, b, c, product=product, ty=ty: wrap(product(a, b) + c, ty),
+            )
+    factor = lambda a: (a & 0xFFFFFF) - ((a & 0x800000) << 1)
+    family.elementwise(
+        "mad24_hi_sat_s32",
+        triple("s32", 3),
+        "s32",
+        ["mad24.hi.sat.s32 %d, %a, %b, %c;"],
+        over("s32", lambda a, b, c: clamp((factor(a) * factor(b) >> 16) + c, "s32")),
+    )
+    return family
+
+
+def highest(value):
+    return value.bit_length() - 1
+
+
+def find(ty, shift):
+    def reference(a):
+        value = number(a, ty)
+        found = highest(~value if value < 0 else value)
+        if shift and found >= 0:
+            found = width(ty) - 1 - found
+        return wrap(found, "u32")
+
+    return reference
+
+
+def extract(ty):
+    """`bfe` as the manual has it, with hardware's one difference: 64-bit forms take position and length whole."""
+    bits = width(ty)
+
+    def reference(a, position, length):
+        if bits == 32:
+            position, length = position & 255, length & 255
+        sign = 0
+        if ty[0] == "s" and length:
+            sign = a >> min(position + length - 1, bits - 1) & 1
+        result = 0
+        for index in range(bits):
+            inside = index < length and position + index < bits
+            result |= (a >> (position + index) & 1 if inside else sign) << index
+        return result
+
+    return reference
+
+
+def insert(bits):
+    def reference(a, b, position, length):
+        if bits == 32:
+            position, length = position & 255, length & 255
+        for index in range(min(length, bits)):
+            if position + index < bits:
+                place = 1 << (position + index)
+                b = b & ~place | ((a >> index & 1) * place)
+        return b
+
+    return reference
+
+
+def bits(tables):
+    family = Family("integer_bits", "popc, clz, bfind, brev, bfe, bfi.", tables)
+    for size in (32, 64):
+        ty = f"b{size}"
+        operand = [(ty, f"i{size}_u")]
+        family.elementwise(f"popc_{ty}", operand, "u32", [f"popc.{ty} %d, %a;"], lambda a: a.bit_count())
+        family.elementwise(
+            f"clz_{ty}", operand, "u32", [f"clz.{ty} %d, %a;"], lambda a, size=size: size - a.bit_length()
+        )
+        family.elementwise(
+            f"brev_{ty}", operand, ty, [f"brev.{ty} %d, %a;"], lambda a, size=size: int(f"{a:0{size}b}"[::-1], 2)
+        )
+        fields = [("u32", "position"), ("u32", "length")]
+        family.elementwise(
+            f"bfi_{ty}",
+            [(ty, f"i{size}_a"), (ty, f"i{size}_b"), *fields],
+            ty,
+            [f"bfi.{ty} %d, %a, %b, %c, %e;"],
+            insert(size),
+        )
+        for sign in "us":
+            ty = f"{sign}{size}"
+            family.elementwise(
+                f"bfe_{ty}", [(ty, f"i{size}_u"), *fields], ty, [f"bfe.{ty} %d, %a, %b, %c;"], extract(ty)
+            )
+            for shift in ("", ".shiftamt"):
+                family.elementwise(
+                    f"bfind{shift.replace('.', '_')}_{ty}",
+                    [(ty, f"i{size}_u")],
+                    "u32",
+                    [f"bfind{shift}.{ty} %d, %a;"],
+                    find(ty, bool(shift)),
+                )
+    return family
+
+
+def families(tables):
+    return [arithmetic(tables), products(tables), bits(tables)]

@@ -1,0 +1,295 @@
+"""mov with packing, special registers and addresses; cvta and isspacep; predicated execution."""
+
+from .exact import FORMATS, width
+from .memory import expectation
+from .ptx import Family
+
+TYPES = ["b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"]
+
+
+def table(ty):
+    return ty if ty in FORMATS else f"i{width(ty)}"
+
+
+def moves(tables):
+    family = Family("move", "mov between registers, of constants, and of packed values.", tables)
+    constants = {
+        "b16": "0xfedc",
+        "u16": "65535",
+        "s16": "-2",
+        "b32": "0x89abcdef",
+        "u32": "4294967295",
+        "s32": "-2147483647",
+        "b64": "0x8123456789abcdef",
+        "u64": "18446744073709551615",
+        "s64": "-9223372036854775807",
+        "f32": "0f3fc00001",
+        "f64": "0d3ff8000000000001",
+    }
+    for ty in TYPES:
+        bits = {"check": {"nan": "bits"}} if ty in FORMATS else {}
+        family.elementwise(f"mov_{ty}", [(ty, f"{table(ty)}_u")], ty, [f"mov.{ty} %d, %a;"], lambda a: a, **bits)
+        text = constants[ty]
+        value = int(text[2:], 16) if text[:2] in ("0f", "0d") else int(text, 0)
+        constant(family, ty, text, value)
+    predicate = ["setp.ne.u32 %p, %a, 0;", "mov.pred %q, %p;", "selp.b32 %d, 5, 3, %q;"]
+    family.elementwise("mov_pred", [("u32", "flag")], "u32", predicate, lambda a: 5 if a else 3, ".reg .pred %p, %q;")
+    parts = [(32, 16, 2), (64, 16, 4), (64, 32, 2)]
+    for whole, part, count in parts:
+        names = [f"%e{index}" for index in range(count)]
+        backward = ", ".join(reversed(names))
+        mask = (1 << part) - 1
+
+        def reverse(a, part=part, count=count, mask=mask):
+            return sum((a >> (part * index) & mask) << (part * (count - 1 - index)) for index in range(count))
+
+        family.elementwise(
+            f"mov_b{whole}_{count}x{part}",
+            [(f"b{whole}", f"i{whole}_u")],
+            f"b{whole}",
+            [f"mov.b{whole} {{{', '.join(names)}}}, %a;", f"mov.b{whole} %d, {{{backward}}};"],
+            reverse,
+            f".reg .b{part} %e<{count}>;",
+        )
+        sink = ", ".join(["_"] * (count - 1) + [names[-1]])
+        family.elementwise(
+            f"mov_b{whole}_{count}x{part}_sink",
+            [(f"b{whole}", f"i{whole}_u")],
+            f"b{part}",
+            [f"mov.b{whole} {{{sink}}}, %a;", f"mov.b{part} %d, {names[-1]};"],
+            lambda a, whole=whole, part=part: a >> (whole - part),
+            f".reg .b{part} %e<{count}>;",
+        )
+    return family
+
+
+def constant(family, ty, text, value):
+    entry = f"mov_{ty}_constant"
+    family.kernel(
+        entry,
+        [".param .u64 out"],
+        [".reg .b64 %po;", f".reg .{ty} %d;"],
+        ["ld.param.u64 %po, [out];", f"mov.{ty} %d, {text};", f"st.global.{ty} [%po], %d;"],
+    )
+    family.case(entry, entry, [{"type": ty, "zeros": 1}], [expectation(ty, [value])], block=1)
+
+
+def bytes_(tables):
+    family = Family("move_bytes", "mov that packs and unpacks bytes, which needs 8-bit registers.", tables)
+    for whole in (16, 32):
+        count = whole // 8
+        names = [f"%e{index}" for index in range(count)]
+        reverse = lambda a, count=count: int.from_bytes(a.to_bytes(count, "little"), "big")
+        family.elementwise(
+            f"mov_b{whole}_{count}x8",
+            [(f"b{whole}", f"i{whole}_u")],
+            f"b{whole}",
+            [f"mov.b{whole} {{{', '.join(names)}}}, %a;", f"mov.b{whole} %d, {{{', '.join(reversed(names))}}};"],
+            reverse,
+            f".reg .b8 %e<{count}>;",
+        )
+    return family
+
+
+def special(tables):
+    family = Family("move_special", "mov from the special registers for the place of a thread.", tables)
+    names = [f"%{register}.{axis}" for register in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"] + ["%laneid"]
+    grid, block = (2, 3, 2), (4, 3, 6)
+    threads = block[0] * block[1] * block[2]
+    # The number of the thread in the grid, blocks and threads counted with x running fastest.
+    body = [
+        "ld.param.u64 %po, [out];",
+        "mov.u32 %t, %ctaid.z;",
+        "mov.u32 %v, %ctaid.y;",
+        f"mad.lo.u32 %t, %t, {grid[1]}, %v;",
+        "mov.u32 %v, %ctaid.x;",
+        f"mad.lo.u32 %t, %t, {grid[0]}, %v;",
+        "mov.u32 %v, %tid.z;",
+        f"mad.lo.u32 %t, %t, {block[2]}, %v;",
+        "mov.u32 %v, %tid.y;",
+        f"mad.lo.u32 %t, %t, {block[1]}, %v;",
+        "mov.u32 %v, %tid.x;",
+        f"mad.lo.u32 %t, %t, {block[0]}, %v;",
+        f"mad.wide.u32 %po, %t, {4 * len(names)}, %po;",
+    ]
+    for place, name in enumerate(names):
+        body += [f"mov.u32 %v, {name};", f"st.global.u32 [%po+{4 * place}], %v;"]
+    family.kernel("places", [".param .u64 out"], [".reg .b64 %po;", ".reg .u32 %t, %v;"], body)
+    expected = []
+    for z, y, x in ((z, y, x) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])):
+        for number in range(threads):
+            place = (number % block[0], number // block[0] % block[1], number // block[0] // block[1])
+            expected += [*place, *block, x, y, z, *grid, number % 32]
+    # The first and the last block are enough.
+    size = threads * len(names)
+    args = [{"type": "u32", "zeros": len(expected)}]
+    expect = [{"arg": 0, "data": expected[:size]}, {"arg": 0, "offset": len(expected) - size, "data": expected[-size:]}]
+    family.case("places", "places", args, expect, block=block, grid=grid)
+    return family
+
+
+def addresses(tables):
+    directives = (
+        ".global .align 4 .u32 numbers[4] = {10, 11, 12, 13};\n.const .align 4 .u32 constants[4] = {20, 21, 22, 23};\n"
+    )
+    family = Family("move_addresses", "Addresses by mov and cvta, back by cvta.to, and isspacep.", tables, directives)
+    declared = [
+        ".reg .b64 %po, %x, %y;",
+        ".reg .u32 %v;",
+        ".reg .pred %p;",
+        ".shared .align 4 .b8 everyone[16];",
+        ".local .align 4 .b8 own[16];",
+    ]
+    body, expected = ["ld.param.u64 %po, [out];"], []
+
+    def put(lines, value):
+        body.extend([*lines, f"st.global.u32 [%po+{4 * len(expected)}], %v;"])
+        expected.append(value)
+
+    equal = ["setp.eq.u64 %p, %x, %y;", "selp.u32 %v, 1, 0, %p;"]
+    put(["mov.u64 %x, numbers;", "ld.global.u32 %v, [%x+4];"], 11)
+    put(["mov.u64 %x, numbers+8;", "ld.global.u32 %v, [%x];"], 12)
+    put(["mov.u64 %x, constants+4;", "ld.const.u32 %v, [%x];"], 21)
+    put(
+        ["mov.u32 %v, 77;", "st.shared.u32 [everyone+4], %v;", "mov.u64 %x, everyone+4;", "ld.shared.u32 %v, [%x];"], 77
+    )
+    put(["mov.u32 %v, 88;", "st.local.u32 [own+8], %v;", "mov.u64 %x, own+8;", "ld.local.u32 %v, [%x];"], 88)
+    for space, variable in (("global", "numbers"), ("const", "constants"), ("shared", "everyone"), ("local", "own")):
+        put(
+            [f"mov.u64 %x, {variable};", f"cvta.{space}.u64 %y, {variable};", f"cvta.to.{space}.u64 %y, %y;", *equal], 1
+        )
+        put(
+            [
+                f"mov.u64 %x, {variable}+4;",
+                f"cvta.{space}.u64 %x, %x;",
+                f"cvta.{space}.u64 %y, {variable};",
+                "add.u64 %y, %y, 4;",
+                *equal,
+            ],
+            1,
+        )
+        for asked in ("global", "shared", "local"):
+            # Whether constants count as global memory is left out: only NVIDIA devices have a window for them.
+            if (space, asked) != ("const", "global"):
+                put([f"isspacep.{asked} %p, %y;", "selp.u32 %v, 1, 0, %p;"], int(asked == space))
+    put(["ld.param.u64 %y, [out];", "isspacep.global %p, %y;", "selp.u32 %v, 1, 0, %p;"], 1)
+    put(["isspacep.shared %p, %y;", "selp.u32 %v, 1, 0, %p;"], 0)
+    put(["isspacep.local %p, %y;", "selp.u32 %v, 1, 0, %p;"], 0)
+    family.kernel("addresses", [".param .u64 out"], declared, body)
+    family.case(
+        "addresses", "addresses", [{"type": "u32", "zeros": len(expected)}], [{"arg": 0, "data": expected}], block=1
+    )
+    return family
+
+
+def qualified_addresses(tables):
+    family = Family("move_addresses_cta", "cvta and isspacep with .shared::cta.", tables)
+    body = [
+        "ld.param.u64 %po, [out];",
+        "mov.u64 %x, everyone;",
+        "cvta.shared::cta.u64 %y, everyone;",
+        "isspacep.shared::cta %p, %y;",
+        "selp.u32 %v, 1, 0, %p;",
+        "st.global.u32 [%po], %v;",
+        "isspacep.shared::cta %p, %po;",
+        "selp.u32 %v, 1, 0, %p;",
+        "st.global.u32 [%po+4], %v;",
+        "cvta.to.shared::cta.u64 %y, %y;",
+        "setp.eq.u64 %p, %x, %y;",
+        "selp.u32 %v, 1, 0, %p;",
+        "st.global.u32 [%po+8], %v;",
+    ]
+    family.kernel(
+        "addresses",
+        [".param .u64 out"],
+        [".reg .b64 %po, %x, %y;", ".reg .u32 %v;", ".reg .pred %p;", ".shared .align 4 .b8 everyone[16];"],
+        body,
+    )
+    family.case("addresses", "addresses", [{"type": "u32", "zeros": 3}], [{"arg": 0, "data": [1, 0, 1]}], block=1)
+    return family
+
+
+def parameter_addresses(tables):
+    family = Family("move_addresses_param", "The generic address of a kernel's parameter.", tables)
+    body = [
+        "ld.param.u64 %po, [out];",
+        "cvta.param.u64 %x, p;",
+        "ld.u32 %v, [%x+4];",
+        "st.global.u32 [%po], %v;",
+        "cvta.to.param.u64 %x, %x;",
+        "ld.param.u32 %v, [%x+8];",
+        "st.global.u32 [%po+4], %v;",
+    ]
+    params = [".param .u64 out", ".param .align 4 .b8 p[12]"]
+    family.kernel("addresses", params, [".reg .b64 %po, %x;", ".reg .u32 %v;"], body)
+    args = [{"type": "u32", "zeros": 2}, {"type": "bytes", "value": "0100000002000000fffffffe"}]
+    family.case("addresses", "addresses", args, [{"arg": 0, "data": [2, 0xFEFFFFFF]}], block=1)
+    return family
+
+
+def predicated(tables):
+    family = Family("predicated", "Instructions under a predicate and its negation.", tables)
+    pair = [("u32", "i32_a"), ("u32", "flag")]
+    test = "setp.ne.u32 %p, %b, 0;"
+    declared = ".reg .pred %p, %q; .reg .b16 %h, %g; .reg .u64 %w;"
+
+    def put(name, lines, reference, inputs=pair):
+        family.elementwise(name, inputs, "u32", [test, *lines], reference, declared)
+
+    wrap = lambda value: value & 0xFFFFFFFF
+    put(
+        "arithmetic",
+        ["mov.u32 %d, 9;", "@%p add.u32 %d, %a, 1;", "@!%p sub.u32 %d, %a, 1;"],
+        lambda a, b: wrap(a + 1 if b else a - 1),
+    )
+    put("one_side", ["mov.u32 %d, 9;", "@%p mul.lo.u32 %d, %a, 3;"], lambda a, b: wrap(a * 3) if b else 9)
+    put(
+        "destination_of_predicate",
+        ["setp.eq.u32 %q, %a, %a;", "@%p setp.ne.u32 %q, %a, %a;", "selp.u32 %d, 1, 0, %q;"],
+        lambda a, b: 1 - b,
+    )
+    put("own_predicate", ["@%p setp.eq.u32 %p, %a, 0;", "selp.u32 %d, 1, 0, %p;"], lambda a, b: int(a == 0) if b else 0)
+    put(
+        "unpacking",
+        ["mov.b32 {%h, %g}, %a;", "@%p mov.b32 {%g, %h}, %a;", "mov.b32 %d, {%g, %h};"],
+        lambda a, b: a if b else wrap(a >> 16 | a << 16),
+    )
+    put("division", ["mov.u32 %d, 9;", "@%p div.u32 %d, %a, %b;"], lambda a, b: a if b else 9)
+    put("load", ["mov.u32 %d, 9;", "@!%p mov.u64 %pa, 0;", "@%p ld.global.u32 %d, [%pa];"], lambda a, b: a if b else 9)
+    put(
+        "store",
+        [
+            "mov.u32 %d, 9;",
+            "mov.u64 %w, %po;",
+            "@!%p mov.u64 %w, 0;",
+            "@%p st.global.u32 [%w], %a;",
+            "@%p ld.global.u32 %d, [%po];",
+        ],
+        lambda a, b: a if b else 9,
+    )
+    put(
+        "atomic",
+        [
+            "st.global.u32 [%po], %a;",
+            "mov.u32 %d, 0;",
+            "@%p atom.global.add.u32 %d, [%po], 5;",
+            "ld.global.u32 %b, [%po];",
+            "sub.u32 %d, %b, %d;",
+        ],
+        lambda a, b: 5 if b else a,
+    )
+    put("leaving", ["st.global.u32 [%po], %a;", "@%p exit;", "not.b32 %d, %a;"], lambda a, b: a if b else wrap(~a))
+    put("returning", ["st.global.u32 [%po], %a;", "@!%p ret;", "not.b32 %d, %a;"], lambda a, b: wrap(~a) if b else a)
+    return family
+
+
+def families(tables):
+    return [
+        moves(tables),
+        bytes_(tables),
+        special(tables),
+        addresses(tables),
+        qualified_addresses(tables),
+        parameter_addresses(tables),
+        predicated(tables),
+    ]

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Writes the PTX files, case files and operand tables of this folder. See README.md."""
+
+from pathlib import Path
+
+from generator import approximate, atomics, compare, control, convert, floats, integer, logic, memory, movement
+from generator.values import tables
+
+
+def main():
+    folder = Path(__file__).resolve().parent
+    contents = tables() | approximate.operand_tables()
+    Path(folder, "data").mkdir(exist_ok=True)
+    for name, (bits, values) in contents.items():
+        data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
+        Path(folder, "data", f"{name}.bin").write_bytes(data)
+    # Families that were renamed must leave nothing behind.
+    for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
+        old.unlink()
+    total = 0
+    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics, control):
+        for family in module.families(contents):
+            total += family.write(folder)
+    print(f"{total} cases")
+
+
+if __name__ == "__main__":
+    main()

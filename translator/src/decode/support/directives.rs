@@ -1,0 +1,65 @@
+//! The manual's directives, each with a module that uses it.
+
+use super::{Directive, Use};
+
+const fn directive(name: &'static str, sample: &'static str) -> Directive {
+    Directive { name, sample, uses: &[], remark: "" }
+}
+
+impl Directive {
+    const fn uses(self, uses: &'static [Use]) -> Self {
+        Self { uses, ..self }
+    }
+
+    const fn remark(self, remark: &'static str) -> Self {
+        Self { remark, ..self }
+    }
+}
+
+const NOTHING: &str = "Accepted; has no effect.";
+const KERNEL: &str = ".visible .entry k() { ret; }";
+
+/// All directives by name. The header's own stand before every sample.
+pub(super) const ALL: &[Directive] = &[
+    directive("address_size", KERNEL).uses(&[Use {
+        words: "modules with 32-bit addresses",
+        sample: ".version 8.1\n.target sm_90\n.address_size 32\n.entry k() { ret; }",
+    }]),
+    directive("alias", ".func f() { ret; } .alias g, f; .entry k() { call g; ret; }"),
+    directive(
+        "branchtargets",
+        ".entry k() { .reg .u32 %i; mov.u32 %i, 0; a: .branchtargets b, c; brx.idx %i, a; b: ret; c: exit; }",
+    ),
+    directive(
+        "callprototype",
+        ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; p: .callprototype _ (); call %a, (), p; ret; }",
+    ),
+    directive(
+        "calltargets",
+        ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; t: .calltargets f; call %a, (), t; ret; }",
+    ),
+    directive("common", ".common .global .u32 x; .entry k() { ret; }")
+        .remark("Modules are not linked with each other."),
+    directive("entry", ".entry k() { ret; }"),
+    directive("explicitcluster", ".entry k() .explicitcluster .reqnctapercluster 1 { ret; }"),
+    directive("extern", ".extern .shared .align 16 .b8 s[]; .entry k() { ret; }").uses(&[Use {
+        words: "variables and functions that another module defines",
+        sample: ".extern .global .u32 x; .entry k() { .reg .u32 %r; ld.global.u32 %r, [x]; ret; }",
+    }]),
+    directive("file", ".file 1 \"k.cu\"\n.entry k() { ret; }").remark(NOTHING),
+    directive("func", ".func (.reg .u32 r) f(.reg .u32 a) { mov.u32 r, a; ret; } .entry k() { ret; }")
+        .remark("Calls are inlined; what can't be called is under `call`."),
+    directive("loc", ".file 1 \"k.cu\"\n.entry k() { .loc 1 2 3\nret; }").remark(NOTHING),
+    directive("maxclusterrank", ".entry k() .maxclusterrank 4 { ret; }").remark(NOTHING),
+    directive("maxnreg", ".entry k() .maxnreg 32 { ret; }").remark(NOTHING),
+    directive("maxntid", ".entry k() .maxntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
+    directive("minnctapersm", ".entry k() .maxntid 64 .minnctapersm 2 { ret; }").remark(NOTHING),
+    directive("noreturn", ".func f() .noreturn { exit; } .entry k() { call f; ret; }").remark(NOTHING),
+    directive("pragma", ".entry k() { .pragma \"nounroll\"; ret; }").remark(NOTHING),
+    directive("reqnctapercluster", ".entry k() .reqnctapercluster 2 { ret; }"),
+    directive("reqntid", ".entry k() .reqntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
+    directive("target", KERNEL).remark("`map_f64_to_f32` and `texmode_…` have no effect."),
+    directive("version", KERNEL).remark("Any version; newer ones give errors only where something new is used."),
+    directive("visible", ".visible .entry k() { ret; }").remark("Modules are not linked with each other."),
+    directive("weak", ".weak .entry k() { ret; }").remark("Modules are not linked with each other."),
+];
