@@ -19,7 +19,7 @@ fn translate(
     keep_going: bool,
 ) -> Result<Translation, Diagnostics> {
     let source = Source::new("test.ptx", text);
-    Program::new(&source)?.translate(&Options { target, entries, keep_going })
+    Program::new(&source)?.translate(&Options { entries, keep_going, ..Options::new(target) })
 }
 
 /// Translates a module, which must succeed.
@@ -511,5 +511,15 @@ fn barriers_that_only_some_threads_reach_become_one() {
         barriers("mov.u32 %r1, %tid.x; LOOP: bar.sync 0; sub.u32 %r1, %r1, 1; setp.gt.s32 %p1, %r1, 0; @%p1 bra LOOP;"),
         2
     );
-    refused(&kernel("k", "¦bar.sync 0, 32;"), &["a barrier for a part of the block's threads"]);
+}
+
+#[test]
+fn barriers_that_wait_for_a_number_of_threads_make_it_the_block_s() {
+    let block = accepted(&kernel("k", "bar.sync 0, 64; bar.sync 1, 64;")).interface.entries[0].block.clone();
+    assert_eq!((block.threads, block.required), (Some(64), None));
+    let part = "a barrier for a part of the block's threads";
+    refused(&kernel("k", "bar.sync 0, 64; ¦bar.sync 1, 32;"), &[part]);
+    refused(&kernel("k", "mov.u32 %r1, %ntid.x; ¦bar.sync 0, %r1;"), &[part]);
+    accepted(".entry k() .reqntid 32, 2 { bar.sync 0, 64; ret; }");
+    refused(".entry k() .reqntid 64 { ¦bar.sync 0, 32; ret; }", &[part]);
 }
