@@ -33,13 +33,6 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str, quirks: &Quirks) ->
         }
         // All chips that this driver supports have fused instructions and no others for `Fma`.
         vk::DriverId::NVIDIA_PROPRIETARY => Facts { fma_f32_fused: true, fma_f64_fused: true, ..Facts::default() },
-        vk::DriverId::NVIDIA_PROPRIETARY => Facts {
-            fma_f32_fused: true,
-            fma_f64_fused: true,
-            global_atomic_add_f32_flushes: true,
-            exp2_f32_close: true,
-            ..Facts::default()
-        },
         _ => Facts::default(),
     }
 }
@@ -55,6 +48,7 @@ pub(crate) fn quirks(driver: vk::DriverId, driver_info: &str, validation: bool) 
             loop_values_lost: true,
             memory_barriers_wait: is_mesa(driver_info, 22, 3),
             loop_budget: Some(65_535),
+            nesting: Some(64),
             denorm_preserve_unadvertised: false,
         },
         // Seen in 580: it doesn't advertise `DenormPreserve`, flushes f32 without it, and keeps denormals with it.
@@ -96,6 +90,7 @@ mod tests {
             loop_values_lost: true,
             memory_barriers_wait: true,
             loop_budget: Some(65_535),
+            nesting: Some(64),
             denorm_preserve_unadvertised: false,
         };
         assert_eq!(quirks(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)", false), all);

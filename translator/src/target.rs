@@ -165,7 +165,6 @@ impl Facts {
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
     /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    /// `Fma` on f32 flushes all the same, and its `Sqrt` is one unit off in a sixth of all cases.
     pub const NVIDIA_580: Facts =
         Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
 }
@@ -214,6 +213,9 @@ pub struct Quirks {
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
     /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
     pub loop_budget: Option<u32>,
+    /// Nested conditionals and loops that the driver gets right; it ignores deeper ones. llvmpipe stops at 80
+    /// (`LP_MAX_TGSI_NESTING`), of which its own passes may take some.
+    pub nesting: Option<u32>,
     /// The driver honours `DenormPreserve` for f32 and f64, and flushes f32 without it, but doesn't say that it has it
     /// (`shaderDenormPreserveFloat32`). Modules then declare it all the same, which validation layers complain of.
     pub denorm_preserve_unadvertised: bool,
@@ -309,6 +311,7 @@ impl Target {
                 loop_values_lost: true,
                 memory_barriers_wait: true,
                 loop_budget: Some(65_535),
+                nesting: Some(64),
                 denorm_preserve_unadvertised: false,
             },
             facts: Facts {

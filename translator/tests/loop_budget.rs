@@ -123,7 +123,7 @@ fn the_word_follows_the_variables_whatever_the_entries() {
     let program = Program::new(&source).unwrap();
     let mut target = Target::preset("lavapipe").unwrap();
     let interface = |target: &Target, entries: Option<&[String]>| {
-        program.translate(&Options { target, entries, keep_going: false }).unwrap().interface
+        program.translate(&Options { entries, ..Options::new(target) }).unwrap().interface
     };
     let all = interface(&target, None);
     assert_eq!((all.status, all.variables.size), (Some(Status { offset: 8 }), 12));

@@ -133,7 +133,6 @@ fn translates(sample: &str) -> bool {
     let header = if sample.starts_with(".version") { "" } else { ".version 8.1\n.target sm_90\n.address_size 64\n" };
     let source = Source::new("sample", format!("{header}{sample}"));
     let target = Target::preset("nvidia");
-    let options = target.as_ref().map(|target| Options::new(target));
     let options = target.as_ref().map(Options::new);
     let program = Program::new(&source);
     matches!((program, options), (Ok(program), Some(options)) if program.translate(&options).is_ok())

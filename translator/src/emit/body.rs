@@ -128,6 +128,7 @@ impl<'f> Body<'_, '_, 'f> {
     }
 
     fn statements(&mut self) -> Result<()> {
+        let limit = self.module.target.quirks.nesting.map_or(NESTING_LIMIT, |most| NESTING_LIMIT.min(most as usize));
         let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function }];
         while let Some(frame) = stack.last_mut() {
             // What stands behind a terminator can't be reached: a Break, or a construct that nothing leaves.
@@ -152,11 +153,11 @@ impl<'f> Body<'_, '_, 'f> {
                 }
             }
             // The function itself is no construct.
-            if stack.len() > NESTING_LIMIT + 1 {
+            if stack.len() > limit + 1 {
                 return Err(ErrorKind::Limit {
                     what: "nesting of control flow".into(),
                     needed: stack.len() as u64 - 1,
-                    available: NESTING_LIMIT as u64,
+                    available: limit as u64,
                 });
             }
         }
