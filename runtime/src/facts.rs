@@ -9,22 +9,9 @@ use ptx2spv_translator::target::{Facts, Quirks};
 /// The facts of a driver, by its id and `driverInfo` text, where its modules are emitted with these quirks.
 pub(crate) fn known(driver: vk::DriverId, driver_info: &str, quirks: &Quirks) -> Facts {
     match driver {
-        // Measured against correctly rounded references on tens of thousands of operands, subnormal ones included: the
-        // x86 code that it generates divides and takes roots exactly, but `Fma` is a multiplication and an addition.
-        vk::DriverId::MESA_LLVMPIPE if cfg!(target_arch = "x86_64") && is_mesa(driver_info, 22, 3) => Facts {
-            fma_f32_fused: false,
-            fma_f32_denormals: false,
-            fma_f64_fused: false,
-            div_f32_rounded: true,
-            div_f64_rounded: true,
-            sqrt_f32_rounded: true,
-            sqrt_f64_rounded: true,
-            denormals_f32_kept: true,
-            global_atomic_add_f32_flushes: false,
-            shared_atomic_add_f32_keeps: true,
-            // Up to 3 ulp off.
-            exp2_f32_close: false,
-        },
+        vk::DriverId::MESA_LLVMPIPE if cfg!(target_arch = "x86_64") && is_mesa(driver_info, 22, 3) => {
+            Facts::LLVMPIPE_22_3
+        }
         // Measured on driver 580 with an H200, on tens of thousands of operands. What flushes denormals can't be right
         // for them: its f32 division is, where they are preserved.
         vk::DriverId::NVIDIA_PROPRIETARY if is_measured_nvidia(driver_info) => {

@@ -161,8 +161,10 @@ def between_floats(to, source, mode, modifiers):
         else:
             value = source_format.value(bits)
             value = Fraction(round_integral(value, mode)) if mode else value
-            # Hardware flushes what is below the least normal number before rounding, which might lift it there.
-            if ".ftz" in modifiers and to == "f32" and abs(value) < format_.value(format_.smallest_normal):
+            # Hardware flushes what is below the least normal number when rounded to full precision, as if the exponent
+            # went on. Half a unit of the last place below it is a quarter of that above it.
+            least = format_.value(format_.smallest_normal) * (1 - Fraction(2) ** -(format_.fraction + 2))
+            if ".ftz" in modifiers and to == "f32" and abs(value) < least:
                 value = Fraction(0)
             result = format_.round(value, negative)
         if ".ftz" in modifiers and to == "f32" and not format_.is_nan(result):

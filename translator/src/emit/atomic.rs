@@ -260,7 +260,9 @@ impl Body<'_, '_, '_> {
                 self.compute(Op::Select, ty, &[wrap, operand, next])
             }
             AtomicOp::FAdd => {
-                let float = self.ty(if width == Type::I64 { Type::F64 } else { Type::F32 })?;
+                let float = if width == Type::I64 { Type::F64 } else { Type::F32 };
+                self.added_floats.push(float);
+                let float = self.ty(float)?;
                 let old = self.flushed(flush, old)?;
                 let old = self.compute(Op::Bitcast, float, &[old]);
                 let operand = self.flushed(flush, operand)?;

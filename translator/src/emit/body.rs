@@ -36,6 +36,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         push_pairs: FxHashMap::default(),
         shared: SharedLayout::choose(module, entry.function),
         local: 0,
+        added_floats: Vec::new(),
         offsets: Offsets::default(),
         decoy: 0,
         interface: Vec::new(),
@@ -71,6 +72,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) shared: SharedLayout,
     /// The variable of local memory, once used.
     pub(super) local: Word,
+    /// Types that loops around compare-and-swap add, which need not be those of any value of the function.
+    pub(super) added_floats: Vec<Type>,
     /// Which 32-bit values are another one plus a constant.
     pub(super) offsets: Offsets,
     /// The condition that is never true, once used.
@@ -119,7 +122,7 @@ impl<'f> Body<'_, '_, 'f> {
             blocks,
         };
         for (width, float) in [(32, Type::F32), (64, Type::F64)] {
-            if self.function.values.contains(&float) {
+            if self.added_floats.contains(&float) || self.function.values.contains(&float) {
                 self.module.float_controls(id, width);
             }
         }

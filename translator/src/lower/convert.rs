@@ -125,11 +125,12 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let value = match (from.bits(), to.bits()) {
         (32, 64) => l.b.widen(value),
         (64, 32) if flush => {
-            // What is below the least normal number is flushed before rounding might lift it there.
+            // Flushed is what is below the least normal number once rounded to 24 bits of any exponent.
             let bits = l.b.bits(value);
             let magnitude = l.b.magnitude(bits);
-            let least_normal = l.b.i64(f64::from(f32::MIN_POSITIVE).to_bits());
-            let tiny = l.b.ult(magnitude, least_normal);
+            let least = f64::from(f32::MIN_POSITIVE) * (1.0 - f64::from(f32::EPSILON) / 4.0);
+            let least = l.b.i64(least.to_bits());
+            let tiny = l.b.ult(magnitude, least);
             let zero = l.b.and_const(bits, 1 << 63);
             let bits = l.b.select(tiny, zero, bits);
             let value = l.b.bitcast(bits, float_type(from));

@@ -39,9 +39,9 @@ pub fn nested(depth: usize) -> Function {
 
 #[test]
 fn deep_nesting_is_valid() {
-    emit_valid(&lavapipe(), &nested(100));
+    emit_valid(&nvidia(), &nested(100));
     // Validation takes time quadratic in the depth; emission must not.
-    emit_one(&lavapipe(), &nested(1000));
+    emit_one(&nvidia(), &nested(1000));
 }
 
 #[test]

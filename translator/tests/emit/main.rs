@@ -10,7 +10,7 @@ use ptx2spv_translator::emit::{EmitEntry, emit};
 use ptx2spv_translator::ir::{
     Access, AtomicOp, Binary, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
 };
-use ptx2spv_translator::target::Quirks;
+use ptx2spv_translator::target::{Facts, Quirks};
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
 
 use flow::nested;
@@ -262,10 +262,18 @@ fn float_addition_is_native_where_the_target_has_it_and_treats_denormals_as_ptx_
         b.atomic(AtomicOp::FAdd, access(space, 4), true);
         b.finish()
     };
+    let trusted = |trust: fn(&mut Facts)| {
+        let mut target = nvidia();
+        target.facts = Facts::default();
+        trust(&mut target.facts);
+        target
+    };
+    // Sums in global memory flush denormals, those in shared memory don't.
+    let flushing = trusted(|facts| facts.global_atomic_add_f32_flushes = true);
+    let keeping = trusted(|facts| facts.shared_atomic_add_f32_keeps = true);
     for (space, feature, target, other) in [
-        // Sums in global memory flush denormals, those in shared memory don't.
-        (Space::Global, Feature::ShaderBufferFloat32AtomicAdd, nvidia(), lavapipe()),
-        (Space::Shared, Feature::ShaderSharedFloat32AtomicAdd, lavapipe(), nvidia()),
+        (Space::Global, Feature::ShaderBufferFloat32AtomicAdd, flushing.clone(), keeping.clone()),
+        (Space::Shared, Feature::ShaderSharedFloat32AtomicAdd, keeping, flushing),
     ] {
         let function = sum(space);
         let emitted = emit_one(&target, &function);
