@@ -228,6 +228,24 @@ fn prototypes_stand_for_the_functions_that_follow() {
 }
 
 #[test]
+fn arguments_and_results_fit_the_function() {
+    let function = ".func (.reg .u32 y) f(.reg .f32 x) { cvt.rzi.u32.f32 y, x; ret; }\n\
+                    .func (.param .b32 y) g(.param .align 4 .b8 x[8]) { st.param.b32 [y], 1; ret; }\n";
+    let call = |call: &str| function.to_owned() + &kernel("k", call);
+    accepted(&call("call (%r1), f, (%f1); call (%b1), f, (%b2); call (_), f, (0f3F800000); call (%r1), f, (1.5);"));
+    refused(&call("call (%r1), f, (¦%r2);"), &["register `%r2` is .u32, which does not fit the type .f32"]);
+    refused(&call("call (%r1), f, (¦%fd1);"), &["register `%fd1` is .f64, which does not fit the type .f32"]);
+    refused(&call("call (¦%rd1), f, (%f1);"), &["register `%rd1` is .u64, which does not fit the type .u32"]);
+    refused(&call("call (¦5), f, (%f1);"), &["expected a destination register of type .u32"]);
+    refused(&call("call (%r1), f, (¦_);"), &["expected a register or constant of type .f32"]);
+    refused(&call("call (%r1), f, (¦1);"), &["no constant of type .f32"]);
+    refused(&call("call (%r1), g, (¦%rd1);"), &["expected a `.param` variable for an array"]);
+    let pass = |size: u32, mark: &str| call(&format!("{{ .param .align 4 .b8 p[{size}]; {mark}call (%r1), g, (p); }}"));
+    accepted(&pass(8, ""));
+    refused(&pass(12, "¦"), &["`g` takes 8 bytes here, 12 are passed"]);
+}
+
+#[test]
 fn registers_of_the_module() {
     let both = kernel("a", "mov.u32 %g, 1; st.global.u32 [%rd1], %g;") + &kernel("b", "st.global.u32 [%rd1], %g;");
     accepted(&(".reg .u32 %g;\n".to_owned() + &both));
