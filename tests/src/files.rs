@@ -10,23 +10,15 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Directories with launch cases, and beside them the PTX that these name. `instructions` comes and goes with the
-/// generator that writes it; the others are always there.
+/// Directories with launch cases, and beside them the PTX that these name.
 pub fn case_directories() -> Vec<PathBuf> {
-    let instructions = root().join("instructions");
-    let mut directories = vec![root().join("kernels")];
-    if instructions.is_dir() {
-        directories.push(instructions);
-    }
-    directories
+    ["kernels", "instructions", "ptx"].map(|name| root().join(name)).into()
 }
 
 /// All PTX files that are valid: everything but `malformed`, sorted.
 pub fn valid_ptx() -> Result<Vec<PathBuf>> {
-    let mut directories = case_directories();
-    directories.push(root().join("ptx"));
     let mut files = Vec::new();
-    for directory in directories {
+    for directory in case_directories() {
         collect(&directory, &mut files)?;
     }
     files.sort();

@@ -33,14 +33,20 @@ impl Answer {
     }
 }
 
-/// Translates a text for the preset `lavapipe`, but for its limit of nesting, kernel by kernel.
+/// As [`translate_for`], for the preset `lavapipe`.
+pub fn translate(name: &str, text: &str) -> Answer {
+    translate_for("lavapipe", name, text)
+}
+
+/// Translates a text for a preset, kernel by kernel.
 ///
 /// # Panics
 /// If the translator panics, takes too long, reports an internal error, or points outside the text.
-pub fn translate(name: &str, text: &str) -> Answer {
+pub fn translate_for(preset: &str, name: &str, text: &str) -> Answer {
+    let target = Target::preset(preset).expect("a preset");
     let start = Instant::now();
     let source = Source::new(name, text);
-    let answer = catch_unwind(AssertUnwindSafe(|| answer(&source)));
+    let answer = catch_unwind(AssertUnwindSafe(|| answer(&source, &target)));
     let Ok(answer) = answer else { panic!("{name}: the translator panicked on\n{text:.60000}") };
     assert!(start.elapsed() < TIME_LIMIT, "{name}: {:?}", start.elapsed());
     if let Some(errors) = answer.diagnostics() {
@@ -55,14 +61,12 @@ pub fn translate(name: &str, text: &str) -> Answer {
     answer
 }
 
-fn answer(source: &Source) -> Answer {
-    let mut target = Target::preset("lavapipe").expect("the preset is there");
-    target.quirks.nesting = None;
+fn answer(source: &Source, target: &Target) -> Answer {
     let program = match Program::new(source) {
         Ok(program) => program,
         Err(errors) => return Answer::Refused(errors),
     };
-    match program.translate(&Options { keep_going: true, ..Options::new(&target) }) {
+    match program.translate(&Options { keep_going: true, ..Options::new(target) }) {
         Ok(translation) => Answer::Translated(translation.skipped),
         Err(errors) => Answer::Refused(errors),
     }

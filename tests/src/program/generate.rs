@@ -48,9 +48,9 @@ struct Generator {
 pub fn generate(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let style = Style {
-        uniform: *random.pick(&[0, 50, 95, 100]),
+        uniform: *random.pick(&[0, 30, 80, 100]),
         exits: *random.pick(&[0, 0, 3, 8]),
-        exchanges: *random.pick(&[0, 5, 15, 15]),
+        exchanges: *random.pick(&[0, 10, 20, 30]),
     };
     let budget = 20 + random.below(60);
     let mut generator = Generator { random, style, budget, loops: 0 };

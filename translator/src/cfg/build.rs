@@ -36,6 +36,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         errors: Vec::new(),
         reported: FxHashSet::default(),
         threads: None,
+        required: None,
     };
     if let Err(diagnostic) = calls::check(program, kernel) {
         return Err(vec![diagnostic]);
@@ -43,6 +44,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
+    build.required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
     let entry = build.new_block();
@@ -62,6 +64,8 @@ struct Build<'p> {
     errors: Vec<Diagnostic>,
     /// See [`Built::threads`].
     threads: Option<u32>,
+    /// Threads of the block that the kernel requires, if it does.
+    required: Option<u64>,
     /// Where the errors stand: a function that is called twice has its errors once.
     reported: FxHashSet<Span>,
 }
@@ -242,10 +246,11 @@ impl<'p> Build<'p> {
             Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
             Some(_) => None,
         };
-        let required = instance.function.required_block.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z));
-        let known = self.threads.or(required);
-        if count.is_some() && known.is_none_or(|threads| count == Some(threads)) {
-            self.threads = count;
+        if let Some(count) = count
+            && self.threads.is_none_or(|threads| threads == count)
+            && self.required.is_none_or(|required| required == u64::from(count))
+        {
+            self.threads = Some(count);
             return;
         }
         let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);

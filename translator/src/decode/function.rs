@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::module::ModuleDecoder;
+use super::module::{ModuleDecoder, Signature};
 use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg, VarId};
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
@@ -335,21 +335,24 @@ impl<'s> FunctionDecoder<'_, 's> {
         self.module.program.address_bits
     }
 
-    /// Checks the numbers of results and arguments against the function's header.
-    pub(super) fn check_call(
+    /// What a function takes and gives, if a call has as many of each.
+    pub(super) fn signature(
         &self,
         callee: FuncId,
         results: usize,
         arguments: usize,
         span: Span,
-    ) -> Result<(), Diagnostic> {
-        let Some(signature) = self.module.signature(callee) else { return Ok(()) };
-        if (signature.results, signature.formals) == (results, arguments) {
-            return Ok(());
+    ) -> Result<Signature, Diagnostic> {
+        let Some(signature) = self.module.signature(callee) else {
+            return Err(Diagnostic::internal("a function without a signature", span));
+        };
+        let (taken, given) = (signature.formals.len(), signature.results.len());
+        if (given, taken) == (results, arguments) {
+            return Ok(signature.clone());
         }
         let message = format!(
-            "`{}` takes {} arguments and gives {} results, here are {arguments} and {results}",
-            signature.name, signature.formals, signature.results
+            "`{}` takes {taken} arguments and gives {given} results, here are {arguments} and {results}",
+            signature.name
         );
         Err(Diagnostic::invalid(message, span))
     }

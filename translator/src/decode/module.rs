@@ -13,14 +13,15 @@ use super::variables;
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 
-/// Numbers of a function's parameters, known before its body is decoded.
+/// What callers must know of a function before its body is decoded.
+#[derive(Clone)]
 pub(super) struct Signature {
     /// Its name.
     pub name: String,
-    /// Formal parameters.
-    pub formals: usize,
-    /// Results.
-    pub results: usize,
+    /// Types of its formal parameters; `None` for arrays, which registers and constants can't be passed to.
+    pub formals: Vec<Option<ScalarType>>,
+    /// Types of its results, likewise.
+    pub results: Vec<Option<ScalarType>>,
 }
 
 /// The state of decoding a module.
@@ -228,8 +229,17 @@ impl<'s> ModuleDecoder<'s> {
 
     fn declare_function(&mut self, function: &ast::Function<'s>) {
         let name = function.name;
-        let signature =
-            Signature { name: name.text.to_owned(), formals: function.params.len(), results: function.returns.len() };
+        // Types that are none are reported when the header is decoded.
+        let types = |variables: &[ast::Variable<'_>]| {
+            let scalar = |variable: &ast::Variable<'_>| variable.dims.is_empty() && variable.vector == 1;
+            let ty = |variable| variables::element_type(variable).ok().filter(|_| scalar(variable));
+            variables.iter().map(ty).collect()
+        };
+        let signature = Signature {
+            name: name.text.to_owned(),
+            formals: types(&function.params),
+            results: types(&function.returns),
+        };
         match self.names.get(name.text) {
             Some(Symbol::Function(_)) => {}
             Some(_) => {
@@ -337,7 +347,7 @@ impl<'s> ModuleDecoder<'s> {
         self.names.get_key_value(name).map(|(name, symbol)| (*name, *symbol))
     }
 
-    /// Numbers of a function's parameters.
+    /// What callers must know of a function.
     pub(super) fn signature(&self, function: FuncId) -> Option<&Signature> {
         self.signatures.get(function.0 as usize)
     }

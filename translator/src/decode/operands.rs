@@ -363,13 +363,11 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     /// `call (results), function, (arguments), prototype;` becomes results, function, arguments.
     fn call_operands(&mut self, instruction: &ast::Instruction<'s>) -> Result<Vec<Operand>> {
-        let mut rest = instruction.operands.as_slice();
-        let mut results = Vec::new();
-        if let [ast::Operand::List(list, _), tail @ ..] = rest {
-            results = list.iter().map(|operand| self.call_argument(operand)).collect::<Result<_>>()?;
-            rest = tail;
-        }
-        let [ast::Operand::Name { name, suffix: None }, tail @ ..] = rest else {
+        let (results, rest) = match instruction.operands.as_slice() {
+            [ast::Operand::List(results, _), rest @ ..] => (results.as_slice(), rest),
+            rest => ([].as_slice(), rest),
+        };
+        let [ast::Operand::Name { name, suffix: None }, rest @ ..] = rest else {
             return Err(Diagnostic::invalid("expected the function to call", instruction.span));
         };
         let function = match self.resolve(*name)? {
@@ -377,33 +375,47 @@ impl<'s> FunctionDecoder<'_, 's> {
             Symbol::Reg(_) => return Err(Diagnostic::unsupported("a call through a register", name.span)),
             _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
         };
-        let (arguments, span) = match tail {
-            [] => (Vec::new(), instruction.span),
-            [ast::Operand::List(list, span)] => {
-                (list.iter().map(|operand| self.call_argument(operand)).collect::<Result<_>>()?, *span)
-            }
+        let (arguments, span) = match rest {
+            [] => ([].as_slice(), instruction.span),
+            [ast::Operand::List(arguments, span)] => (arguments.as_slice(), *span),
             [ast::Operand::List(..), other, ..] => {
                 let message = format!("`{}` is called directly: nothing may follow its arguments", name.text);
                 return Err(Diagnostic::invalid(message, other.span()));
             }
             [other, ..] => return Err(Diagnostic::invalid("expected arguments in parentheses", other.span())),
         };
-        self.check_call(function, results.len(), arguments.len(), span)?;
+        let signature = self.signature(function, results.len(), arguments.len(), span)?;
+        let results = results.iter().zip(signature.results).map(|(operand, ty)| self.call_result(operand, ty));
+        let results = results.collect::<Result<_>>()?;
+        let arguments = arguments.iter().zip(signature.formals).map(|(operand, ty)| self.call_argument(operand, ty));
+        let arguments = arguments.collect::<Result<_>>()?;
         Ok(vec![Operand::List(results), Operand::Function(function), Operand::List(arguments)])
     }
 
-    fn call_argument(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
-        match operand {
-            ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
-                Symbol::Param(param) => Ok(Operand::Address(Base::Param(param), 0)),
-                Symbol::Reg(reg) => Ok(Operand::Reg(reg)),
-                _ => Err(Diagnostic::invalid(format!("`{}` can't be passed to a function", name.text), name.span)),
-            },
-            ast::Operand::Constant(ast::Constant::Int { bits, .. }, _) => Ok(Operand::Imm(*bits)),
-            ast::Operand::Constant(ast::Constant::F32(bits), _) => Ok(Operand::Imm(u64::from(*bits))),
-            ast::Operand::Constant(ast::Constant::F64(bits), _) => Ok(Operand::Imm(*bits)),
-            ast::Operand::Sink(_) => Ok(Operand::Sink),
-            other => Err(Diagnostic::invalid("expected a `.param` variable, register or constant", other.span())),
+    /// A result of a call: a `.param` variable, or a register where the function gives a scalar.
+    fn call_result(&mut self, operand: &ast::Operand<'s>, ty: Option<ScalarType>) -> Result<Operand> {
+        match (self.param_variable(operand), operand, ty) {
+            (Some(param), ..) => Ok(param),
+            (None, ast::Operand::Sink(_), _) => Ok(Operand::Sink),
+            (None, _, Some(ty)) => self.destination(operand, ty, ScalarType::fits),
+            (None, ..) => Err(Diagnostic::invalid("expected a `.param` variable for an array", operand.span())),
+        }
+    }
+
+    /// An argument of a call: a `.param` variable, or a register or constant where the function takes a scalar.
+    fn call_argument(&mut self, operand: &ast::Operand<'s>, ty: Option<ScalarType>) -> Result<Operand> {
+        match (self.param_variable(operand), ty) {
+            (Some(param), _) => Ok(param),
+            (None, Some(ty)) => self.source(operand, ty, ScalarType::fits),
+            (None, None) => Err(Diagnostic::invalid("expected a `.param` variable for an array", operand.span())),
+        }
+    }
+
+    fn param_variable(&mut self, operand: &ast::Operand<'s>) -> Option<Operand> {
+        let ast::Operand::Name { name, suffix: None } = operand else { return None };
+        match self.lookup(name.text) {
+            Some(Symbol::Param(param)) => Some(Operand::Address(Base::Param(param), 0)),
+            _ => None,
         }
     }
 }

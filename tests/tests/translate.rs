@@ -1,0 +1,543 @@
+//! What the translator makes of small hand-written modules: which are refused, where and with what words, and what their
+//! interface tells the host.
+//!
+//! In texts that must be refused, `¦` stands before each place that a diagnostic must point to, in source order.
+
+use ptx2spv_translator::interface::ParamLocation;
+use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Interface, Options, Program, Source, Target, Translation};
+
+const HEADER: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
+
+fn lavapipe() -> Target {
+    Target::preset("lavapipe").unwrap()
+}
+
+fn translate(
+    text: &str,
+    target: &Target,
+    entries: Option<&[String]>,
+    keep_going: bool,
+) -> Result<Translation, Diagnostics> {
+    let source = Source::new("test.ptx", text);
+    Program::new(&source)?.translate(&Options { entries, keep_going, ..Options::new(target) })
+}
+
+/// Translates a module, which must succeed.
+#[track_caller]
+fn accepted(text: &str) -> Translation {
+    let result = translate(&(HEADER.to_owned() + text), &lavapipe(), None, false);
+    result.unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// Refuses a module at its marks with these messages, or pieces of them, and returns the diagnostics.
+#[track_caller]
+fn refused(marked: &str, parts: &[&str]) -> Diagnostics {
+    let marked = HEADER.to_owned() + marked;
+    let places = marked.match_indices('¦').enumerate().map(|(n, (at, mark))| at - n * mark.len());
+    let text = marked.replace('¦', "");
+    let errors = translate(&text, &lavapipe(), None, false).expect_err("accepted");
+    let found: Vec<usize> = errors.list.iter().map(|error| error.span.start as usize).collect();
+    assert_eq!(found, places.collect::<Vec<_>>(), "{errors}");
+    assert_eq!(errors.list.len(), parts.len(), "{errors}");
+    for (error, part) in errors.list.iter().zip(parts) {
+        assert!(error.kind.to_string().contains(part), "expected …{part}…:\n{errors}");
+    }
+    errors
+}
+
+/// A kernel with registers of all kinds.
+fn kernel(name: &str, body: &str) -> String {
+    format!(
+        ".visible .entry {name}(.param .u64 {name}_out)\n{{\n\t.reg .pred %p<5>;\n\t.reg .b16 %h<5>;\n\t.reg .u16 %rs<5>;\n\
+         \t.reg .u32 %r<9>;\n\t.reg .b32 %b<5>;\n\t.reg .u64 %rd<5>;\n\t.reg .f32 %f<5>;\n\t.reg .f64 %fd<5>;\n\
+         \tld.param.u64 %rd1, [{name}_out];\n\t{body}\n\tret;\n}}\n"
+    )
+}
+
+fn body_accepted(body: &str) {
+    accepted(&kernel("k", body));
+}
+
+#[track_caller]
+fn body_refused(body: &str, part: &str) {
+    refused(&kernel("k", body), &[part]);
+}
+
+#[test]
+fn registers_must_fit_the_type() {
+    body_refused("add.u32 ¦%f1, %r1, %r2;", "register `%f1` is .f32, which does not fit the type .u32");
+    body_refused("add.u32 %r1, ¦%rs1, %r2;", "register `%rs1` is .u16, which does not fit the type .u32");
+    body_refused("add.f32 %f1, %f2, ¦%fd1;", "register `%fd1` is .f64, which does not fit the type .f32");
+    body_refused("add.f32 %f1, %f2, ¦%r1;", "register `%r1` is .u32, which does not fit the type .f32");
+    body_refused("setp.eq.u32 ¦%r1, %r2, %r3;", "register `%r1` is .u32, which does not fit the type .pred");
+    body_refused("selp.b32 %r1, %r2, %r3, ¦%r4;", "register `%r4` is .u32, which does not fit the type .pred");
+    body_refused("@¦%r1 ret;", "guard `%r1` is not a predicate register");
+    body_refused("@¦%q ret;", "`%q` is not declared");
+    body_refused("mul.wide.u32 ¦%r1, %r2, %r3;", "register `%r1` is .u32, which does not fit the type .u64");
+    body_refused("shl.b64 %rd1, %rd2, ¦%rd3;", "register `%rd3` is .u64, which does not fit the type .u32");
+    body_refused("cvt.u32.u64 %r1, ¦%r2;", "register `%r2` is .u32, which does not fit the type .u64");
+    body_refused("ld.global.u64 ¦%r1, [%rd1];", "register `%r1` is .u32, which does not fit the type .u64");
+    body_refused("ld.global.u32 %r1, [¦%f1];", "register `%f1` of type .f32 can't hold an address");
+    body_refused("ld.global.u32 %r1, [¦%rs1];", "register `%rs1` of type .u16 can't hold an address");
+    body_refused("mov.f32 %f1, ¦%tid.x;", "special register `%tid` is no .f32");
+    body_refused("add.u32 %r1, %r2, ¦1.5;", "is no constant of type .u32");
+    body_refused("add.u16 %rs1, %rs2, ¦65536;", "is no constant of type .u16");
+}
+
+#[test]
+fn registers_that_may_differ_from_the_type() {
+    // Bits fit any type of their width, and signs don't matter.
+    body_accepted("add.u32 %b1, %r1, %b2; add.s32 %r1, %b1, -1; add.f32 %b1, %b2, %f1; add.u16 %h1, %rs1, %h2;");
+    // Loads, stores and conversions take wider registers.
+    body_accepted(
+        "ld.global.u8 %r1, [%rd1]; st.global.u16 [%rd1], %r1; ld.global.s8 %rd2, [%rd1+8]; cvt.u8.u32 %r1, %r2;",
+    );
+    body_accepted("mov.b32 %r1, %f1; mov.b64 %rd2, %fd1; st.global.b32 [%rd1], %f1; ld.global.b64 %fd1, [%rd1];");
+}
+
+#[test]
+fn vectors_have_the_width_that_the_instruction_says() {
+    body_refused("ld.global.v2.u32 ¦{%r1, %r2, %r3}, [%rd1];", "a vector of 2 is needed here, 3 elements are given");
+    body_refused("ld.global.v4.u32 ¦%r1, [%rd1];", "a vector of 4 is needed here");
+    body_refused("ld.global.u32 ¦{%r1, %r2}, [%rd1];", "a vector of 1 is needed here, 2 elements are given");
+    body_refused("st.global.v2.f32 [%rd1], ¦{%f1};", "a vector of 2 is needed here, 1 elements are given");
+    body_refused("ld.global.v2.u32 {%r1, ¦%f1}, [%rd1];", "register `%f1` is .f32");
+    body_refused("¦ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];", "accesses of more than 16 bytes");
+    body_refused("mov.b64 %rd2, ¦{%r1, %r2, %r3};", "3 elements do not divide .b64");
+    body_refused("mov.b64 {%r1, ¦%rs1}, %rd1;", "register `%rs1` is .u16, which does not fit the type .b32");
+    body_accepted("ld.global.v2.u8 {%r1, _}, [%rd1]; mov.b64 {%r1, _}, %rd1; st.global.v2.u32 [%rd1], {%r1, 7};");
+}
+
+#[test]
+fn unknown_words_and_words_of_other_instructions() {
+    let errors =
+        refused(&kernel("k", "¦frobnicate.u32 %r1;"), &["unknown instruction `frobnicate`: PTX has no such opcode"]);
+    assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownOpcode(opcode) if opcode == "frobnicate"));
+    let errors =
+        refused(&kernel("k", "¦tcgen05.fence::before_thread_sync;"), &["PTX instruction `tcgen05` is not translated"]);
+    assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)));
+    let errors = refused(&kernel("k", "add.¦wobble.u32 %r1, %r2, %r3;"), &["`add` has no modifier `.wobble`"]);
+    assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownModifier { modifier, .. } if modifier == "wobble"));
+    body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
+    body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");
+    body_refused("¦ld.global [%rd1];", "`ld.global` is not a form of `ld`");
+    body_refused("mov.u32 %r1, ¦%clusterid.x;", "special register `%clusterid.x`");
+    body_refused("mov.u32 %r1, ¦%tid;", "special register `%tid`");
+    body_refused("mov.u32 %r1, ¦%wobble;", "`%wobble` is not declared");
+}
+
+#[test]
+fn operands_too_few_and_too_many() {
+    body_refused("¦add.u32 %r1, %r2;", "takes 3 operands, 2 given");
+    body_refused("add.u32 %r1, %r2, %r3, ¦%r4, %r5;", "takes 3 operands, 5 given");
+    body_refused("bar.sync 0, 32, ¦3;", "takes 1 to 2 operands, 3 given");
+    body_refused("bra ¦NOWHERE;", "NOWHERE");
+    body_refused("mov.u32 ¦5, %r1;", "expected a destination register of type .u32");
+    body_refused("ld.global.u32 %r1, ¦%rd1;", "expected an address in brackets");
+}
+
+#[test]
+fn all_errors_of_a_module_come_together() {
+    let first = kernel("first", "add.u32 ¦%f1, %r1, %r2;\n\t¦wibble %r1;\n\tadd.u32 %r1, %r2, %r3;");
+    let second = kernel("second", "ld.global.u32 %r1, [¦%nothing];");
+    let errors =
+        refused(&(first + &second), &["register `%f1`", "unknown instruction `wibble`", "`%nothing` is not declared"]);
+    let functions: Vec<_> = errors.list.iter().map(|error| error.function.as_deref().unwrap()).collect();
+    assert_eq!(functions, ["first", "first", "second"]);
+    assert_eq!(errors.source.line_column(errors.list[1].span.start), (16, 2));
+    let text = errors.render();
+    assert!(text.contains("test.ptx:16:2") && text.contains("in function `second`"), "{text}");
+}
+
+#[test]
+fn a_hundred_errors_are_enough() {
+    let text = HEADER.to_owned() + &kernel("k", &"wibble %r1;\n".repeat(250));
+    let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
+    assert_eq!((errors.list.len(), errors.left_out), (Diagnostics::MAX, 150));
+    assert!(errors.render().ends_with("… and 150 more errors\n"));
+}
+
+const UNSUPPORTED: &str = "tcgen05.fence::before_thread_sync;";
+
+fn names(translation: &Translation) -> Vec<&str> {
+    translation.interface.entries.iter().map(|entry| entry.name.as_str()).collect()
+}
+
+#[test]
+fn keep_going_leaves_out_what_it_cannot_translate() {
+    let text =
+        [HEADER.to_owned(), kernel("good", ""), kernel("bad", UNSUPPORTED), kernel("fine", "add.u32 %r1, %r2, 1;")];
+    let text = text.concat();
+    let translation = translate(&text, &lavapipe(), None, true).unwrap();
+    assert_eq!(names(&translation), ["good", "fine"]);
+    let skipped = translation.skipped.unwrap();
+    assert_eq!(skipped.list.len(), 1);
+    assert_eq!(skipped.list[0].function.as_deref(), Some("bad"));
+    // Without it, and where nothing is left, the module is refused.
+    let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
+    assert_eq!(errors.list[0].function.as_deref(), Some("bad"));
+    assert!(translate(&(HEADER.to_owned() + &kernel("bad", UNSUPPORTED)), &lavapipe(), None, true).is_err());
+    // What isn't PTX is refused in any case.
+    let text = [HEADER.to_owned(), kernel("good", ""), kernel("bad", "wibble;")].concat();
+    assert!(translate(&text, &lavapipe(), None, true).is_err());
+}
+
+#[test]
+fn entries_by_name() {
+    let text = [HEADER, &kernel("a", ""), ".func f { ret; }\n", &kernel("b", UNSUPPORTED), &kernel("c", "")].concat();
+    let chosen = |names: &[&str]| -> Result<Translation, Diagnostics> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        translate(&text, &lavapipe(), Some(&names), false)
+    };
+    assert_eq!(names(&chosen(&["c"]).unwrap()), ["c"]);
+    assert_eq!(names(&chosen(&["c", "a"]).unwrap()), ["a", "c"]);
+    assert_eq!(chosen(&["c"]).unwrap().disassemble().matches("OpEntryPoint").count(), 1);
+    assert!(chosen(&["a", "b"]).is_err());
+    for missing in ["d", "f", ""] {
+        let errors = chosen(&["a", missing]).unwrap_err();
+        assert_eq!(errors.list[0].kind.to_string(), format!("the module has no kernel `{missing}`"));
+    }
+}
+
+#[test]
+fn functions_matter_to_those_who_call_them() {
+    let function = format!(".func f {{ {UNSUPPORTED} ret; }}\n");
+    accepted(&(function.clone() + &kernel("k", "")));
+    // The fault is where it is, and told once.
+    let marked = function.replace(UNSUPPORTED, &format!("¦{UNSUPPORTED}")) + &kernel("k", "call f; call f;");
+    let errors = refused(&marked, &["`tcgen05` is not translated"]);
+    assert_eq!(errors.list[0].function.as_deref(), Some("f"));
+    let prototype = ".extern .func (.param .b32 r) vprint(.param .b64 x);\n";
+    accepted(&(prototype.to_owned() + &kernel("k", "")));
+    let call = "{ .param .b64 x; .param .b32 r; st.param.b64 [x], %rd1; ¦call (r), vprint, (x); }";
+    refused(&(prototype.to_owned() + &kernel("k", call)), &["`vprint`, which this module does not define"]);
+}
+
+#[test]
+fn prototypes_stand_for_the_functions_that_follow() {
+    let prototype = ".func (.reg .u32 y) twice(.reg .u32 x);\n";
+    let definition = ".func (.reg .u32 y) twice(.reg .u32 x) { add.u32 y, x, x; ret; }\n";
+    accepted(&(prototype.to_owned() + &kernel("k", "call (%r1), twice, (%r2);") + definition));
+    refused(&(definition.to_owned() + &definition.replace("twice", "¦twice")), &["`twice` is defined twice"]);
+    let wrong = "call (%r1), twice, ¦(%r2, %r3);";
+    refused(
+        &(prototype.to_owned() + &kernel("k", wrong) + definition),
+        &["`twice` takes 1 arguments and gives 1 results"],
+    );
+    refused(&kernel("k", "call ¦nobody;"), &["`nobody` is not declared"]);
+}
+
+#[test]
+fn arguments_and_results_fit_the_function() {
+    let function = ".func (.reg .u32 y) f(.reg .f32 x) { cvt.rzi.u32.f32 y, x; ret; }\n\
+                    .func (.param .b32 y) g(.param .align 4 .b8 x[8]) { st.param.b32 [y], 1; ret; }\n";
+    let call = |call: &str| function.to_owned() + &kernel("k", call);
+    accepted(&call("call (%r1), f, (%f1); call (%b1), f, (%b2); call (_), f, (0f3F800000); call (%r1), f, (1.5);"));
+    refused(&call("call (%r1), f, (¦%r2);"), &["register `%r2` is .u32, which does not fit the type .f32"]);
+    refused(&call("call (%r1), f, (¦%fd1);"), &["register `%fd1` is .f64, which does not fit the type .f32"]);
+    refused(&call("call (¦%rd1), f, (%f1);"), &["register `%rd1` is .u64, which does not fit the type .u32"]);
+    refused(&call("call (¦5), f, (%f1);"), &["expected a destination register of type .u32"]);
+    refused(&call("call (%r1), f, (¦_);"), &["expected a register or constant of type .f32"]);
+    refused(&call("call (%r1), f, (¦1);"), &["no constant of type .f32"]);
+    refused(&call("call (%r1), g, (¦%rd1);"), &["expected a `.param` variable for an array"]);
+    let pass = |size: u32, mark: &str| call(&format!("{{ .param .align 4 .b8 p[{size}]; {mark}call (%r1), g, (p); }}"));
+    accepted(&pass(8, ""));
+    refused(&pass(12, "¦"), &["`g` takes 8 bytes here, 12 are passed"]);
+}
+
+#[test]
+fn registers_of_the_module() {
+    let both = kernel("a", "mov.u32 %g, 1; st.global.u32 [%rd1], %g;") + &kernel("b", "st.global.u32 [%rd1], %g;");
+    accepted(&(".reg .u32 %g;\n".to_owned() + &both));
+    let wrong = kernel("a", "add.f32 %f1, %f2, ¦%g;");
+    refused(&(".reg .u32 %g;\n".to_owned() + &wrong), &["register `%g` is .u32, which does not fit the type .f32"]);
+}
+
+#[test]
+fn inner_names_hide_outer_ones_until_their_scope_ends() {
+    body_accepted("{ .reg .f32 %r1; add.f32 %r1, %r1, %f1; } add.u32 %r1, %r1, 1;");
+    body_refused("{ .reg .f32 %r1; add.u32 ¦%r1, %r2, 1; }", "register `%r1` is .f32");
+    body_refused("{ .reg .f32 %x; } add.f32 ¦%x, %f1, %f2;", "`%x` is not declared");
+    body_refused("{ .reg .f32 %x<3>; add.f32 ¦%x3, %f1, %f2; }", "`%x3` is not declared");
+    // A range inside hides as many registers as it has.
+    body_accepted("{ .reg .f32 %r<2>; add.f32 %r1, %r0, %f1; add.u32 %r2, %r3, 1; }");
+    // A variable hides a parameter and a special register.
+    body_accepted("{ .shared .u32 k_out; st.shared.u32 [k_out], %r1; } ld.param.u64 %rd2, [k_out];");
+    body_accepted("{ .reg .f32 %laneid; add.f32 %laneid, %laneid, %f1; } mov.u32 %r1, %laneid;");
+    body_refused(".reg .u32 %z; .reg .f32 ¦%z;", "`%z` is declared twice in this scope");
+    body_refused(".reg .f32 ¦%r8;", "`%r8` is declared twice in this scope");
+    body_accepted(".reg .f32 %r9; add.f32 %r9, %r9, %f1;");
+    body_refused(".reg .u32 %y4; .reg .u32 ¦%y<5>;", "`%y<…>` is declared twice in this scope");
+    body_accepted(".reg .u32 %y5; .reg .u32 %y<5>;");
+}
+
+#[test]
+fn labels_belong_to_their_scope() {
+    body_accepted("{ bra L; L: } { bra L; L: } L: add.u32 %r1, %r1, 1;");
+    body_accepted("setp.eq.u32 %p1, %r1, 0; { @%p1 bra OUT; add.u32 %r1, %r1, 1; } OUT:");
+    body_refused("L: add.u32 %r1, %r1, 1; ¦L:", "label `L` is declared twice");
+    body_refused("bra ¦L; { L: }", "`L`");
+    refused(&(kernel("a", "L:") + &kernel("b", "bra ¦L;")), &["`L`"]);
+}
+
+#[test]
+fn dynamic_shared_memory_is_told() {
+    let shared = |text: &str| accepted(text).interface.entries[0].shared.clone();
+    let none = shared(&kernel("k", ""));
+    assert_eq!((none.static_bytes, none.dynamic), (0, false));
+    let some =
+        shared(&kernel("k", ".shared .align 8 .b8 s[20]; .shared .u32 t; st.shared.u32 [s], 1; st.shared.u32 [t], 2;"));
+    assert_eq!((some.static_bytes, some.dynamic), (24, false));
+    let dynamic = ".extern .shared .align 16 .b8 dyn[];\n".to_owned();
+    let both =
+        shared(&(dynamic.clone() + &kernel("k", ".shared .u32 t; st.shared.u32 [t], 2; st.shared.u32 [dyn+4], 3;")));
+    assert_eq!((both.static_bytes, both.dynamic), (4, true));
+    assert!(!shared(&(dynamic + &kernel("k", ""))).dynamic);
+}
+
+/// Offset, size, alignment, and whether it is an array and a pointer.
+type ParamFacts = (u32, u32, u32, bool, bool);
+
+fn params(interface: &Interface) -> Vec<ParamFacts> {
+    let facts = |param: &ptx2spv_translator::interface::Param| {
+        (param.offset, param.size, param.align, param.array, param.pointer)
+    };
+    interface.entries[0].params.iter().map(facts).collect()
+}
+
+#[test]
+fn parameters_lie_at_multiples_of_their_alignment() {
+    let parameters = ".param .u8 a, .param .u64 b, .param .align 8 .b8 s[12], .param .u16 c, .param .f32 d,
+        .param .u64 .ptr .global .align 16 e, .param .b8 f[3], .param .align 4 .b8 g[4]";
+    let interface = accepted(&format!(".entry k({parameters}) {{ ret; }}")).interface;
+    let expected: [ParamFacts; 8] = [
+        (0, 1, 1, false, false),
+        (8, 8, 8, false, false),
+        (16, 12, 8, true, false),
+        (28, 2, 2, false, false),
+        (32, 4, 4, false, false),
+        (40, 8, 8, false, true),
+        (48, 3, 1, true, false),
+        (52, 4, 4, true, false),
+    ];
+    assert_eq!(params(&interface), expected);
+    let entry = &interface.entries[0];
+    assert_eq!((entry.params_size, entry.params_location), (56, ParamLocation::PushConstant));
+    assert_eq!(entry.push_constant_size, 40 + 56);
+    let names: Vec<_> = entry.params.iter().map(|param| (param.name.as_str(), param.ty.as_str())).collect();
+    assert_eq!(names[..3], [("a", "u8"), ("b", "u64"), ("s", "b8")]);
+}
+
+#[test]
+fn parameters_that_are_too_large_for_push_constants_go_to_a_buffer() {
+    // lavapipe has 128 bytes, of which 40 are taken.
+    let location = |size: u32, body: &str| {
+        let text =
+            format!(".entry k(.param .align 4 .b8 s[{size}]) {{ .reg .u32 %r<2>; .reg .u64 %rd<2>; {body} ret; }}");
+        let interface = accepted(&text).interface;
+        let entry = &interface.entries[0];
+        (entry.params_location, entry.params_size, entry.push_constant_size)
+    };
+    let load = "ld.param.u32 %r1, [s+80];";
+    assert_eq!(location(88, load), (ParamLocation::PushConstant, 88, 128));
+    assert_eq!(location(89, load), (ParamLocation::Buffer, 89, 40));
+    assert_eq!(location(4096, load), (ParamLocation::Buffer, 4096, 40));
+    // An address needs memory behind it.
+    assert_eq!(location(88, "mov.b64 %rd1, s;").0, ParamLocation::Buffer);
+}
+
+#[test]
+fn accesses_to_parameters_must_lie_inside() {
+    let text = |access: &str| {
+        format!(".entry k(.param .u32 a, .param .align 4 .b8 s[6]) {{ .reg .u32 %r<3>; {access} ret; }}")
+    };
+    accepted(&text("ld.param.u32 %r1, [s]; ld.param.u16 %r1, [s+4]; ld.param.u8 %r1, [s+5];"));
+    refused(&text("¦ld.param.u32 %r1, [s+4];"), &["do not lie in the parameter's 6 bytes"]);
+    refused(&text("¦ld.param.u32 %r1, [a-4];"), &["do not lie in the parameter's 4 bytes"]);
+    refused(&text("¦ld.param.u16 %r1, [s+1];"), &["2 bytes at offset 1"]);
+    refused(&text("¦ld.param.v2.u32 {%r1, %r2}, [s];"), &["4 bytes at offset 4"]);
+    refused(&text("¦st.param.u32 [a], %r1;"), &["a kernel's parameters can't be written"]);
+    refused(&text("¦ld.global.u32 %r1, [a];"), &["another state space"]);
+    let unaligned = ".entry k(.param .u8 a, .param .b8 s[8]) { .reg .u32 %r<2>; ¦ld.param.u32 %r1, [s]; ret; }";
+    refused(unaligned, &["4 bytes of a parameter that lies at offset 1"]);
+}
+
+const VARIABLES: &str = ".global .u32 a = 5;
+.global .align 8 .b8 b[3] = {1, 2, 3};
+.const .f32 c[2] = {1.0, 0f40000000};
+.global .u64 p = b+1;
+.global .u32 z;
+.global .u8 q[3] = {0xFF(b), 7, 0xFF00(b)};
+.global .u16 w[2][2] = {{1, 2}, {-1}};
+";
+
+/// The preset for NVIDIA's driver, whose modules have no variables of the translator's own.
+fn interface_of_variables() -> Interface {
+    let target = Target::preset("nvidia").unwrap();
+    translate(&format!("{HEADER}{VARIABLES}{}", kernel("k", "")), &target, None, false).unwrap().interface
+}
+
+#[test]
+fn variables_have_places() {
+    let variables = interface_of_variables().variables;
+    let places: Vec<_> =
+        variables.list.iter().map(|v| (v.name.as_str(), &*v.space, &*v.ty, v.offset, v.size)).collect();
+    let expected = [
+        ("a", "global", "u32", 0, 4),
+        ("b", "global", "b8", 8, 3),
+        ("c", "const", "f32", 12, 8),
+        ("p", "global", "u64", 24, 8),
+        ("z", "global", "u32", 32, 4),
+        ("q", "global", "u8", 36, 3),
+        ("w", "global", "u16", 40, 8),
+    ];
+    assert_eq!(places, expected);
+    assert_eq!(variables.size, 48);
+    assert!(variables.align >= 8 && variables.align.is_power_of_two());
+}
+
+#[test]
+fn variables_have_initial_content() {
+    let variables = interface_of_variables().variables;
+    let mut image = [0u8; 48];
+    for run in &variables.image {
+        image[run.offset as usize..][..run.bytes.len()].copy_from_slice(&run.bytes);
+    }
+    let mut expected = [0u8; 48];
+    expected[0] = 5;
+    expected[8..11].copy_from_slice(&[1, 2, 3]);
+    expected[12..16].copy_from_slice(&1.0_f32.to_le_bytes());
+    expected[16..20].copy_from_slice(&2.0_f32.to_le_bytes());
+    expected[37] = 7;
+    expected[40..46].copy_from_slice(&[1, 0, 2, 0, 0xff, 0xff]);
+    assert_eq!(image, expected);
+    let relocations: Vec<_> = variables.relocations.iter().map(|r| (r.offset, r.size, r.target, r.shift)).collect();
+    assert_eq!(relocations, [(24, 8, 9, 0), (36, 1, 8, 0), (38, 1, 8, 8)]);
+}
+
+#[test]
+fn initial_values_that_nobody_knows_are_refused_where_they_are_used() {
+    let variables = ".shared .u32 s; .extern .global .u32 e; .global .u32 g;
+        .global .u64 to_s = s; .global .u64 to_e = e; .global .u64 to_g = g; .global .u64 to_to_s = to_s;";
+    accepted(&(variables.to_owned() + &kernel("k", "ld.global.u64 %rd2, [to_g];")));
+    let used = |name: &str| kernel("k", &format!("ld.global.u64 %rd2, [{name}];"));
+    for (name, reason) in [("to_s", "`s`"), ("to_e", "`e`"), ("to_to_s", "`to_s`")] {
+        let text = format!("{HEADER}{variables}{}", used(name));
+        let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
+        let message = errors.list[0].kind.to_string();
+        assert!(message.contains(&format!("the address of {reason} as an initial value")), "{name}: {errors}");
+    }
+}
+
+#[test]
+fn declarations_that_are_not_translated_matter_where_they_are_used() {
+    let texture = ".global .texref picture;\n".to_owned();
+    accepted(&(texture.clone() + &kernel("k", "")));
+    let text = HEADER.to_owned() + &texture + &kernel("k", "mov.u64 %rd2, picture;");
+    let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
+    assert!(errors.list[0].kind.to_string().contains("textures"), "{errors}");
+    // The declaration is to blame, not the uses that follow it.
+    body_refused(".reg .v4 .f32 ¦%v; mov.f32 %f1, %v.x; add.f32 %v.y, %f1, %f2;", "registers of vector");
+}
+
+#[test]
+fn block_sizes_are_told() {
+    let block =
+        |directives: &str| accepted(&format!(".entry k() {directives} {{ ret; }}")).interface.entries[0].block.clone();
+    assert_eq!((block("").required, block("").max), (None, None));
+    assert_eq!(block(".reqntid 32, 2, 1").required, Some([32, 2, 1]));
+    assert_eq!(block(".reqntid 32").required, Some([32, 1, 1]));
+    assert_eq!(block(".maxntid 64, 4").max, Some([64, 4, 1]));
+    assert_eq!(block(".minnctapersm 2 .maxnreg 32").max, None);
+}
+
+#[test]
+fn features_are_those_of_what_is_used() {
+    let text = kernel("plain", "add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;")
+        + &kernel("double", "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%rd1], %fd1;");
+    let interface = accepted(&text).interface;
+    let has = |name: &str| interface.entry(name).unwrap().features.contains(&Feature::ShaderFloat64);
+    assert!(!has("plain") && has("double") && interface.features.contains(&Feature::ShaderFloat64));
+    for entry in &interface.entries {
+        assert!(entry.features.contains(&Feature::BufferDeviceAddress));
+        assert!(entry.features.is_subset(&interface.features));
+    }
+}
+
+#[test]
+fn missing_features_are_named() {
+    let mut target = lavapipe();
+    target.features.remove(&Feature::ShaderFloat64);
+    let double = "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%rd1], %fd1;";
+    let text = [HEADER.to_owned(), kernel("plain", ""), kernel("double", double)].concat();
+    let errors = translate(&text, &target, None, false).unwrap_err();
+    assert_eq!(errors.list.len(), 1, "{errors}");
+    let error = &errors.list[0];
+    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::ShaderFloat64, .. }), "{errors}");
+    assert!(error.kind.to_string().contains("`shaderFloat64`"), "{errors}");
+    assert_eq!(error.function.as_deref(), Some("double"));
+    assert_eq!(names(&translate(&text, &target, None, true).unwrap()), ["plain"]);
+}
+
+#[test]
+fn limits_are_named() {
+    let mut target = lavapipe();
+    target.limits.max_compute_shared_memory_size = 1024;
+    let text = HEADER.to_owned() + &kernel("k", ".shared .b8 s[1025]; st.shared.u8 [s+1], %r1;");
+    let errors = translate(&text, &target, None, false).unwrap_err();
+    let limit = matches!(errors.list[0].kind, ErrorKind::Limit { needed: 1025, available: 1024, .. });
+    assert!(limit, "{errors}");
+}
+
+#[test]
+fn addresses_of_32_bits_are_refused() {
+    let text = ".version 7.0\n.target sm_50\n.address_size 32\n.entry k() { ret; }\n";
+    let errors = translate(text, &lavapipe(), None, false).unwrap_err();
+    assert!(errors.list[0].kind.to_string().contains("32-bit addresses"), "{errors}");
+}
+
+/// `OpControlBarrier`s of a kernel with this body.
+fn barriers(body: &str) -> usize {
+    accepted(&kernel("k", body)).disassemble().matches("OpControlBarrier").count()
+}
+
+#[test]
+fn uniform_barriers_stay_as_they_are() {
+    assert_eq!(barriers(""), 0);
+    assert_eq!(barriers("bar.sync 0;"), 1);
+    assert_eq!(barriers("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 add.u32 %r2, %r2, 1; bar.sync 0;"), 1);
+    // A branch of a part of the threads that meets again before the barrier.
+    assert_eq!(
+        barriers("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; add.u32 %r2, %r2, 1; L: bar.sync 0;"),
+        1
+    );
+    // A loop and a condition that are the same for all threads.
+    assert_eq!(barriers("LOOP: bar.sync 0; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra LOOP;"), 1);
+    assert_eq!(barriers("mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; bar.sync 0; L: bar.sync 0;"), 2);
+}
+
+#[test]
+fn barriers_that_only_some_threads_reach_become_one() {
+    // One at the start, for the flags that tell who is left, and the one where all threads meet.
+    let exit = "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 20; @%p1 ret; bar.sync 0; add.u32 %r1, %r1, 1; bar.sync 0;";
+    assert_eq!(barriers(exit), 2);
+    assert_eq!(
+        barriers("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; bar.sync 0; bra M; L: bar.sync 0; M:"),
+        2
+    );
+    assert_eq!(
+        barriers("mov.u32 %r1, %tid.x; LOOP: bar.sync 0; sub.u32 %r1, %r1, 1; setp.gt.s32 %p1, %r1, 0; @%p1 bra LOOP;"),
+        2
+    );
+}
+
+#[test]
+fn barriers_that_wait_for_a_number_of_threads_make_it_the_block_s() {
+    let block = accepted(&kernel("k", "bar.sync 0, 64; bar.sync 1, 64;")).interface.entries[0].block.clone();
+    assert_eq!((block.threads, block.required), (Some(64), None));
+    let part = "a barrier for a part of the block's threads";
+    refused(&kernel("k", "bar.sync 0, 64; ¦bar.sync 1, 32;"), &[part]);
+    refused(&kernel("k", "mov.u32 %r1, %ntid.x; ¦bar.sync 0, %r1;"), &[part]);
+    accepted(".entry k() .reqntid 32, 2 { bar.sync 0, 64; ret; }");
+    refused(".entry k() .reqntid 64 { ¦bar.sync 0, 32; ret; }", &[part]);
+}
