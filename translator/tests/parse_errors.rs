@@ -121,7 +121,7 @@ fn broken_numbers() {
     statements("mov.u64 a, 0x10000000000000000;", &["2:12 `0x10000000000000000` does not fit 64 bits"]);
     statements("mov.u32 a, 0x;", &["2:12 `0x` is not a hexadecimal number"]);
     statements("mov.u32 a, 0x1G;", &["2:12 `0x1G` is not a hexadecimal number"]);
-    statements("mov.u32 a, 089;", &["2:12 `089` is not a octal number"]);
+    statements("mov.u32 a, 089;", &["2:12 `089` is not an octal number"]);
     statements("mov.u32 a, 0b12;", &["2:12 `0b12` is not a binary number"]);
     statements("mov.u32 a, 12abc;", &["2:12 `12abc` is not a decimal number"]);
     statements("mov.f32 a, 0f3F80000;", &["2:12 `0f3F80000`: `0f` takes exactly 8 hexadecimal digits"]);

@@ -3,10 +3,10 @@
 mod parse_support;
 
 use parse_support::{PROLOGUE, body, functions, items, module, statements, variables};
+use ptx2spv_translator::Source;
 use ptx2spv_translator::ast::{
     Constant, FunctionKind, Init, Instruction, Item, Linkage, Operand, StateSpace, Statement,
 };
-use ptx2spv_translator::{Source, parse};
 
 /// Writes an operand in a plain form of its own, so that tests can say what they expect in one line.
 fn show(operand: &Operand<'_>) -> String {
@@ -584,27 +584,4 @@ fn spans_point_at_the_text() {
     assert_eq!(source.slice(instruction.operands[1].span()), "[%rd1+4]");
     let line = PROLOGUE.lines().count() + 3;
     assert_eq!(source.line_column(instruction.opcode.span.start), (line, 6));
-}
-
-#[test]
-fn samples_of_real_compilers() {
-    for (name, text, kernels, instructions) in [
-        ("nvcc", include_str!("parse_samples/nvcc.ptx"), 1, 12),
-        ("triton", include_str!("parse_samples/triton.ptx"), 1, 9),
-        ("legacy", include_str!("parse_samples/legacy.ptx"), 1, 11),
-    ] {
-        let source = Source::new(name, text);
-        let module = parse::parse(&source).unwrap_or_else(|errors| panic!("{errors}"));
-        let bodies: Vec<_> = module
-            .items
-            .iter()
-            .filter_map(|item| match item {
-                Item::Function(function) if function.kind == FunctionKind::Entry => function.body.as_ref(),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(bodies.len(), kernels, "{name}");
-        let count = bodies[0].iter().filter(|statement| matches!(statement, Statement::Instruction(_))).count();
-        assert_eq!(count, instructions, "{name}");
-    }
 }

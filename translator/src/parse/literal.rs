@@ -11,11 +11,13 @@ pub(super) fn number<'s>(literal: Ident<'s>) -> Result<Constant<'s>, Diagnostic>
         // Eight hexadecimal digits fit.
         "0f" => hex_float(literal, 8).map(|bits| Constant::F32(bits as u32)),
         "0d" => hex_float(literal, 16).map(Constant::F64),
-        "0x" => integer(literal, 2, 16, "hexadecimal"),
-        "0b" => integer(literal, 2, 2, "binary"),
+        "0x" => integer(literal, 2, 16, "a hexadecimal number"),
+        "0b" => integer(literal, 2, 2, "a binary number"),
         _ if text.contains(['.', 'e', 'E']) => float(literal),
-        _ if text.starts_with('0') && text.len() > 1 && !matches!(text, "0U") => integer(literal, 1, 8, "octal"),
-        _ => integer(literal, 0, 10, "decimal"),
+        _ if text.starts_with('0') && text.len() > 1 && !matches!(text, "0U") => {
+            integer(literal, 1, 8, "an octal number")
+        }
+        _ => integer(literal, 0, 10, "a decimal number"),
     }
 }
 
@@ -42,7 +44,7 @@ fn integer<'s>(literal: Ident<'s>, skip: usize, radix: u32, kind: &str) -> Resul
     let text = literal.text.get(skip..).unwrap_or_default();
     let digits = text.strip_suffix('U').unwrap_or(text);
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
-        return Err(Diagnostic::invalid(format!("`{}` is not a {kind} number", literal.text), literal.span));
+        return Err(Diagnostic::invalid(format!("`{}` is not {kind}", literal.text), literal.span));
     }
     let bits = u64::from_str_radix(digits, radix)
         .map_err(|_| Diagnostic::invalid(format!("`{}` does not fit 64 bits", literal.text), literal.span))?;

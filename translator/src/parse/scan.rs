@@ -37,7 +37,7 @@ fn comment_end(text: &str, offset: usize) -> Option<usize> {
 pub(super) fn string_end(text: &str, offset: usize) -> Option<usize> {
     let inside = text.get(offset..)?.strip_prefix('"')?;
     let end = inside.find(['"', '\n'])?;
-    inside[end..].starts_with('"').then_some(offset + end + 2)
+    inside.get(end..)?.starts_with('"').then_some(offset + end + 2)
 }
 
 fn is_word(byte: u8) -> bool {
