@@ -4,11 +4,11 @@
 //! device does an operation exactly was settled by earlier passes. Capabilities, extensions and the list of device
 //! features follow from what is used.
 //!
-//! * [`module`]: types, constants and everything else outside of functions.
-//! * [`inputs`]: what a kernel reads of its launch: built-in variables, push constants, specialization constants.
-//! * [`body`]: statements and control flow of one kernel; [`ops`] its operations and [`wide`] 64-bit products.
-//! * [`memory`]: loads and stores, with [`shape`] for how elements lie in one access, [`order`] for memory semantics and
-//!   [`storage`] for how shared and local memory are declared; [`atomic`]: read-modify-write.
+//! * `module`: types, constants and everything else outside of functions.
+//! * `inputs`: what a kernel reads of its launch: built-in variables, push constants, specialization constants.
+//! * `body`: statements and control flow of one kernel; `ops` its operations and `wide` 64-bit products.
+//! * `memory`: loads and stores, with `shape` for how elements lie in one access, `order` for memory semantics and
+//!   `storage` for how shared and local memory are declared; `atomic`: read-modify-write.
 
 mod atomic;
 mod body;
