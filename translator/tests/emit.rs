@@ -1,0 +1,642 @@
+//! Emission: every operation, access and control-flow shape gives SPIR-V that `spirv-val` accepts for Vulkan, and the
+//! properties that it can't see (alignment, layout, features) are as they should be.
+//!
+//! Needs the `spirv-val` program of SPIRV-Tools.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use ptx2spv_translator::emit::{EmitEntry, Emitted, emit};
+use ptx2spv_translator::ir::{
+    Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
+    Value, Var, verify,
+};
+use ptx2spv_translator::target::Version;
+use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
+use rspirv::binary::Disassemble;
+
+const SCOPES: [Scope; 3] = [Scope::Cta, Scope::Device, Scope::System];
+const INTEGERS: [Type; 2] = [Type::I32, Type::I64];
+const FLOATS: [Type; 2] = [Type::F32, Type::F64];
+
+fn lavapipe() -> Target {
+    Target::preset("lavapipe").unwrap()
+}
+
+fn nvidia() -> Target {
+    Target::preset("nvidia").unwrap()
+}
+
+fn without(mut target: Target, features: &[Feature]) -> Target {
+    target.features.retain(|feature| !features.contains(feature));
+    target
+}
+
+/// Targets that take different ways through emission.
+fn targets() -> Vec<Target> {
+    let float_atomics = [
+        Feature::ShaderBufferFloat32AtomicAdd,
+        Feature::ShaderSharedFloat32AtomicAdd,
+        Feature::ShaderBufferFloat64AtomicAdd,
+        Feature::ShaderSharedFloat64AtomicAdd,
+    ];
+    let narrow_blocks =
+        [Feature::WorkgroupMemoryExplicitLayout8BitAccess, Feature::WorkgroupMemoryExplicitLayout16BitAccess];
+    let mut old = lavapipe();
+    old.vulkan = Version(1, 1);
+    old.spirv = Version(1, 3);
+    vec![
+        lavapipe(),
+        nvidia(),
+        without(lavapipe(), &float_atomics),
+        without(nvidia(), &float_atomics),
+        without(nvidia(), &narrow_blocks),
+        old,
+    ]
+}
+
+/// Builds a function statement by statement.
+#[derive(Default)]
+struct Builder {
+    function: Function,
+    body: Block,
+}
+
+impl Builder {
+    fn shared(bytes: u32) -> Self {
+        let mut builder = Builder::default();
+        builder.function.shared_bytes = bytes;
+        builder.function.local_bytes = 64;
+        builder
+    }
+
+    fn op(&mut self, ty: Type, op: Op) -> Value {
+        let value = self.function.value(ty);
+        self.body.push(Stmt::Let(value, op));
+        value
+    }
+
+    fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.op(ty, Op::Const(bits))
+    }
+
+    /// A value that isn't a constant.
+    fn any(&mut self, ty: Type) -> Value {
+        let word = self.op(Type::I32, Op::Builtin(Builtin::ThreadId(0)));
+        match ty {
+            Type::I32 => word,
+            Type::F32 => self.op(ty, Op::Unary(Unary::Bitcast(ty), word)),
+            Type::I64 => self.op(ty, Op::Unary(Unary::ZeroExtend, word)),
+            Type::F64 => {
+                let long = self.op(Type::I64, Op::Unary(Unary::ZeroExtend, word));
+                self.op(ty, Op::Unary(Unary::Bitcast(ty), long))
+            }
+            Type::Bool => self.op(ty, Op::Compare(Compare::Equal, word, word)),
+        }
+    }
+
+    fn address(&mut self, space: Space) -> Value {
+        match space {
+            Space::Global => self.op(Type::I64, Op::Builtin(Builtin::PushConstant(8))),
+            _ => self.constant(Type::I32, 16),
+        }
+    }
+
+    fn load(&mut self, access: Access, elements: usize) {
+        let address = self.address(access.space);
+        let ty = element(access);
+        let results = (0..elements).map(|_| self.function.value(ty)).collect();
+        self.body.push(Stmt::Load { results, access, address });
+    }
+
+    fn store(&mut self, access: Access, elements: usize) {
+        let address = self.address(access.space);
+        let value = self.any(element(access));
+        self.body.push(Stmt::Store { values: vec![value; elements], access, address });
+    }
+
+    fn atomic(&mut self, op: AtomicOp, access: Access, with_result: bool) {
+        let address = self.address(access.space);
+        let ty = element(access);
+        let operand = self.any(ty);
+        let compare = (op == AtomicOp::CompareExchange).then_some(operand);
+        let result = with_result.then(|| self.function.value(ty));
+        self.body.push(Stmt::Atomic(Atomic { result, op, access, address, operand, compare }));
+    }
+
+    fn finish(mut self) -> Function {
+        self.function.body = self.body;
+        self.function
+    }
+}
+
+fn access(space: Space, bytes: u8) -> Access {
+    Access { space, bytes, order: Order::Weak, read_only: false }
+}
+
+fn element(access: Access) -> Type {
+    if access.bytes == 8 { Type::I64 } else { Type::I32 }
+}
+
+fn emit_one(target: &Target, function: &Function) -> Emitted {
+    verify(function).unwrap();
+    let entry = EmitEntry { name: "kernel", function, required_block: None };
+    emit(target, &[entry]).unwrap_or_else(|errors| panic!("{}: {errors:?}", target.name))
+}
+
+/// The one error that emission must report.
+fn emit_error(target: &Target, function: &Function) -> (ErrorKind, Span) {
+    verify(function).unwrap();
+    let mut errors = emit(target, &[EmitEntry { name: "kernel", function, required_block: None }]).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    let error = errors.remove(0);
+    assert_eq!(error.function.as_deref(), Some("kernel"));
+    (error.kind, error.span)
+}
+
+/// Runs `spirv-val` for the target's version of Vulkan and returns the disassembly.
+fn validate(target: &Target, emitted: &Emitted) -> String {
+    let text = rspirv::dr::load_words(&emitted.spirv).expect("loads").disassemble();
+    let environment = match target.vulkan {
+        Version(1, minor @ 0..=2) => format!("vulkan1.{minor}"),
+        _ => "vulkan1.3".into(),
+    };
+    let mut child = Command::new("spirv-val")
+        .args(["--target-env", &environment, "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("spirv-val of SPIRV-Tools must be installed");
+    let bytes: Vec<u8> = emitted.spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{} {environment}: {message}\n{text}", target.name);
+    text
+}
+
+fn emit_valid(target: &Target, function: &Function) -> String {
+    validate(target, &emit_one(target, function))
+}
+
+/// Instructions of an opcode in a disassembly.
+fn lines<'t>(text: &'t str, opcode: &str) -> Vec<&'t str> {
+    text.lines().filter(|line| line.split_whitespace().any(|word| word == opcode)).collect()
+}
+
+#[test]
+fn every_operation_is_valid() {
+    let mut b = Builder::default();
+    integer_operations(&mut b);
+    float_operations(&mut b);
+    other_operations(&mut b);
+    let function = b.finish();
+    for target in targets() {
+        let text = emit_valid(&target, &function);
+        // The five arithmetic operations on each of the two types.
+        assert_eq!(text.matches("NoContraction").count(), 10);
+    }
+}
+
+fn integer_operations(b: &mut Builder) {
+    for ty in INTEGERS {
+        let (x, y) = (b.any(ty), b.constant(ty, u64::MAX));
+        use Binary::*;
+        for op in [Add, Sub, Mul, MulHighUnsigned, MulHighSigned, DivUnsigned, RemUnsigned, And, Or, Xor] {
+            b.op(ty, Op::Binary(op, x, y));
+        }
+        let amount = b.any(Type::I32);
+        for op in [Shl, Shr, Sar] {
+            b.op(ty, Op::Binary(op, x, amount));
+        }
+        use Compare::*;
+        for op in [Equal, NotEqual, LessUnsigned, LessEqualUnsigned, LessSigned, LessEqualSigned] {
+            b.op(Type::Bool, Op::Compare(op, x, y));
+        }
+        for op in [Unary::Not, Unary::Neg] {
+            b.op(ty, Op::Unary(op, x));
+        }
+    }
+    let word = b.any(Type::I32);
+    for op in [Unary::BitCount, Unary::BitReverse, Unary::FindHighBit] {
+        b.op(Type::I32, Op::Unary(op, word));
+    }
+    let long = b.op(Type::I64, Op::Unary(Unary::SignExtend, word));
+    b.op(Type::I32, Op::Unary(Unary::Truncate, long));
+}
+
+fn float_operations(b: &mut Builder) {
+    for ty in FLOATS {
+        let (x, y) = (b.any(ty), b.constant(ty, 1 << 22));
+        use Binary::*;
+        for op in [FAdd, FSub, FMul, FDiv, FDivApprox] {
+            b.op(ty, Op::Binary(op, x, y));
+        }
+        for op in [Compare::FEqual, Compare::FNotEqual, Compare::FLess, Compare::FLessEqual] {
+            b.op(Type::Bool, Op::Compare(op, x, y));
+        }
+        use Unary::*;
+        for op in [Trunc, RoundEven, Floor, Ceil, Sqrt, SqrtApprox, InverseSqrtApprox] {
+            b.op(ty, Op::Unary(op, x));
+        }
+        b.op(ty, Op::Fma(x, y, x));
+        let bits = if ty == Type::F64 { Type::I64 } else { Type::I32 };
+        b.op(bits, Op::Unary(Bitcast(bits), x));
+        for integer in INTEGERS {
+            let i = b.any(integer);
+            b.op(ty, Op::Unary(SignedToFloat(ty), i));
+            b.op(ty, Op::Unary(UnsignedToFloat(ty), i));
+            b.op(integer, Op::Unary(FloatToSigned(integer), x));
+            b.op(integer, Op::Unary(FloatToUnsigned(integer), x));
+        }
+    }
+    let single = b.any(Type::F32);
+    let double = b.op(Type::F64, Op::Unary(Unary::Widen, single));
+    b.op(Type::F32, Op::Unary(Unary::Narrow, double));
+    for op in [Unary::Exp2Approx, Unary::Log2Approx, Unary::SinApprox, Unary::CosApprox] {
+        b.op(Type::F32, Op::Unary(op, single));
+    }
+}
+
+fn other_operations(b: &mut Builder) {
+    for ty in [Type::Bool, Type::I32, Type::I64, Type::F32, Type::F64] {
+        let (x, y) = (b.any(ty), b.constant(ty, 1));
+        let condition = b.any(Type::Bool);
+        b.op(ty, Op::Select(condition, x, y));
+    }
+    let truth = b.any(Type::Bool);
+    for op in [Binary::And, Binary::Or, Binary::Xor] {
+        b.op(Type::Bool, Op::Binary(op, truth, truth));
+    }
+    b.op(Type::Bool, Op::Unary(Unary::Not, truth));
+    for op in [Compare::Equal, Compare::NotEqual] {
+        b.op(Type::Bool, Op::Compare(op, truth, truth));
+    }
+    for dimension in 0..3 {
+        for builtin in [Builtin::ThreadId(dimension), Builtin::BlockSize(dimension), Builtin::WorkgroupId(dimension)] {
+            b.op(Type::I32, Op::Builtin(builtin));
+        }
+    }
+    for builtin in [Builtin::ThreadIndex, Builtin::SharedBytes, Builtin::PushConstant(20), Builtin::LocalAddress(8)] {
+        b.op(Type::I32, Op::Builtin(builtin));
+    }
+    b.op(Type::I64, Op::Builtin(Builtin::PushConstant(32)));
+    b.op(Type::I64, Op::Builtin(Builtin::Clock));
+    for ty in [Type::Bool, Type::I32, Type::I64] {
+        let var = b.function.var(ty);
+        let value = b.any(ty);
+        b.body.push(Stmt::Set(var, value));
+        b.op(ty, Op::Get(var));
+    }
+    b.body.push(Stmt::Barrier);
+    b.body.extend(SCOPES.map(Stmt::Fence));
+}
+
+#[test]
+fn every_access_is_valid() {
+    for target in targets() {
+        for space in [Space::Global, Space::Shared, Space::Local] {
+            for strong_long in [false, true] {
+                let mut b = Builder::shared(256);
+                for (bytes, elements) in
+                    [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (4, 4), (8, 1), (8, 2)]
+                {
+                    for scope in SCOPES {
+                        for order in [Order::Weak, Order::Relaxed(scope), Order::Acquire(scope), Order::Release(scope)]
+                        {
+                            if bytes == 8 && order != Order::Weak && !strong_long {
+                                continue;
+                            }
+                            let access = Access { order, ..access(space, bytes) };
+                            if !matches!(order, Order::Release(_)) {
+                                b.load(access, elements);
+                            }
+                            if !matches!(order, Order::Acquire(_)) {
+                                b.store(access, elements);
+                            }
+                        }
+                    }
+                    b.load(Access { read_only: true, ..access(space, bytes) }, elements);
+                }
+                emit_valid(&target, &b.finish());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_atomic_is_valid() {
+    use AtomicOp::*;
+    let ops = [
+        Add,
+        And,
+        Or,
+        Xor,
+        Exchange,
+        CompareExchange,
+        MinUnsigned,
+        MaxUnsigned,
+        MinSigned,
+        MaxSigned,
+        Increment,
+        Decrement,
+        FAdd,
+    ];
+    for target in targets() {
+        for space in [Space::Global, Space::Shared, Space::Local] {
+            for widths in [&[4][..], &[4, 8]] {
+                let mut b = Builder::shared(256);
+                for (op, &bytes) in ops.iter().flat_map(|op| widths.iter().map(move |bytes| (*op, bytes))) {
+                    if bytes == 8 && matches!(op, Increment | Decrement) {
+                        continue;
+                    }
+                    for scope in SCOPES {
+                        for order in [
+                            Order::Weak,
+                            Order::Relaxed(scope),
+                            Order::Acquire(scope),
+                            Order::Release(scope),
+                            Order::AcquireRelease(scope),
+                        ] {
+                            b.atomic(op, Access { order, ..access(space, bytes) }, scope == Scope::Device);
+                        }
+                    }
+                }
+                emit_valid(&target, &b.finish());
+            }
+        }
+    }
+}
+
+#[test]
+fn global_accesses_are_aligned_to_their_whole_size() {
+    for (bytes, elements, size) in [(1, 1, 1), (1, 4, 4), (2, 4, 8), (4, 1, 4), (4, 4, 16), (8, 2, 16)] {
+        let mut b = Builder::default();
+        b.load(access(Space::Global, bytes), elements);
+        b.store(access(Space::Global, bytes), elements);
+        let text = emit_valid(&lavapipe(), &b.finish());
+        let aligned = format!("Aligned|NonPrivatePointer {size}");
+        assert_eq!(text.lines().filter(|line| line.ends_with(&aligned)).count(), 2, "{bytes} x {elements}: {text}");
+    }
+}
+
+#[test]
+fn read_only_accesses_are_private() {
+    let mut b = Builder::default();
+    b.load(Access { read_only: true, ..access(Space::Global, 4) }, 1);
+    let text = emit_valid(&lavapipe(), &b.finish());
+    assert!(!text.contains("NonPrivatePointer") && text.contains("Aligned 4"), "{text}");
+}
+
+#[test]
+fn word_arrays_have_no_layout() {
+    let mut b = Builder::shared(64);
+    b.load(access(Space::Shared, 4), 4);
+    b.store(access(Space::Local, 8), 2);
+    let function = b.finish();
+    let text = emit_valid(&lavapipe(), &function);
+    assert!(!text.contains("ArrayStride"), "{text}");
+    let text = emit_valid(&nvidia(), &function);
+    assert_eq!(text.matches("ArrayStride").count(), 1, "{text}");
+    assert_eq!(text.matches("Aliased").count(), 1, "{text}");
+}
+
+#[test]
+fn narrow_stores_to_shared_words_swap_the_whole_word() {
+    for bytes in [1, 2] {
+        let mut b = Builder::shared(64);
+        b.store(access(Space::Shared, bytes), 1);
+        let function = b.finish();
+        assert_eq!(lines(&emit_valid(&lavapipe(), &function), "OpAtomicCompareExchange").len(), 1);
+        assert!(lines(&emit_valid(&nvidia(), &function), "OpAtomicCompareExchange").is_empty());
+    }
+}
+
+#[test]
+fn long_shared_atomics_choose_long_words() {
+    let mut b = Builder::shared(64);
+    b.atomic(AtomicOp::Add, access(Space::Shared, 8), false);
+    b.atomic(AtomicOp::Add, access(Space::Shared, 4), false);
+    let text = emit_valid(&lavapipe(), &b.finish());
+    // The 64-bit one natively, the 32-bit one as half of a word.
+    assert_eq!(lines(&text, "OpAtomicIAdd").len(), 1);
+    assert_eq!(lines(&text, "OpAtomicCompareExchange").len(), 1);
+}
+
+#[test]
+fn float_addition_is_native_where_the_target_has_it() {
+    let mut b = Builder::default();
+    b.atomic(AtomicOp::FAdd, access(Space::Global, 4), true);
+    let function = b.finish();
+    let emitted = emit_one(&lavapipe(), &function);
+    assert_eq!(lines(&validate(&lavapipe(), &emitted), "OpAtomicFAddEXT").len(), 1);
+    assert!(emitted.features.contains(&Feature::ShaderBufferFloat32AtomicAdd));
+    let target = without(lavapipe(), &[Feature::ShaderBufferFloat32AtomicAdd]);
+    let emitted = emit_one(&target, &function);
+    assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
+    assert!(!emitted.features.contains(&Feature::ShaderBufferFloat32AtomicAdd));
+}
+
+#[test]
+fn float_controls_are_those_of_the_target() {
+    let mut b = Builder::default();
+    b.any(Type::F32);
+    let function = b.finish();
+    let text = emit_valid(&lavapipe(), &function);
+    assert_eq!(lines(&text, "OpExecutionMode").len(), 2, "{text}");
+    assert!(!text.contains("DenormPreserve"));
+    let text = emit_valid(&nvidia(), &function);
+    assert_eq!(lines(&text, "OpExecutionMode").len(), 3, "{text}");
+}
+
+#[test]
+fn missing_features_are_named_with_their_place() {
+    let place = Span { start: 7, end: 9 };
+    type Make = fn(&mut Builder);
+    let cases: [(Feature, Make); 8] = [
+        (Feature::ShaderInt64, |b| b.load(access(Space::Global, 4), 1)),
+        (Feature::ShaderFloat64, |b| {
+            b.constant(Type::F64, 0);
+        }),
+        (Feature::ShaderSubgroupClock, |b| {
+            b.op(Type::I64, Op::Builtin(Builtin::Clock));
+        }),
+        (Feature::StorageBuffer8BitAccess, |b| b.load(access(Space::Global, 1), 1)),
+        (Feature::StorageBuffer16BitAccess, |b| b.store(access(Space::Global, 1), 2)),
+        (Feature::ShaderBufferInt64Atomics, |b| b.atomic(AtomicOp::Add, access(Space::Global, 8), true)),
+        (Feature::ShaderSharedInt64Atomics, |b| b.atomic(AtomicOp::Add, access(Space::Shared, 8), true)),
+        (Feature::VulkanMemoryModelDeviceScope, |b| b.body.push(Stmt::Fence(Scope::Device))),
+    ];
+    let target = without(lavapipe(), &[Feature::ShaderDeviceClock]);
+    for (feature, make) in cases {
+        let mut b = Builder::shared(64);
+        b.body.push(Stmt::At(place));
+        make(&mut b);
+        let function = b.finish();
+        assert!(emit_one(&target, &function).features.contains(&feature), "{feature}");
+        let (kind, span) = emit_error(&without(target.clone(), &[feature]), &function);
+        let named = match kind {
+            ErrorKind::MissingFeature { feature, .. } => Some(feature),
+            _ => None,
+        };
+        // Without either clock the one at device scope is the last that would have done.
+        let expected = if feature == Feature::ShaderSubgroupClock { Feature::ShaderDeviceClock } else { feature };
+        assert_eq!((named, span), (Some(expected), place));
+    }
+}
+
+#[test]
+fn limits_are_checked() {
+    let limit = |function: &Function| match emit_error(&lavapipe(), function).0 {
+        ErrorKind::Limit { needed, available, .. } => (needed, available),
+        other => panic!("{other}"),
+    };
+    assert_eq!(limit(&Builder::shared(32769).finish()), (32784, 32768));
+    let mut b = Builder::default();
+    b.op(Type::I32, Op::Builtin(Builtin::PushConstant(128)));
+    assert_eq!(limit(&b.finish()), (132, 128));
+    limit(&nested(2000));
+}
+
+#[test]
+fn generic_addresses_are_an_internal_error() {
+    let mut b = Builder::default();
+    let address = b.constant(Type::I64, 0);
+    let results = vec![b.function.value(Type::I32)];
+    b.body.push(Stmt::Load { results, access: access(Space::Generic, 4), address });
+    assert!(matches!(emit_error(&lavapipe(), &b.finish()).0, ErrorKind::Internal(_)));
+}
+
+#[test]
+fn entries_share_a_module_but_not_their_needs() {
+    let mut first = Builder::shared(100);
+    first.load(access(Space::Shared, 4), 1);
+    first.op(Type::I32, Op::Builtin(Builtin::PushConstant(40)));
+    let mut second = Builder::default();
+    second.constant(Type::F64, 0);
+    let mut third = Builder::shared(8);
+    third.atomic(AtomicOp::Add, access(Space::Shared, 8), false);
+    third.op(Type::I64, Op::Builtin(Builtin::PushConstant(8)));
+    let functions = [first.finish(), second.finish(), third.finish()];
+    for target in targets() {
+        let names = ["first", "second", "third"];
+        let entries: Vec<_> = (names.iter().zip(&functions))
+            .map(|(name, function)| EmitEntry { name, function, required_block: Some([64, 2, 1]) })
+            .collect();
+        let emitted = emit(&target, &entries).unwrap();
+        let text = validate(&target, &emitted);
+        assert_eq!(lines(&text, "OpEntryPoint").len(), 3);
+        let facts = &emitted.entries;
+        assert_eq!(facts.iter().map(|entry| entry.push_constant_size).collect::<Vec<_>>(), [44, 0, 16]);
+        let doubles = facts.iter().map(|entry| entry.features.contains(&Feature::ShaderFloat64));
+        assert_eq!(doubles.collect::<Vec<_>>(), [false, true, false]);
+        // The block size that all entries agree on, and 100 bytes rounded up.
+        let constants = lines(&text, "OpSpecConstant");
+        let defaults: Vec<_> = constants.iter().filter_map(|line| line.split_whitespace().last()).collect();
+        assert_eq!(defaults, ["64", "2", "1", "112"], "{text}");
+    }
+}
+
+#[test]
+fn errors_of_all_entries_are_reported() {
+    let (good, bad) = (Builder::default().finish(), Builder::shared(1 << 20).finish());
+    let entry = |name, function| EmitEntry { name, function, required_block: None };
+    let errors = emit(&lavapipe(), &[entry("a", &bad), entry("b", &good), entry("c", &bad)]).unwrap_err();
+    let names: Vec<_> = errors.iter().map(|error| error.function.as_deref()).collect();
+    assert_eq!(names, [Some("a"), Some("c")]);
+}
+
+/// Ifs and loops in turn, nested so deep.
+fn nested(depth: usize) -> Function {
+    let mut b = Builder::default();
+    let condition = b.any(Type::Bool);
+    let mut body = Vec::new();
+    for level in 0..depth {
+        body = if level % 2 == 0 {
+            vec![Stmt::If { condition, then: body, otherwise: vec![Stmt::Barrier] }]
+        } else {
+            body.push(Stmt::Break);
+            vec![Stmt::Loop(body)]
+        };
+    }
+    b.body.extend(body);
+    b.finish()
+}
+
+#[test]
+fn deep_nesting_is_valid() {
+    emit_valid(&lavapipe(), &nested(100));
+    // Validation takes time quadratic in the depth; emission must not.
+    emit_one(&lavapipe(), &nested(1000));
+}
+
+#[test]
+fn unreachable_ends_are_valid() {
+    let mut b = Builder::default();
+    let condition = b.any(Type::Bool);
+    let var = b.function.var(Type::I32);
+    let value = b.any(Type::I32);
+    let set = Stmt::Set(var, value);
+    let branch = |then: Block, otherwise: Block| Stmt::If { condition, then, otherwise };
+    b.body.extend([
+        branch(vec![], vec![]),
+        branch(vec![], vec![set.clone()]),
+        Stmt::Loop(vec![branch(vec![Stmt::Break], vec![Stmt::Break]), set.clone()]),
+        Stmt::Loop(vec![branch(vec![set.clone(), Stmt::Break], vec![])]),
+        Stmt::Loop(vec![Stmt::Break]),
+        branch(vec![Stmt::Loop(vec![set.clone()]), set.clone()], vec![Stmt::Loop(vec![])]),
+        Stmt::Loop(vec![]),
+        set,
+    ]);
+    let function = b.finish();
+    for target in targets() {
+        emit_valid(&target, &function);
+    }
+}
+
+/// A random tree whose conditions are value 0 and whose statements set variable 0 to it.
+fn tree() -> impl Strategy<Value = Block> {
+    let set = || Just(Stmt::Set(Var(0), Value(0)));
+    prop::collection::vec(set(), 0..3).prop_recursive(8, 200, 4, move |inner| {
+        let branch = (inner.clone(), inner.clone()).prop_map(|(then, otherwise)| Stmt::If {
+            condition: Value(0),
+            then,
+            otherwise,
+        });
+        let stmt = prop_oneof![branch, inner.prop_map(Stmt::Loop), set()];
+        (prop::collection::vec(stmt, 0..4), any::<bool>()).prop_map(|(mut list, broken)| {
+            if broken {
+                list.push(Stmt::Break);
+            }
+            list
+        })
+    })
+}
+
+/// Removes breaks that stand outside of loops.
+fn drop_stray_breaks(block: &mut Block) {
+    block.retain(|stmt| *stmt != Stmt::Break);
+    for stmt in block {
+        if let Stmt::If { then, otherwise, .. } = stmt {
+            drop_stray_breaks(then);
+            drop_stray_breaks(otherwise);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_trees_are_valid(mut body in tree()) {
+        drop_stray_breaks(&mut body);
+        let mut function = Function::default();
+        let condition = function.value(Type::Bool);
+        function.var(Type::Bool);
+        body.insert(0, Stmt::Let(condition, Op::Const(1)));
+        function.body = body;
+        emit_valid(&lavapipe(), &function);
+    }
+}
