@@ -62,8 +62,15 @@ struct Side {
     error: Option<String>,
 }
 
+impl Side {
+    /// Keeps the first error.
+    fn fail(&mut self, result: Result<()>) {
+        self.error = self.error.take().or(result.err().map(|error| format!("{error:#}")));
+    }
+}
+
 pub fn measure(arguments: &Arguments) -> Result<Report> {
-    let devices = Devices::open(&arguments.device)?;
+    let mut devices = Devices::open(&arguments.device)?;
     let mut report = Report::new(&["kernel", "size", "CUDA ms", "Vulkan ms", "Vulkan / CUDA", "results"]);
     report.notes = devices.names()?;
     report
@@ -72,7 +79,11 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     for workload in workloads::all(arguments.quick) {
         if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
             cli::note(format_args!("{} …", workload.name));
-            let row = measure_workload(arguments, &devices, &workload)?;
+            let (row, failed) = measure_workload(arguments, &devices, &workload)?;
+            if failed {
+                // A fault leaves a CUDA context or a Vulkan device useless for what follows.
+                devices = Devices::open(&arguments.device)?;
+            }
             let time = |seconds: Option<f64>| milliseconds(seconds.map(Duration::from_secs_f64));
             let cells = vec![
                 row.kernel.to_owned(),
@@ -88,24 +99,26 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     Ok(report)
 }
 
-fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workload) -> Result<Row> {
+fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workload) -> Result<(Row, bool)> {
     let case = prepare(workload)?;
     let (mut cuda, mut vulkan) = (Side::default(), Side::default());
     for _ in 0..arguments.rounds {
         if let Some(context) = &devices.cuda {
             let result = cuda_times(context, &case, arguments.repeats, &mut cuda);
-            cuda.error = result.err().map(|error| format!("{error:#}"));
+            cuda.fail(result);
         }
         if let Some(device) = &devices.vulkan {
             let result = vulkan_times(device, &case, arguments, &mut vulkan);
-            vulkan.error = result.err().map(|error| format!("{error:#}"));
+            vulkan.fail(result);
         }
     }
     let results = results(&case, &cuda, &vulkan);
     let cuda_seconds = median(cuda.times).map(|time| time.as_secs_f64());
     let vulkan_seconds = median(vulkan.times).map(|time| time.as_secs_f64());
     let ratio = vulkan_seconds.zip(cuda_seconds).map(|(vulkan, cuda)| vulkan / cuda);
-    Ok(Row { kernel: workload.name, size: workload.size.clone(), cuda_seconds, vulkan_seconds, ratio, results })
+    let failed = cuda.error.is_some() || vulkan.error.is_some();
+    let size = workload.size.clone();
+    Ok((Row { kernel: workload.name, size, cuda_seconds, vulkan_seconds, ratio, results }, failed))
 }
 
 fn prepare(workload: &Workload) -> Result<Prepared> {
