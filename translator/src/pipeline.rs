@@ -1,12 +1,11 @@
 //! The way of a kernel through the stages, in order.
 
 use std::collections::BTreeSet;
-
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use crate::Options;
-use crate::cfg::{self, Barriers, Layout};
-use crate::decode::program::{FuncId, Function, Program, VarId};
+use crate::cfg::{self, Barriers, Layout, Places};
+use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, Status, push_constant};
@@ -35,7 +34,7 @@ pub(crate) fn compile<'p>(
     program: &'p Program,
     id: FuncId,
     ptx: &'p Function,
-    variables: &FxHashMap<VarId, u64>,
+    variables: &Arc<Places>,
     status: Option<Status>,
     options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {

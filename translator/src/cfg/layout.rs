@@ -1,6 +1,8 @@
 //! Places of parameters and variables: what a kernel uses of shared and local memory, its parameter block, and the
 //! module's variables in device memory.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::StateSpace;
@@ -13,6 +15,9 @@ use crate::target::Target;
 const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
+
+/// Offsets of variables.
+pub type Places = FxHashMap<VarId, u64>;
 
 /// The memory layout of one kernel.
 #[derive(Clone, Debug)]
@@ -29,13 +34,16 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
-    places: FxHashMap<VarId, u64>,
+    /// Offsets of the module's variables, which all its kernels share.
+    module: Arc<Places>,
+    /// Offsets in shared and local memory.
+    places: Places,
 }
 
 impl Layout {
     /// Offset of a variable: in the module's allocation, in shared memory or in local memory.
     pub fn variable(&self, id: VarId) -> Option<u64> {
-        self.places.get(&id).copied()
+        self.places.get(&id).or_else(|| self.module.get(&id)).copied()
     }
 
     /// Where dynamic shared memory begins.
@@ -45,8 +53,8 @@ impl Layout {
 }
 
 /// Lays out the module's variables in device memory; the offsets go by [`VarId`].
-pub fn module_variables(program: &Program) -> (interface::Variables, FxHashMap<VarId, u64>) {
-    let mut places = FxHashMap::default();
+pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>) {
+    let mut places = Places::default();
     let mut variables = interface::Variables { align: 16, ..interface::Variables::default() };
     let in_memory = |space| matches!(space, StateSpace::Global | StateSpace::Const);
     let ids = (0..).map(VarId).zip(&program.variables);
@@ -88,7 +96,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, FxHashMap<V
             }
         }
     }
-    (variables, places)
+    (variables, Arc::new(places))
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
@@ -102,12 +110,7 @@ pub fn status_word(variables: &mut interface::Variables, target: &Target) -> Opt
 }
 
 /// Lays out a kernel. Refuses what its memory can't be: recursion, and limits of the target.
-pub fn lay_out(
-    program: &Program,
-    kernel: FuncId,
-    module: &FxHashMap<VarId, u64>,
-    target: &Target,
-) -> Result<Layout, Diagnostic> {
+pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: &Target) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
     };
@@ -118,7 +121,8 @@ pub fn lay_out(
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
-        places: module.clone(),
+        module: Arc::clone(module),
+        places: Places::default(),
     };
     for param in function.params.iter().take(function.formals) {
         let offset = layout.params_size.next_multiple_of(param.align.max(1));

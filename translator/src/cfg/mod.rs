@@ -12,7 +12,7 @@ mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, lay_out, module_variables, status_word};
+pub use layout::{Layout, Places, lay_out, module_variables, status_word};
 pub use tree::{barriers_unconditional, structure};
 
 use crate::decode::types::ScalarType;

@@ -75,7 +75,7 @@ fn binary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let flush = i.modifiers.has("ftz");
     let a = operand(l, i, 1, ty, flush)?;
     let b = operand(l, i, 2, ty, flush)?;
-    let result = l.binary(op, a, b);
+    let result = l.b.binary(op, a, b);
     finish(l, i, ty, result)
 }
 
@@ -119,7 +119,7 @@ fn reciprocal(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let ty = i.modifiers.ty(0);
     let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
     let one = if ty.bits() == 64 { l.b.f64(1.0) } else { l.b.f32(1.0) };
-    let result = l.binary(op, one, a);
+    let result = l.b.binary(op, one, a);
     finish(l, i, ty, result)
 }
 

@@ -19,7 +19,7 @@ fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let result = if i.modifiers.has("sat") { saturating(l, op, a, b) } else { l.binary(op, a, b) };
+    let result = if i.modifiers.has("sat") { saturating(l, op, a, b) } else { l.b.binary(op, a, b) };
     l.set(i, 0, ty, result)
 }
 
@@ -27,7 +27,7 @@ fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
 fn saturating(l: &mut Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value {
     let a = l.b.sign_extend(a);
     let b = l.b.sign_extend(b);
-    let wide = l.binary(op, a, b);
+    let wide = l.b.binary(op, a, b);
     let clamped = clamp_signed(l, wide, i64::from(i32::MIN), i64::from(i32::MAX));
     l.b.truncate(clamped)
 }
@@ -205,12 +205,12 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     let result = if ty.is_signed() {
         let (a, a_negative) = magnitude(l, a);
         let (by, by_negative) = magnitude(l, by);
-        let unsigned = l.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by);
+        let unsigned = l.b.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by);
         let negative = if quotient { l.b.xor(a_negative, by_negative) } else { a_negative };
         let negated = l.b.neg(unsigned);
         l.b.select(negative, negated, unsigned)
     } else {
-        l.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by)
+        l.b.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by)
     };
     let by_zero = l.b.constant_like(a, u64::MAX);
     let result = l.b.select(zero, by_zero, result);
@@ -307,7 +307,7 @@ fn shift(l: &mut Lowering<'_, '_>, op: Binary, value: Value, amount: Value) -> V
     let width = if l.b.type_of(value) == Type::I64 { 64 } else { 32 };
     let inside = l.b.compare_const(Compare::LessUnsigned, amount, width);
     let amount = l.b.and_const(amount, width - 1);
-    let shifted = l.binary(op, value, amount);
+    let shifted = l.b.binary(op, value, amount);
     let zero = l.b.constant_like(value, 0);
     l.b.select(inside, shifted, zero)
 }
@@ -317,7 +317,7 @@ pub fn shift_right_signed(l: &mut Lowering<'_, '_>, value: Value, amount: Value)
     let most = if l.b.type_of(value) == Type::I64 { 63 } else { 31 };
     let most = l.b.i32(most);
     let amount = minimum(l, Compare::LessUnsigned, amount, most);
-    l.binary(Binary::Sar, value, amount)
+    l.b.binary(Binary::Sar, value, amount)
 }
 
 /// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).

@@ -26,7 +26,7 @@ fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let result = l.binary(op, a, b);
+    let result = l.b.binary(op, a, b);
     l.set(i, 0, ty, result)
 }
 
@@ -116,12 +116,12 @@ fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> V
         for inner in ops {
             let first = eval(inner, x.1, y.1);
             if first == table {
-                return l.binary(inner, x.0, y.0);
+                return l.b.binary(inner, x.0, y.0);
             }
             for outer in ops {
                 if eval(outer, first, z.1) == table {
-                    let first = l.binary(inner, x.0, y.0);
-                    return l.binary(outer, first, z.0);
+                    let first = l.b.binary(inner, x.0, y.0);
+                    return l.b.binary(outer, first, z.0);
                 }
             }
         }

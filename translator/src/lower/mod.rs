@@ -18,7 +18,7 @@ use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Binary, Builder, Type, Unary, Value, Var};
+use crate::ir::{Builder, Type, Unary, Value, Var};
 
 /// What a lowering function gives back.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
@@ -214,21 +214,14 @@ impl Lowering<'_, '_> {
                 if to.bits() == 64 && ty.bits() <= 32 {
                     value = self.b.unary(if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend }, value);
                 }
-                let value = self.zero_extend_result(value, to);
+                if matches!(to.bits(), 8 | 16) {
+                    value = self.zero_extend_narrow(value, to.bits());
+                }
                 let var = self.variable(*register);
                 self.b.set(var, value);
                 Ok(())
             }
             other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),
         }
-    }
-
-    fn zero_extend_result(&mut self, value: Value, to: ScalarType) -> Value {
-        if to.bits() == 16 || to.bits() == 8 { self.zero_extend_narrow(value, to.bits()) } else { value }
-    }
-
-    /// An operation on two integer values, by its name.
-    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
-        self.b.binary(op, a, b)
     }
 }
