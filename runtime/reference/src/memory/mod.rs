@@ -1,0 +1,2 @@
+//! Memory: device memory in allocations ([`device`]), and what checked and adversarial runs know of it besides its bytes
+//! ([`strict`]).

@@ -1,0 +1,1 @@
+//! Runs [`Code`](crate::code::Code).
