@@ -57,7 +57,7 @@ void main() {
     copy.f += 0.5;
     s.list[i] = copy;
     s.list[i].v[v % 3u] = v;
-    vec4 clamped = clamp(vec4(v & 255u) / 16.0, vec4(1, 2, 3, 4), vec4(8));
+    vec4 clamped = clamp(vec4(v & 255u) * 0.0625, vec4(1, 2, 3, 4), vec4(8));
     o.data[at++] = uint(dot(clamped, vec4(16)));
     o.data[at++] = uint(dot(reflect(vec2(1, -2), vec2(0, 1)), vec2(10, 100)));
     o.data[at++] = b.flags[0] && !a.flags[1] ? 1u : 2u;

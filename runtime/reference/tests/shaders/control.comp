@@ -40,6 +40,7 @@ int signed_switch(int v) {
 
 bool divide(uint n, uint d, out uint quotient, inout uint rest) {
     ++calls;
+    quotient = 0;
     if (d == 0u) return false;
     quotient = n / d;
     rest += n - quotient * d;

@@ -48,7 +48,7 @@ void main() {
     put(unpackHalf2x16(x.data[gl_GlobalInvocationID.x] & 0xbbffbbffu | 0x04000400u));
     put(packUnorm4x8(vec4(0.0, 1.0, 0.25, h * 2.0)));
     put(packSnorm2x16(vec2(-2.0, h * 2.0)));
-    put(unpackUnorm4x8(0xff000000u | x.data[gl_GlobalInvocationID.x] & 0xff00ffu).xw);
+    put(roundEven(unpackUnorm4x8(0xff000000u | x.data[gl_GlobalInvocationID.x] & 0xff00ffu).xw * 255.0));
     put(mix(a, b, true));
     put(ldexp(a, int(x.data[gl_GlobalInvocationID.x] >> 29)));
     int exponent;
