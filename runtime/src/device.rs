@@ -233,6 +233,32 @@ pub fn devices(options: &InstanceOptions) -> (Vec<DeviceInfo>, Option<Error>) {
     (list, reason)
 }
 
+/// What [`Device::open_with`] would open, without opening it. The second part says why the reference device stands in for
+/// a Vulkan device, if it does.
+///
+/// # Errors
+/// Those of [`Device::open_with`].
+pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<(DeviceInfo, Option<Error>), Error> {
+    let selector = selector.resolve()?;
+    if let DeviceSelector::Reference(options) = &selector {
+        return Ok((DeviceInfo::reference(&options.config()?), None));
+    }
+    let best = selector == DeviceSelector::Best;
+    let listed = Instance::new(options).and_then(|instance| instance.devices());
+    let found = listed.and_then(|list| {
+        let found = selector.choose(&list)?;
+        if best {
+            found.check_usable()?
+        }
+        Ok(found.clone())
+    });
+    match found {
+        Ok(found) => Ok((found, None)),
+        Err(reason) if best && is_absence(&reason) => Ok((DeviceInfo::reference(&Config::default()), Some(reason))),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether an error says that there is no Vulkan device to run kernels on.
 fn is_absence(error: &Error) -> bool {
     matches!(error, Error::NoLoader { .. } | Error::NoDevice { .. } | Error::UnusableDevice { .. })

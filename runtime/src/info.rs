@@ -6,6 +6,8 @@ use ptx2spv_reference::Config;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::Version;
 
+use crate::error::Error;
+
 /// The type of a device, in the order in which [`crate::DeviceSelector::Best`] prefers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
@@ -67,6 +69,14 @@ impl DeviceInfo {
     /// Vulkan names of what every kernel needs and this device lacks: a device where this isn't empty can't be opened.
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
+    }
+
+    pub(crate) fn check_usable(&self) -> Result<(), Error> {
+        if self.missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::UnusableDevice { device: self.name.clone(), missing: self.missing.clone() })
+        }
     }
 
     /// The reference device as it is configured.

@@ -59,7 +59,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use args::Arg;
 pub use buffer::Buffer;
-pub use device::{Device, devices};
+pub use device::{Device, devices, find_device};
 pub use error::Error;
 pub use info::{DeviceInfo, DeviceKind};
 pub use kernel::Kernel;

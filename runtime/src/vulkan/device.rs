@@ -32,9 +32,7 @@ pub(crate) struct Device {
 impl Device {
     /// Opens a device of an instance; `physical` is what `info` describes.
     pub fn create(instance: &Instance, physical: vk::PhysicalDevice, info: &DeviceInfo) -> Result<Self, Error> {
-        if !info.missing().is_empty() {
-            return Err(Error::UnusableDevice { device: info.name.clone(), missing: info.missing().to_vec() });
-        }
+        info.check_usable()?;
         // SAFETY: `physical` was enumerated from `instance`.
         let families = unsafe { instance.raw().get_physical_device_queue_family_properties(physical) };
         let compute = families.iter().zip(0u32..).find(|(f, _)| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
