@@ -11,6 +11,7 @@ use crate::backend::Shader;
 use crate::check;
 use crate::device::Device;
 use crate::error::Error;
+use crate::info::DeviceKind;
 use crate::kernel::Kernel;
 use crate::lock;
 use crate::variables::LoadedVariables;
@@ -105,7 +106,9 @@ impl Module {
             Code::Spirv { shader, interface } => (shader.clone(), interface.entry(name).cloned()),
             Code::Ptx { parsed, math } => {
                 let only = [name.to_owned()];
-                let options = Options { entries: Some(&only), math: *math, ..Options::new(device.target()) };
+                // Findings name lines; drivers have no use for them.
+                let line_info = device.info().kind == DeviceKind::Reference;
+                let options = Options { entries: Some(&only), math: *math, line_info, ..Options::new(device.target()) };
                 let translation = lock(parsed).borrow_dependent().translate(&options)?;
                 check::interface(device.target(), &translation.spirv, &translation.interface)?;
                 if translation.interface.variables != variables.layout {
