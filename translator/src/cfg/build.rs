@@ -271,6 +271,7 @@ impl<'p> Build<'p> {
             return Err(Diagnostic::unsupported(message, instruction.span));
         }
         let mut frame = self.frame(callee, Vec::new());
+        instance.pending.push(Stmt::At(instruction.span));
         for (formal, argument) in (0..callee.formals).zip(arguments) {
             self.pass(instance, &mut frame, callee, formal, argument, Direction::In)?;
         }
@@ -278,6 +279,7 @@ impl<'p> Build<'p> {
         let back = self.new_block();
         self.finish(instance, End::Goto(entry), back);
         let mut frame = self.body(callee, frame, entry, back, instance.exits);
+        instance.pending.push(Stmt::At(instruction.span));
         for (formal, result) in (callee.formals..).zip(results) {
             self.pass(instance, &mut frame, callee, formal, result, Direction::Out)?;
         }

@@ -44,7 +44,7 @@ pub enum End {
     Goto(u32),
     /// Goes on in one of two blocks.
     Branch {
-        /// A `Bool` that this block has computed.
+        /// A `Bool` that this block has computed; its last mark is the branch's.
         condition: Value,
         /// If true.
         then: u32,
