@@ -255,7 +255,9 @@ impl Compiler<'_> {
                 let part = self.shifted(Binary::ShiftLeftLogical, to, part, position)?;
                 whole = Some(match whole {
                     None => part,
-                    Some(a) => self.emit.compute(|d| Inst::Binary { op: Binary::BitwiseOr, bits: to, d, a, b: part })?,
+                    Some(a) => {
+                        self.emit.compute(|d| Inst::Binary { op: Binary::BitwiseOr, bits: to, d, a, b: part })?
+                    }
                 });
             }
             result.extend(whole);

@@ -51,9 +51,8 @@ impl<'m> Compiler<'m> {
         let module = self.module;
         let by_id: FxHashMap<u32, usize> =
             module.functions.iter().enumerate().map(|(number, function)| (function.id, number)).collect();
-        let find = |id: u32| {
-            by_id.get(&id).copied().ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is no function")))
-        };
+        let find =
+            |id: u32| by_id.get(&id).copied().ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is no function")));
         let first = find(main)?;
         if !module.functions[first].parameters.is_empty() {
             return Err(refuse("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
@@ -264,7 +263,9 @@ impl<'m> Compiler<'m> {
         let mut targets = callee.parameters.iter();
         for (&argument, &parameter) in arguments.iter().zip(parameters) {
             if self.type_of(argument)? != parameter {
-                return Err(inst.refuse(rule::UNIVERSAL, "has arguments of other types than the function that it calls"));
+                return Err(
+                    inst.refuse(rule::UNIVERSAL, "has arguments of other types than the function that it calls")
+                );
             }
             for (&a, &d) in self.cells(argument)?.iter().zip(targets.by_ref()) {
                 self.emit.emit(Inst::Move { d, a })?;

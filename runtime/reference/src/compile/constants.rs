@@ -10,6 +10,7 @@ impl Compiler<'_> {
     /// Goes through everything outside of functions, in order.
     pub(super) fn globals(&mut self, specialization: &[(u32, u64)]) -> Result<()> {
         let module = self.module;
+        self.emit.folds = true;
         for &index in &module.globals {
             let inst = module.instruction(index);
             self.emit.place.word = inst.word;
@@ -38,6 +39,7 @@ impl Compiler<'_> {
                 _ => {}
             }
         }
+        self.emit.folds = false;
         Ok(())
     }
 

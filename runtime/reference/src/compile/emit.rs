@@ -97,9 +97,7 @@ impl Emitter {
             Inst::Ternary { op, bits, a, b, c, .. } => {
                 arithmetic::ternary(op, bits, [value(a)?, value(b)?, value(c)?], &floats, &mut Plain)
             }
-            Inst::Convert { op, from, to, a, .. } => {
-                arithmetic::convert(op, from, to, value(a)?, &floats, &mut Plain)
-            }
+            Inst::Convert { op, from, to, a, .. } => arithmetic::convert(op, from, to, value(a)?, &floats, &mut Plain),
             _ => return None,
         })
     }

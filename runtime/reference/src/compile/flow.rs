@@ -42,7 +42,8 @@ impl Flow {
             return Err(refuse(rule::UNSUPPORTED, format!("a function of more than {BLOCK_LIMIT} blocks")));
         }
         let real: Vec<Vec<usize>> = blocks.iter().map(|block| block.terminator.successors()).collect();
-        let structural: Vec<Vec<usize>> = real.iter().zip(blocks).map(|(next, block)| with_merge(next, block)).collect();
+        let structural: Vec<Vec<usize>> =
+            real.iter().zip(blocks).map(|(next, block)| with_merge(next, block)).collect();
         let mut reached = vec![false; blocks.len()];
         postorder(&real).into_iter().for_each(|block| reached[block] = true);
         let tree = Dominators::new(&structural);

@@ -71,10 +71,23 @@ pub(super) struct Member {
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Scalar(Scalar),
-    Vector { component: Scalar, count: u32 },
-    Matrix { column: u32, count: u32 },
-    Array { element: u32, length: u32, stride: u64 },
-    RuntimeArray { element: u32, stride: u64 },
+    Vector {
+        component: Scalar,
+        count: u32,
+    },
+    Matrix {
+        column: u32,
+        count: u32,
+    },
+    Array {
+        element: u32,
+        length: u32,
+        stride: u64,
+    },
+    RuntimeArray {
+        element: u32,
+        stride: u64,
+    },
     Struct(Box<[Member]>),
     /// Functions, void, images: no values.
     Other,

@@ -247,9 +247,8 @@ impl Compiler<'_> {
         component: Component,
     ) -> Result<()> {
         let (_, count) = self.layouts.vector(inst.ty)?;
-        let read = |compiler: &mut Self, component: u8| {
-            compiler.emit.compute(|d| Inst::Builtin { builtin, component, d })
-        };
+        let read =
+            |compiler: &mut Self, component: u8| compiler.emit.compute(|d| Inst::Builtin { builtin, component, d });
         let cells = match component {
             // Built-ins have at most 4 components.
             Component::All => (0..count as u8).map(|component| read(self, component)).collect::<Result<Vec<_>>>()?,
@@ -318,6 +317,11 @@ impl Compiler<'_> {
         Ok(MemoryOperands { access, align, words })
     }
 
+    /// How instructions without memory operands access memory.
+    pub(super) fn plain_access(&self) -> MemoryAccess {
+        MemoryAccess { non_private: !self.module.has_vulkan_memory_model(), ..MemoryAccess::default() }
+    }
+
     /// The alignment that an access promises.
     fn alignment(&self, inst: &Instruction<'_>, pointer: &Pointer, operands: &MemoryOperands) -> Result<u32> {
         // Scalars have at most 8 bytes.
@@ -369,14 +373,7 @@ impl Compiler<'_> {
     }
 
     /// Announces an access to the leaves of a value.
-    fn access(
-        &mut self,
-        class: Class,
-        pointer: Slot,
-        leaves: &[(u64, Scalar)],
-        align: u32,
-        write: bool,
-    ) -> Result<()> {
+    fn access(&mut self, class: Class, pointer: Slot, leaves: &[(u64, Scalar)], align: u32, write: bool) -> Result<()> {
         let end = leaves.iter().map(|(offset, scalar)| offset.saturating_add(u64::from(scalar.bytes()))).max();
         let bytes = small(end.unwrap_or(0))?;
         self.emit.emit(Inst::Access { class, pointer, bytes, align, write })

@@ -32,8 +32,8 @@ use rustc_hash::FxHashMap;
 use crate::code::{Builtin, Code, Slot};
 use crate::finding::Refusal;
 use crate::module::{Instruction, Module, rule};
-use emit::{Emitter, Label};
-use layout::{Kind, Layouts, Scalar};
+use emit::Emitter;
+use layout::{Layouts, Scalar};
 use memory::PointerFacts;
 use variables::Deferred;
 
@@ -75,12 +75,7 @@ enum Component {
 ///
 /// # Errors
 /// No such entry point, something the interpreter does not know, or sizes beyond the target's limits.
-pub(crate) fn compile(
-    module: &Module,
-    entry: &str,
-    specialization: &[(u32, u64)],
-    target: &Target,
-) -> Result<Code> {
+pub(crate) fn compile(module: &Module, entry: &str, specialization: &[(u32, u64)], target: &Target) -> Result<Code> {
     let compute = ExecutionModel::GLCompute as u32;
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == compute);
     let point = found.ok_or_else(|| {
@@ -113,7 +108,7 @@ struct Compiler<'m> {
     deferred: Vec<Deferred>,
     /// Functions by id: what callers need to know of them.
     callees: FxHashMap<u32, body::Callee>,
-    /// Workgroup variables: bytes of those without a block, and whether there are blocks.
+    /// What has been placed in workgroup memory.
     shared: variables::Shared,
 }
 

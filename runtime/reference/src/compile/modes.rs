@@ -32,7 +32,10 @@ impl Compiler<'_> {
             size = Some(constant);
         }
         self.code.workgroup_size = size.ok_or_else(|| {
-            refuse("VUID-StandaloneSpirv-LocalSize-06426", format!("`{}` does not say its workgroup's size", entry.name))
+            refuse(
+                "VUID-StandaloneSpirv-LocalSize-06426",
+                format!("`{}` does not say its workgroup's size", entry.name),
+            )
         })?;
         Ok(())
     }

@@ -42,7 +42,8 @@ impl Compiler<'_> {
     /// What an id outside of functions stands for that has no value so far.
     pub(super) fn global_value(&mut self, id: u32) -> Result<Value> {
         let inst = self.definition(id)?;
-        let global = self.module.globals.binary_search_by_key(&inst.word, |&at| self.module.instruction(at).word).is_ok();
+        let global =
+            self.module.globals.binary_search_by_key(&inst.word, |&at| self.module.instruction(at).word).is_ok();
         let value = match inst.op {
             Op::Variable if global => self.variable(&inst)?,
             Op::Undef if global => self.global_undefined(&inst)?,
@@ -151,6 +152,14 @@ impl Compiler<'_> {
     /// Makes room in the workgroup's memory. Blocks with an explicit layout all begin at 0.
     fn workgroup_variable(&mut self, inst: &Instruction<'_>, ty: u32, initial: Option<u32>) -> Result<u32> {
         let bytes = self.sized(inst, ty)?;
+        let zeroed = match initial {
+            Some(initial) if self.definition(initial)?.op == Op::ConstantNull => 1,
+            Some(_) => {
+                let rule = "VUID-StandaloneSpirv-OpVariable-04734";
+                return Err(inst.refuse(rule, "is initialised by other than null"));
+            }
+            None => 0,
+        };
         let aliased = self.module.decoration(inst.id, Decoration::Aliased).is_some();
         let block = self.module.decoration(ty, Decoration::Block).is_some();
         let shared = &mut self.shared;
@@ -164,12 +173,7 @@ impl Compiler<'_> {
             return Err(inst.refuse("SPV_KHR_workgroup_memory_explicit_layout", message));
         }
         shared.count += 1;
-        if let Some(initial) = initial {
-            if self.definition(initial)?.op != Op::ConstantNull {
-                return Err(inst.refuse("VUID-StandaloneSpirv-OpVariable-04734", "is initialised by other than null"));
-            }
-            shared.zeroed += 1;
-        }
+        shared.zeroed += zeroed;
         let before = u64::from(self.code.workgroup_bytes);
         let offset = if block { 0 } else { before.next_multiple_of(16) };
         let end = offset.saturating_add(bytes).max(before);
@@ -192,7 +196,8 @@ impl Compiler<'_> {
         };
         let members = members.len() as u32;
         let decoration = |kind| self.module.decoration(inst.id, kind);
-        let (Some(set), Some(binding)) = (decoration(Decoration::DescriptorSet), decoration(Decoration::Binding)) else {
+        let (Some(set), Some(binding)) = (decoration(Decoration::DescriptorSet), decoration(Decoration::Binding))
+        else {
             let message = "has no descriptor set and binding";
             return Err(inst.refuse("VUID-StandaloneSpirv-UniformConstant-06677", message));
         };

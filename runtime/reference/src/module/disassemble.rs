@@ -3,8 +3,8 @@
 use rspirv::grammar::{OperandKind, OperandQuantifier};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op, GroupOperation, MemoryAccess, Op, StorageClass};
 
-use super::instruction::{Instruction, grammar};
 use super::Module;
+use super::instruction::{Instruction, grammar};
 
 impl Module {
     /// The instruction that begins at a word, disassembled in one line; empty if none begins there.

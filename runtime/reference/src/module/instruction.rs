@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
+use ptx2spv_translator::target::Version;
 use rspirv::grammar::{INSTRUCTION_TABLE, Instruction as Grammar, OperandKind};
 use rspirv::spirv::{MAGIC_NUMBER, Op};
-use ptx2spv_translator::target::Version;
 
 use super::rule;
 use crate::finding::Refusal;
@@ -142,14 +142,7 @@ impl Instructions {
         Ok(result)
     }
 
-    fn add(
-        &mut self,
-        op: Op,
-        grammar: &Grammar<'_>,
-        word: usize,
-        count: usize,
-        bound: u32,
-    ) -> Result<(), Refusal> {
+    fn add(&mut self, op: Op, grammar: &Grammar<'_>, word: usize, count: usize, bound: u32) -> Result<(), Refusal> {
         let has = |kind| grammar.operands.iter().take(2).any(|operand| operand.kind == kind);
         let (has_type, has_id) = (has(OperandKind::IdResultType), has(OperandKind::IdResult));
         let first = word + 1 + usize::from(has_type) + usize::from(has_id);
