@@ -41,38 +41,34 @@
 //!   nothing here checks the addresses that it computes.
 
 mod args;
+mod backend;
 mod buffer;
 mod check;
 mod device;
 mod error;
-mod facts;
-mod features;
 mod info;
-mod instance;
 mod kernel;
 mod launch;
-mod memory;
 mod module;
-mod queue;
-mod raw;
+mod reference;
 mod select;
-mod staging;
-mod status;
-mod timing;
 mod variables;
+mod vulkan;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use args::Arg;
 pub use buffer::Buffer;
-pub use device::Device;
+pub use device::{Device, devices, find_device};
 pub use error::Error;
 pub use info::{DeviceInfo, DeviceKind};
-pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use module::{LoadOptions, Module};
+pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
+pub use reference::{ReferenceOptions, target_by_name};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
+pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 
 /// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -163,6 +163,9 @@ impl Facts {
         exp2_f32_close: true,
     };
 
+    /// The reference device where it decides nothing badly: all is exact, and atomic additions keep denormals everywhere.
+    pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, ..Facts::ALL };
+
     /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
     /// subnormal ones included: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication
     /// and an addition, atomic additions keep denormals everywhere, and `Exp2` is up to 3 units off.
@@ -260,7 +263,7 @@ pub struct Target {
 
 impl Target {
     /// Names that [`Target::preset`] takes.
-    pub const PRESETS: &'static [&'static str] = &["lavapipe", "nvidia"];
+    pub const PRESETS: &'static [&'static str] = &["lavapipe", "nvidia", "reference"];
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
@@ -272,6 +275,7 @@ impl Target {
         match name {
             "lavapipe" => Some(Self::lavapipe()),
             "nvidia" => Some(Self::nvidia()),
+            "reference" => Some(Self::reference()),
             _ => None,
         }
     }
@@ -354,6 +358,34 @@ impl Target {
             },
             quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
             facts: Facts::NVIDIA_580,
+        }
+    }
+
+    /// The reference device: an exact one that has everything, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
+    pub fn reference() -> Target {
+        Target {
+            name: "reference".into(),
+            vulkan: Version(1, 3),
+            spirv: Version(1, 6),
+            features: Feature::ALL.iter().copied().collect(),
+            limits: Limits {
+                max_push_constants_size: 256,
+                max_compute_shared_memory_size: 49152,
+                max_compute_work_group_invocations: 1024,
+                max_compute_work_group_size: [1024, 1024, 64],
+                max_compute_work_group_count: [2_147_483_647, 65535, 65535],
+            },
+            subgroups: Subgroups { size: 32, min_size: 1, max_size: 128, required_size: true },
+            float_controls: FloatControls {
+                signed_zero_inf_nan_preserve_float32: true,
+                signed_zero_inf_nan_preserve_float64: true,
+                denorm_preserve_float32: true,
+                denorm_preserve_float64: true,
+                rounding_mode_rte_float32: true,
+                rounding_mode_rte_float64: true,
+            },
+            quirks: Quirks::default(),
+            facts: Facts::REFERENCE,
         }
     }
 }

@@ -17,6 +17,14 @@ pub struct Config {
     pub trace: Option<Trace>,
 }
 
+/// The preset `reference` in plain mode, on all of the host's processors.
+impl Default for Config {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { target: Target::reference(), mode: Mode::default(), threads, step_budget: None, trace: None }
+    }
+}
+
 /// How modules are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mode {

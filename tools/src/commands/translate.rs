@@ -21,7 +21,7 @@ Examples:
 pub struct Arguments {
     /// PTX file, or `-` for the standard input.
     file: PathBuf,
-    /// Device to translate for: a preset (lavapipe, nvidia) or a file written by `ptx2spv devices --device X --json`
+    /// Device to translate for: a preset (lavapipe, nvidia, reference) or a file written by `ptx2spv devices --device X --json`
     /// [default: the first Vulkan device here, or else the preset lavapipe].
     #[arg(long, value_name = "NAME|FILE")]
     target: Option<String>,

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use ptx2spv_translator::interface::Status;
 
-use crate::buffer::Buffer;
-use crate::device::Shared;
+use super::device::Device;
+use super::memory::Block;
 use crate::error::Error;
-use crate::memory::Block;
 
 /// A module's status word.
 #[derive(Clone)]
@@ -20,9 +19,9 @@ pub(crate) struct StatusWord {
 }
 
 impl StatusWord {
-    /// The word at an offset of the module's variables, as [`crate::check::interface`] accepts it.
-    pub fn new(variables: &Buffer, offset: u64) -> Self {
-        Self { block: variables.block().clone(), offset }
+    /// The word at an offset of a block.
+    pub fn new(block: &Arc<Block>, offset: u64) -> Self {
+        Self { block: block.clone(), offset }
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -57,7 +56,7 @@ impl Watched {
     }
 }
 
-impl Shared {
+impl Device {
     /// Waits for the kernels launched so far that may report something, and fails if one did.
     pub fn check_status(&self) -> Result<(), Error> {
         let mut rest = self.queue.take_watched().0.into_iter();
@@ -100,14 +99,11 @@ impl Shared {
     }
 
     fn reason(&self, code: u32) -> String {
-        match (code, self.info.target.quirks.loop_budget) {
+        match (code, self.loop_budget) {
             (Status::LOOP_CUT_SHORT, Some(rounds)) => {
-                format!(
-                    "the driver of {} ends loops after {rounds} iterations of a thread's loops together",
-                    self.info.name
-                )
+                format!("the driver of {} ends loops after {rounds} iterations of a thread's loops together", self.name)
             }
-            (Status::LOOP_CUT_SHORT, None) => format!("the driver of {} ended a loop early", self.info.name),
+            (Status::LOOP_CUT_SHORT, None) => format!("the driver of {} ended a loop early", self.name),
             _ => format!("it reported the unknown status {code}"),
         }
     }

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use ash::vk;
 
+use super::memory::{Block, Memory, Place};
+use super::raw::RawDevice;
+use super::status::Watched;
 use crate::error::Error;
+use crate::launch::MAX_PARAM_BLOCK;
 use crate::lock;
-use crate::memory::{Block, Memory, Place};
-use crate::raw::RawDevice;
-use crate::status::Watched;
 
 /// Commands in a batch before it is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;
@@ -23,8 +24,6 @@ const BATCH_COMMANDS: u32 = 32;
 const MAX_IN_FLIGHT: usize = 64;
 /// Bytes of a batch's room for parameter blocks.
 const PARAM_ROOM: u64 = 128 << 10;
-/// The largest parameter block, above what any PTX version allows (32,764 bytes).
-pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 
 /// The device's one queue.
 pub(crate) struct Queue {

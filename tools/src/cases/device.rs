@@ -1,17 +1,16 @@
-//! Runs launch cases on a Vulkan device through the runtime.
+//! Runs launch cases through the runtime: on a Vulkan device or the reference device.
 
 use ptx2spv_runtime::{
-    Arg, Buffer, Device, DeviceSelector, Error, Instance, InstanceOptions, LaunchConfig, LoadOptions,
+    Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, LaunchConfig, LoadOptions,
 };
 use ptx2spv_translator::{Diagnostics, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
 use super::prepare::{Argument, Prepared};
 
-/// A Vulkan device.
-pub struct VulkanBackend {
-    instance: Instance,
-    selector: DeviceSelector,
+/// A device of the runtime.
+pub struct DeviceBackend {
+    opener: Opener,
     /// `None` after a failure: a lost device answers nothing any more.
     device: Option<Device>,
     name: String,
@@ -20,15 +19,37 @@ pub struct VulkanBackend {
     options: LoadOptions,
 }
 
-impl VulkanBackend {
+/// How the device was opened, to open it again.
+enum Opener {
+    Selector(DeviceSelector, InstanceOptions),
+    Reference(Config),
+}
+
+impl Opener {
+    fn open(&self) -> Result<Device, Error> {
+        match self {
+            Self::Selector(selector, options) => Device::open_with(selector, options),
+            Self::Reference(config) => Ok(Device::reference(config.clone())),
+        }
+    }
+}
+
+impl DeviceBackend {
     /// Opens a device; `validation` as in [`InstanceOptions`]. Under validation a case with a message fails.
     pub fn open(selector: &DeviceSelector, validation: Option<bool>) -> Result<Self, Error> {
-        let instance = Instance::new(&InstanceOptions { validation, ..Default::default() })?;
-        let device = instance.open(selector)?;
+        Self::new(Opener::Selector(selector.clone(), InstanceOptions { validation, ..Default::default() }))
+    }
+
+    /// Makes a reference device. A case in which it finds something fails.
+    pub fn reference(config: Config) -> Result<Self, Error> {
+        Self::new(Opener::Reference(config))
+    }
+
+    fn new(opener: Opener) -> Result<Self, Error> {
+        let device = opener.open()?;
         let name = device.info().name.clone();
-        let validation_messages = instance.validation_messages().len();
-        let options = LoadOptions::default();
-        Ok(Self { instance, selector: selector.clone(), device: Some(device), name, validation_messages, options })
+        let validation_messages = messages_of(&device).len();
+        Ok(Self { opener, device: Some(device), name, validation_messages, options: LoadOptions::default() })
     }
 
     /// With arithmetic that is as exact as this.
@@ -37,16 +58,26 @@ impl VulkanBackend {
         Self { options: LoadOptions { math }, ..self }
     }
 
+    /// The device, unless the last case has broken it.
+    pub fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
     /// A failure if the validation layers have said something since this was last asked.
-    fn check_validation(&mut self) -> Result<(), Failure> {
-        let messages = self.instance.validation_messages();
+    fn check_validation(&mut self, device: &Device) -> Result<(), Failure> {
+        let messages = messages_of(device);
         let new = messages.get(self.validation_messages..).unwrap_or_default().join("\n");
         self.validation_messages = messages.len();
         if new.is_empty() { Ok(()) } else { Err(Failure::Broken(format!("validation: {new}"))) }
     }
 }
 
-impl Backend for VulkanBackend {
+/// What the validation layers have said so far.
+fn messages_of(device: &Device) -> Vec<String> {
+    device.instance().map_or_else(Vec::new, |instance| instance.validation_messages())
+}
+
+impl Backend for DeviceBackend {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -54,14 +85,29 @@ impl Backend for VulkanBackend {
     fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
         let device = match self.device.take() {
             Some(device) => device,
-            None => self.instance.open(&self.selector).map_err(failure)?,
+            None => {
+                // With it comes a new log.
+                self.validation_messages = 0;
+                self.opener.open().map_err(failure)?
+            }
         };
         let result = run(&device, case, self.options);
+        let complaint = self.check_validation(&device);
+        let found = device.take_findings();
         if !matches!(result, Err(Failure::Broken(_))) {
             self.device = Some(device);
         }
-        self.check_validation()?;
-        result
+        complaint?;
+        with_findings(result, found)
+    }
+}
+
+/// Adds what was found beside the results or beside what stopped the kernel.
+fn with_findings(result: Result<Outputs, Failure>, found: Vec<Finding>) -> Result<Outputs, Failure> {
+    match result {
+        Ok(outputs) => Ok(Outputs { findings: found, ..outputs }),
+        Err(Failure::Fault(fault)) => Err(Failure::Fault(found.into_iter().chain(fault).collect())),
+        Err(failure) => Err(failure),
     }
 }
 
@@ -127,7 +173,9 @@ fn failure(error: Error) -> Failure {
         | Error::Grid { .. }
         | Error::SharedMemory { .. }
         | Error::OutOfRange { .. }
-        | Error::BufferTooLarge { .. } => Failure::Refused(error.to_string()),
+        | Error::BufferTooLarge { .. }
+        | Error::Refused { .. } => Failure::Refused(error.to_string()),
+        Error::Fault { findings } => Failure::Fault(findings),
         error => Failure::Broken(error.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Device memory: blocks, each a Vulkan buffer with an address, from a shared allocator.
 //!
-//! A block is freed when dropped, whether or not the device still uses it: see [`crate::queue::Queue::retire`].
+//! A block is freed when dropped, whether or not the device still uses it: see [`super::queue::Queue::retire`].
 
 use std::sync::{Arc, Mutex};
 
@@ -8,11 +8,11 @@ use ash::vk;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationError, MemoryLocation};
 
+use super::instance::Instance;
+use super::raw::RawDevice;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
-use crate::instance::Instance;
 use crate::lock;
-use crate::raw::RawDevice;
 
 /// Where a block lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,18 +38,23 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub fn new(instance: &Instance, info: &DeviceInfo, raw: Arc<RawDevice>) -> Result<Self, Error> {
+    pub fn new(
+        instance: &Instance,
+        physical: vk::PhysicalDevice,
+        info: &DeviceInfo,
+        raw: Arc<RawDevice>,
+    ) -> Result<Self, Error> {
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.raw().clone(),
             device: raw.ash.clone(),
-            physical_device: info.physical,
+            physical_device: physical,
             debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
             buffer_device_address: true,
             allocation_sizes: gpu_allocator::AllocationSizes::default(),
         })
         .map_err(allocation_error(0))?;
         // SAFETY: `physical` was enumerated from `instance`.
-        let properties = unsafe { instance.raw().get_physical_device_memory_properties(info.physical) };
+        let properties = unsafe { instance.raw().get_physical_device_memory_properties(physical) };
         let all = vk::MemoryPropertyFlags::DEVICE_LOCAL
             | vk::MemoryPropertyFlags::HOST_VISIBLE
             | vk::MemoryPropertyFlags::HOST_COHERENT

@@ -1,12 +1,12 @@
 //! The Vulkan device handle with the few functions that are core in newer versions and extensions in older ones.
 
 use ash::{khr, vk};
+use ptx2spv_translator::Target;
 use ptx2spv_translator::target::Version;
 
+use super::features::{self, Offer};
+use super::instance::Instance;
 use crate::error::Error;
-use crate::features::{self, Offer};
-use crate::info::DeviceInfo;
-use crate::instance::Instance;
 
 /// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
 pub(crate) struct RawDevice {
@@ -21,10 +21,15 @@ pub(crate) struct RawDevice {
 
 impl RawDevice {
     /// Creates the device with one queue of `family` and everything on that the translator can use.
-    pub fn create(instance: &Instance, info: &DeviceInfo, family: u32) -> Result<Self, Error> {
-        let version = info.target.vulkan;
-        let offer = Offer::query(instance.raw(), info.physical, version)?;
-        let mut structs = features::Structs::enabling(&info.target.features);
+    pub fn create(
+        instance: &Instance,
+        physical: vk::PhysicalDevice,
+        target: &Target,
+        family: u32,
+    ) -> Result<Self, Error> {
+        let version = target.vulkan;
+        let offer = Offer::query(instance.raw(), physical, version)?;
+        let mut structs = features::Structs::enabling(&target.features);
         let mut chain = structs.chain(&offer);
         let extensions: Vec<_> = features::extensions(&offer).iter().map(|name| name.as_ptr()).collect();
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
@@ -33,7 +38,7 @@ impl RawDevice {
             .enabled_extension_names(&extensions)
             .push_next(&mut chain);
         // SAFETY: all pointers live until the call returns; the features and extensions are among those offered.
-        let ash = unsafe { instance.raw().create_device(info.physical, &create, None) }
+        let ash = unsafe { instance.raw().create_device(physical, &create, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
         let extension = version < Version(1, 2);
         Ok(Self {

@@ -5,25 +5,20 @@ use std::time::Duration;
 
 use ash::vk;
 
-use crate::args::Arg;
+use super::pipeline::{Pipeline, begin};
+use super::raw::RawDevice;
 use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::launch::LaunchConfig;
-use crate::raw::RawDevice;
+use crate::launch::Launch;
 
 /// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
 const GROUP: u32 = 16;
 
-impl Kernel {
-    /// Launches the kernel `repeats` times, one after another, and returns how long each took on the device, from the
-    /// end of everything before it to its own end.
-    ///
-    /// # Errors
-    /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], and those of [`Kernel::launch`].
-    pub fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
-        let device = &self.shared.device.shared;
+impl Pipeline {
+    /// Launches it `repeats` times, one after another, and returns how long each took.
+    pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+        let device = &self.device;
         if device.timestamp_bits == 0 {
-            return Err(Error::NoTimestamps(device.info.name.clone()));
+            return Err(Error::NoTimestamps(device.name.clone()));
         }
         let pool = Arc::new(QueryPool::new(device.raw.clone())?);
         let mut times = Vec::new();
@@ -31,24 +26,16 @@ impl Kernel {
         while result.is_ok() && (times.len() as u64) < u64::from(repeats) {
             // At most GROUP, so the cast is exact.
             let count = (u64::from(repeats) - times.len() as u64).min(u64::from(GROUP)) as u32;
-            result = self.time_group(&pool, config, args, count).map(|group| times.extend(group));
+            result = self.time_group(&pool, launch, count).map(|group| times.extend(group));
         }
         device.queue.retire(pool);
         result.map(|()| times)
     }
 
-    fn time_group(
-        &self,
-        pool: &QueryPool,
-        config: &LaunchConfig,
-        args: &[Arg<'_>],
-        count: u32,
-    ) -> Result<Vec<Duration>, Error> {
-        let device = &self.shared.device.shared;
-        let mut prepared = self.prepare(config, args)?;
+    fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
+        let device = &self.device;
         let serial = device.queue.record(|recorder| {
-            self.watch(recorder);
-            prepared.place_params(recorder)?;
+            begin(launch, recorder)?;
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
             // SAFETY: the command buffer is being recorded; the pool has room for two queries per launch, its earlier
             // queries have finished, and it is retired through the queue.
@@ -63,7 +50,7 @@ impl Kernel {
                 };
                 recorder.barrier();
                 stamp(2 * index);
-                prepared.dispatch(recorder);
+                self.dispatch(launch, recorder);
                 stamp(2 * index + 1);
             }
             Ok(())

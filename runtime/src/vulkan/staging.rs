@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::memory::{Block, Memory, Place};
+use super::queue::Queue;
 use crate::error::Error;
-use crate::memory::{Block, Memory, Place};
-use crate::queue::Queue;
 
 /// Bytes per staging block: large enough that a copy outweighs its submission.
 const BLOCK: usize = 8 << 20;

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
+use super::info::{query, version_of};
 use crate::device::Device;
 use crate::error::Error;
-use crate::info::{DeviceInfo, version_of};
+use crate::info::DeviceInfo;
 use crate::lock;
 use crate::select::DeviceSelector;
 
@@ -162,6 +163,10 @@ impl Instance {
     /// # Errors
     /// [`Error::NoDevice`] if there are none.
     pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
+        Ok(self.list()?.into_iter().map(|(_, info)| info).collect())
+    }
+
+    fn list(&self) -> Result<Vec<(vk::PhysicalDevice, DeviceInfo)>, Error> {
         let raw = &self.shared.raw;
         // SAFETY: the instance is alive.
         let list = unsafe { raw.enumerate_physical_devices() }.map_err(|result| match result {
@@ -176,13 +181,8 @@ impl Instance {
             let device = version_of(unsafe { raw.get_physical_device_properties(physical) }.api_version);
             // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
             if device >= Version(1, 1) {
-                devices.push(DeviceInfo::query(
-                    raw,
-                    physical,
-                    index,
-                    device.min(self.shared.version),
-                    self.shared.log.is_some(),
-                )?);
+                let version = device.min(self.shared.version);
+                devices.push((physical, query(raw, physical, index, version, self.shared.log.is_some())?));
             }
         }
         if devices.is_empty() {
@@ -191,13 +191,15 @@ impl Instance {
         Ok(devices)
     }
 
-    /// Opens a device.
+    /// Opens a Vulkan device. The reference device needs no instance: [`Device::open`] opens either.
     ///
     /// # Errors
     /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
     pub fn open(&self, selector: &DeviceSelector) -> Result<Device, Error> {
-        let devices = self.devices()?;
-        Device::create(self, selector.choose(&devices)?.clone())
+        let list = self.list()?;
+        let pairs: Vec<_> = list.iter().map(|(physical, info)| (info, *physical)).collect();
+        let (info, physical) = selector.choose_from(&pairs)?;
+        Device::vulkan(self, physical, info.clone())
     }
 
     /// Messages of the validation layers so far: none if all is well, or if validation is off.

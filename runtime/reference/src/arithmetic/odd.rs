@@ -1,0 +1,54 @@
+//! Arithmetic on doubles *rounded to odd*: what isn't exact becomes the one of the two neighbours whose last bit is 1.
+//!
+//! A result rounded to odd at 53 bits can be rounded again to any format of at most 51 bits, in any direction, and is then what
+//! the infinitely precise result would have been rounded to (Boldo and Melquiond 2008, "Emulation of a FMA and correctly
+//! rounded sums: proved algorithms using rounding to odd"): the odd last bit keeps it off all ties and representable values of
+//! the narrower format. So half and single precision need nothing but this, fused multiply-add included. Operands are values
+//! of those formats, whose sums, products, quotients and roots neither overflow nor underflow as doubles.
+
+/// `nearest`, which is the exact value less `error` rounded to nearest, rounded to odd instead.
+#[inline]
+fn odd(nearest: f64, error: f64) -> f64 {
+    let bits = nearest.to_bits();
+    // Where infinities make the error a NaN, the result has none.
+    if error == 0.0 || error.is_nan() || bits & 1 == 1 {
+        nearest
+    } else if (error > 0.0) == (nearest > 0.0) {
+        f64::from_bits(bits + 1)
+    } else {
+        f64::from_bits(bits - 1)
+    }
+}
+
+/// `a + b`.
+#[inline]
+pub fn add(a: f64, b: f64) -> f64 {
+    // Knuth's two-sum: the error of a rounded sum is itself a double.
+    let sum = a + b;
+    let from_b = sum - a;
+    let from_a = sum - from_b;
+    odd(sum, (a - from_a) + (b - from_b))
+}
+
+/// `a * b + c`; the product of two singles is exact.
+#[inline]
+pub fn fma(a: f64, b: f64, c: f64) -> f64 {
+    add(a * b, c)
+}
+
+/// `a / b`.
+pub fn div(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    if quotient == 0.0 || !quotient.is_finite() {
+        return quotient;
+    }
+    // The remainder of a rounded quotient is a double.
+    let remainder = (-quotient).mul_add(b, a);
+    odd(quotient, if b > 0.0 { remainder } else { -remainder })
+}
+
+/// The square root of `a`.
+pub fn sqrt(a: f64) -> f64 {
+    let root = a.sqrt();
+    odd(root, (-root).mul_add(root, a))
+}
