@@ -5,7 +5,7 @@
 #extension GL_KHR_memory_scope_semantics : require
 #pragma use_vulkan_memory_model
 layout(local_size_x = 32) in;
-layout(buffer_reference, std430, buffer_reference_align = 4) nonprivate buffer Words { uint list[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { nonprivate uint list[]; };
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
