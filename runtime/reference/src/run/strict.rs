@@ -68,9 +68,7 @@ impl Knowledge {
         let races = self.strict.end_dispatch();
         if self.mode.check {
             for race in races {
-                found.add(FindingKind::Race, program.word(race.second.pc), || {
-                    describe_race(launch, memory, &race)
-                });
+                found.add(FindingKind::Race, program.word(race.second.pc), || describe_race(launch, memory, &race));
             }
         }
         findings.append(found);
@@ -169,7 +167,9 @@ impl StrictWorld<'_> {
     /// Where an access lies, or why it doesn't lie anywhere.
     fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
         let found = match class {
-            Class::Device => self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset)),
+            Class::Device => {
+                self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset))
+            }
             _ => local.words.contains(address, bytes.into()).then_some((Space::Workgroup(local.number), address)),
         };
         let location = found.map(|(space, offset)| Location { space, offset });
@@ -217,7 +217,8 @@ impl World for StrictWorld<'_> {
         let (first, stride) = self.order;
         let all = total.checked_next_power_of_two().unwrap_or(total);
         // An odd stride visits all numbers below a power of two.
-        (number < all).then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
+        (number < all)
+            .then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
     }
 
     fn clock(&mut self) -> u64 {
@@ -336,10 +337,13 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
         Space::Device(number) => format!("{:#x}, byte {offset} of allocation {number}", memory.address(number, offset)),
         Space::Workgroup(_) => {
             let covers = |variable: &&Variable| {
-                variable.class == Class::Workgroup && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
+                variable.class == Class::Workgroup
+                    && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
             };
             match program.code.variables.iter().find(covers) {
-                Some(variable) => format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name),
+                Some(variable) => {
+                    format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name)
+                }
                 None => format!("byte {offset} of workgroup memory"),
             }
         }

@@ -16,6 +16,6 @@ void main() {
         if (mine) atomicExchange(p.a.list[0], 0u);
 #endif
     }
-    uint sum = subgroupAdd(i);
+    uint sum = subgroupAdd(i); // here
     if (sum != 7777u) atomicExchange(p.a.list[0], 0u);
 }

@@ -14,8 +14,8 @@ void main() {
 #else
     while (k < 0xffffffffu) { // here
 #endif
-        x = x * 1664525u + 1013904223u;
-        ++k;
+        x = x * 1664525u + 1013904223u; // here
+        ++k; // here
     }
     p.a.list[i] = x;
 }

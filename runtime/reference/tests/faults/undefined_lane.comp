@@ -11,11 +11,10 @@ layout(push_constant) uniform Push { Words a; Words b; } p;
 void main() {
     uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
     uint value = 0;
-    if (i < 4u) value = subgroupShuffle(i + 10u,
 #ifdef MISS
-        3u);
+    value = subgroupShuffle(i + 10u, 5u);
 #else
-        5u);
+    if (i < 4u) value = subgroupShuffle(i + 10u, 5u);
 #endif
     if (value == 3u) p.a.list[i] = 1; // here
 }
