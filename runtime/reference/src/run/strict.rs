@@ -10,7 +10,7 @@ use super::step::mask;
 use super::world::{Access, Value, Who, World};
 use super::{Launch, Program, private};
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
-use crate::config::{Choice, Mode, Seeded};
+use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, Party, Race, Shape, Space, Strict};
@@ -47,33 +47,36 @@ impl Knowledge {
             subgroup_size: program.subgroup_size,
             workgroup_zeroed: code.workgroup_zeroed,
         });
-        let mut choice = match self.mode.seed {
-            Some(seed) => Decider::Seeded(Seeded::new(seed ^ u64::from(dispatch).rotate_left(32))),
-            None => Decider::Orderly,
-        };
         let mut found = Findings::default();
-        let shared = Shared::new(1);
-        let world = StrictWorld {
-            launch,
-            memory,
-            check: self.mode.check,
-            order: (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1),
-            strict: &mut self.strict,
-            version: 0,
-            clock: 0,
-            choice,
-            found: &mut found,
+        let ended = match self.mode.seed {
+            Some(seed) => {
+                let choice = Seeded::new(seed ^ u64::from(dispatch).rotate_left(32));
+                self.run_with(choice, launch, memory, &mut found)
+            }
+            None => self.run_with(Plain, launch, memory, &mut found),
         };
-        shared.work(0, launch, world);
         let races = self.strict.end_dispatch();
         if self.mode.check {
             for race in races {
-                found.add(FindingKind::Race, program.word(race.second.pc), || {
-                    describe_race(launch, memory, &race)
-                });
+                found.add(FindingKind::Race, program.word(race.second.pc), || describe_race(launch, memory, &race));
             }
         }
         findings.append(found);
+        ended
+    }
+
+    fn run_with<C: Choice>(
+        &mut self,
+        mut choice: C,
+        launch: &Launch<'_>,
+        memory: &Memory,
+        found: &mut Findings,
+    ) -> Result<(), Box<Finding>> {
+        let shared = Shared::new(1);
+        let order = (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1);
+        let (check, strict) = (self.mode.check, &mut self.strict);
+        let world = StrictWorld { launch, memory, check, order, strict, version: 0, clock: 0, choice, found };
+        shared.work(0, launch, world);
         shared.into_fatal().map_or(Ok(()), Err)
     }
 
@@ -92,32 +95,6 @@ impl Knowledge {
         let mut found = Findings::default();
         found.add(kind, site.word, || Finding { kind, message, site, other: None, repeated: 0 });
         findings.append(found);
-    }
-}
-
-/// Decides by a seed if there is one.
-enum Decider {
-    Orderly,
-    Seeded(Seeded),
-}
-
-impl Choice for Decider {
-    const OPEN: bool = true;
-
-    #[inline]
-    fn pick(&mut self, count: u32) -> u32 {
-        match self {
-            Self::Orderly => 0,
-            Self::Seeded(seeded) => seeded.pick(count),
-        }
-    }
-
-    #[inline]
-    fn bits(&mut self) -> u64 {
-        match self {
-            Self::Orderly => 0,
-            Self::Seeded(seeded) => seeded.bits(),
-        }
     }
 }
 
@@ -152,7 +129,7 @@ impl Bytes for Reachable<'_> {
 }
 
 /// What invocations act upon.
-struct StrictWorld<'a> {
+struct StrictWorld<'a, C> {
     launch: &'a Launch<'a>,
     memory: &'a Memory,
     check: bool,
@@ -161,15 +138,17 @@ struct StrictWorld<'a> {
     strict: &'a mut Strict,
     version: u64,
     clock: u64,
-    choice: Decider,
+    choice: C,
     found: &'a mut Findings,
 }
 
-impl StrictWorld<'_> {
+impl<C> StrictWorld<'_, C> {
     /// Where an access lies, or why it doesn't lie anywhere.
     fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
         let found = match class {
-            Class::Device => self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset)),
+            Class::Device => {
+                self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset))
+            }
             _ => local.words.contains(address, bytes.into()).then_some((Space::Workgroup(local.number), address)),
         };
         let location = found.map(|(space, offset)| Location { space, offset });
@@ -195,13 +174,13 @@ fn local_place(program: &Program, lane: u16) -> [u32; 3] {
     grid_place(program.code.workgroup_size, lane.into())
 }
 
-impl World for StrictWorld<'_> {
-    type Choice = Decider;
+impl<C: Choice> World for StrictWorld<'_, C> {
+    type Choice = C;
     type Local = Local;
 
     const STRICT: bool = true;
 
-    fn choice(&mut self) -> &mut Decider {
+    fn choice(&mut self) -> &mut C {
         &mut self.choice
     }
 
@@ -217,7 +196,8 @@ impl World for StrictWorld<'_> {
         let (first, stride) = self.order;
         let all = total.checked_next_power_of_two().unwrap_or(total);
         // An odd stride visits all numbers below a power of two.
-        (number < all).then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
+        (number < all)
+            .then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
     }
 
     fn clock(&mut self) -> u64 {
@@ -336,10 +316,13 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
         Space::Device(number) => format!("{:#x}, byte {offset} of allocation {number}", memory.address(number, offset)),
         Space::Workgroup(_) => {
             let covers = |variable: &&Variable| {
-                variable.class == Class::Workgroup && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
+                variable.class == Class::Workgroup
+                    && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
             };
             match program.code.variables.iter().find(covers) {
-                Some(variable) => format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name),
+                Some(variable) => {
+                    format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name)
+                }
                 None => format!("byte {offset} of workgroup memory"),
             }
         }
