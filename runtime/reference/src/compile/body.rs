@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::emit::Label;
 use super::flow::Flow;
 use super::group::waits_for_others;
+use super::layout::Scalar;
 use super::{Cells, Compiler, Result, Value, refuse};
 use crate::code::{Block, Inst, Loop, Slot, Switch};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
@@ -25,6 +26,7 @@ pub(super) struct Callee {
 
 /// A phi.
 struct Phi {
+    ty: u32,
     result: Cells,
     /// Values by the blocks that control comes from, by label.
     incoming: FxHashMap<u32, u32>,
@@ -198,7 +200,7 @@ impl<'m> Compiler<'m> {
             let result: Cells = (first..first + count).collect();
             self.define(inst.id, Value::Cells(result.clone()))?;
             let incoming = inst.operands.chunks_exact(2).map(|pair| (pair[1], pair[0])).collect();
-            phis.push(Phi { result, incoming });
+            phis.push(Phi { ty: inst.ty, result, incoming });
         }
         Ok(phis)
     }
@@ -284,6 +286,9 @@ impl<'m> Compiler<'m> {
         match &body.function.blocks[block].terminator {
             &Terminator::Branch(to) => self.follow(body, block, to)?,
             &Terminator::Conditional { condition, yes, no } => {
+                if self.vector_of(condition)? != (Scalar::Bool, 1) {
+                    return Err(inst.refuse(rule::UNIVERSAL, "branches on what is no boolean"));
+                }
                 let condition = self.scalar(condition)?;
                 let mut detours = Vec::new();
                 let yes = self.edge(body, block, yes, &mut detours)?;
@@ -350,7 +355,7 @@ impl<'m> Compiler<'m> {
                 return Err(refuse(rule::UNIVERSAL, message));
             };
             let cells = self.cells(value)?;
-            if cells.len() != phi.result.len() {
+            if self.type_of(value)? != phi.ty {
                 return Err(refuse(rule::UNIVERSAL, format!("a phi takes %{value}, which is of another type")));
             }
             moves.extend(phi.result.iter().copied().zip(cells.iter().copied()));
