@@ -282,6 +282,13 @@ fn the_reference_device_is_described_as_configured() {
     let features: Vec<&str> =
         target["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(features.contains(&"shaderInt64") && !features.contains(&"shaderFloat64"), "{features:?}");
+    // What it says of itself makes such a device again.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("card.json").display().to_string();
+    fs::write(&file, &done.out).unwrap();
+    let again = run(&["devices", "--device", &format!("reference:target={file}"), "--json"]);
+    let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&again["subgroups"], &again["features"]), (&target["subgroups"], &target["features"]));
     let done = run(&["devices"]);
     assert!(done.out.lines().last().unwrap().trim_start().starts_with("reference"), "{}", done.out);
 }
