@@ -33,10 +33,8 @@ pub struct Code {
     pub constants: Vec<u64>,
     /// How many registers an invocation has, constants included.
     pub slots: u32,
-    /// Bytes of memory that an invocation has for `Function` and `Private` variables.
+    /// Bytes of memory that an invocation has for `Function` and `Private` variables, uninitialised before it starts.
     pub private_bytes: u32,
-    /// Bytes of `Private` variables' initial values, from offset 0 of that memory; what is behind is uninitialised.
-    pub private_image: Vec<u8>,
     /// Bytes of `Workgroup` memory.
     pub workgroup_bytes: u32,
     /// Whether `Workgroup` memory starts as zeroes (all its variables have a null initialiser) rather than undefined.

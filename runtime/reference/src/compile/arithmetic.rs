@@ -1,0 +1,366 @@
+//! Operations on scalars and vectors, taken apart into operations on registers.
+
+use rspirv::spirv::{Decoration, FPRoundingMode, Op};
+
+use super::layout::Scalar;
+use super::{Cells, Compiler, Result};
+use crate::code::{Binary, Convert, Inst, Rounding, Slot, Ternary, Unary, Wide};
+use crate::module::{Instruction, rule};
+
+/// The operation of one operand that an instruction stands for.
+fn unary(op: Op) -> Option<Unary> {
+    Some(match op {
+        Op::SNegate => Unary::SNegate,
+        Op::Not => Unary::Not,
+        Op::LogicalNot => Unary::LogicalNot,
+        Op::BitReverse => Unary::BitReverse,
+        Op::BitCount => Unary::BitCount,
+        Op::FNegate => Unary::FNegate,
+        Op::IsNan => Unary::IsNan,
+        Op::IsInf => Unary::IsInf,
+        Op::QuantizeToF16 => Unary::QuantizeToF16,
+        _ => return None,
+    })
+}
+
+/// The operation of two operands that an instruction stands for.
+fn binary(op: Op) -> Option<Binary> {
+    Some(match op {
+        Op::IAdd => Binary::IAdd,
+        Op::ISub => Binary::ISub,
+        Op::IMul => Binary::IMul,
+        Op::UDiv => Binary::UDiv,
+        Op::SDiv => Binary::SDiv,
+        Op::UMod => Binary::UMod,
+        Op::SRem => Binary::SRem,
+        Op::SMod => Binary::SMod,
+        Op::FAdd => Binary::FAdd,
+        Op::FSub => Binary::FSub,
+        Op::FMul => Binary::FMul,
+        Op::FDiv => Binary::FDiv,
+        Op::FRem => Binary::FRem,
+        Op::FMod => Binary::FMod,
+        Op::BitwiseAnd => Binary::BitwiseAnd,
+        Op::BitwiseOr => Binary::BitwiseOr,
+        Op::BitwiseXor => Binary::BitwiseXor,
+        Op::LogicalAnd => Binary::LogicalAnd,
+        Op::LogicalOr => Binary::LogicalOr,
+        Op::IEqual | Op::LogicalEqual | Op::PtrEqual => Binary::IEqual,
+        Op::INotEqual | Op::LogicalNotEqual | Op::PtrNotEqual => Binary::INotEqual,
+        Op::UGreaterThan => Binary::UGreaterThan,
+        Op::UGreaterThanEqual => Binary::UGreaterThanEqual,
+        Op::ULessThan => Binary::ULessThan,
+        Op::ULessThanEqual => Binary::ULessThanEqual,
+        Op::SGreaterThan => Binary::SGreaterThan,
+        Op::SGreaterThanEqual => Binary::SGreaterThanEqual,
+        Op::SLessThan => Binary::SLessThan,
+        Op::SLessThanEqual => Binary::SLessThanEqual,
+        Op::FOrdEqual => Binary::FOrdEqual,
+        Op::FUnordEqual => Binary::FUnordEqual,
+        Op::FOrdNotEqual => Binary::FOrdNotEqual,
+        Op::FUnordNotEqual => Binary::FUnordNotEqual,
+        Op::FOrdLessThan => Binary::FOrdLessThan,
+        Op::FUnordLessThan => Binary::FUnordLessThan,
+        Op::FOrdLessThanEqual => Binary::FOrdLessThanEqual,
+        Op::FUnordLessThanEqual => Binary::FUnordLessThanEqual,
+        Op::FOrdGreaterThan => Binary::FOrdGreaterThan,
+        Op::FUnordGreaterThan => Binary::FUnordGreaterThan,
+        Op::FOrdGreaterThanEqual => Binary::FOrdGreaterThanEqual,
+        Op::FUnordGreaterThanEqual => Binary::FUnordGreaterThanEqual,
+        _ => return None,
+    })
+}
+
+/// The operation of two operands, of which the second may have another width.
+fn shift(op: Op) -> Option<Binary> {
+    Some(match op {
+        Op::ShiftLeftLogical => Binary::ShiftLeftLogical,
+        Op::ShiftRightLogical => Binary::ShiftRightLogical,
+        Op::ShiftRightArithmetic => Binary::ShiftRightArithmetic,
+        _ => return None,
+    })
+}
+
+/// The operation with two results that an instruction stands for.
+fn wide(op: Op) -> Option<Wide> {
+    Some(match op {
+        Op::IAddCarry => Wide::IAddCarry,
+        Op::ISubBorrow => Wide::ISubBorrow,
+        Op::UMulExtended => Wide::UMulExtended,
+        Op::SMulExtended => Wide::SMulExtended,
+        _ => return None,
+    })
+}
+
+impl Compiler<'_> {
+    /// Compiles an instruction without effects besides its result, if it is one.
+    pub(super) fn pure(&mut self, inst: &Instruction<'_>) -> Result<bool> {
+        let op = inst.op;
+        if let Some(op) = unary(op) {
+            self.unary(inst, op)?;
+        } else if let Some(op) = binary(op) {
+            self.elementwise(inst, 2, |bits, d, [a, b, _]| Inst::Binary { op, bits, d, a, b })?;
+        } else if let Some(op) = shift(op) {
+            let bits = self.layouts.vector(inst.ty)?.0.bits();
+            self.elementwise_mixed(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })?;
+        } else if let Some(op) = wide(op) {
+            self.wide(inst, op)?;
+        } else {
+            match op {
+                Op::UConvert => self.convert(inst, Convert::UToU)?,
+                Op::SConvert => self.convert(inst, Convert::SToS)?,
+                Op::ConvertFToU => self.convert(inst, Convert::FToU)?,
+                Op::ConvertFToS => self.convert(inst, Convert::FToS)?,
+                Op::ConvertUToF => self.convert(inst, Convert::UToF)?,
+                Op::ConvertSToF => self.convert(inst, Convert::SToF)?,
+                Op::FConvert => {
+                    let rounding = self.rounding(inst)?;
+                    self.convert(inst, Convert::FToF(rounding))?;
+                }
+                Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => self.bitcast(inst)?,
+                Op::Select => self.select(inst)?,
+                Op::Any => self.reduce(inst, Binary::LogicalOr)?,
+                Op::All => self.reduce(inst, Binary::LogicalAnd)?,
+                Op::BitFieldInsert => self.insert_bits(inst)?,
+                Op::BitFieldSExtract => self.extract_bits(inst, Ternary::BitFieldSExtract)?,
+                Op::BitFieldUExtract => self.extract_bits(inst, Ternary::BitFieldUExtract)?,
+                Op::PtrDiff => self.pointer_difference(inst)?,
+                _ => return Ok(self.composite_operation(inst)? || self.matrix_operation(inst)?),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The registers of an operand that has as many components as the result.
+    fn operand_cells(&mut self, inst: &Instruction<'_>, index: usize, count: u32) -> Result<Cells> {
+        let cells = self.cells(inst.operand(index)?)?;
+        if cells.len() != count as usize {
+            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different shapes"));
+        }
+        Ok(cells)
+    }
+
+    /// Emits one scalar operation for each component. All operands have the same width, which `f` is given.
+    pub(super) fn elementwise(
+        &mut self,
+        inst: &Instruction<'_>,
+        operands: usize,
+        f: impl Fn(u8, Slot, [Slot; 3]) -> Inst,
+    ) -> Result<()> {
+        let bits = self.vector_of(inst.operand(0)?)?.0.bits();
+        for index in 1..operands {
+            if self.vector_of(inst.operand(index)?)?.0.bits() != bits {
+                return Err(inst.refuse(rule::UNIVERSAL, "has operands of different widths"));
+            }
+        }
+        self.elementwise_mixed(inst, operands, |d, slots| f(bits, d, slots))
+    }
+
+    /// As [`Self::elementwise`], with operands of any width.
+    pub(super) fn elementwise_mixed(
+        &mut self,
+        inst: &Instruction<'_>,
+        operands: usize,
+        f: impl Fn(Slot, [Slot; 3]) -> Inst,
+    ) -> Result<()> {
+        let (_, count) = self.layouts.vector(inst.ty)?;
+        let cells: Vec<Cells> =
+            (0..operands).map(|index| self.operand_cells(inst, index, count)).collect::<Result<_>>()?;
+        let mut results = Vec::with_capacity(count as usize);
+        for component in 0..count as usize {
+            let mut slots = [0; 3];
+            for (slot, cells) in slots.iter_mut().zip(&cells) {
+                *slot = cells[component];
+            }
+            results.push(self.emit.compute(|d| f(d, slots))?);
+        }
+        self.result(inst, results)
+    }
+
+    fn unary(&mut self, inst: &Instruction<'_>, op: Unary) -> Result<()> {
+        let (result, _) = self.layouts.vector(inst.ty)?;
+        let (operand, _) = self.vector_of(inst.operand(0)?)?;
+        if op == Unary::BitCount && result.bits() != operand.bits() {
+            return Err(inst.refuse("VUID-StandaloneSpirv-Base-04781", "counts bits of another width than its own"));
+        }
+        self.elementwise(inst, 1, |bits, d, [a, ..]| Inst::Unary { op, bits, d, a })
+    }
+
+    fn convert(&mut self, inst: &Instruction<'_>, op: Convert) -> Result<()> {
+        let to = self.layouts.vector(inst.ty)?.0.bits();
+        self.elementwise(inst, 1, |from, d, [a, ..]| Inst::Convert { op, from, to, d, a })
+    }
+
+    /// The rounding mode that a conversion is decorated with.
+    fn rounding(&self, inst: &Instruction<'_>) -> Result<Option<Rounding>> {
+        let Some(mode) = self.module.decoration(inst.id, Decoration::FPRoundingMode) else { return Ok(None) };
+        match FPRoundingMode::from_u32(mode) {
+            Some(FPRoundingMode::RTE) => Ok(Some(Rounding::NearestEven)),
+            Some(FPRoundingMode::RTZ) => Ok(Some(Rounding::Zero)),
+            _ => Err(inst.refuse("VUID-StandaloneSpirv-FPRoundingMode-04675", "rounds neither to even nor to zero")),
+        }
+    }
+
+    fn wide(&mut self, inst: &Instruction<'_>, op: Wide) -> Result<()> {
+        let (scalar, count) = self.vector_of(inst.operand(0)?)?;
+        let (second, _) = self.vector_of(inst.operand(1)?)?;
+        if second.bits() != scalar.bits() {
+            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different widths"));
+        }
+        let a = self.operand_cells(inst, 0, count)?;
+        let b = self.operand_cells(inst, 1, count)?;
+        let halves = self.wide_halves(op, scalar, &a, Some(&b))?;
+        self.result(inst, halves)
+    }
+
+    /// Emits operations with two results: the first ones of all components, then the second ones.
+    pub(super) fn wide_halves(
+        &mut self,
+        op: Wide,
+        scalar: Scalar,
+        a: &[Slot],
+        b: Option<&[Slot]>,
+    ) -> Result<Vec<Slot>> {
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for (index, &a) in a.iter().enumerate() {
+            let d = self.emit.fresh(2)?;
+            let b = b.and_then(|b| b.get(index)).map_or(a, |&b| b);
+            self.emit.emit(Inst::Wide { op, bits: scalar.bits(), d, a, b })?;
+            low.push(d);
+            high.push(d + 1);
+        }
+        low.append(&mut high);
+        Ok(low)
+    }
+
+    /// Reads registers of one width as registers of another; the first of them holds the low bits.
+    pub(super) fn reinterpret(&mut self, cells: &[Slot], from: u8, to: u8) -> Result<Vec<Slot>> {
+        if from == to {
+            return Ok(cells.to_vec());
+        }
+        let mut result = Vec::new();
+        if from > to {
+            for &a in cells {
+                for position in (0..from).step_by(usize::from(to.max(1))) {
+                    let part = self.shifted(Binary::ShiftRightLogical, from, a, position)?;
+                    result.push(self.emit.compute(|d| Inst::Convert { op: Convert::UToU, from, to, d, a: part })?);
+                }
+            }
+            return Ok(result);
+        }
+        for group in cells.chunks(usize::from(to / from)) {
+            let mut whole = None;
+            for (&a, position) in group.iter().zip((0..to).step_by(usize::from(from))) {
+                let part = self.emit.compute(|d| Inst::Convert { op: Convert::UToU, from, to, d, a })?;
+                let part = self.shifted(Binary::ShiftLeftLogical, to, part, position)?;
+                whole = Some(match whole {
+                    None => part,
+                    Some(a) => {
+                        self.emit.compute(|d| Inst::Binary { op: Binary::BitwiseOr, bits: to, d, a, b: part })?
+                    }
+                });
+            }
+            result.extend(whole);
+        }
+        Ok(result)
+    }
+
+    /// A register shifted by a constant.
+    pub(super) fn shifted(&mut self, op: Binary, bits: u8, a: Slot, amount: u8) -> Result<Slot> {
+        if amount == 0 {
+            return Ok(a);
+        }
+        let b = self.emit.constant(u64::from(amount));
+        self.emit.compute(|d| Inst::Binary { op, bits, d, a, b })
+    }
+
+    fn bitcast(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (to, to_count) = self.layouts.vector(inst.ty)?;
+        let id = inst.operand(0)?;
+        let (from, from_count) = self.vector_of(id)?;
+        let total = |scalar: Scalar, count: u32| u32::from(scalar.bits()) * count;
+        if total(to, to_count) != total(from, from_count) || [to, from].contains(&Scalar::Bool) {
+            return Err(inst.refuse(rule::UNIVERSAL, "reinterprets values of another size"));
+        }
+        let cells = self.cells(id)?;
+        if to.bits() == from.bits() {
+            // Where nothing changes the registers stay the same.
+            return self.result(inst, cells);
+        }
+        let cells = self.reinterpret(&cells, from.bits(), to.bits())?;
+        self.result(inst, cells)
+    }
+
+    fn select(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (_, conditions) = self.vector_of(inst.operand(0)?)?;
+        let condition = self.operand_cells(inst, 0, conditions)?;
+        let leaves = self.layouts.leaves(inst.ty, None)?;
+        if conditions != 1 && conditions as usize != leaves.len() {
+            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different shapes"));
+        }
+        let (yes, no) = (inst.operand(1)?, inst.operand(2)?);
+        if self.type_of(yes)? != inst.ty || self.type_of(no)? != inst.ty {
+            return Err(inst.refuse(rule::UNIVERSAL, "selects values of another type"));
+        }
+        let (yes, no) = (self.cells(yes)?, self.cells(no)?);
+        let mut results = Vec::with_capacity(leaves.len());
+        for (index, (_, scalar)) in leaves.iter().enumerate() {
+            let a = condition[if conditions == 1 { 0 } else { index }];
+            let (bits, b, c) = (scalar.bits(), yes[index], no[index]);
+            results.push(self.emit.compute(|d| Inst::Ternary { op: Ternary::Select, bits, d, a, b, c })?);
+        }
+        self.result(inst, results)
+    }
+
+    /// Joins the components of a boolean vector.
+    fn reduce(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
+        let cells = self.cells(inst.operand(0)?)?;
+        let joined = self.joined(op, 1, &cells)?;
+        self.result(inst, [joined])
+    }
+
+    /// All of some registers joined by an operation, from the first to the last.
+    pub(super) fn joined(&mut self, op: Binary, bits: u8, cells: &[Slot]) -> Result<Slot> {
+        let mut rest = cells.iter();
+        let mut all = rest.next().copied().unwrap_or(0);
+        for &b in rest {
+            all = self.emit.compute(|d| Inst::Binary { op, bits, d, a: all, b })?;
+        }
+        Ok(all)
+    }
+
+    fn insert_bits(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (scalar, count) = self.layouts.vector(inst.ty)?;
+        let base = self.operand_cells(inst, 0, count)?;
+        let insert = self.operand_cells(inst, 1, count)?;
+        let (offset, bits) = (self.scalar(inst.operand(2)?)?, self.scalar(inst.operand(3)?)?);
+        let first = self.copies(&base)?;
+        for (d, &insert) in (first..).zip(insert.iter()) {
+            self.emit.emit(Inst::InsertBits { bits: scalar.bits(), d, insert, offset, count: bits })?;
+        }
+        self.result_at(inst, first)
+    }
+
+    fn extract_bits(&mut self, inst: &Instruction<'_>, op: Ternary) -> Result<()> {
+        let (scalar, count) = self.layouts.vector(inst.ty)?;
+        let (bits, base) = (scalar.bits(), self.operand_cells(inst, 0, count)?);
+        let (b, c) = (self.scalar(inst.operand(1)?)?, self.scalar(inst.operand(2)?)?);
+        let mut results = Vec::new();
+        for &a in base.iter() {
+            results.push(self.emit.compute(|d| Inst::Ternary { op, bits, d, a, b, c })?);
+        }
+        self.result(inst, results)
+    }
+
+    /// `OpPtrDiff`, in elements.
+    fn pointer_difference(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (a, b) = (self.scalar(inst.operand(0)?)?, self.scalar(inst.operand(1)?)?);
+        let stride = self.pointer_stride(inst, self.type_of(inst.operand(0)?)?)?;
+        let bytes = self.emit.compute(|d| Inst::Binary { op: Binary::ISub, bits: 64, d, a, b })?;
+        let b = self.emit.constant(stride);
+        let count = self.emit.compute(|d| Inst::Binary { op: Binary::SDiv, bits: 64, d, a: bytes, b })?;
+        let to = self.layouts.vector(inst.ty)?.0.bits();
+        let result = self.emit.compute(|d| Inst::Convert { op: Convert::SToS, from: 64, to, d, a: count })?;
+        self.result(inst, [result])
+    }
+}
