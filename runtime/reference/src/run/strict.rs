@@ -10,7 +10,7 @@ use super::step::mask;
 use super::world::{Access, Value, Who, World};
 use super::{Launch, Program, private};
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
-use crate::config::{Choice, Mode, Seeded};
+use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, Party, Race, Shape, Space, Strict};
@@ -40,17 +40,31 @@ impl Knowledge {
         memory: &Memory,
         findings: &mut Findings,
     ) -> Result<(), Box<Finding>> {
-        let code = &program.code;
         self.past.push((program.clone(), launch.groups));
+        let code = &program.code;
         let dispatch = self.strict.begin_dispatch(Shape {
             workgroup_size: code.workgroup_size.iter().product(),
             subgroup_size: program.subgroup_size,
             workgroup_zeroed: code.workgroup_zeroed,
         });
-        let mut choice = match self.mode.seed {
-            Some(seed) => Decider::Seeded(Seeded::new(seed ^ u64::from(dispatch).rotate_left(32))),
-            None => Decider::Orderly,
-        };
+        match self.mode.seed {
+            Some(seed) => {
+                let choice = Seeded::new(seed ^ u64::from(dispatch).rotate_left(32));
+                self.run_with(choice, program, launch, memory, findings)
+            }
+            None => self.run_with(Plain, program, launch, memory, findings),
+        }
+    }
+
+    /// Runs a dispatch that the knowledge about memory is ready for.
+    fn run_with<C: Choice>(
+        &mut self,
+        mut choice: C,
+        program: &Program,
+        launch: &Launch<'_>,
+        memory: &Memory,
+        findings: &mut Findings,
+    ) -> Result<(), Box<Finding>> {
         let mut found = Findings::default();
         let shared = Shared::new(1);
         let world = StrictWorld {
@@ -68,9 +82,7 @@ impl Knowledge {
         let races = self.strict.end_dispatch();
         if self.mode.check {
             for race in races {
-                found.add(FindingKind::Race, program.word(race.second.pc), || {
-                    describe_race(launch, memory, &race)
-                });
+                found.add(FindingKind::Race, program.word(race.second.pc), || describe_race(launch, memory, &race));
             }
         }
         findings.append(found);
@@ -92,32 +104,6 @@ impl Knowledge {
         let mut found = Findings::default();
         found.add(kind, site.word, || Finding { kind, message, site, other: None, repeated: 0 });
         findings.append(found);
-    }
-}
-
-/// Decides by a seed if there is one.
-enum Decider {
-    Orderly,
-    Seeded(Seeded),
-}
-
-impl Choice for Decider {
-    const OPEN: bool = true;
-
-    #[inline]
-    fn pick(&mut self, count: u32) -> u32 {
-        match self {
-            Self::Orderly => 0,
-            Self::Seeded(seeded) => seeded.pick(count),
-        }
-    }
-
-    #[inline]
-    fn bits(&mut self) -> u64 {
-        match self {
-            Self::Orderly => 0,
-            Self::Seeded(seeded) => seeded.bits(),
-        }
     }
 }
 
@@ -152,7 +138,7 @@ impl Bytes for Reachable<'_> {
 }
 
 /// What invocations act upon.
-struct StrictWorld<'a> {
+struct StrictWorld<'a, C> {
     launch: &'a Launch<'a>,
     memory: &'a Memory,
     check: bool,
@@ -161,15 +147,17 @@ struct StrictWorld<'a> {
     strict: &'a mut Strict,
     version: u64,
     clock: u64,
-    choice: Decider,
+    choice: C,
     found: &'a mut Findings,
 }
 
-impl StrictWorld<'_> {
+impl<C> StrictWorld<'_, C> {
     /// Where an access lies, or why it doesn't lie anywhere.
     fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
         let found = match class {
-            Class::Device => self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset)),
+            Class::Device => {
+                self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset))
+            }
             _ => local.words.contains(address, bytes.into()).then_some((Space::Workgroup(local.number), address)),
         };
         let location = found.map(|(space, offset)| Location { space, offset });
@@ -195,13 +183,13 @@ fn local_place(program: &Program, lane: u16) -> [u32; 3] {
     grid_place(program.code.workgroup_size, lane.into())
 }
 
-impl World for StrictWorld<'_> {
-    type Choice = Decider;
+impl<C: Choice> World for StrictWorld<'_, C> {
+    type Choice = C;
     type Local = Local;
 
     const STRICT: bool = true;
 
-    fn choice(&mut self) -> &mut Decider {
+    fn choice(&mut self) -> &mut C {
         &mut self.choice
     }
 
@@ -217,7 +205,8 @@ impl World for StrictWorld<'_> {
         let (first, stride) = self.order;
         let all = total.checked_next_power_of_two().unwrap_or(total);
         // An odd stride visits all numbers below a power of two.
-        (number < all).then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
+        (number < all)
+            .then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
     }
 
     fn clock(&mut self) -> u64 {
@@ -336,10 +325,13 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
         Space::Device(number) => format!("{:#x}, byte {offset} of allocation {number}", memory.address(number, offset)),
         Space::Workgroup(_) => {
             let covers = |variable: &&Variable| {
-                variable.class == Class::Workgroup && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
+                variable.class == Class::Workgroup
+                    && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
             };
             match program.code.variables.iter().find(covers) {
-                Some(variable) => format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name),
+                Some(variable) => {
+                    format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name)
+                }
                 None => format!("byte {offset} of workgroup memory"),
             }
         }
