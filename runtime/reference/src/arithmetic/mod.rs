@@ -18,6 +18,8 @@ mod functions;
 mod integer;
 mod normalised;
 mod odd;
+#[cfg(test)]
+mod tests;
 pub mod undefined;
 
 use self::format::Arithmetic;
