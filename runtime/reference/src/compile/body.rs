@@ -148,10 +148,9 @@ impl<'m> Compiler<'m> {
         let flow = Flow::new(function)?;
         let first_loop = self.code.loops.len() as u32;
         let mut numbers = vec![0; function.blocks.len()];
-        let mut count = self.code.blocks.len() as u32;
-        for (number, _) in numbers.iter_mut().zip(&flow.reached).filter(|(_, reached)| **reached) {
+        let reached = numbers.iter_mut().zip(&flow.reached).filter(|(_, reached)| **reached);
+        for (count, (number, _)) in (self.code.blocks.len() as u32..).zip(reached) {
             *number = count;
-            count += 1;
         }
         let mut loop_waits = vec![false; flow.loops.len()];
         for (block, source) in function.blocks.iter().enumerate().filter(|(block, _)| flow.reached[*block]) {

@@ -41,13 +41,14 @@ fn rule(text: &str) -> String {
 
 fn without(features: &[Feature]) -> Target {
     let mut target = device();
-    features.iter().for_each(|feature| drop(target.features.remove(feature)));
+    target.features.retain(|feature| !features.contains(feature));
     target
 }
 
 #[test]
 fn missing_features_are_named() {
-    let cases: &[(&[&str], &[&str], &[Feature], &str)] = &[
+    type Case<'a> = (&'a [&'a str], &'a [&'a str], &'a [Feature], &'a str);
+    let cases: &[Case<'_>] = &[
         (&["Int64"], &[], &[Feature::ShaderInt64], "shaderInt64"),
         (&["Int16"], &[], &[Feature::ShaderInt16], "shaderInt16"),
         (&["Int8"], &[], &[Feature::ShaderInt8], "shaderInt8"),
