@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Findings, Knowledge, Launch, Program, run_plain};
 use crate::code::{
-    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupOp, Inst, Loop, MemoryAccess, Pc, Place,
-    Scope, Semantics, Slot,
+    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupOp, Inst, Loop, MemoryAccess, Pc,
+    Place, Scope, Semantics, Slot,
 };
 use crate::config::{Mode, Trace};
 use crate::finding::Finding;
