@@ -10,7 +10,7 @@ use super::step::mask;
 use super::world::{Access, Value, Who, World};
 use super::{Launch, Program, private};
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
-use crate::config::{Choice, Mode, Seeded};
+use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, Party, Race, Shape, Space, Strict};
@@ -47,24 +47,14 @@ impl Knowledge {
             subgroup_size: program.subgroup_size,
             workgroup_zeroed: code.workgroup_zeroed,
         });
-        let mut choice = match self.mode.seed {
-            Some(seed) => Decider::Seeded(Seeded::new(seed ^ u64::from(dispatch).rotate_left(32))),
-            None => Decider::Orderly,
-        };
         let mut found = Findings::default();
-        let shared = Shared::new(1);
-        let world = StrictWorld {
-            launch,
-            memory,
-            check: self.mode.check,
-            order: (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1),
-            strict: &mut self.strict,
-            version: 0,
-            clock: 0,
-            choice,
-            found: &mut found,
+        let ended = match self.mode.seed {
+            Some(seed) => {
+                let choice = Seeded::new(seed ^ u64::from(dispatch).rotate_left(32));
+                self.run_with(choice, launch, memory, &mut found)
+            }
+            None => self.run_with(Plain, launch, memory, &mut found),
         };
-        shared.work(0, launch, world);
         let races = self.strict.end_dispatch();
         if self.mode.check {
             for race in races {
@@ -72,6 +62,21 @@ impl Knowledge {
             }
         }
         findings.append(found);
+        ended
+    }
+
+    fn run_with<C: Choice>(
+        &mut self,
+        mut choice: C,
+        launch: &Launch<'_>,
+        memory: &Memory,
+        found: &mut Findings,
+    ) -> Result<(), Box<Finding>> {
+        let shared = Shared::new(1);
+        let order = (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1);
+        let (check, strict) = (self.mode.check, &mut self.strict);
+        let world = StrictWorld { launch, memory, check, order, strict, version: 0, clock: 0, choice, found };
+        shared.work(0, launch, world);
         shared.into_fatal().map_or(Ok(()), Err)
     }
 
@@ -90,32 +95,6 @@ impl Knowledge {
         let mut found = Findings::default();
         found.add(kind, site.word, || Finding { kind, message, site, other: None, repeated: 0 });
         findings.append(found);
-    }
-}
-
-/// Decides by a seed if there is one.
-enum Decider {
-    Orderly,
-    Seeded(Seeded),
-}
-
-impl Choice for Decider {
-    const OPEN: bool = true;
-
-    #[inline]
-    fn pick(&mut self, count: u32) -> u32 {
-        match self {
-            Self::Orderly => 0,
-            Self::Seeded(seeded) => seeded.pick(count),
-        }
-    }
-
-    #[inline]
-    fn bits(&mut self) -> u64 {
-        match self {
-            Self::Orderly => 0,
-            Self::Seeded(seeded) => seeded.bits(),
-        }
     }
 }
 
@@ -150,7 +129,7 @@ impl Bytes for Reachable<'_> {
 }
 
 /// What invocations act upon.
-struct StrictWorld<'a> {
+struct StrictWorld<'a, C> {
     launch: &'a Launch<'a>,
     memory: &'a Memory,
     check: bool,
@@ -159,11 +138,11 @@ struct StrictWorld<'a> {
     strict: &'a mut Strict,
     version: u64,
     clock: u64,
-    choice: Decider,
+    choice: C,
     found: &'a mut Findings,
 }
 
-impl StrictWorld<'_> {
+impl<C> StrictWorld<'_, C> {
     /// Where an access lies, or why it doesn't lie anywhere.
     fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
         let found = match class {
@@ -195,13 +174,13 @@ fn local_place(program: &Program, lane: u16) -> [u32; 3] {
     grid_place(program.code.workgroup_size, lane.into())
 }
 
-impl World for StrictWorld<'_> {
-    type Choice = Decider;
+impl<C: Choice> World for StrictWorld<'_, C> {
+    type Choice = C;
     type Local = Local;
 
     const STRICT: bool = true;
 
-    fn choice(&mut self) -> &mut Decider {
+    fn choice(&mut self) -> &mut C {
         &mut self.choice
     }
 
