@@ -205,6 +205,14 @@ impl Device {
         }
     }
 
+    /// How many instructions of its interpreter the reference device has run; 0 of Vulkan devices.
+    pub fn steps(&self) -> u64 {
+        match &self.shared.backend {
+            Backend::Vulkan(_) => 0,
+            Backend::Reference(device) => device.steps(),
+        }
+    }
+
     /// What the reference device has traced since the last call, one line an instruction; see
     /// [`Config::trace`](ptx2spv_reference::Config).
     pub fn take_trace(&self) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! The reference device as its users see it: memory, shaders, pipelines, dispatches.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compile::compile;
@@ -27,6 +28,8 @@ struct State {
     /// Besides the bytes, where the mode asks for it.
     knowledge: Option<Knowledge>,
     findings: Findings,
+    /// Instructions that dispatches have taken.
+    steps: u64,
 }
 
 /// A SPIR-V module that the device can run.
@@ -69,7 +72,7 @@ impl Device {
     /// A device with no memory allocated.
     pub fn new(config: Config) -> Self {
         let knowledge = (config.mode != Mode::default()).then(|| Knowledge::new(config.mode));
-        let state = State { memory: Memory::new(), knowledge, findings: Findings::default() };
+        let state = State { memory: Memory::new(), knowledge, findings: Findings::default(), steps: 0 };
         Self { config, state: Mutex::new(state), log: Mutex::default() }
     }
 
@@ -112,7 +115,7 @@ impl Device {
     /// # Errors
     /// A range outside of one allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Finding> {
-        let State { memory, knowledge, findings } = &mut *self.state();
+        let State { memory, knowledge, findings, .. } = &mut *self.state();
         memory.read(address, bytes).map_err(host)?;
         if let Some(knowledge) = knowledge {
             knowledge.host_read(memory, address, bytes.len() as u64, findings);
@@ -227,21 +230,28 @@ impl Device {
             bound: bound.collect(),
             shadowed: mode.check,
             threads: if mode == Mode::default() { self.config.threads.max(1) } else { 1 },
+            steps: AtomicU64::new(0),
             step_budget,
             trace,
             log: &self.log,
         };
-        let State { memory, knowledge, findings } = &mut *self.state();
-        match knowledge {
+        let State { memory, knowledge, findings, steps } = &mut *self.state();
+        let result = match knowledge {
             None => run::run_plain(&launch, memory),
             Some(knowledge) => knowledge.run(program, &launch, memory, findings),
-        }
-        .map_err(|finding| *finding)
+        };
+        *steps += launch.steps.into_inner();
+        result.map_err(|finding| *finding)
     }
 
     /// What was found since the last call, without what [`Device::dispatch`] and the others returned themselves.
     pub fn take_findings(&self) -> Vec<Finding> {
         self.state().findings.take()
+    }
+
+    /// How many instructions of the interpreter its dispatches have taken.
+    pub fn steps(&self) -> u64 {
+        self.state().steps
     }
 
     /// What the trace wrote since the last call: one line an instruction.

@@ -41,6 +41,10 @@ impl Device {
         self.device.take_findings()
     }
 
+    pub fn steps(&self) -> u64 {
+        self.device.steps()
+    }
+
     pub fn take_trace(&self) -> Vec<String> {
         self.device.take_trace()
     }

@@ -21,6 +21,7 @@ mod world;
 
 use std::fmt;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 
 use crate::code::{Code, Pc};
 use crate::config::Trace;
@@ -99,6 +100,8 @@ pub(crate) struct Launch<'a> {
     pub shadowed: bool,
     /// Host threads.
     pub threads: usize,
+    /// Instructions taken.
+    pub steps: AtomicU64,
     /// Instructions that it may take.
     pub step_budget: Option<u64>,
     /// An invocation to follow.

@@ -31,8 +31,6 @@ pub(super) struct Shared {
     pub version: AtomicU64,
     /// Goes up whenever it is looked at.
     pub clock: AtomicU64,
-    /// Instructions taken.
-    steps: AtomicU64,
     stop: AtomicBool,
     fatal: Mutex<Option<Box<Finding>>>,
     /// What each thread is doing.
@@ -69,7 +67,6 @@ impl Shared {
             next: AtomicU64::new(0),
             version: AtomicU64::new(0),
             clock: AtomicU64::new(0),
-            steps: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             fatal: Mutex::new(None),
             threads: Mutex::new(vec![Status::Running; threads]),
@@ -228,7 +225,7 @@ impl<W: World> Worker<'_, W> {
             let mut steps = 0;
             let pass = workgroup.pass(self.launch, &mut self.world, &mut self.snapshot, &mut steps)?;
             self.world.publish(&self.shared.version);
-            let all = self.shared.steps.fetch_add(steps, Relaxed) + steps;
+            let all = self.launch.steps.fetch_add(steps, Relaxed) + steps;
             total += steps;
             if self.shared.stop.load(Relaxed) {
                 return Ok(None);

@@ -121,7 +121,7 @@ fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workloa
     Ok((Row { kernel: workload.name, size, cuda_seconds, vulkan_seconds, ratio, results }, failed))
 }
 
-fn prepare(workload: &Workload) -> Result<Prepared> {
+pub fn prepare(workload: &Workload) -> Result<Prepared> {
     Ok(Prepared {
         name: workload.name.to_owned(),
         ptx_name: format!("{}.ptx", workload.entry),

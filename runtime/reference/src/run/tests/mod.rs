@@ -5,6 +5,7 @@ mod faults;
 mod group;
 mod schedule;
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use super::{Findings, Knowledge, Launch, Program, run_plain};
@@ -227,6 +228,7 @@ impl Run {
             bound: Vec::new(),
             shadowed: self.mode.check,
             threads: if self.mode == Mode::default() { self.threads } else { 1 },
+            steps: AtomicU64::new(0),
             step_budget: self.step_budget,
             trace: self.trace,
             log: &log,
