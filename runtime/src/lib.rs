@@ -1,4 +1,5 @@
-//! Loads PTX kernels and launches them on any Vulkan device.
+//! Loads PTX kernels and launches them on any Vulkan device, or on a reference device that needs no driver and reports what
+//! Vulkan leaves undefined.
 //!
 //! The layers are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
 //! [`Buffer`] (device memory), [`Module`], [`Kernel`].
@@ -36,9 +37,11 @@
 //! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
 //!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
 //! * **Aborted kernels.** Some drivers stop kernels before their work is done. The first call that waits for a kernel or
-//!   reads from the device after it then fails with [`Error::Aborted`].
+//!   reads from the device after it then fails with [`Error::Aborted`]. The reference device stops kernels that access
+//!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
+//!   waits in [`Device::take_findings`].
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
-//!   nothing here checks the addresses that it computes.
+//!   nothing here checks the addresses that it computes. The reference device does.
 
 mod args;
 mod backend;

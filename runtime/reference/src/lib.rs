@@ -9,6 +9,8 @@
 //! The way of a module: [`module`] reads the words, [`requirements`] refuses what the target lacks, [`compile`] turns an
 //! entry point into [`code`], [`run`] runs it with the operations of [`arithmetic`] on the memory of [`memory`].
 
+#![forbid(unsafe_code)]
+
 pub mod arithmetic;
 pub mod code;
 mod compile;

@@ -8,6 +8,7 @@ mod buffers;
 mod launches;
 mod loops;
 mod modules;
+mod reference;
 mod setup;
 
 use std::path::Path;
@@ -15,7 +16,7 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use ptx2spv_runtime::{
-    Device, DeviceSelector, Instance, InstanceOptions, Kernel, Module, VALIDATION_VARIABLE, ValidationLog,
+    Config, Device, DeviceSelector, Instance, InstanceOptions, Kernel, Module, VALIDATION_VARIABLE, ValidationLog,
 };
 use ptx2spv_translator::interface::{
     BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
@@ -39,9 +40,10 @@ impl Context {
         Self::with(&options())
     }
 
-    /// One device as it is, and one that copies through staging buffers in any case.
-    fn both() -> [Self; 2] {
-        [Self::new(), Self::with(&InstanceOptions { staging: true, ..options() })]
+    /// The device as it is, one that copies through staging buffers in any case, and the reference device.
+    fn several() -> [Self; 3] {
+        let reference = Self { device: Device::reference(Config::default()), log: None };
+        [Self::new(), Self::with(&InstanceOptions { staging: true, ..options() }), reference]
     }
 
     fn with(options: &InstanceOptions) -> Self {
