@@ -180,11 +180,10 @@ fn directed_by_odd<F: Format>(op: Arithmetic, operands: [u64; 3], direction: Dir
     let result = match op {
         Arithmetic::Add => odd::add(a, b),
         Arithmetic::Sub => odd::add(a, -b),
-        // Of at most twice 24 bits.
         Arithmetic::Mul => a * b,
-        Arithmetic::Div => odd::div(a, b),
+        Arithmetic::Div => a / b,
         Arithmetic::Fma => odd::fma(a, b, c),
-        Arithmetic::Sqrt => odd::sqrt(a),
+        Arithmetic::Sqrt => a.sqrt(),
     };
     // IEEE 754, 6.3: an exact sum of opposite operands is -0 if rounded down.
     let zero_sum = result == 0.0

@@ -225,6 +225,7 @@ fn what_is_decided_is_defined() {
     // A defined difference decides.
     assert_eq!(of(B::IEqual, 1, 2, 0xff00, 0), 0);
     assert_eq!(of(B::ULessThan, 1, 0x1_0000, 0xff00, 0), 0);
+    assert_eq!(of(B::ULessThan, 5, 4, 0, 1), 0);
     assert_eq!(of(B::SLessThan, 0x8000_0000, 0, 0xff00, 0), 0);
     assert_eq!(of(B::UMin, 1, 0x1_0000, 0, 0xff00), 0);
     // But all of a quotient or a float is in doubt.
