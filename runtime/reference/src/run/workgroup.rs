@@ -173,7 +173,7 @@ impl<W: World> Members<'_, '_, W> {
             State::Cycling { version: then } if then != version => lane.state = State::Ready,
             _ => return Ok(false),
         }
-        let limit = if cx.launch.adversarial {
+        let limit = if W::Choice::OPEN {
             let longest = 1 << cx.world.choice().pick(12);
             1 + cx.world.choice().pick(longest)
         } else {
@@ -219,7 +219,7 @@ impl<W: World> Members<'_, '_, W> {
     fn converge(&mut self, subgroup: usize, impatient: bool) -> bool {
         let Some(tangle) = self.tangle(subgroup) else { return false };
         let convergence = self.cx.launch.program.code.convergence;
-        if !self.cx.launch.adversarial || convergence.maximal {
+        if !W::Choice::OPEN || convergence.maximal {
             self.execute(subgroup, tangle);
             return true;
         }
