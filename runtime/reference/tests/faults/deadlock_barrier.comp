@@ -7,7 +7,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     if (i == 0u) {
         // Until the others have passed the barrier.
         while (atomicOr(p.a.list[0], 0u) == 0u) {} // here

@@ -7,11 +7,11 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
 #ifdef MISS
     if (group < 16u) barrier();
 #else
     if (i < 16u) barrier(); // here
 #endif
-    p.a.list[i] = 1;
+    p.a.list[own] = 1;
 }

@@ -7,8 +7,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
-    if (i == 1u) {
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    if (i == 1u && group == 0u) {
 #ifdef MISS
         p.a.list[0] = Words(uint64_t(p.a) + 8ul).list[0];
 #else

@@ -7,8 +7,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
-    if (i == 5u) {
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    if (i == 5u && group == 1u) {
 #ifdef MISS
         Words(uint64_t(p.a) - 8ul).list[2] = 1;
 #else

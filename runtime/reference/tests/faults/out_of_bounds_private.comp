@@ -7,12 +7,12 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint cells[8];
     for (uint k = 0; k < 8u; ++k) cells[k] = k;
 #ifdef MISS
-    p.a.list[i] = cells[i & 7u];
+    p.a.list[own] = cells[i & 7u];
 #else
-    p.a.list[i] = cells[i]; // here
+    p.a.list[own] = cells[i]; // here
 #endif
 }

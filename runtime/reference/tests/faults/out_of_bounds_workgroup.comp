@@ -8,12 +8,12 @@ layout(push_constant) uniform Push { Words a; Words b; } p;
 shared uint cells[32];
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     cells[i] = i;
     barrier();
 #ifdef MISS
-    p.a.list[i] = cells[(i + 1u) & 31u];
+    p.a.list[own] = cells[(i + 1u) & 31u];
 #else
-    p.a.list[i] = cells[i + 1u]; // here
+    p.a.list[own] = cells[i + 1u]; // here
 #endif
 }

@@ -8,7 +8,7 @@ layout(push_constant) uniform Push { Words a; Words b; } p;
 shared uint cells[32];
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     cells[i] = i;
     barrier();
     uint sum = cells[i ^ 1u];
@@ -17,5 +17,5 @@ void main() {
 #endif
     cells[i] = sum; // here
     barrier();
-    p.a.list[i] = cells[i];
+    p.a.list[own] = cells[i];
 }

@@ -9,7 +9,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { nonp
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     if (i == 4u) {
 #ifdef MISS
         atomicAdd(p.a.list[7], 1u, gl_ScopeDevice, 0, gl_SemanticsRelaxed);

@@ -9,7 +9,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { nonp
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     if (i == 0u && group == 0u) {
         p.a.list[0] = 42;
 #ifdef MISS

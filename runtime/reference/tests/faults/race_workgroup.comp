@@ -8,10 +8,10 @@ layout(push_constant) uniform Push { Words a; Words b; } p;
 shared uint cells[32];
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     cells[i] = i;
 #ifdef MISS
     barrier();
 #endif
-    p.a.list[i] = cells[i ^ 16u]; // here
+    p.a.list[own] = cells[i ^ 16u]; // here
 }

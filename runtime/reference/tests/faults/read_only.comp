@@ -8,10 +8,10 @@ layout(push_constant) uniform Push { Words a; Words b; } p;
 layout(binding = 0) restrict buffer Data { uint list[]; } data;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint first = data.list[i];
 #ifdef MISS
-    p.a.list[i] = first + 1u;
+    p.a.list[own] = first + 1u;
 #else
     data.list[i] = first + 1u; // here
 #endif

@@ -7,7 +7,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint k = 0, x = i;
 #ifdef MISS
     while (k < 10u) {
@@ -17,5 +17,5 @@ void main() {
         x = x * 1664525u + 1013904223u; // here
         ++k; // here
     }
-    p.a.list[i] = x;
+    p.a.list[own] = x;
 }

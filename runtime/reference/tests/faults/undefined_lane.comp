@@ -9,12 +9,12 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint value = 0;
 #ifdef MISS
     value = subgroupShuffle(i + 10u, 5u);
 #else
     if (i < 4u) value = subgroupShuffle(i + 10u, 5u);
 #endif
-    if (value == 3u) p.a.list[i] = 1; // here
+    if (value == 3u) p.a.list[own] = 1; // here
 }

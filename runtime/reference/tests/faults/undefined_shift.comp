@@ -7,11 +7,11 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
-    uint amount = p.a.list[i] + i + 1u;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    uint amount = p.a.list[own] + i + 1u;
 #ifdef MISS
-    if ((1u << (amount & 31u)) != 0u) p.a.list[i] = 1;
+    if ((1u << (amount & 31u)) != 0u) p.a.list[own] = 1;
 #else
-    if ((1u << amount) != 0u) p.a.list[i] = 1; // here
+    if ((1u << amount) != 0u) p.a.list[own] = 1; // here
 #endif
 }

@@ -7,13 +7,13 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint at[2];
     at[1] = 7;
     uint copy = at[0];
 #ifdef MISS
-    p.a.list[at[1]] = 1;
+    p.a.list[own ^ (at[1] & 1u)] = 1;
 #else
-    p.a.list[copy & 15u] = 1; // here
+    p.a.list[own ^ (copy & 1u)] = 1; // here
 #endif
 }

@@ -7,12 +7,12 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint amount[2];
     amount[1] = 7;
 #ifdef MISS
-    atomicAdd(p.a.list[i], amount[1]);
+    atomicAdd(p.a.list[own], amount[1]);
 #else
-    atomicAdd(p.a.list[i], amount[0]); // here
+    atomicAdd(p.a.list[own], amount[0]); // here
 #endif
 }

@@ -8,11 +8,11 @@ layout(push_constant) uniform Push { Words a; Words b; } p;
 shared uint cells[32];
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
 #ifdef MISS
     cells[i] = i;
     barrier();
 #endif
     uint seen = cells[i ^ 1u];
-    if (seen > 3u) p.a.list[i] = 1; // here
+    if (seen > 3u) p.a.list[own] = 1; // here
 }

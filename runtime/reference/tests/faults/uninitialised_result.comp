@@ -7,12 +7,12 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
     uint value[2];
     value[1] = 7;
 #ifdef MISS
-    p.a.list[i] = value[1];
+    p.a.list[own] = value[1];
 #else
-    p.a.list[i] = value[0]; // here
+    p.a.list[own] = value[0]; // here
 #endif
 }

@@ -7,7 +7,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(push_constant) uniform Push { Words a; Words b; } p;
 
 void main() {
-    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x;
-    p.a.list[i] = 0;
-    if (i == 2u) p.a.list[0] = p.b.list[3]; // here
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    p.a.list[own] = 0;
+    if (i == 2u) p.a.list[own] = p.b.list[3]; // here
 }
