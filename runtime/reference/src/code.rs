@@ -287,6 +287,9 @@ pub enum Binary {
     FMax,
     NMin,
     NMax,
+    /// `OpAtomicFMinEXT` and `OpGroupNonUniformFMin`: like `NMin`, but bound by `SignedZeroInfNanPreserve`.
+    AtomicFMin,
+    AtomicFMax,
     UMin,
     UMax,
     SMin,
