@@ -226,7 +226,6 @@ impl Device {
             push_constants: dispatch.push_constants,
             bound: bound.collect(),
             shadowed: mode.check,
-            adversarial: mode.seed.is_some(),
             threads: if mode == Mode::default() { self.config.threads.max(1) } else { 1 },
             step_budget,
             trace,

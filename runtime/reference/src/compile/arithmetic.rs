@@ -92,6 +92,89 @@ fn wide(op: Op) -> Option<Wide> {
     })
 }
 
+/// Which operands an operation works on.
+fn family(inst: Inst) -> fn(Scalar) -> bool {
+    match inst {
+        Inst::Unary { op: Unary::LogicalNot, .. } | Inst::Binary { op: Binary::LogicalAnd | Binary::LogicalOr, .. } => {
+            |scalar| scalar == Scalar::Bool
+        }
+        // Also logical equality, and equality of pointers.
+        Inst::Binary { op: Binary::IEqual | Binary::INotEqual, .. } => |scalar| !scalar.is_float(),
+        Inst::Unary { op: Unary::QuantizeToF16, .. } => |scalar| scalar == Scalar::Float(32),
+        Inst::Unary {
+            op:
+                Unary::SNegate
+                | Unary::Not
+                | Unary::BitReverse
+                | Unary::BitCount
+                | Unary::SAbs
+                | Unary::SSign
+                | Unary::FindILsb
+                | Unary::FindSMsb
+                | Unary::FindUMsb,
+            ..
+        }
+        | Inst::Binary {
+            op:
+                Binary::IAdd
+                | Binary::ISub
+                | Binary::IMul
+                | Binary::UDiv
+                | Binary::SDiv
+                | Binary::UMod
+                | Binary::SRem
+                | Binary::SMod
+                | Binary::BitwiseAnd
+                | Binary::BitwiseOr
+                | Binary::BitwiseXor
+                | Binary::UGreaterThan
+                | Binary::UGreaterThanEqual
+                | Binary::ULessThan
+                | Binary::ULessThanEqual
+                | Binary::SGreaterThan
+                | Binary::SGreaterThanEqual
+                | Binary::SLessThan
+                | Binary::SLessThanEqual
+                | Binary::UMin
+                | Binary::UMax
+                | Binary::SMin
+                | Binary::SMax,
+            ..
+        }
+        | Inst::Ternary { op: Ternary::UClamp | Ternary::SClamp, .. } => Scalar::is_int,
+        _ => Scalar::is_float,
+    }
+}
+
+/// Whether the result is a boolean, whatever the operands are.
+fn compares(op: Binary) -> bool {
+    matches!(
+        op,
+        Binary::IEqual
+            | Binary::INotEqual
+            | Binary::UGreaterThan
+            | Binary::UGreaterThanEqual
+            | Binary::ULessThan
+            | Binary::ULessThanEqual
+            | Binary::SGreaterThan
+            | Binary::SGreaterThanEqual
+            | Binary::SLessThan
+            | Binary::SLessThanEqual
+            | Binary::FOrdEqual
+            | Binary::FUnordEqual
+            | Binary::FOrdNotEqual
+            | Binary::FUnordNotEqual
+            | Binary::FOrdLessThan
+            | Binary::FUnordLessThan
+            | Binary::FOrdLessThanEqual
+            | Binary::FUnordLessThanEqual
+            | Binary::FOrdGreaterThan
+            | Binary::FUnordGreaterThan
+            | Binary::FOrdGreaterThanEqual
+            | Binary::FUnordGreaterThanEqual
+    )
+}
+
 impl Compiler<'_> {
     /// Compiles an instruction without effects besides its result, if it is one.
     pub(super) fn pure(&mut self, inst: &Instruction<'_>) -> Result<bool> {
@@ -99,10 +182,13 @@ impl Compiler<'_> {
         if let Some(op) = unary(op) {
             self.unary(inst, op)?;
         } else if let Some(op) = binary(op) {
-            self.elementwise(inst, 2, |bits, d, [a, b, _]| Inst::Binary { op, bits, d, a, b })?;
+            self.binary(inst, op)?;
         } else if let Some(op) = shift(op) {
-            let bits = self.layouts.vector(inst.ty)?.0.bits();
-            self.elementwise_mixed(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })?;
+            let (scalar, _) = self.layouts.vector(inst.ty)?;
+            self.expect(inst, 0, |base| base == scalar && scalar.is_int())?;
+            self.expect(inst, 1, Scalar::is_int)?;
+            let bits = scalar.bits();
+            self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })?;
         } else if let Some(op) = wide(op) {
             self.wide(inst, op)?;
         } else {
@@ -140,24 +226,61 @@ impl Compiler<'_> {
         Ok(cells)
     }
 
-    /// Emits one scalar operation for each component. All operands have the same width, which `f` is given.
-    pub(super) fn elementwise(
-        &mut self,
+    /// Refuses an operand whose components are not what they should be. Returns what they are.
+    pub(super) fn expect(
+        &self,
         inst: &Instruction<'_>,
-        operands: usize,
-        f: impl Fn(u8, Slot, [Slot; 3]) -> Inst,
-    ) -> Result<()> {
-        let bits = self.vector_of(inst.operand(0)?)?.0.bits();
-        for index in 1..operands {
-            if self.vector_of(inst.operand(index)?)?.0.bits() != bits {
-                return Err(inst.refuse(rule::UNIVERSAL, "has operands of different widths"));
-            }
+        index: usize,
+        right: impl Fn(Scalar) -> bool,
+    ) -> Result<Scalar> {
+        let (scalar, _) = self.vector_of(inst.operand(index)?)?;
+        if right(scalar) {
+            return Ok(scalar);
         }
-        self.elementwise_mixed(inst, operands, |d, slots| f(bits, d, slots))
+        Err(inst.refuse(rule::UNIVERSAL, format!("operand {index} is of type {scalar:?}")))
     }
 
-    /// As [`Self::elementwise`], with operands of any width.
-    pub(super) fn elementwise_mixed(
+    /// Refuses a result whose components are not what they should be.
+    pub(super) fn expect_result(&self, inst: &Instruction<'_>, scalar: Scalar) -> Result<()> {
+        if self.layouts.vector(inst.ty)?.0 == scalar {
+            return Ok(());
+        }
+        Err(inst.refuse(rule::UNIVERSAL, format!("has a result of another type than {scalar:?}")))
+    }
+
+    /// An operation of one operand, on the components of a vector one by one.
+    pub(super) fn unary(&mut self, inst: &Instruction<'_>, op: Unary) -> Result<()> {
+        let scalar = self.expect(inst, 0, family(Inst::Unary { op, bits: 0, d: 0, a: 0 }))?;
+        let predicate = matches!(op, Unary::IsNan | Unary::IsInf);
+        if op == Unary::BitCount && self.layouts.vector(inst.ty)?.0 != scalar {
+            return Err(inst.refuse("VUID-StandaloneSpirv-Base-04781", "counts bits of another width than its own"));
+        }
+        self.expect_result(inst, if predicate { Scalar::Bool } else { scalar })?;
+        let bits = scalar.bits();
+        self.each(inst, 1, |d, [a, ..]| Inst::Unary { op, bits, d, a })
+    }
+
+    /// An operation of two operands of one type.
+    pub(super) fn binary(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
+        let scalar = self.expect(inst, 0, family(Inst::Binary { op, bits: 0, d: 0, a: 0, b: 0 }))?;
+        self.expect(inst, 1, |other| other == scalar)?;
+        self.expect_result(inst, if compares(op) { Scalar::Bool } else { scalar })?;
+        let bits = scalar.bits();
+        self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op, bits, d, a, b })
+    }
+
+    /// An operation of three operands of one type.
+    pub(super) fn ternary(&mut self, inst: &Instruction<'_>, op: Ternary) -> Result<()> {
+        let scalar = self.expect(inst, 0, family(Inst::Ternary { op, bits: 0, d: 0, a: 0, b: 0, c: 0 }))?;
+        self.expect(inst, 1, |other| other == scalar)?;
+        self.expect(inst, 2, |other| other == scalar)?;
+        self.expect_result(inst, scalar)?;
+        let bits = scalar.bits();
+        self.each(inst, 3, |d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })
+    }
+
+    /// Emits one scalar operation for each component.
+    pub(super) fn each(
         &mut self,
         inst: &Instruction<'_>,
         operands: usize,
@@ -177,18 +300,16 @@ impl Compiler<'_> {
         self.result(inst, results)
     }
 
-    fn unary(&mut self, inst: &Instruction<'_>, op: Unary) -> Result<()> {
-        let (result, _) = self.layouts.vector(inst.ty)?;
-        let (operand, _) = self.vector_of(inst.operand(0)?)?;
-        if op == Unary::BitCount && result.bits() != operand.bits() {
-            return Err(inst.refuse("VUID-StandaloneSpirv-Base-04781", "counts bits of another width than its own"));
-        }
-        self.elementwise(inst, 1, |bits, d, [a, ..]| Inst::Unary { op, bits, d, a })
-    }
-
     fn convert(&mut self, inst: &Instruction<'_>, op: Convert) -> Result<()> {
-        let to = self.layouts.vector(inst.ty)?.0.bits();
-        self.elementwise(inst, 1, |from, d, [a, ..]| Inst::Convert { op, from, to, d, a })
+        let (to, _) = self.layouts.vector(inst.ty)?;
+        let from_float = matches!(op, Convert::FToU | Convert::FToS | Convert::FToF(_));
+        let to_float = matches!(op, Convert::UToF | Convert::SToF | Convert::FToF(_));
+        let from = self.expect(inst, 0, |from| if from_float { from.is_float() } else { from.is_int() })?;
+        if !(if to_float { to.is_float() } else { to.is_int() }) {
+            return Err(inst.refuse(rule::UNIVERSAL, format!("converts to {to:?}")));
+        }
+        let (from, to) = (from.bits(), to.bits());
+        self.each(inst, 1, |d, [a, ..]| Inst::Convert { op, from, to, d, a })
     }
 
     /// The rounding mode that a conversion is decorated with.
@@ -203,9 +324,11 @@ impl Compiler<'_> {
 
     fn wide(&mut self, inst: &Instruction<'_>, op: Wide) -> Result<()> {
         let (scalar, count) = self.vector_of(inst.operand(0)?)?;
-        let (second, _) = self.vector_of(inst.operand(1)?)?;
-        if second.bits() != scalar.bits() {
-            return Err(inst.refuse(rule::UNIVERSAL, "has operands of different widths"));
+        self.expect(inst, 0, Scalar::is_int)?;
+        self.expect(inst, 1, |other| other == scalar)?;
+        let leaves = self.layouts.leaves(inst.ty, None)?;
+        if leaves.iter().any(|leaf| leaf.1 != scalar) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
         }
         let a = self.operand_cells(inst, 0, count)?;
         let b = self.operand_cells(inst, 1, count)?;
@@ -293,6 +416,7 @@ impl Compiler<'_> {
 
     fn select(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (_, conditions) = self.vector_of(inst.operand(0)?)?;
+        self.expect(inst, 0, |scalar| scalar == Scalar::Bool)?;
         let condition = self.operand_cells(inst, 0, conditions)?;
         let leaves = self.layouts.leaves(inst.ty, None)?;
         if conditions != 1 && conditions as usize != leaves.len() {
@@ -314,6 +438,8 @@ impl Compiler<'_> {
 
     /// Joins the components of a boolean vector.
     fn reduce(&mut self, inst: &Instruction<'_>, op: Binary) -> Result<()> {
+        self.expect(inst, 0, |scalar| scalar == Scalar::Bool)?;
+        self.expect_result(inst, Scalar::Bool)?;
         let cells = self.cells(inst.operand(0)?)?;
         let joined = self.joined(op, 1, &cells)?;
         self.result(inst, [joined])
@@ -331,6 +457,9 @@ impl Compiler<'_> {
 
     fn insert_bits(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (scalar, count) = self.layouts.vector(inst.ty)?;
+        for index in 0..4 {
+            self.expect(inst, index, |other| if index < 2 { other == scalar } else { other.is_int() })?;
+        }
         let base = self.operand_cells(inst, 0, count)?;
         let insert = self.operand_cells(inst, 1, count)?;
         let (offset, bits) = (self.scalar(inst.operand(2)?)?, self.scalar(inst.operand(3)?)?);
@@ -343,6 +472,9 @@ impl Compiler<'_> {
 
     fn extract_bits(&mut self, inst: &Instruction<'_>, op: Ternary) -> Result<()> {
         let (scalar, count) = self.layouts.vector(inst.ty)?;
+        for index in 0..3 {
+            self.expect(inst, index, |other| if index < 1 { other == scalar } else { other.is_int() })?;
+        }
         let (bits, base) = (scalar.bits(), self.operand_cells(inst, 0, count)?);
         let (b, c) = (self.scalar(inst.operand(1)?)?, self.scalar(inst.operand(2)?)?);
         let mut results = Vec::new();
@@ -359,7 +491,14 @@ impl Compiler<'_> {
         let bytes = self.emit.compute(|d| Inst::Binary { op: Binary::ISub, bits: 64, d, a, b })?;
         let b = self.emit.constant(stride);
         let count = self.emit.compute(|d| Inst::Binary { op: Binary::SDiv, bits: 64, d, a: bytes, b })?;
-        let to = self.layouts.vector(inst.ty)?.0.bits();
+        let (result, _) = self.layouts.vector(inst.ty)?;
+        let pointer = |scalar| matches!(scalar, Scalar::Pointer(_));
+        self.expect(inst, 0, pointer)?;
+        self.expect(inst, 1, pointer)?;
+        if !result.is_int() {
+            return Err(inst.refuse(rule::UNIVERSAL, "has a result that is no integer"));
+        }
+        let to = result.bits();
         let result = self.emit.compute(|d| Inst::Convert { op: Convert::SToS, from: 64, to, d, a: count })?;
         self.result(inst, [result])
     }

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::emit::Label;
 use super::flow::Flow;
 use super::group::waits_for_others;
+use super::layout::Scalar;
 use super::{Cells, Compiler, Result, Value, refuse};
 use crate::code::{Block, Inst, Loop, Slot, Switch};
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
@@ -25,6 +26,7 @@ pub(super) struct Callee {
 
 /// A phi.
 struct Phi {
+    ty: u32,
     result: Cells,
     /// Values by the blocks that control comes from, by label.
     incoming: FxHashMap<u32, u32>,
@@ -146,10 +148,9 @@ impl<'m> Compiler<'m> {
         let flow = Flow::new(function)?;
         let first_loop = self.code.loops.len() as u32;
         let mut numbers = vec![0; function.blocks.len()];
-        let mut count = self.code.blocks.len() as u32;
-        for (number, _) in numbers.iter_mut().zip(&flow.reached).filter(|(_, reached)| **reached) {
+        let reached = numbers.iter_mut().zip(&flow.reached).filter(|(_, reached)| **reached);
+        for (count, (number, _)) in (self.code.blocks.len() as u32..).zip(reached) {
             *number = count;
-            count += 1;
         }
         let mut loop_waits = vec![false; flow.loops.len()];
         for (block, source) in function.blocks.iter().enumerate().filter(|(block, _)| flow.reached[*block]) {
@@ -198,7 +199,7 @@ impl<'m> Compiler<'m> {
             let result: Cells = (first..first + count).collect();
             self.define(inst.id, Value::Cells(result.clone()))?;
             let incoming = inst.operands.chunks_exact(2).map(|pair| (pair[1], pair[0])).collect();
-            phis.push(Phi { result, incoming });
+            phis.push(Phi { ty: inst.ty, result, incoming });
         }
         Ok(phis)
     }
@@ -284,6 +285,9 @@ impl<'m> Compiler<'m> {
         match &body.function.blocks[block].terminator {
             &Terminator::Branch(to) => self.follow(body, block, to)?,
             &Terminator::Conditional { condition, yes, no } => {
+                if self.vector_of(condition)? != (Scalar::Bool, 1) {
+                    return Err(inst.refuse(rule::UNIVERSAL, "branches on what is no boolean"));
+                }
                 let condition = self.scalar(condition)?;
                 let mut detours = Vec::new();
                 let yes = self.edge(body, block, yes, &mut detours)?;
@@ -350,7 +354,7 @@ impl<'m> Compiler<'m> {
                 return Err(refuse(rule::UNIVERSAL, message));
             };
             let cells = self.cells(value)?;
-            if cells.len() != phi.result.len() {
+            if self.type_of(value)? != phi.ty {
                 return Err(refuse(rule::UNIVERSAL, format!("a phi takes %{value}, which is of another type")));
             }
             moves.extend(phi.result.iter().copied().zip(cells.iter().copied()));

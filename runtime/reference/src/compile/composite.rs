@@ -167,6 +167,7 @@ impl Compiler<'_> {
         if self.layouts.vector(inst.ty)? != (scalar, 1) {
             return Err(inst.refuse(rule::UNIVERSAL, "extracts a component of another type"));
         }
+        self.expect(inst, 1, super::Scalar::is_int)?;
         let cells = self.cells(id)?;
         let index = self.scalar(inst.operand(1)?)?;
         let d = self.pick(&cells, scalar.bits(), index, count)?;
@@ -191,6 +192,7 @@ impl Compiler<'_> {
         if self.vector_of(vector)? != (scalar, count) || self.vector_of(component)? != (scalar, 1) {
             return Err(inst.refuse(rule::UNIVERSAL, "inserts a component of another type"));
         }
+        self.expect(inst, 2, super::Scalar::is_int)?;
         let cells = self.cells(vector)?;
         let value = self.scalar(component)?;
         let index = self.scalar(inst.operand(2)?)?;

@@ -155,22 +155,24 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
     for inst in &mut code.insts {
         match inst {
             Inst::Unary { d, a, .. } | Inst::Convert { d, a, .. } | Inst::Move { d, a } | Inst::Offset { d, a, .. } => {
-                [d, a].map(&mut f);
+                [d, a].into_iter().for_each(&mut f);
             }
-            Inst::Binary { d, a, b, .. } | Inst::Wide { d, a, b, .. } => drop([d, a, b].map(&mut f)),
-            Inst::Ternary { d, a, b, c, .. } => drop([d, a, b, c].map(&mut f)),
-            Inst::InsertBits { d, insert, offset, count, .. } => drop([d, insert, offset, count].map(&mut f)),
-            Inst::Extract { d, from, index, .. } => drop([d, from, index].map(&mut f)),
-            Inst::Insert { d, value, index, .. } => drop([d, value, index].map(&mut f)),
-            Inst::Index { d, a, index, .. } => drop([d, a, index].map(&mut f)),
+            Inst::Binary { d, a, b, .. } | Inst::Wide { d, a, b, .. } => [d, a, b].into_iter().for_each(&mut f),
+            Inst::Ternary { d, a, b, c, .. } => [d, a, b, c].into_iter().for_each(&mut f),
+            Inst::InsertBits { d, insert, offset, count, .. } => {
+                [d, insert, offset, count].into_iter().for_each(&mut f)
+            }
+            Inst::Extract { d, from, index, .. } => [d, from, index].into_iter().for_each(&mut f),
+            Inst::Insert { d, value, index, .. } => [d, value, index].into_iter().for_each(&mut f),
+            Inst::Index { d, a, index, .. } => [d, a, index].into_iter().for_each(&mut f),
             Inst::Undef { d, .. }
             | Inst::ArrayLength { d, .. }
             | Inst::BindingAddress { d, .. }
             | Inst::Builtin { d, .. }
             | Inst::Clock { d } => f(d),
             Inst::Access { pointer, .. } => f(pointer),
-            Inst::Load { d, pointer, .. } => drop([d, pointer].map(&mut f)),
-            Inst::Store { value, pointer, .. } => drop([value, pointer].map(&mut f)),
+            Inst::Load { d, pointer, .. } => [d, pointer].into_iter().for_each(&mut f),
+            Inst::Store { value, pointer, .. } => [value, pointer].into_iter().for_each(&mut f),
             Inst::Branch { condition, .. } => f(condition),
             Inst::Atomic(_)
             | Inst::Group(_)
@@ -186,10 +188,10 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
         }
     }
     for atomic in &mut code.atomics {
-        [&mut atomic.d, &mut atomic.pointer, &mut atomic.value, &mut atomic.comparator].map(&mut f);
+        [&mut atomic.d, &mut atomic.pointer, &mut atomic.value, &mut atomic.comparator].into_iter().for_each(&mut f);
     }
     for group in &mut code.groups {
-        [&mut group.d, &mut group.value, &mut group.other].map(&mut f);
+        [&mut group.d, &mut group.value, &mut group.other].into_iter().for_each(&mut f);
     }
     for switch in &mut code.switches {
         f(&mut switch.selector);
@@ -201,7 +203,7 @@ fn visit_targets(code: &mut Code, mut f: impl FnMut(&mut Label)) {
     for inst in &mut code.insts {
         match inst {
             Inst::Jump(target) | Inst::Call(target) => f(target),
-            Inst::Branch { yes, no, .. } => drop([yes, no].map(&mut f)),
+            Inst::Branch { yes, no, .. } => [yes, no].into_iter().for_each(&mut f),
             _ => {}
         }
     }

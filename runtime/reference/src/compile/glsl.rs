@@ -91,11 +91,11 @@ impl Compiler<'_> {
         let unknown = || inst.refuse(rule::UNSUPPORTED, format!("instruction {number} of GLSL.std.450"));
         let function = Glsl::from_u32(number).ok_or_else(unknown)?;
         if let Some(op) = unary(function) {
-            self.elementwise(&inner, 1, |bits, d, [a, ..]| Inst::Unary { op, bits, d, a })
+            self.unary(&inner, op)
         } else if let Some(op) = binary(function) {
-            self.elementwise(&inner, 2, |bits, d, [a, b, _]| Inst::Binary { op, bits, d, a, b })
+            self.binary(&inner, op)
         } else if let Some(op) = ternary(function) {
-            self.elementwise(&inner, 3, |bits, d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })
+            self.ternary(&inner, op)
         } else {
             match function {
                 Glsl::Ldexp => self.ldexp(&inner),
@@ -117,25 +117,31 @@ impl Compiler<'_> {
     }
 
     fn ldexp(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let bits = self.layouts.vector(inst.ty)?.0.bits();
-        if self.vector_of(inst.operand(1)?)?.0.bits() != 32 {
-            return Err(inst.refuse(rule::UNSUPPORTED, "has an exponent of other than 32 bits"));
-        }
-        self.elementwise_mixed(inst, 2, |d, [a, b, _]| Inst::Binary { op: Binary::Ldexp, bits, d, a, b })
+        let (scalar, _) = self.layouts.vector(inst.ty)?;
+        self.expect(inst, 0, |other| other == scalar && scalar.is_float())?;
+        self.expect(inst, 1, |exponent| exponent == Scalar::Int(32))?;
+        let bits = scalar.bits();
+        self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op: Binary::Ldexp, bits, d, a, b })
     }
 
     /// `Modf` and `Frexp`, which store their second result, or have a struct of both.
     fn parts(&mut self, inst: &Instruction<'_>, op: Wide, stores: bool) -> Result<()> {
         let operand = inst.operand(0)?;
         let (scalar, count) = self.vector_of(operand)?;
+        self.expect(inst, 0, Scalar::is_float)?;
         let cells = self.cells(operand)?;
         let both = self.wide_halves(op, scalar, &cells, None)?;
+        let (first, second) = both.split_at(count as usize);
+        let expected = if op == Wide::Frexp { Scalar::Int(32) } else { scalar };
+        let results = self.layouts.leaves(inst.ty, None)?.into_iter().map(|leaf| leaf.1);
+        let seconds = if stores { 0 } else { second.len() };
+        if !results.eq(first.iter().map(|_| scalar).chain(second[..seconds].iter().map(|_| expected))) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
+        }
         if !stores {
             return self.result(inst, both);
         }
-        let (first, second) = both.split_at(count as usize);
         let pointer = self.writable(inst, inst.operand(1)?)?;
-        let expected = if op == Wide::Frexp { Scalar::Int(32) } else { scalar };
         if self.layouts.vector(pointer.pointee)? != (expected, count) {
             return Err(inst.refuse(rule::UNIVERSAL, "stores to a pointer of another type"));
         }
@@ -149,6 +155,7 @@ impl Compiler<'_> {
     /// The registers of operands that are vectors of floats of one width, and that width.
     fn floats<const N: usize>(&mut self, inst: &Instruction<'_>) -> Result<(u8, [Vec<Slot>; N])> {
         let (scalar, count) = self.vector_of(inst.operand(0)?)?;
+        self.expect_result(inst, scalar)?;
         let mut all = std::array::from_fn(|_| Vec::new());
         for (index, cells) in all.iter_mut().enumerate() {
             let id = inst.operand(index)?;
@@ -160,7 +167,7 @@ impl Compiler<'_> {
         Ok((scalar.bits(), all))
     }
 
-    pub(super) fn binary(&mut self, op: Binary, bits: u8, a: Slot, b: Slot) -> Result<Slot> {
+    pub(super) fn apply(&mut self, op: Binary, bits: u8, a: Slot, b: Slot) -> Result<Slot> {
         self.emit.compute(|d| Inst::Binary { op, bits, d, a, b })
     }
 
@@ -170,12 +177,12 @@ impl Compiler<'_> {
 
     /// An operation on the components of vectors one by one.
     fn map2(&mut self, op: Binary, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Vec<Slot>> {
-        a.iter().zip(b).map(|(&a, &b)| self.binary(op, bits, a, b)).collect()
+        a.iter().zip(b).map(|(&a, &b)| self.apply(op, bits, a, b)).collect()
     }
 
     /// An operation on the components of a vector, each with the same scalar.
     pub(super) fn scale(&mut self, op: Binary, bits: u8, a: &[Slot], b: Slot) -> Result<Vec<Slot>> {
-        a.iter().map(|&a| self.binary(op, bits, a, b)).collect()
+        a.iter().map(|&a| self.apply(op, bits, a, b)).collect()
     }
 
     /// The sum of the products of components.
@@ -225,7 +232,7 @@ impl Compiler<'_> {
         let (bits, [normal, incident, reference]) = self.floats(inst)?;
         let angle = self.dot(bits, &reference, &incident)?;
         let zero = self.emit.constant(0);
-        let keeps = self.binary(Binary::FOrdLessThan, bits, angle, zero)?;
+        let keeps = self.apply(Binary::FOrdLessThan, bits, angle, zero)?;
         let mut result = Vec::new();
         for a in normal {
             let opposite = self.unary_of(Unary::FNegate, bits, a)?;
@@ -242,7 +249,7 @@ impl Compiler<'_> {
     fn reflect(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (bits, [incident, normal]) = self.floats(inst)?;
         let angle = self.dot(bits, &normal, &incident)?;
-        let twice = self.binary(Binary::FAdd, bits, angle, angle)?;
+        let twice = self.apply(Binary::FAdd, bits, angle, angle)?;
         let along = self.scale(Binary::FMul, bits, &normal, twice)?;
         let result = self.map2(Binary::FSub, bits, &incident, &along)?;
         self.result(inst, result)
@@ -259,15 +266,15 @@ impl Compiler<'_> {
         let eta = self.scalar(eta)?;
         let (zero, one) = (self.emit.constant(0), self.one(bits));
         let angle = self.dot(bits, &normal, &incident)?;
-        let square = self.binary(Binary::FMul, bits, angle, angle)?;
-        let sine = self.binary(Binary::FSub, bits, one, square)?;
-        let eta_square = self.binary(Binary::FMul, bits, eta, eta)?;
-        let lost = self.binary(Binary::FMul, bits, eta_square, sine)?;
-        let k = self.binary(Binary::FSub, bits, one, lost)?;
-        let vanishes = self.binary(Binary::FOrdLessThan, bits, k, zero)?;
+        let square = self.apply(Binary::FMul, bits, angle, angle)?;
+        let sine = self.apply(Binary::FSub, bits, one, square)?;
+        let eta_square = self.apply(Binary::FMul, bits, eta, eta)?;
+        let lost = self.apply(Binary::FMul, bits, eta_square, sine)?;
+        let k = self.apply(Binary::FSub, bits, one, lost)?;
+        let vanishes = self.apply(Binary::FOrdLessThan, bits, k, zero)?;
         let root = self.unary_of(Unary::Sqrt, bits, k)?;
-        let along = self.binary(Binary::FMul, bits, eta, angle)?;
-        let factor = self.binary(Binary::FAdd, bits, along, root)?;
+        let along = self.apply(Binary::FMul, bits, eta, angle)?;
+        let factor = self.apply(Binary::FAdd, bits, along, root)?;
         let scaled = self.scale(Binary::FMul, bits, &incident, eta)?;
         let turned = self.scale(Binary::FMul, bits, &normal, factor)?;
         let mut result = Vec::new();

@@ -138,6 +138,16 @@ impl Compiler<'_> {
             GroupOp::BallotBitCount(_) | GroupOp::BallotFindLsb | GroupOp::BallotFindMsb => {
                 result == (Scalar::Int(32), 1) && (scalar, components) == ballot
             }
+            GroupOp::Arithmetic(arithmetic, _) => {
+                let family = match arithmetic {
+                    GroupArithmetic::FAdd | GroupArithmetic::FMul | GroupArithmetic::FMin | GroupArithmetic::FMax => {
+                        scalar.is_float()
+                    }
+                    GroupArithmetic::And | GroupArithmetic::Or | GroupArithmetic::Xor => !scalar.is_float(),
+                    _ => scalar.is_int(),
+                };
+                family && result == (scalar, components)
+            }
             _ => result == (scalar, components),
         };
         if right { Ok(()) } else { Err(inst.refuse(rule::UNIVERSAL, "has operands or a result of another shape")) }

@@ -41,6 +41,11 @@ impl Scalar {
         }
     }
 
+    /// Whether it is an integer.
+    pub(super) fn is_int(self) -> bool {
+        matches!(self, Self::Int(_))
+    }
+
     /// Whether it is a float.
     pub(super) fn is_float(self) -> bool {
         matches!(self, Self::Float(_))

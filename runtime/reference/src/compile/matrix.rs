@@ -71,8 +71,17 @@ impl Compiler<'_> {
             }
             _ => return Ok(false),
         };
-        self.result(inst, cells)?;
+        self.float_result(inst, cells)?;
         Ok(true)
+    }
+
+    /// Says which registers a result is in, which is made of the same floats as the first operand.
+    fn float_result(&mut self, inst: &Instruction<'_>, cells: Vec<Slot>) -> Result<()> {
+        let scalar = self.layouts.leaves(self.type_of(inst.operand(0)?)?, None)?.first().map(|leaf| leaf.1);
+        if self.layouts.leaves(inst.ty, None)?.iter().any(|leaf| Some(leaf.1) != scalar) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
+        }
+        self.result(inst, cells)
     }
 
     /// An operand of floats; vectors and scalars are matrices of one column.
@@ -123,7 +132,7 @@ impl Compiler<'_> {
         let matrix = self.square(inst)?;
         let all: Vec<usize> = (0..matrix.rows).collect();
         let determinant = self.minor(&matrix, &all, &all)?;
-        self.result(inst, [determinant])
+        self.float_result(inst, vec![determinant])
     }
 
     /// The adjugate divided by the determinant.
@@ -140,10 +149,10 @@ impl Compiler<'_> {
                 if (column + row) % 2 == 1 {
                     cofactor = self.emit.compute(|d| Inst::Unary { op: Unary::FNegate, bits, d, a: cofactor })?;
                 }
-                cells.push(self.binary(Binary::FDiv, bits, cofactor, determinant)?);
+                cells.push(self.apply(Binary::FDiv, bits, cofactor, determinant)?);
             }
         }
-        self.result(inst, cells)
+        self.float_result(inst, cells)
     }
 
     /// The determinant of some columns and as many rows, expanded along the first column. There are 4 at most.
@@ -155,12 +164,12 @@ impl Compiler<'_> {
         let mut sum = None;
         for (place, &row) in rows.iter().enumerate() {
             let rest = self.minor(matrix, columns, &without(rows, row))?;
-            let term = self.binary(Binary::FMul, matrix.bits, matrix.at(column, row), rest)?;
+            let term = self.apply(Binary::FMul, matrix.bits, matrix.at(column, row), rest)?;
             sum = Some(match sum {
                 None => term,
                 Some(sum) => {
                     let op = if place % 2 == 0 { Binary::FAdd } else { Binary::FSub };
-                    self.binary(op, matrix.bits, sum, term)?
+                    self.apply(op, matrix.bits, sum, term)?
                 }
             });
         }

@@ -274,6 +274,7 @@ impl Compiler<'_> {
             return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of what is no runtime array"));
         };
         let stride = u32::try_from(*stride).map_err(|_| inst.refuse(rule::OFFSETS, "has too large elements"))?;
+        self.expect_result(inst, Scalar::Int(32))?;
         let d = self.emit.fresh(1)?;
         self.emit.emit(Inst::ArrayLength { d, binding, offset, stride })?;
         self.result(inst, [d])

@@ -181,15 +181,15 @@ fn switch(
         _ => return Err(inst.refuse(rule::UNIVERSAL, "selects by something that is no integer")),
     };
     let words = if bits > 32 { 2 } else { 1 };
-    if inst.rest(2).len() % (words + 1) != 0 {
+    if !inst.rest(2).len().is_multiple_of(words + 1) {
         return Err(inst.refuse(rule::INSTRUCTION, "has half a case"));
     }
     let mut cases = Vec::new();
     for (number, case) in inst.rest(2).chunks(words + 1).enumerate() {
-        let literal = match case {
-            &[low, high, _] => u64::from(high) << 32 | u64::from(low),
+        let literal = match *case {
+            [low, high, _] => u64::from(high) << 32 | u64::from(low),
             // Narrower literals are sign-extended in their word.
-            &[low, _] => u64::from(low) & (u64::MAX >> (64 - bits.clamp(1, 32))),
+            [low, _] => u64::from(low) & (u64::MAX >> (64 - bits.clamp(1, 32))),
             _ => continue,
         };
         cases.push((literal, target(inst, 2 + number * (words + 1) + words)?));

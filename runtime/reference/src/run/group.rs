@@ -46,7 +46,9 @@ pub(super) fn execute<W: World>(
             let filled = if W::STRICT { bits & !undefined | cx.arbitrary(undefined) } else { bits };
             let lane = &mut tangle.lanes[place as usize];
             lane.registers[d as usize] = filled;
-            if W::STRICT && let Some(shadow) = lane.shadow.as_deref_mut() {
+            if W::STRICT
+                && let Some(shadow) = lane.shadow.as_deref_mut()
+            {
                 shadow.set(d, undefined, pc, &[]);
             }
         }
@@ -224,8 +226,7 @@ impl Tangle<'_> {
             let reference = self.value(first, component);
             for place in places(self.active) {
                 let value = self.value(place, component);
-                result.bits &=
-                    arithmetic::binary(op, self.group.bits, reference.bits, value.bits, self.floats, choice);
+                result.bits &= arithmetic::binary(op, self.group.bits, reference.bits, value.bits, self.floats, choice);
                 result.undefined |= u64::from((reference.undefined | value.undefined) != 0);
             }
         }
@@ -236,7 +237,10 @@ impl Tangle<'_> {
     fn ballot(&self, place: u32) -> Ballot {
         (0..4).rev().fold(Ballot { bits: 0, undefined: 0 }, |high, word| {
             let Value { bits, undefined } = self.register(place, self.group.value + word);
-            Ballot { bits: high.bits << 32 | Places::from(bits), undefined: high.undefined << 32 | Places::from(undefined) }
+            Ballot {
+                bits: high.bits << 32 | Places::from(bits),
+                undefined: high.undefined << 32 | Places::from(undefined),
+            }
         })
     }
 
@@ -307,8 +311,11 @@ impl Tangle<'_> {
 
     fn joined<C: Choice>(&self, op: GroupArithmetic, a: Value, b: Value, choice: &mut C) -> Value {
         let (bits, op) = (self.group.bits, binary(op));
-        let undefined =
-            if a.undefined | b.undefined == 0 { 0 } else { undefined::binary(op, bits, [a.bits, b.bits], [a.undefined, b.undefined]) };
+        let undefined = if a.undefined | b.undefined == 0 {
+            0
+        } else {
+            undefined::binary(op, bits, [a.bits, b.bits], [a.undefined, b.undefined])
+        };
         Value { bits: arithmetic::binary(op, bits, a.bits, b.bits, self.floats, choice), undefined }
     }
 }

@@ -97,8 +97,6 @@ pub(crate) struct Launch<'a> {
     pub bound: Vec<Option<Bound>>,
     /// Whether undefined bits are looked after.
     pub shadowed: bool,
-    /// Whether what Vulkan leaves open is decided badly.
-    pub adversarial: bool,
     /// Host threads.
     pub threads: usize,
     /// Instructions that it may take.

@@ -162,7 +162,7 @@ impl<W: World> Worker<'_, W> {
             }
             stuck &= version == self.world.version();
             rounds = if ended { 0 } else { rounds + 1 };
-            let company = self.launch.adversarial && self.residents.len() < 4 && self.world.choice().pick(4) > 0;
+            let company = W::Choice::OPEN && self.residents.len() < 4 && self.world.choice().pick(4) > 0;
             // A workgroup that gets nowhere may wait for one that has not begun.
             if ended {
                 continue;
@@ -241,7 +241,7 @@ impl<W: World> Worker<'_, W> {
                 let site = self.launch.program.site(pc, Some(id), Some(local));
                 return Err(Finding { kind: FindingKind::StepBudget, message, site, other: None, repeated: 0 }.into());
             }
-            if matches!(pass, Pass::Done | Pass::Stuck) || total > QUANTUM || self.launch.adversarial {
+            if matches!(pass, Pass::Done | Pass::Stuck) || total > QUANTUM || W::Choice::OPEN {
                 return Ok(Some(pass));
             }
         }

@@ -136,7 +136,9 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
     // Sets what is undefined of results, where that is looked after.
     macro_rules! shadow {
         (|$shadow:ident| $body:expr) => {
-            if W::STRICT && let Some($shadow) = lane.shadow.as_deref_mut() {
+            if W::STRICT
+                && let Some($shadow) = lane.shadow.as_deref_mut()
+            {
                 $body;
             }
         };
@@ -244,27 +246,31 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             }
             if W::STRICT {
                 *pc = here;
-                check!(match class {
-                    Class::Device | Class::Workgroup => cx.world.check(cx.local, class, address, bytes),
-                    Class::Private => within(class, address, bytes, lane.private.len()),
-                    Class::PushConstant => within(class, address, bytes, cx.launch.push_constants.len()),
-                }
-                .map_err(|fault| stray(fault, address)));
+                check!(
+                    match class {
+                        Class::Device | Class::Workgroup => cx.world.check(cx.local, class, address, bytes),
+                        Class::Private => within(class, address, bytes, lane.private.len()),
+                        Class::PushConstant => within(class, address, bytes, cx.launch.push_constants.len()),
+                    }
+                    .map_err(|fault| stray(fault, address))
+                );
                 *pc = here + 1;
             }
         }
         Inst::Load { class, bytes, how, d, pointer, offset } => {
             *pc = here;
             let address = register!(pointer).wrapping_add(offset.into());
-            let value = check!(match class {
-                Class::Device | Class::Workgroup => {
-                    let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
-                    cx.world.load(cx.local, who, access)
+            let value = check!(
+                match class {
+                    Class::Device | Class::Workgroup => {
+                        let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
+                        cx.world.load(cx.local, who, access)
+                    }
+                    Class::Private => private::load(lane, address, bytes),
+                    Class::PushConstant => private::constant(cx.launch.push_constants, address, bytes),
                 }
-                Class::Private => private::load(lane, address, bytes),
-                Class::PushConstant => private::constant(cx.launch.push_constants, address, bytes),
-            }
-            .map_err(|fault| stray(fault, address)));
+                .map_err(|fault| stray(fault, address))
+            );
             register!(d) = value.bits;
             if W::STRICT {
                 if value.undefined != 0 {
@@ -279,15 +285,17 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             let address = register!(pointer).wrapping_add(offset.into());
             let undefined = if W::STRICT { lane.shadow.as_ref().map_or(0, |s| s.undefined[value as usize]) } else { 0 };
             let value = Value { bits: register!(value), undefined };
-            check!(match class {
-                Class::Device | Class::Workgroup => {
-                    let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
-                    cx.world.store(cx.local, who, access, value)
+            check!(
+                match class {
+                    Class::Device | Class::Workgroup => {
+                        let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
+                        cx.world.store(cx.local, who, access, value)
+                    }
+                    Class::Private => private::store(lane, address, bytes, value),
+                    Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
                 }
-                Class::Private => private::store(lane, address, bytes, value),
-                Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
-            }
-            .map_err(|fault| stray(fault, address)));
+                .map_err(|fault| stray(fault, address))
+            );
             *pc = here + 1;
         }
         Inst::Atomic(index) => {
@@ -378,7 +386,9 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     .map_err(|fault| stray(fault, address))?;
     if atomic.op != Store {
         lane.registers[atomic.d as usize] = old.bits & !old.undefined | cx.arbitrary(old.undefined);
-        if W::STRICT && let Some(shadow) = lane.shadow.as_deref_mut() {
+        if W::STRICT
+            && let Some(shadow) = lane.shadow.as_deref_mut()
+        {
             shadow.set(atomic.d, old.undefined, who.pc, &[]);
         }
     }

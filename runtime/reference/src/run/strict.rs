@@ -40,45 +40,21 @@ impl Knowledge {
         memory: &Memory,
         findings: &mut Findings,
     ) -> Result<(), Box<Finding>> {
-        self.past.push((program.clone(), launch.groups));
         let code = &program.code;
+        self.past.push((program.clone(), launch.groups));
         let dispatch = self.strict.begin_dispatch(Shape {
             workgroup_size: code.workgroup_size.iter().product(),
             subgroup_size: program.subgroup_size,
             workgroup_zeroed: code.workgroup_zeroed,
         });
-        match self.mode.seed {
+        let mut found = Findings::default();
+        let ended = match self.mode.seed {
             Some(seed) => {
                 let choice = Seeded::new(seed ^ u64::from(dispatch).rotate_left(32));
-                self.run_with(choice, program, launch, memory, findings)
+                self.run_with(choice, launch, memory, &mut found)
             }
-            None => self.run_with(Plain, program, launch, memory, findings),
-        }
-    }
-
-    /// Runs a dispatch that the knowledge about memory is ready for.
-    fn run_with<C: Choice>(
-        &mut self,
-        mut choice: C,
-        program: &Program,
-        launch: &Launch<'_>,
-        memory: &Memory,
-        findings: &mut Findings,
-    ) -> Result<(), Box<Finding>> {
-        let mut found = Findings::default();
-        let shared = Shared::new(1);
-        let world = StrictWorld {
-            launch,
-            memory,
-            check: self.mode.check,
-            order: (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1),
-            strict: &mut self.strict,
-            version: 0,
-            clock: 0,
-            choice,
-            found: &mut found,
+            None => self.run_with(Plain, launch, memory, &mut found),
         };
-        shared.work(0, launch, world);
         let races = self.strict.end_dispatch();
         if self.mode.check {
             for race in races {
@@ -86,6 +62,21 @@ impl Knowledge {
             }
         }
         findings.append(found);
+        ended
+    }
+
+    fn run_with<C: Choice>(
+        &mut self,
+        mut choice: C,
+        launch: &Launch<'_>,
+        memory: &Memory,
+        found: &mut Findings,
+    ) -> Result<(), Box<Finding>> {
+        let shared = Shared::new(1);
+        let order = (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1);
+        let (check, strict) = (self.mode.check, &mut self.strict);
+        let world = StrictWorld { launch, memory, check, order, strict, version: 0, clock: 0, choice, found };
+        shared.work(0, launch, world);
         shared.into_fatal().map_or(Ok(()), Err)
     }
 

@@ -110,7 +110,11 @@ impl<W: World> Workgroup<W> {
                 return Ok(Pass::Moved);
             }
         }
-        if members.all(|state| !matches!(state, State::Cycling { .. })) { Err(members.divergence()) } else { Ok(Pass::Stuck) }
+        if members.all(|state| !matches!(state, State::Cycling { .. })) {
+            Err(members.divergence())
+        } else {
+            Ok(Pass::Stuck)
+        }
     }
 
     /// What there is to say when nobody will ever do what its invocations wait for.
@@ -121,7 +125,8 @@ impl<W: World> Workgroup<W> {
         let message = format!(
             "{spins} invocations of this workgroup go round in a circle and {parked} wait for others, but nobody is left to do what they wait for"
         );
-        let site = |lane: &Lane| launch.program.site(lane.pc, Some(self.shape.workgroup), Some(self.shape.local(lane.index)));
+        let site =
+            |lane: &Lane| launch.program.site(lane.pc, Some(self.shape.workgroup), Some(self.shape.local(lane.index)));
         let first = self.lanes.iter().find(cycling).unwrap_or(&self.lanes[0]);
         let other = self.lanes.iter().find(|lane| lane.is_parked()).map(site);
         Finding { kind: FindingKind::Deadlock, message, site: site(first), other, repeated: 0 }.into()
@@ -137,11 +142,8 @@ impl<W: World> Workgroup<W> {
 /// All of `0..count`, each once: in order on an orderly device.
 fn order<C: Choice>(count: usize, choice: &mut C) -> impl Iterator<Item = usize> + use<C> {
     let bits = count.next_power_of_two();
-    let (first, stride) = if C::OPEN {
-        (choice.pick(bits as u32) as usize, 2 * choice.pick(bits as u32) as usize + 1)
-    } else {
-        (0, 1)
-    };
+    let (first, stride) =
+        if C::OPEN { (choice.pick(bits as u32) as usize, 2 * choice.pick(bits as u32) as usize + 1) } else { (0, 1) };
     // An odd stride visits all numbers below a power of two.
     (0..bits).map(move |i| i.wrapping_mul(stride).wrapping_add(first) & (bits - 1)).filter(move |&i| i < count)
 }
@@ -171,7 +173,7 @@ impl<W: World> Members<'_, '_, W> {
             State::Cycling { version: then } if then != version => lane.state = State::Ready,
             _ => return Ok(false),
         }
-        let limit = if cx.launch.adversarial {
+        let limit = if W::Choice::OPEN {
             let longest = 1 << cx.world.choice().pick(12);
             1 + cx.world.choice().pick(longest)
         } else {
@@ -217,7 +219,7 @@ impl<W: World> Members<'_, '_, W> {
     fn converge(&mut self, subgroup: usize, impatient: bool) -> bool {
         let Some(tangle) = self.tangle(subgroup) else { return false };
         let convergence = self.cx.launch.program.code.convergence;
-        if !self.cx.launch.adversarial || convergence.maximal {
+        if !W::Choice::OPEN || convergence.maximal {
             self.execute(subgroup, tangle);
             return true;
         }

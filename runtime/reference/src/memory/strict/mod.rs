@@ -4,8 +4,26 @@
 //! The bytes themselves lie elsewhere ([`Bytes`]); nothing in here checks bounds, so only accesses inside of allocations
 //! get here. Everything is single-threaded and deterministic.
 
-use crate::code::{Atomic, Barrier, MemoryAccess, Pc};
+mod clock;
+mod defined;
+mod event;
+mod message;
+mod order;
+mod pages;
+mod races;
+#[cfg(test)]
+mod tests;
+mod weak;
+
+use rustc_hash::FxHashMap;
+
+use crate::code::{Atomic, AtomicOp, Barrier, MemoryAccess, Pc};
 use crate::config::Mode;
+use defined::{Definedness, Origins};
+use event::{Event, How};
+use order::{Order, class};
+use races::{Accesses, Races};
+use weak::Weak;
 
 /// An invocation of the running dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,18 +111,18 @@ pub struct Party {
 }
 
 /// What is missing between two accesses that race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Missing {
     /// Nothing orders them.
     Order,
+    /// Both are atomic, but one's scope excludes the other, and nothing orders them.
+    Scope,
     /// A private access takes no part in synchronisation (`NonPrivatePointer`).
     NonPrivate,
     /// The write is not made available to the other invocation (`MakeAvailable`).
     Availability,
     /// The write is not made visible to the read (`MakeVisible`).
     Visibility,
-    /// Both are atomic, but one's scope excludes the other, and nothing orders them.
-    Scope,
 }
 
 /// A data race: two accesses to the same bytes, at least one of them a write and one of them no atomic, that are not ordered
@@ -139,67 +157,117 @@ pub struct UndefinedStore {
 /// The knowledge about all shared memory of a device.
 #[derive(Debug)]
 pub struct Strict {
-    mode: Mode,
+    /// Whether to look for races.
+    check: bool,
+    /// Counted from 1 on.
     dispatch: u32,
+    workgroup_zeroed: bool,
+    memories: FxHashMap<Space, Memory>,
+    origins: Origins,
+    order: Order,
+    races: Races,
+    weak: Option<Weak>,
+}
+
+/// What is known of one memory.
+#[derive(Debug)]
+struct Memory {
+    defined: Definedness,
+    accesses: Accesses,
+}
+
+impl Memory {
+    fn new(defined: bool) -> Self {
+        Self { defined: Definedness::new(defined), accesses: Accesses::new() }
+    }
 }
 
 impl Strict {
     /// Knows nothing of any memory yet. It does as much as the mode asks for.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, dispatch: 0 }
+        Self {
+            check: mode.check,
+            dispatch: 0,
+            workgroup_zeroed: false,
+            memories: FxHashMap::default(),
+            origins: Origins::default(),
+            order: Order::default(),
+            races: Races::default(),
+            weak: mode.seed.map(Weak::new),
+        }
+    }
+
+    fn memory(&mut self, space: Space) -> &mut Memory {
+        let defined = matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed;
+        self.memories.entry(space).or_insert_with(|| Memory::new(defined))
     }
 
     /// An allocation of device memory comes into being, undefined.
     pub fn allocate(&mut self, allocation: u32) {
-        let _ = allocation;
+        self.memories.insert(Space::Device(allocation), Memory::new(false));
     }
 
-    /// An allocation is gone.
+    /// An allocation of device memory is gone.
     pub fn free(&mut self, allocation: u32) {
-        let _ = allocation;
+        self.memories.remove(&Space::Device(allocation));
     }
 
     /// The host writes or fills bytes of an allocation.
     pub fn host_write(&mut self, allocation: u32, offset: u64, bytes: u64) {
-        let _ = (allocation, offset, bytes);
+        self.memory(Space::Device(allocation)).defined.define(offset, bytes);
     }
 
     /// The host copies bytes between allocations, given as number and offset, that don't overlap.
     pub fn host_copy(&mut self, from: (u32, u64), to: (u32, u64), bytes: u64) {
-        let _ = (from, to, bytes);
+        // Taken out, as it may be the same one.
+        let (source, target) = (Space::Device(from.0), Space::Device(to.0));
+        let mut memory = self.memories.remove(&target).unwrap_or_else(|| Memory::new(false));
+        let from_other = (source != target).then(|| &self.memory(source).defined);
+        memory.defined.copy(to.1, from_other, from.1, bytes);
+        self.memories.insert(target, memory);
     }
 
     /// The host reads bytes of an allocation: the first of them to which a kernel stored an undefined value.
     pub fn host_read(&self, allocation: u32, offset: u64, bytes: u64) -> Option<UndefinedStore> {
-        let _ = (allocation, offset, bytes);
-        None
+        let memory = self.memories.get(&Space::Device(allocation))?;
+        let (offset, origin) = memory.defined.stored_undefined(offset, bytes)?;
+        self.origins.get(origin, offset)
     }
 
     /// A dispatch begins, behind all that went before. Returns its number, see [`UndefinedStore::dispatch`].
     pub fn begin_dispatch(&mut self, shape: Shape) -> u32 {
-        let _ = shape;
+        if !self.order.begin_dispatch(&shape) {
+            self.memories.values_mut().for_each(|memory| memory.accesses = Accesses::new());
+        }
+        self.workgroup_zeroed = shape.workgroup_zeroed;
         self.dispatch += 1;
         self.dispatch
     }
 
     /// The dispatch ends, or is given up. Returns the races found in it, in the order in which they were found.
     pub fn end_dispatch(&mut self) -> Vec<Race> {
-        Vec::new()
+        self.memories.retain(|space, _| matches!(space, Space::Device(_)));
+        self.order.end_dispatch();
+        if let Some(weak) = &mut self.weak {
+            weak.forget();
+        }
+        self.races.take()
     }
 
-    /// A workgroup begins. All its invocations are taken to run until [`Strict::end_invocation`].
+    /// A workgroup begins, with all its invocations.
     pub fn begin_workgroup(&mut self, workgroup: u32) {
-        let _ = workgroup;
+        self.order.begin_workgroup(workgroup);
     }
 
     /// An invocation ends.
     pub fn end_invocation(&mut self, agent: Agent) {
-        let _ = agent;
+        self.order.end_invocation(agent);
     }
 
     /// A workgroup ends, and with it its memory.
     pub fn end_workgroup(&mut self, workgroup: u32) {
-        let _ = workgroup;
+        self.order.end_workgroup(workgroup);
+        self.memories.remove(&Space::Workgroup(workgroup));
     }
 
     /// Loads a scalar of 1, 2, 4 or 8 bytes.
@@ -212,11 +280,18 @@ impl Strict {
         access: &MemoryAccess,
         pc: Pc,
     ) -> Loaded {
-        let _ = (agent, access, pc, self.mode);
-        Loaded { bits: memory.load(location, bytes), undefined: 0, stale: false }
+        let event = self.order.event(agent, pc, How::load(access, bytes, class(location.space)));
+        self.look_for_races(location, bytes, &event);
+        let newest = self.newest(memory, location, bytes);
+        let older = self
+            .weak
+            .as_mut()
+            .and_then(|weak| weak.load(&self.order, location, bytes, newest, &event, access.volatile));
+        let value = older.unwrap_or(newest);
+        Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() }
     }
 
-    /// Stores a scalar, of which some bits may be undefined.
+    /// Stores a scalar: its bits, and which of them are undefined.
     #[allow(clippy::too_many_arguments, reason = "an access has this many properties")]
     pub fn store(
         &mut self,
@@ -228,8 +303,10 @@ impl Strict {
         access: &MemoryAccess,
         pc: Pc,
     ) {
-        let _ = (agent, access, pc);
-        memory.store(location, bytes, value.0);
+        let event = self.order.event(agent, pc, How::store(access, bytes, class(location.space)));
+        self.look_for_races(location, bytes, &event);
+        self.order.announce(&event);
+        self.write(memory, location, bytes, value, &event, None);
     }
 
     /// An atomic operation. `update` gets the old value and its undefined bits and returns the new value and its undefined
@@ -244,22 +321,110 @@ impl Strict {
         pc: Pc,
         mut update: impl FnMut(u64, u64) -> Option<(u64, u64)>,
     ) -> Loaded {
-        let _ = (agent, pc);
-        let bytes = atomic.bits / 8;
-        let old = memory.load(location, bytes);
-        if let Some((new, _)) = update(old, 0) {
-            memory.store(location, bytes, new);
+        let (bytes, class) = (atomic.bits / 8, class(location.space));
+        let reads = atomic.op != AtomicOp::Store;
+        let newest = self.newest(memory, location, bytes);
+
+        // Only what doesn't write may see an older value.
+        let semantics = if atomic.op == AtomicOp::CompareExchange { atomic.unequal } else { atomic.semantics };
+        let how = How::atomic(atomic, semantics, true, false, class);
+        let may_only_read = matches!(atomic.op, AtomicOp::Load | AtomicOp::CompareExchange);
+        let older = self
+            .weak
+            .as_mut()
+            .filter(|_| may_only_read)
+            .and_then(|weak| weak.load_atomic(&self.order, location, bytes, newest, &self.order.event(agent, pc, how)))
+            .filter(|older| update(older.value.0, older.value.1).is_none());
+        let new = if older.is_some() { None } else { update(newest.0, newest.1) };
+
+        let semantics = match (atomic.op, new) {
+            (AtomicOp::CompareExchange, None) => atomic.unequal,
+            _ => atomic.semantics,
+        };
+        let how = How::atomic(atomic, semantics, reads, new.is_some(), class);
+        let event = self.order.event(agent, pc, how);
+        let message = match &older {
+            Some(older) => older.message.clone(),
+            None => self.order.message(location).cloned(),
+        };
+        if let Some(message) = message.as_ref().filter(|_| reads) {
+            self.order.read(agent, message, class, atomic.scope);
         }
-        Loaded { bits: old, undefined: 0, stale: false }
+        if semantics.acquire && reads {
+            // What it synchronises with happens before itself.
+            self.order.acquire(agent, message.as_ref(), atomic.scope, semantics);
+        }
+        self.look_for_races(location, bytes, &event);
+
+        let value = older.as_ref().map_or(newest, |older| older.value);
+        let loaded = Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() };
+        if new.is_none()
+            && let Some(weak) = &mut self.weak
+        {
+            weak.was_read(location, bytes, &event, older.as_ref());
+        }
+        if let Some(new) = new {
+            self.order.announce(&event);
+            let sequence = message.filter(|_| reads);
+            let replaced = self.order.write(agent, location, atomic.scope, semantics, sequence);
+            self.write(memory, location, bytes, new, &event, replaced);
+        }
+        loaded
     }
 
     /// A memory barrier.
     pub fn fence(&mut self, agent: Agent, barrier: &Barrier) {
-        let _ = (agent, barrier);
+        self.order.fence(agent, barrier);
     }
 
-    /// A control barrier, for the invocations of one workgroup or subgroup that leave it together.
+    /// A control barrier, for the invocations of one workgroup that leave it together.
     pub fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
-        let _ = (agents, barrier);
+        self.order.barrier(agents, barrier);
+    }
+
+    /// The newest value at a location, and its undefined bits.
+    fn newest(&mut self, memory: &impl Bytes, location: Location, bytes: u8) -> (u64, u64) {
+        (memory.load(location, bytes), self.memory(location.space).defined.load(location.offset, bytes))
+    }
+
+    /// A value whose undefined bits are arbitrary.
+    fn filled(&mut self, (bits, undefined): (u64, u64)) -> u64 {
+        match &mut self.weak {
+            Some(weak) if undefined != 0 => bits & !undefined | weak.bits() & undefined,
+            _ => bits,
+        }
+    }
+
+    fn look_for_races(&mut self, location: Location, bytes: u8, event: &Event) {
+        if !self.check {
+            return;
+        }
+        let Location { space, offset } = location;
+        let memory = self
+            .memories
+            .entry(space)
+            .or_insert_with(|| Memory::new(matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed));
+        if let Some((offset, other, missing)) = memory.accesses.add(&self.order, offset, bytes, event) {
+            self.races.report(Location { space, offset }, &other, event, missing);
+        }
+    }
+
+    fn write(
+        &mut self,
+        memory: &impl Bytes,
+        location: Location,
+        bytes: u8,
+        value: (u64, u64),
+        event: &Event,
+        replaced: Option<std::sync::Arc<message::Message>>,
+    ) {
+        let zeroed = matches!(location.space, Space::Workgroup(_)) && self.workgroup_zeroed;
+        let defined = &mut self.memories.entry(location.space).or_insert_with(|| Memory::new(zeroed)).defined;
+        if let Some(weak) = &mut self.weak {
+            let undefined = |location: Location| defined.load(location.offset, 1);
+            weak.store(memory, undefined, location, bytes, value, event, replaced);
+        }
+        memory.store(location, bytes, value.0);
+        defined.store(location.offset, bytes, value.1, || self.origins.number(self.dispatch, event.agent, event.pc));
     }
 }
