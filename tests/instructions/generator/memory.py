@@ -279,7 +279,8 @@ def constant(tables):
         body += [
             "ld.param.u64 %y, [out];",
             f"ld.const.{ty} %v0, [table+{3 * size}];",
-            f"st.global.{ty} [%y+{start * size}], %v0;",
+            "setp.eq.u32 %end, %t, 0;",
+            f"@%end st.global.{ty} [%y+{start * size}], %v0;",
         ]
         declared = [".reg .pred %end;", ".reg .b32 %t, %n;", ".reg .b64 %po, %x, %y;", *registers(ty)]
         family.kernel(f"const_{ty}", [POINTERS[0], POINTERS[2]], declared, body)
