@@ -122,6 +122,8 @@ pub enum Inst {
     Load { class: Class, bytes: u8, how: u16, d: Slot, pointer: Slot, offset: u32 },
     /// Stores a scalar.
     Store { class: Class, bytes: u8, how: u16, value: Slot, pointer: Slot, offset: u32 },
+    /// A function's variable comes into being anew: these bytes of the invocation's own memory are uninitialised from here on.
+    Forget { offset: u32, bytes: u32 },
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
     /// Reads a component of a built-in variable.

@@ -168,8 +168,9 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
 
     /// `Fract`: `x - floor x`.
     pub fn fract(&mut self, a: u64) -> u64 {
-        let whole = self.round(Unary::Floor, a);
-        self.arithmetic(Arithmetic::Sub, [a, whole, 0])
+        let a = self.operand(a);
+        let whole = F::narrow(F::widen(a).floor(), Direction::NearestEven);
+        self.controlled_arithmetic(Arithmetic::Sub, [a, whole, 0])
     }
 
     /// `Modf`: fraction and whole part, both with the sign of `a`.

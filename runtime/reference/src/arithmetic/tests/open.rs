@@ -361,6 +361,13 @@ fn denormals_may_be_flushed() {
 }
 
 #[test]
+fn fractions_of_denormals_are_no_denormals_below_zero() {
+    // Just below 0 they are just below 1, rounded either way, or 0 if the operand is flushed.
+    let found = drawn(|choice| unary(Unary::Fract, 32, 0x8000_0005, &FREE, choice));
+    assert_eq!(found, BTreeSet::from([0, 0x8000_0000, 0x3f7f_ffff, 0x3f80_0000]));
+}
+
+#[test]
 fn halves_round_either_way() {
     let round = |a: f32| {
         let found = drawn(|choice| unary(Unary::Round, 32, a.to_bits().into(), &FREE, choice));
