@@ -1,5 +1,7 @@
 //! An invocation: its registers, its own memory and where it stands.
 
+use rustc_hash::FxHashMap;
+
 use super::convergence::Position;
 use super::world::Who;
 use crate::code::{Code, Pc, Slot};
@@ -55,6 +57,8 @@ pub(super) struct Shadow {
     pub origins: Vec<Pc>,
     /// Of memory.
     pub private: Vec<u8>,
+    /// Where in memory undefined bits were stored, with the instruction that they came from.
+    stored: FxHashMap<u64, Pc>,
 }
 
 impl Shadow {
@@ -75,13 +79,40 @@ impl Shadow {
     }
 }
 
+impl Shadow {
+    /// Notes that a register was stored at an address of the invocation's memory.
+    #[inline(always)]
+    pub fn note_stored(&mut self, address: u64, value: Slot) {
+        if self.undefined[value as usize] != 0 {
+            self.stored.insert(address, self.origins[value as usize]);
+        }
+    }
+
+    /// Where undefined bits at an address of the invocation's memory come from; `pc` if they were never written.
+    #[cold]
+    pub fn stored_at(&self, address: u64, pc: Pc) -> Pc {
+        self.stored.get(&address).copied().unwrap_or(pc)
+    }
+
+    /// Makes bytes of the invocation's memory undefined.
+    pub fn forget(&mut self, bytes: std::ops::Range<usize>) {
+        self.private[bytes.clone()].fill(u8::MAX);
+        self.stored.retain(|address, _| !bytes.contains(&(*address as usize)));
+    }
+}
+
 impl Lane {
     /// An invocation that has not begun.
     pub fn new(code: &Code, index: u32, subgroup: u32, place: u32, shadowed: bool) -> Self {
         let (slots, private) = (code.slots as usize, code.private_bytes as usize);
         let mut registers = vec![0; slots];
         registers[..code.constants.len()].copy_from_slice(&code.constants);
-        let shadow = Shadow { undefined: vec![0; slots], origins: vec![0; slots], private: vec![0; private] };
+        let shadow = Shadow {
+            undefined: vec![0; slots],
+            origins: vec![0; slots],
+            private: vec![0; private],
+            stored: FxHashMap::default(),
+        };
         let mut lane = Self {
             index,
             subgroup,
@@ -109,6 +140,7 @@ impl Lane {
         self.private.fill(0);
         if let Some(shadow) = &mut self.shadow {
             shadow.private.fill(u8::MAX);
+            shadow.stored.clear();
         }
     }
 

@@ -5,7 +5,7 @@ use super::lane::{Lane, Shadow, Snapshot, State};
 use super::world::{Access, Value, Who, World};
 use super::{Launch, private};
 use crate::arithmetic::{self, undefined};
-use crate::code::{Class, Code, Inst, Pc, Scope, Slot};
+use crate::code::{Class, Code, Inst, Pc, Scope, Slot, Variable};
 use crate::config::Choice;
 use crate::finding::FindingKind;
 use crate::memory::Fault;
@@ -252,7 +252,7 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                         Class::Private => within(class, address, bytes, lane.private.len()),
                         Class::PushConstant => within(class, address, bytes, cx.launch.push_constants.len()),
                     }
-                    .map_err(|fault| stray(fault, address))
+                    .map_err(|fault| stray(fault, address, class, code))
                 );
                 *pc = here + 1;
             }
@@ -269,22 +269,26 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                     Class::Private => private::load(lane, address, bytes),
                     Class::PushConstant => private::constant(cx.launch.push_constants, address, bytes),
                 }
-                .map_err(|fault| stray(fault, address))
+                .map_err(|fault| stray(fault, address, class, code))
             );
             register!(d) = value.bits;
             if W::STRICT {
                 if value.undefined != 0 {
                     register!(d) = value.bits & !value.undefined | cx.arbitrary(value.undefined);
                 }
-                shadow!(|s| s.set(d, value.undefined, here, &[]));
+                shadow!(|s| {
+                    let of_own = class == Class::Private && value.undefined != 0;
+                    let origin = if of_own { s.stored_at(address, here) } else { here };
+                    s.set(d, value.undefined, origin, &[]);
+                });
             }
             *pc = here + 1;
         }
-        Inst::Store { class, bytes, how, value, pointer, offset } => {
+        Inst::Store { class, bytes, how, value: slot, pointer, offset } => {
             *pc = here;
             let address = register!(pointer).wrapping_add(offset.into());
-            let undefined = if W::STRICT { lane.shadow.as_ref().map_or(0, |s| s.undefined[value as usize]) } else { 0 };
-            let value = Value { bits: register!(value), undefined };
+            let undefined = if W::STRICT { lane.shadow.as_ref().map_or(0, |s| s.undefined[slot as usize]) } else { 0 };
+            let value = Value { bits: register!(slot), undefined };
             check!(
                 match class {
                     Class::Device | Class::Workgroup => {
@@ -294,13 +298,16 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                     Class::Private => private::store(lane, address, bytes, value),
                     Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
                 }
-                .map_err(|fault| stray(fault, address))
+                .map_err(|fault| stray(fault, address, class, code))
             );
+            if class == Class::Private {
+                shadow!(|s| s.note_stored(address, slot));
+            }
             *pc = here + 1;
         }
         Inst::Forget { offset, bytes } => {
             let range = offset as usize..(offset + bytes) as usize;
-            shadow!(|s| s.private[range].fill(u8::MAX));
+            shadow!(|s| s.forget(range));
         }
         Inst::Atomic(index) => {
             *pc = here;
@@ -387,7 +394,7 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
         Class::Private => private::atomic(cx.world.choice(), lane, atomic, address, value, comparator, &code.floats),
         Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
     }
-    .map_err(|fault| stray(fault, address))?;
+    .map_err(|fault| stray(fault, address, atomic.class, code))?;
     if atomic.op != Store {
         lane.registers[atomic.d as usize] = old.bits & !old.undefined | cx.arbitrary(old.undefined);
         if W::STRICT
@@ -423,10 +430,16 @@ fn misaligned(address: u64, bytes: u32, align: u32, write: bool) -> Box<Fault> {
 
 /// Says of a fault that its address comes from an index outside of an array, if it does.
 #[cold]
-fn stray(mut fault: Box<Fault>, address: u64) -> Box<Fault> {
+fn stray(mut fault: Box<Fault>, address: u64, class: Class, code: &Code) -> Box<Fault> {
     if address & STRAY != 0 {
         let meant = address & !STRAY;
         fault.message = format!("an index is outside of its array, which led to address {meant:#x}");
+        let end = |variable: &Variable| u64::from(variable.offset) + u64::from(variable.bytes);
+        let before = |variable: &&Variable| variable.class == class && end(variable) <= meant;
+        if let Some(variable) = code.variables.iter().filter(before).max_by_key(|variable| end(variable)) {
+            let (gap, name) = (meant - end(variable), &variable.name);
+            fault.message += &format!(", {gap} bytes behind the end of {name}, which has {} bytes", variable.bytes);
+        }
     }
     fault
 }

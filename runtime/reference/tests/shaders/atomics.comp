@@ -27,7 +27,7 @@ void main() {
     uint ticket = atomicAdd(t.tickets, 1u);
     slots.list[ticket] = 1;
     // The number that are added to by compare-and-swap.
-    uint old = t.swaps, seen;
+    uint old = atomicOr(t.swaps, 0u), seen;
     for (int round = 0; round < 10000; ++round) {
         seen = atomicCompSwap(t.swaps, old, old + (v & 0xffu));
         if (seen == old) break;

@@ -1,5 +1,6 @@
 // Shuffles, in uniform control flow; all that are read are active.
 #version 460
+#extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_KHR_shader_subgroup_shuffle_relative : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
@@ -8,11 +9,13 @@ layout(local_size_x = 64) in;
 layout(binding = 0) readonly buffer In { uint data[]; } x;
 layout(binding = 1) writeonly buffer Out { uint data[]; } o;
 
-uint at = gl_GlobalInvocationID.x * 10;
+// Vulkan doesn't say which invocations are in a subgroup: all is by place in the subgroup.
+uint self = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+uint at = self * 10;
 void put(uint v) { o.data[at++] = v; }
 
 void main() {
-    uint v = x.data[gl_GlobalInvocationID.x], lane = gl_SubgroupInvocationID, size = gl_SubgroupSize;
+    uint v = x.data[self], lane = gl_SubgroupInvocationID, size = gl_SubgroupSize;
     put(subgroupShuffle(v, (lane * 5u + 1u) % size));
     put(subgroupShuffle(v, v % size));
     put(subgroupShuffleXor(v, 1u));

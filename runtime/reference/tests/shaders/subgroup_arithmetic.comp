@@ -6,13 +6,15 @@ layout(local_size_x = 64) in;
 layout(binding = 0) readonly buffer In { uint data[]; } x;
 layout(binding = 1) writeonly buffer Out { uint data[]; } o;
 
-uint at = gl_GlobalInvocationID.x * 28;
+// Vulkan doesn't say which invocations are in a subgroup: all is by place in the subgroup.
+uint self = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+uint at = self * 28;
 void put(uint v) { o.data[at++] = v; }
 void put(int v) { put(uint(v)); }
 void put(float v) { put(floatBitsToUint(v)); }
 
 void main() {
-    uint v = x.data[gl_GlobalInvocationID.x];
+    uint v = x.data[self];
     int s = int(v);
     float f = float(s >> 22);
     put(subgroupAdd(v));

@@ -7,12 +7,14 @@ layout(local_size_x = 64) in;
 layout(binding = 0) readonly buffer In { uint data[]; } x;
 layout(binding = 1) writeonly buffer Out { uint data[]; } o;
 
-uint at = gl_GlobalInvocationID.x * 32;
+// Vulkan doesn't say which invocations are in a subgroup: all is by place in the subgroup.
+uint self = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+uint at = self * 32;
 void put(uint v) { o.data[at++] = v; }
 void put(bool v) { put(v ? 1u : 0u); }
 
 void main() {
-    uint v = x.data[gl_GlobalInvocationID.x], lane = gl_SubgroupInvocationID;
+    uint v = x.data[self], lane = gl_SubgroupInvocationID;
     put(gl_SubgroupSize);
     put(gl_NumSubgroups);
     put(gl_SubgroupID);
