@@ -370,7 +370,6 @@ impl Vulkan {
     fn compare(&self, shader: &Shader, results: &[Vec<u32>]) -> Option<String> {
         let expected = shader.recorded.iter().find(|entry| entry.devices.contains_key(&self.subgroup_size));
         let Some(expected) = expected else { return Some("nothing recorded".to_owned()) };
-        let looked = shader.description.results.iter().zip(results).zip(&expected.results);
-        looked.into_iter().find_map(|((looked, found), expected)| looked.difference(found, expected))
+        shader.description.difference(results, &expected.results)
     }
 }

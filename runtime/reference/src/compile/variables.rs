@@ -8,7 +8,7 @@ use super::emit::Label;
 use super::layout::Kind;
 use super::memory::PointerFacts;
 use super::{Compiler, Component, Result, Value, refuse};
-use crate::code::{Binding, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
+use crate::code::{Binding, Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
 use crate::module::{Instruction, Type, rule};
 
 /// Most bytes of an invocation's own memory, so that a workgroup's fits into the host's.
@@ -263,7 +263,8 @@ impl Compiler<'_> {
     pub(super) fn deferred(&mut self, main: Label) -> Result<()> {
         let start = self.emit.label();
         self.emit.bind(start);
-        self.emit.place.block = 0;
+        // A block of its own, before that where the entry point begins, which is the first.
+        self.emit.place.block = self.code.blocks.len() as u32;
         self.emit.place.line = 0;
         // Stores of initial values may bring up more.
         let mut next = 0;
@@ -289,6 +290,7 @@ impl Compiler<'_> {
         } else {
             self.emit.emit(Inst::Jump(main))?;
             self.code.start = self.emit.position(start);
+            self.code.blocks.push(Block { start: self.code.start, forward: vec![0], ..Block::default() });
         }
         Ok(())
     }

@@ -364,7 +364,13 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             return Flow::Fault(Fault::new(FindingKind::Unreachable, "an invocation came to OpUnreachable"));
         }
         Inst::EnterLoop(index) => lane.rounds[index as usize] = 0,
-        Inst::NextRound(index) => lane.rounds[index as usize] += 1,
+        Inst::NextRound(index) => {
+            lane.rounds[index as usize] += 1;
+            // The jump back goes along: between the two it would stand at the end of the new round.
+            if let Inst::Jump(to) = code.insts[*pc as usize] {
+                *pc = to;
+            }
+        }
     }
     Flow::On
 }

@@ -93,6 +93,12 @@ impl Description {
         };
         self.push.iter().flat_map(words).collect()
     }
+
+    /// The first place where results are not as expected.
+    pub fn difference(&self, found: &[Vec<u32>], expected: &[Vec<u32>]) -> Option<String> {
+        let all = self.results.iter().zip(found.iter().zip(expected));
+        all.into_iter().find_map(|(looked, (found, expected))| looked.difference(found, expected))
+    }
 }
 
 impl Buffer {
@@ -116,7 +122,7 @@ fn hash(index: u32) -> u32 {
 
 impl Looked {
     /// The first place, by element, where a result is not as expected.
-    pub fn difference(&self, found: &[u32], expected: &[u32]) -> Option<String> {
+    fn difference(&self, found: &[u32], expected: &[u32]) -> Option<String> {
         if found.len() != expected.len() {
             return Some(format!("buffer {}: {} words, not {}", self.buffer, found.len(), expected.len()));
         }
