@@ -287,6 +287,9 @@ pub enum Binary {
     FMax,
     NMin,
     NMax,
+    /// `OpAtomicFMinEXT` and `OpGroupNonUniformFMin`: like `NMin`, but bound by `SignedZeroInfNanPreserve`.
+    AtomicFMin,
+    AtomicFMax,
     UMin,
     UMax,
     SMin,
@@ -526,7 +529,7 @@ pub struct MemoryAccess {
     pub visible: Option<Scope>,
     /// `Volatile`.
     pub volatile: bool,
-    /// `Coherent` without the Vulkan memory model, `Restrict` not.
+    /// `Coherent`, in a module without the Vulkan memory model.
     pub coherent: bool,
 }
 

@@ -187,6 +187,11 @@ impl Device {
         let code = compile(&shader.module, entry, specialization, &self.config.target)?;
         let shader = shader.clone();
         let program = Program::new(code, entry, subgroup_size, move |word| shader.module.disassemble(word));
+        if !program.fits(self.config.mode.check) {
+            let message =
+                "the registers and variables of a workgroup's invocations take more memory than the host gives";
+            return Err(Refusal { rule: "VK_ERROR_OUT_OF_HOST_MEMORY".into(), message: message.into() });
+        }
         Ok(Arc::new(Pipeline { program: Arc::new(program) }))
     }
 
@@ -224,13 +229,14 @@ impl Device {
             let is_it = |bound: &&Bound| (bound.set, bound.binding) == (wanted.set, wanted.binding);
             dispatch.bindings.iter().find(is_it).copied()
         });
+        let groups = dispatch.groups.iter().fold(1_usize, |all, &extent| all.saturating_mul(extent as usize)).max(1);
         let launch = Launch {
             program,
             groups: dispatch.groups,
             push_constants: dispatch.push_constants,
             bound: bound.collect(),
             shadowed: mode.check,
-            threads: if mode == Mode::default() { self.config.threads.max(1) } else { 1 },
+            threads: if mode == Mode::default() { self.config.threads.clamp(1, groups) } else { 1 },
             step_budget,
             trace,
             log: &self.log,

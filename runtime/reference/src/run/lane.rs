@@ -67,11 +67,11 @@ impl Shadow {
     /// Sets which bits of a register are undefined. Where they come from is the first of `operands` with any, else `pc`.
     #[inline]
     pub fn set(&mut self, d: Slot, undefined: u64, pc: Pc, operands: &[Slot]) {
-        self.undefined[d as usize] = undefined;
         if undefined != 0 {
-            let culprit = operands.iter().find(|&&slot| self.undefined[slot as usize] != 0 && slot != d);
+            let culprit = operands.iter().find(|&&slot| self.undefined[slot as usize] != 0);
             self.origins[d as usize] = culprit.map_or(pc, |&slot| self.origins[slot as usize]);
         }
+        self.undefined[d as usize] = undefined;
     }
 }
 
@@ -97,6 +97,13 @@ impl Lane {
         };
         lane.restart(code);
         lane
+    }
+
+    /// Bytes of the host that an invocation takes, about.
+    pub fn bytes(code: &Code, shadowed: bool) -> u64 {
+        let (slots, private) = (u64::from(code.slots), u64::from(code.private_bytes));
+        let shadow = if shadowed { 12 * slots + private } else { 0 };
+        8 * slots + private + shadow + size_of::<Self>() as u64
     }
 
     /// Begins anew, as an invocation of another workgroup. Constants are never written, and other registers not read

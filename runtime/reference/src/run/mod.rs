@@ -29,6 +29,7 @@ use crate::finding::{Finding, Site};
 use crate::memory::Fault;
 use builtin::Shape;
 use convergence::Convergence;
+use lane::Lane;
 
 pub(crate) use findings::Findings;
 pub(crate) use plain::run as run_plain;
@@ -58,6 +59,17 @@ impl Program {
     ) -> Self {
         let convergence = Convergence::new(&code);
         Self { code, entry: entry.into(), subgroup_size, disassemble: Box::new(disassemble), convergence }
+    }
+
+    /// Bytes of the host that the invocations of a workgroup take.
+    fn workgroup_bytes(&self, shadowed: bool) -> u64 {
+        let invocations = self.code.workgroup_size.iter().map(|&extent| u64::from(extent)).product::<u64>();
+        invocations.saturating_mul(Lane::bytes(&self.code, shadowed))
+    }
+
+    /// Whether the host can be expected to have room for the invocations of a workgroup.
+    pub fn fits(&self, shadowed: bool) -> bool {
+        self.workgroup_bytes(shadowed) <= schedule::ROOM
     }
 
     /// The word where the SPIR-V instruction begins that an instruction comes from.

@@ -20,7 +20,7 @@ const QUANTUM: u64 = 50_000_000;
 const PATIENT: usize = 16;
 
 /// Bytes that the invocations of workgroups which have begun may take.
-const ROOM: u64 = 4 << 30;
+pub(super) const ROOM: u64 = 4 << 30;
 
 /// What the threads of a dispatch share.
 #[derive(Debug)]
@@ -183,9 +183,7 @@ impl<W: World> Worker<'_, W> {
     /// Begins another workgroup, and says whether there was one.
     fn begin(&mut self) -> Result<bool, Box<Finding>> {
         let code = &self.launch.program.code;
-        let invocations = code.workgroup_size.iter().map(|&extent| u64::from(extent)).product::<u64>();
-        let bytes = invocations * (8 * u64::from(code.slots) + u64::from(code.private_bytes) + 256);
-        let room = ROOM / bytes.max(1) / self.launch.threads as u64;
+        let room = ROOM / self.launch.program.workgroup_bytes(self.launch.shadowed).max(1) / self.launch.threads as u64;
         if self.residents.len() as u64 > room {
             return Ok(false);
         }

@@ -51,7 +51,9 @@ impl<W: World> Context<'_, W> {
         let origin = shadow.origins[slot as usize];
         let undefined = std::mem::take(&mut shadow.undefined[slot as usize]);
         let (kind, source) = match self.launch.program.code.insts[origin as usize] {
-            Inst::Load { .. } | Inst::Atomic(_) => (FindingKind::Uninitialised, "from memory that was never written"),
+            Inst::Load { .. } | Inst::Atomic(_) => {
+                (FindingKind::Uninitialised, "loaded from memory to which no defined value was written")
+            }
             _ => (FindingKind::Undefined, "from an operation whose result is undefined"),
         };
         let message = format!("{what} has undefined bits (mask {undefined:#x}), {source}");
