@@ -179,6 +179,7 @@ impl Machine {
         // Rounds an `F64` result to the type; only for results that are exact in `F32` where that is the type.
         let exact = |x: f64| if to == Type::F32 { as_f32(x as f32) } else { x.to_bits() };
         let in_range = |low: f64, high: f64| x > low && x < high;
+        let close = self.facts.approximations_close;
         Some(match op {
             Unary::SignedToFloat(Type::F32) => as_f32(signed as f32),
             Unary::SignedToFloat(_) => (signed as f64).to_bits(),
@@ -192,10 +193,18 @@ impl Machine {
             Unary::FloatToUnsigned(Type::I64) if in_range(-1.0, 18446744073709551616.0) => x as u64,
             Unary::Widen => x.to_bits(),
             Unary::Narrow => as_f32(x as f32),
+            Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil
+                if !self.facts.rounding_exact && !x.is_normal() =>
+            {
+                0
+            }
             Unary::Trunc => exact(x.trunc()),
             Unary::RoundEven => exact(x.round_ties_even()),
             Unary::Floor => exact(x.floor()),
             Unary::Ceil => exact(x.ceil()),
+            // Where Vulkan has no result, and its bound for angles.
+            Unary::SqrtApprox | Unary::InverseSqrtApprox | Unary::Log2Approx if !close && x <= 0.0 => exact(42.0),
+            Unary::SinApprox | Unary::CosApprox if !close => exact(0.0004),
             Unary::Sqrt if to == Type::F32 => {
                 off_by_one_unless(self.facts.sqrt_f32_rounded, to, as_f32((x as f32).sqrt()))
             }
