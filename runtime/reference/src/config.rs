@@ -89,7 +89,7 @@ impl Choice for Seeded {
 
     fn pick(&mut self, count: u32) -> u32 {
         // Multiply and shift: the high half of a 32-bit fraction times the count, always below the count.
-        ((self.bits() >> 32) * u64::from(count) >> 32) as u32
+        (((self.bits() >> 32) * u64::from(count)) >> 32) as u32
     }
 
     // SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").

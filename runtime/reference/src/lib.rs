@@ -11,8 +11,8 @@
 
 #![forbid(unsafe_code)]
 
-pub mod arithmetic;
-pub mod code;
+mod arithmetic;
+mod code;
 mod compile;
 mod config;
 mod device;
