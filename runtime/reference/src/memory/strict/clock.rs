@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::Agent;
+use crate::code::Scope;
 
 /// A moment of a dispatch.
 pub(super) type Time = u32;
@@ -23,17 +24,21 @@ impl Key {
 
     /// All invocations of its subgroup.
     pub(super) fn subgroup(agent: Agent) -> Self {
-        Self(Self::workgroup(agent).0 | 1 << 30 | u64::from(agent.subgroup))
+        Self::with(agent, 1, agent.subgroup)
     }
 
     /// It alone.
     pub(super) fn agent(agent: Agent) -> Self {
-        Self(Self::workgroup(agent).0 | 2 << 30 | u64::from(agent.lane))
+        Self::with(agent, 2, agent.lane)
     }
 
-    /// Only those of its writes that were made available as they were made.
-    pub(super) fn announced(agent: Agent) -> Self {
-        Self(Self::workgroup(agent).0 | 3 << 30 | u64::from(agent.lane))
+    /// Only those of its writes that made themselves available in just this scope.
+    pub(super) fn announced(agent: Agent, scope: Scope) -> Self {
+        Self::with(agent, 3 + scope as u64, agent.lane)
+    }
+
+    fn with(agent: Agent, kind: u64, number: u16) -> Self {
+        Self(Self::workgroup(agent).0 | kind << 16 | u64::from(number))
     }
 }
 
@@ -57,14 +62,14 @@ enum Node {
 }
 
 impl Clock {
-    /// Whether it has an event of an agent. `announced`: a write that was made available as it was made.
-    pub(super) fn knows(&self, agent: Agent, announced: bool, time: Time) -> bool {
+    /// Whether it has an event of an agent. `announced`: the scope in which it made itself available, `Invocation` if not.
+    pub(super) fn knows(&self, agent: Agent, announced: Scope, time: Time) -> bool {
         let until = |key| self.get(key) >= time;
         self.0.is_some()
             && (until(Key::workgroup(agent))
                 || until(Key::agent(agent))
                 || until(Key::subgroup(agent))
-                || announced && until(Key::announced(agent)))
+                || announced > Scope::Invocation && until(Key::announced(agent, announced)))
     }
 
     fn get(&self, key: Key) -> Time {
@@ -256,18 +261,19 @@ mod tests {
         clock.raise(Key::agent(agent(1, 3)), 9);
         clock.raise(Key::agent(agent(2, 3)), 9);
         clock.raise_workgroup(agent(1, 0), 20);
-        assert!(clock.knows(agent(1, 7), false, 20));
-        assert!(!clock.knows(agent(1, 7), false, 21));
-        assert!(!clock.knows(agent(0, 7), false, 1));
-        assert!(clock.knows(agent(2, 3), false, 9));
-        assert!(!clock.knows(agent(2, 2), false, 9));
+        assert!(clock.knows(agent(1, 7), Scope::Invocation, 20));
+        assert!(!clock.knows(agent(1, 7), Scope::Invocation, 21));
+        assert!(!clock.knows(agent(0, 7), Scope::Invocation, 1));
+        assert!(clock.knows(agent(2, 3), Scope::Invocation, 9));
+        assert!(!clock.knows(agent(2, 2), Scope::Invocation, 9));
         assert_eq!(clock.get(Key::agent(agent(1, 3))), 0, "replaced by the entry of the workgroup");
         clock.raise(Key::subgroup(agent(2, 4)), 30);
-        assert!(clock.knows(agent(2, 5), false, 30));
-        assert!(!clock.knows(agent(2, 3), false, 30));
-        clock.raise(Key::announced(agent(3, 0)), 5);
-        assert!(clock.knows(agent(3, 0), true, 5));
-        assert!(!clock.knows(agent(3, 0), false, 5));
+        assert!(clock.knows(agent(2, 5), Scope::Invocation, 30));
+        assert!(!clock.knows(agent(2, 3), Scope::Invocation, 30));
+        clock.raise(Key::announced(agent(3, 0), Scope::Workgroup), 5);
+        assert!(clock.knows(agent(3, 0), Scope::Workgroup, 5));
+        assert!(!clock.knows(agent(3, 0), Scope::Device, 5));
+        assert!(!clock.knows(agent(3, 0), Scope::Invocation, 5));
     }
 
     #[test]

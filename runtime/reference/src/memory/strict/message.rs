@@ -10,8 +10,13 @@ use crate::code::{Scope, Semantics};
 /// The storage classes that semantics speak of: device and workgroup memory, as indices.
 pub(super) const CLASSES: usize = 2;
 
-/// The scopes that have a memory domain: subgroup, workgroup, device.
-const DOMAINS: usize = 3;
+/// The scopes that have a memory domain.
+const SCOPES: [Scope; 3] = [Scope::Subgroup, Scope::Workgroup, Scope::Device];
+
+const DOMAINS: usize = SCOPES.len();
+
+/// When an invocation last made a write available by the write itself in each of the scopes; 0 for never.
+pub(super) type Announced = [Time; DOMAINS];
 
 /// The index of a storage class.
 pub(super) fn classes(semantics: Semantics) -> impl Iterator<Item = usize> {
@@ -67,12 +72,10 @@ impl History {
         }
     }
 
-    /// Adds writes that were made available as they were made.
-    pub(super) fn announce(&mut self, agent: Agent, announced: &[Time; DOMAINS]) {
-        for (own, time) in self.available.iter_mut().zip(announced) {
-            if *time > 0 {
-                own.raise(Key::announced(agent), *time);
-            }
+    /// Adds writes that made themselves available.
+    pub(super) fn announce(&mut self, agent: Agent, announced: &Announced) {
+        for (scope, time) in SCOPES.into_iter().zip(announced).filter(|(_, time)| **time > 0) {
+            self.raise_available(Key::announced(agent, scope), *time, domains(scope));
         }
     }
 
@@ -258,8 +261,8 @@ impl Meeting {
         }
     }
 
-    /// Adds a participant's writes that were made available as they were made, beyond the scope of the barrier.
-    pub(super) fn announce(&mut self, class: usize, agent: Agent, announced: &[Time; DOMAINS]) {
+    /// Adds a participant's writes that made themselves available beyond the scope of the barrier.
+    pub(super) fn announce(&mut self, class: usize, agent: Agent, announced: &Announced) {
         let mut announced = *announced;
         announced[..self.available.map_or(0, domains)].fill(0);
         if announced != [0; DOMAINS] {
@@ -284,9 +287,9 @@ impl Meeting {
     }
 }
 
-/// The scopes in whose domains a write is available that is made available in `scope`.
-pub(super) fn announce(announced: &mut [Time; DOMAINS], scope: Scope, now: Time) {
-    for time in announced.iter_mut().take(domains(scope)) {
-        *time = now;
+/// A write makes itself available in a scope.
+pub(super) fn announce(announced: &mut Announced, scope: Scope, now: Time) {
+    if let Some(domain) = domains(scope).checked_sub(1) {
+        announced[domain] = now;
     }
 }
