@@ -4,6 +4,7 @@
 //! a moment, which is what a barrier tells. Clocks that grew out of each other share what they have in common (they are
 //! Patricia tries: Okasaki and Gill 1998, "Fast mergeable integer maps"), so that joining them costs what they differ in.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::Agent;
@@ -90,20 +91,24 @@ impl Clock {
 
     /// Adds all events of a key up to a time.
     pub(super) fn raise(&mut self, key: Key, time: Time) {
-        let leaf = || Arc::new(Node::Leaf { key: key.0, time });
-        self.0 = Some(match &self.0 {
-            None => leaf(),
-            Some(node) => join(node, &leaf()),
+        MEMO.with_borrow_mut(|memo| {
+            let leaf = memo.leaf(key, time);
+            self.0 = Some(match &self.0 {
+                None => leaf,
+                Some(node) => memo.recall(node, &leaf, |node, leaf| Some(join(node, leaf))).unwrap_or(leaf),
+            });
         });
     }
 
-    /// Adds all events of a workgroup up to now. As nothing can be later, this entry replaces all others of the workgroup.
-    pub(super) fn raise_workgroup(&mut self, agent: Agent, now: Time) {
-        let key = Key::workgroup(agent).0;
+    /// Removes all keys of a workgroup.
+    pub(super) fn remove_workgroup(&mut self, agent: Agent) {
+        let key = Key::workgroup(agent);
         if let Some(node) = &self.0 {
-            self.0 = without(node, key);
+            self.0 = MEMO.with_borrow_mut(|memo| {
+                let leaf = memo.leaf(key, 0);
+                memo.recall(node, &leaf, |node, _| without(node, key.0))
+            });
         }
-        self.raise(Key(key), now);
     }
 
     /// Adds all events of another clock.
@@ -111,12 +116,69 @@ impl Clock {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => {
                 if !Arc::ptr_eq(a, b) {
-                    self.0 = Some(join(a, b));
+                    self.0 = MEMO.with_borrow_mut(|memo| memo.recall(a, b, |a, b| Some(join(a, b))));
                 }
             }
             (None, Some(_)) => self.0.clone_from(&other.0),
             (_, None) => {}
         }
+    }
+
+    /// Whether they are one and the same; equal ones need not be.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+}
+
+/// The last results. What invocations know of happened-before, availability and visibility, of one storage class and the
+/// other, is mostly the same clock and changes in the same way: remembering keeps it the same, and saves the work.
+#[derive(Default)]
+struct Memo {
+    leaf: Option<(Key, Time, Arc<Node>)>,
+    results: [Option<Recalled>; 4],
+    next: usize,
+}
+
+/// Two operands, kept so that nobody else gets their addresses, and the result.
+struct Recalled {
+    a: Arc<Node>,
+    b: Arc<Node>,
+    result: Option<Arc<Node>>,
+}
+
+thread_local! {
+    static MEMO: RefCell<Memo> = RefCell::default();
+}
+
+impl Memo {
+    fn leaf(&mut self, key: Key, time: Time) -> Arc<Node> {
+        match &self.leaf {
+            Some((last_key, last_time, leaf)) if *last_key == key && *last_time == time => leaf.clone(),
+            _ => {
+                let leaf = Arc::new(Node::Leaf { key: key.0, time });
+                self.leaf = Some((key, time, leaf.clone()));
+                leaf
+            }
+        }
+    }
+
+    fn recall(
+        &mut self,
+        a: &Arc<Node>,
+        b: &Arc<Node>,
+        compute: impl FnOnce(&Arc<Node>, &Arc<Node>) -> Option<Arc<Node>>,
+    ) -> Option<Arc<Node>> {
+        let same = |recalled: &&Recalled| Arc::ptr_eq(&recalled.a, a) && Arc::ptr_eq(&recalled.b, b);
+        if let Some(recalled) = self.results.iter().flatten().find(same) {
+            return recalled.result.clone();
+        }
+        let result = compute(a, b);
+        self.results[self.next] = Some(Recalled { a: a.clone(), b: b.clone(), result: result.clone() });
+        self.next = (self.next + 1) % self.results.len();
+        result
     }
 }
 
@@ -221,10 +283,6 @@ mod tests {
         Agent { workgroup, subgroup: lane / 4, lane }
     }
 
-    fn same_node(a: &Clock, b: &Clock) -> bool {
-        matches!((&a.0, &b.0), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
-    }
-
     #[test]
     fn agrees_with_a_map() {
         let mut random = Seeded::new(1);
@@ -260,7 +318,8 @@ mod tests {
         let mut clock = Clock::default();
         clock.raise(Key::agent(agent(1, 3)), 9);
         clock.raise(Key::agent(agent(2, 3)), 9);
-        clock.raise_workgroup(agent(1, 0), 20);
+        clock.remove_workgroup(agent(1, 0));
+        clock.raise(Key::workgroup(agent(1, 0)), 20);
         assert!(clock.knows(agent(1, 7), Scope::Invocation, 20));
         assert!(!clock.knows(agent(1, 7), Scope::Invocation, 21));
         assert!(!clock.knows(agent(0, 7), Scope::Invocation, 1));
@@ -288,8 +347,8 @@ mod tests {
         }
         let before = large.clone();
         large.join(&small);
-        assert!(same_node(&large, &before));
+        assert!(large.is(&before));
         small.join(&large);
-        assert!(same_node(&small, &large));
+        assert!(small.is(&large));
     }
 }

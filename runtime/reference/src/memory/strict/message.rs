@@ -60,7 +60,7 @@ impl History {
     /// An availability operation of an invocation: makes the writes of a key up to now available in a scope, and those that
     /// are available in narrower ones.
     pub(super) fn make_available(&mut self, key: Key, now: Time, scope: Scope) {
-        self.raise_available(key, now, domains(scope).min(1));
+        self.raise_available(key, now, domains(scope));
         self.widen(scope);
     }
 
@@ -72,9 +72,10 @@ impl History {
         }
     }
 
-    /// Adds writes that made themselves available.
-    pub(super) fn announce(&mut self, agent: Agent, announced: &Announced) {
-        for (scope, time) in SCOPES.into_iter().zip(announced).filter(|(_, time)| **time > 0) {
+    /// Adds writes that made themselves available, beyond the scope of an availability operation for them all, if any.
+    pub(super) fn announce(&mut self, agent: Agent, announced: &Announced, available: Option<Scope>) {
+        let rest = SCOPES.into_iter().zip(announced).skip(available.map_or(0, domains));
+        for (scope, time) in rest.filter(|(_, time)| **time > 0) {
             self.raise_available(Key::announced(agent, scope), *time, domains(scope));
         }
     }
@@ -105,15 +106,20 @@ impl History {
         }
     }
 
-    /// All invocations of a workgroup know of each other's events up to now, and of the writes if there is an availability
-    /// operation in a scope.
+    /// Adds the events of a whole workgroup up to now, and its writes as available if they are. As nothing is later, this
+    /// replaces all else about the workgroup.
     fn add_workgroup(&mut self, agent: Agent, now: Time, available: Option<Scope>) {
-        self.before.raise_workgroup(agent, now);
-        if let Some(scope) = available {
-            for own in self.available.iter_mut().take(domains(scope)) {
-                own.raise_workgroup(agent, now);
-            }
+        let Self { before, available: clocks } = self;
+        let count = available.map_or(0, domains);
+        for own in std::iter::once(before).chain(clocks.iter_mut().take(count)) {
+            own.remove_workgroup(agent);
+            own.raise(Key::workgroup(agent), now);
         }
+    }
+
+    /// Whether all is one and the same.
+    fn is(&self, other: &Self) -> bool {
+        self.before.is(&other.before) && self.available.iter().zip(&other.available).all(|(a, b)| a.is(b))
     }
 }
 
@@ -141,18 +147,21 @@ impl Release {
         self.scope == other.scope && common(self.from, other.from) <= self.scope
     }
 
-    fn merge(&mut self, other: &Self) {
-        self.spread = self.spread.max(other.spread).max(common(self.from, other.from));
-        for (own, other) in self.history.iter_mut().zip(&other.history) {
-            match (own.as_mut(), other) {
-                (Some(own), Some(other)) => own.learn(other, self.spread),
-                (None, Some(other)) => *own = Some(other.clone()),
-                (_, None) => {}
+    /// Both in one; `None` if that is this one already.
+    fn merged(&self, other: &Self) -> Option<Self> {
+        let spread = self.spread.max(other.spread).max(common(self.from, other.from));
+        let mut result = Self { spread, ..self.clone() };
+        let mut changed = spread != self.spread;
+        for ((new, own), other) in result.history.iter_mut().zip(&self.history).zip(&other.history) {
+            if let Some(other) = other {
+                new.get_or_insert_default().learn(other, spread);
             }
-            if let Some(own) = own {
-                own.restrict(self.spread);
+            if let Some(new) = new {
+                new.restrict(spread);
+                changed |= !own.as_ref().is_some_and(|own| own.is(new));
             }
         }
+        changed.then_some(result)
     }
 
     /// Tells an agent of a storage class's events, if it tells of that class.
@@ -171,12 +180,12 @@ impl Release {
 
 /// All that an atomic write carries to those who read it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Message(Vec<Release>);
+pub(super) struct Message(Vec<Arc<Release>>);
 
 impl Message {
     /// One release.
     pub(super) fn new(release: Release) -> Arc<Self> {
-        Arc::new(Self(vec![release]))
+        Arc::new(Self(vec![Arc::new(release)]))
     }
 
     /// Adds another message.
@@ -184,11 +193,15 @@ impl Message {
         match own {
             Some(own) if Arc::ptr_eq(own, other) => {}
             Some(own) => {
-                let own = Arc::make_mut(own);
                 for release in &other.0 {
-                    match own.0.iter_mut().find(|o| o.is_for_same_as(release)) {
-                        Some(same) => same.merge(release),
-                        None => own.0.push(release.clone()),
+                    match own.0.iter().position(|own| own.is_for_same_as(release)) {
+                        Some(same) if Arc::ptr_eq(&own.0[same], release) => {}
+                        Some(same) => {
+                            if let Some(merged) = own.0[same].merged(release) {
+                                Arc::make_mut(own).0[same] = Arc::new(merged);
+                            }
+                        }
+                        None => Arc::make_mut(own).0.push(release.clone()),
                     }
                 }
             }
@@ -207,7 +220,7 @@ impl Message {
     }
 
     fn filtered(self: &Arc<Self>, keep: impl Fn(&Release) -> bool) -> Option<Arc<Self>> {
-        if self.0.iter().all(&keep) {
+        if self.0.iter().all(|release| keep(release)) {
             return Some(self.clone());
         }
         let kept: Vec<_> = self.0.iter().filter(|release| keep(release)).cloned().collect();
@@ -218,13 +231,13 @@ impl Message {
     pub(super) fn prune(own: &mut Arc<Self>, runs: impl Fn(u32) -> bool) {
         // Few of them are no trouble.
         if own.0.len() > 8 {
-            let lives = |release: &Release| release.scope == Scope::Device || runs(release.from.workgroup);
+            let lives = |release: &Arc<Release>| release.scope == Scope::Device || runs(release.from.workgroup);
             Arc::make_mut(own).0.retain(lives);
         }
     }
 
     /// The releases in it.
-    pub(super) fn releases(&self) -> &[Release] {
+    pub(super) fn releases(&self) -> &[Arc<Release>] {
         &self.0
     }
 }
@@ -263,11 +276,9 @@ impl Meeting {
 
     /// Adds a participant's writes that made themselves available beyond the scope of the barrier.
     pub(super) fn announce(&mut self, class: usize, agent: Agent, announced: &Announced) {
-        let mut announced = *announced;
-        announced[..self.available.map_or(0, domains)].fill(0);
-        if announced != [0; DOMAINS] {
+        if *announced != Announced::default() {
             let history = self.release.history[class].get_or_insert_default();
-            history.announce(agent, &announced);
+            history.announce(agent, announced, self.available);
         }
     }
 

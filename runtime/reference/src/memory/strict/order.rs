@@ -107,7 +107,8 @@ impl Invocation {
         for class in classes(semantics) {
             let own = &mut known[class].history;
             own.add(Key::agent(agent), now);
-            own.announce(agent, &std::mem::take(&mut self.announced[class]));
+            let announced = std::mem::take(&mut self.announced[class]);
+            own.announce(agent, &announced, semantics.available.then_some(scope));
             if semantics.available {
                 own.make_available(Key::agent(agent), now, scope);
             }
