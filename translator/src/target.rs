@@ -145,6 +145,13 @@ pub struct Facts {
     pub shared_atomic_add_f32_keeps: bool,
     /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
     pub exp2_f32_close: bool,
+    /// `Sqrt`, `InverseSqrt`, `Log2`, `Sin`, `Cos` and `OpFDiv` on f32 are within the errors that PTX allows its approximate
+    /// instructions; these, and `InverseSqrt` on f64, are also right where Vulkan has no result.
+    pub approximations_close: bool,
+    /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
+    pub rounding_exact: bool,
+    /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
+    pub atomic_add_f64_exact: bool,
 }
 
 impl Facts {
@@ -161,10 +168,21 @@ impl Facts {
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
+        approximations_close: true,
+        rounding_exact: true,
+        atomic_add_f64_exact: true,
     };
 
     /// The reference device where it decides nothing badly: all is exact, and atomic additions keep denormals everywhere.
     pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, ..Facts::ALL };
+
+    /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
+    pub const CHECKED: Facts = Facts {
+        sqrt_f32_rounded: false,
+        sqrt_f64_rounded: false,
+        approximations_close: false,
+        ..Facts::REFERENCE
+    };
 
     /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
     /// subnormal ones included: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication

@@ -122,6 +122,8 @@ pub enum Inst {
     Load { class: Class, bytes: u8, how: u16, d: Slot, pointer: Slot, offset: u32 },
     /// Stores a scalar.
     Store { class: Class, bytes: u8, how: u16, value: Slot, pointer: Slot, offset: u32 },
+    /// A function's variable comes into being anew: these bytes of the invocation's own memory are uninitialised from here on.
+    Forget { offset: u32, bytes: u32 },
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
     /// Reads a component of a built-in variable.
@@ -285,6 +287,9 @@ pub enum Binary {
     FMax,
     NMin,
     NMax,
+    /// `OpAtomicFMinEXT` and `OpGroupNonUniformFMin`: like `NMin`, but bound by `SignedZeroInfNanPreserve`.
+    AtomicFMin,
+    AtomicFMax,
     UMin,
     UMax,
     SMin,
@@ -524,7 +529,7 @@ pub struct MemoryAccess {
     pub visible: Option<Scope>,
     /// `Volatile`.
     pub volatile: bool,
-    /// `Coherent` without the Vulkan memory model, `Restrict` not.
+    /// `Coherent`, in a module without the Vulkan memory model.
     pub coherent: bool,
 }
 

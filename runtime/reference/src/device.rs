@@ -65,6 +65,10 @@ pub struct Dispatch<'a> {
     pub bindings: &'a [Bound],
 }
 
+#[allow(
+    clippy::result_large_err,
+    reason = "whatever fails here does so once, and its finding is what the caller is after"
+)]
 impl Device {
     /// A device with no memory allocated.
     pub fn new(config: Config) -> Self {
@@ -262,6 +266,7 @@ impl State {
 }
 
 /// What the host did wrong. There is no instruction to it.
+#[allow(clippy::boxed_local, reason = "faults come in boxes")]
 fn host(fault: Box<Fault>) -> Finding {
     let Fault { kind, message } = *fault;
     let site = Site {

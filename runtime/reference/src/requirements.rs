@@ -134,6 +134,10 @@ fn capability_need(capability: Capability) -> Option<Need> {
         | Capability::SignedZeroInfNanPreserve
         | Capability::RoundingModeRTE
         | Capability::RoundingModeRTZ => Vulkan(2),
+        Capability::DotProduct
+        | Capability::DotProductInputAll
+        | Capability::DotProductInput4x8Bit
+        | Capability::DotProductInput4x8BitPacked => Vulkan(3),
         Capability::GroupNonUniformRotateKHR | Capability::ExpectAssumeKHR => Vulkan(4),
         _ => return None,
     })
@@ -166,6 +170,7 @@ fn extension_need(name: &str) -> Option<Need> {
         "SPV_KHR_shader_clock" => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
         "SPV_KHR_maximal_reconvergence" => Features(&[ShaderMaximalReconvergence]),
         "SPV_KHR_subgroup_uniform_control_flow" => Features(&[ShaderSubgroupUniformControlFlow]),
+        "SPV_KHR_integer_dot_product" => Vulkan(3),
         "SPV_KHR_subgroup_rotate" | "SPV_KHR_expect_assume" => Vulkan(4),
         _ => return None,
     })

@@ -134,7 +134,11 @@ impl ReferenceOptions {
         }
         target.features.retain(|feature| !self.without.contains(feature));
         // Its arithmetic is its own, and it has no driver that could be wrong.
-        target.facts = if self.seed.is_some() { Facts::default() } else { Facts::REFERENCE };
+        target.facts = match (self.seed, self.check) {
+            (Some(_), _) => Facts::default(),
+            (None, true) => Facts::CHECKED,
+            (None, false) => Facts::REFERENCE,
+        };
         target.quirks = Quirks::default();
         let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
         target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };
@@ -216,7 +220,8 @@ mod tests {
         assert_eq!((&target.features, &target.limits), (&lavapipe.features, &lavapipe.limits));
         // Its own arithmetic, and no bugs.
         assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, Quirks::default()));
-        assert_eq!(config("seed=1").unwrap().target.facts, Facts::default());
+        assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
+        assert_eq!(config("check,seed=1").unwrap().target.facts, Facts::default());
         let sizes = config("subgroup=128").unwrap().target.subgroups;
         assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));
         assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));

@@ -10,8 +10,10 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
     /// `OpConvertUToF`, `OpConvertSToF`. Vulkan: "Correctly rounded".
     #[inline]
     pub fn integer_to_float(&mut self, negative: bool, magnitude: u64) -> u64 {
-        if self.is_orderly() && F::BITS == 64 {
-            return (if negative { -(magnitude as f64) } else { magnitude as f64 }).to_bits();
+        if self.is_orderly() && F::BITS >= 32 {
+            let sign = if negative { F::SIGN } else { 0 };
+            let value = if F::BITS == 32 { (magnitude as f32).to_bits().into() } else { (magnitude as f64).to_bits() };
+            return sign | value;
         }
         let direction = self.direction();
         // The integer 0 has no sign, but what isn't preserved may be anything.

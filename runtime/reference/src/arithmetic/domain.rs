@@ -7,6 +7,7 @@ use super::{mask, signed};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
 
 /// Of [`super::unary`].
+#[inline]
 pub fn unary(op: Unary, bits: u8, a: u64) -> bool {
     match op {
         // "Result is undefined if x <= 0."
@@ -24,6 +25,7 @@ pub fn unary(op: Unary, bits: u8, a: u64) -> bool {
 }
 
 /// Of [`super::binary`].
+#[inline]
 pub fn binary(op: Binary, bits: u8, a: u64, b: u64) -> bool {
     let least = mask(bits) ^ (mask(bits) >> 1);
     match op {
@@ -70,6 +72,7 @@ fn limit(bits: u8) -> f64 {
 }
 
 /// Of [`super::ternary`].
+#[inline]
 pub fn ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3]) -> bool {
     match op {
         // "Result is undefined if minVal > maxVal."

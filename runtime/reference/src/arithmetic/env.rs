@@ -64,12 +64,13 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
             let result = F::nearest(op, operands);
             return if F::is_nan(result) { self.nan(operands) } else { result };
         }
+        let operands = operands.map(|operand| self.operand(operand));
         self.controlled_arithmetic(op, operands)
     }
 
+    /// [`Env::arithmetic`] of operands that are flushed already if they are at all.
     #[inline(never)]
-    fn controlled_arithmetic(&mut self, op: Arithmetic, operands: [u64; 3]) -> u64 {
-        let operands = operands.map(|operand| self.operand(operand));
+    pub fn controlled_arithmetic(&mut self, op: Arithmetic, operands: [u64; 3]) -> u64 {
         let direction = self.direction();
         let result = F::directed(op, operands, direction);
         if F::is_nan(result) {
@@ -178,7 +179,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
             return if self.once_in(2) { sign | F::MAX } else { nearest };
         }
         let fraction = magnitude & (F::MIN_NORMAL - 1);
-        let steps = (ulps - slack).max(0.0) as u64;
+        let steps = (ulps - slack).clamp(0.0, F::MIN_NORMAL as f64) as u64;
         // Above a power of two, floats are twice as far apart as the unit may be, if the exact result lies below it.
         let up = if fraction == 0 { steps / 2 } else { steps.min(F::MIN_NORMAL - fraction) };
         let magnitude = match self.choice.pick(6) {

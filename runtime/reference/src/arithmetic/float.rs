@@ -158,7 +158,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
             // GLSL.std.450, Round: "The fraction 0.5 will round in a direction chosen by the implementation".
             Unary::Round if self.once_in(2) => {
                 let away = x.round();
-                if (x - x.trunc()).abs() == 0.5 && x.round_ties_even() == away { x.trunc().copysign(x) } else { away }
+                if (x - x.trunc()).abs() == 0.5 && x.round_ties_even() == away { x.trunc() } else { away }
             }
             _ => x.round_ties_even(),
         };
@@ -168,8 +168,9 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
 
     /// `Fract`: `x - floor x`.
     pub fn fract(&mut self, a: u64) -> u64 {
-        let whole = self.round(Unary::Floor, a);
-        self.arithmetic(Arithmetic::Sub, [a, whole, 0])
+        let a = self.operand(a);
+        let whole = F::narrow(F::widen(a).floor(), Direction::NearestEven);
+        self.controlled_arithmetic(Arithmetic::Sub, [a, whole, 0])
     }
 
     /// `Modf`: fraction and whole part, both with the sign of `a`.

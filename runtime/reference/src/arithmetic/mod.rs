@@ -186,6 +186,8 @@ pub fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatCon
         B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
         B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
         B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
+        B::AtomicFMin => with_env!(Both, bits, floats, choice, env => env.min(a, b, true)),
+        B::AtomicFMax => with_env!(Both, bits, floats, choice, env => env.max(a, b, true)),
         B::Step => with_env!(Neither, bits, floats, choice, env => env.step(a, b)),
         B::Ldexp => with_env!(Neither, bits, floats, choice, env => env.ldexp(a, b)),
         B::Atan2 => with_env!(Neither, bits, floats, choice, env => env.atan2(a, b)),

@@ -3,8 +3,11 @@
 //! A result rounded to odd at 53 bits can be rounded again to any format of at most 51 bits, in any direction, and is then what
 //! the infinitely precise result would have been rounded to (Boldo and Melquiond 2008, "Emulation of a FMA and correctly
 //! rounded sums: proved algorithms using rounding to odd"): the odd last bit keeps it off all ties and representable values of
-//! the narrower format. So half and single precision need nothing but this, fused multiply-add included. Operands are values
-//! of those formats, whose sums, products, quotients and roots neither overflow nor underflow as doubles.
+//! the narrower format. Operands are values of half or single precision, whose sums and products neither overflow nor underflow
+//! as doubles.
+//!
+//! Only sums need it. Products are exact. Quotients and roots of values of at most 24 bits are either values of 25 bits or at
+//! least 2^-51 of their size away from all of these, which is more than a double is off: they can be rounded twice as they are.
 
 /// `nearest`, which is the exact value less `error` rounded to nearest, rounded to odd instead.
 #[inline]
@@ -34,21 +37,4 @@ pub fn add(a: f64, b: f64) -> f64 {
 #[inline]
 pub fn fma(a: f64, b: f64, c: f64) -> f64 {
     add(a * b, c)
-}
-
-/// `a / b`.
-pub fn div(a: f64, b: f64) -> f64 {
-    let quotient = a / b;
-    if quotient == 0.0 || !quotient.is_finite() {
-        return quotient;
-    }
-    // The remainder of a rounded quotient is a double.
-    let remainder = (-quotient).mul_add(b, a);
-    odd(quotient, if b > 0.0 { remainder } else { -remainder })
-}
-
-/// The square root of `a`.
-pub fn sqrt(a: f64) -> f64 {
-    let root = a.sqrt();
-    odd(root, (-root).mul_add(root, a))
 }

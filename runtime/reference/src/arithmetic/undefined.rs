@@ -18,13 +18,18 @@ fn upward(undefined: u64, bits: u8) -> u64 {
 }
 
 /// Of [`super::unary`].
+#[inline]
 pub fn unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     if domain::unary(op, bits, a) {
-        return mask(op.result_bits(bits));
+        mask(op.result_bits(bits))
+    } else if ua == 0 {
+        0
+    } else {
+        through_unary(op, bits, a, ua)
     }
-    if ua == 0 {
-        return 0;
-    }
+}
+
+fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     let defined_ones = a & !ua;
     match op {
         Unary::Not | Unary::LogicalNot => ua,
@@ -44,15 +49,20 @@ pub fn unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
 }
 
 /// Of [`super::binary`].
+#[inline]
 pub fn binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
-    use Binary as B;
     if domain::binary(op, bits, a, b) {
-        return mask(op.result_bits(bits));
+        mask(op.result_bits(bits))
+    } else if ua | ub == 0 {
+        0
+    } else {
+        through_binary(op, bits, [a, b], [ua, ub])
     }
+}
+
+fn through_binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
+    use Binary as B;
     let either = ua | ub;
-    if either == 0 {
-        return 0;
-    }
     // Flips the order of signed values to that of unsigned ones.
     let sign = mask(bits) ^ (mask(bits) >> 1);
     let decided = |less: Option<bool>| u64::from(less.is_none());
@@ -99,10 +109,18 @@ fn chosen(first: Option<bool>, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
 }
 
 /// Of [`super::ternary`].
-pub fn ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u64; 3]) -> u64 {
-    if domain::ternary(op, bits, [a, b, c]) {
-        return mask(bits);
+#[inline]
+pub fn ternary(op: Ternary, bits: u8, a: [u64; 3], u: [u64; 3]) -> u64 {
+    if domain::ternary(op, bits, a) {
+        mask(bits)
+    } else if u == [0; 3] {
+        0
+    } else {
+        through_ternary(op, bits, a, u)
     }
+}
+
+fn through_ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u64; 3]) -> u64 {
     let clamp = |max: Binary, min: Binary, greater: u64| {
         let raised = binary(max, bits, [a, b], [ua, ub]);
         let limits = any(ub | uc, bits);

@@ -111,7 +111,11 @@ impl Compiler<'_> {
         let float = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
         let bits = match scalar {
             Scalar::Int(bits @ (32 | 64)) if !float => bits,
-            Scalar::Float(bits) if float || matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange) => bits,
+            Scalar::Float(bits @ (32 | 64))
+                if float || matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange) =>
+            {
+                bits
+            }
             _ => return Err(inst.refuse(rule::UNIVERSAL, format!("works on {scalar:?}"))),
         };
         if count != 1 || (op != AtomicOp::Store && inst.ty != pointer.pointee) {

@@ -182,6 +182,7 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
             | Inst::Switch(_)
             | Inst::Call(_)
             | Inst::Return
+            | Inst::Forget { .. }
             | Inst::Unreachable
             | Inst::EnterLoop(_)
             | Inst::NextRound(_) => {}

@@ -9,6 +9,7 @@ mod atomic;
 mod body;
 mod composite;
 mod constants;
+mod dot;
 mod emit;
 mod flow;
 mod glsl;
@@ -17,6 +18,7 @@ mod layout;
 mod matrix;
 mod memory;
 mod modes;
+mod operations;
 mod pack;
 mod variables;
 

@@ -112,6 +112,10 @@ impl Compiler<'_> {
                 return Err(inst.refuse(rule::UNIVERSAL, "has an initial value of another type"));
             }
             self.initialise(pointer, ty, value)?;
+        } else if self.emit.place.block != 0 {
+            // The entry point, whose first block is number 0, begins once; other functions may have left a value there.
+            let bytes = self.code.private_bytes - offset;
+            self.emit.emit(Inst::Forget { offset, bytes })?;
         }
         self.result(inst, [pointer])
     }

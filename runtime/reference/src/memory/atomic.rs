@@ -37,7 +37,7 @@ pub(crate) fn apply<C: Choice>(
         AtomicOp::Or => join(Binary::BitwiseOr),
         AtomicOp::Xor => join(Binary::BitwiseXor),
         AtomicOp::FAdd => join(Binary::FAdd),
-        AtomicOp::FMin => join(Binary::FMin),
-        AtomicOp::FMax => join(Binary::FMax),
+        AtomicOp::FMin => join(Binary::AtomicFMin),
+        AtomicOp::FMax => join(Binary::AtomicFMax),
     }
 }

@@ -166,7 +166,7 @@ impl<W: World> Worker<'_, W> {
             // A workgroup that gets nowhere may wait for one that has not begun.
             if ended {
                 continue;
-            } else if stuck && self.residents.len() >= PATIENT || stuck && !self.begin()? {
+            } else if stuck && (self.residents.len() >= PATIENT || !self.begin()?) {
                 match self.shared.wait(self.thread, version) {
                     Waited::Changed => {}
                     Waited::Stopped => return Ok(()),

@@ -298,6 +298,10 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             );
             *pc = here + 1;
         }
+        Inst::Forget { offset, bytes } => {
+            let range = offset as usize..(offset + bytes) as usize;
+            shadow!(|s| s.private[range].fill(u8::MAX));
+        }
         Inst::Atomic(index) => {
             *pc = here;
             check!(atomic(cx, lane, who, index));

@@ -114,6 +114,15 @@ fn cells_of_all_widths_wrap() {
 }
 
 #[test]
+fn remainders_have_the_sign_of_an_operand() {
+    // Undefined in Vulkan without maintenance8, but devices that define them agree.
+    let of = |op, a: i32, b: i32| plain(op, 32, a as u32 as u64, b as u32 as u64) as u32 as i32;
+    for (a, b, remainder, modulo) in [(-7, 3, -1, 2), (7, -3, 1, -2), (-7, -3, -1, -1), (-6, 3, 0, 0), (6, -3, 0, 0)] {
+        assert_eq!((of(Binary::SRem, a, b), of(Binary::SMod, a, b)), (remainder, modulo), "{a} {b}");
+    }
+}
+
+#[test]
 fn integers_change_width() {
     let to = |op, from, to, a| convert(op, from, to, a, &FREE, &mut Plain);
     assert_eq!(to(Convert::UToU, 8, 64, 0x80), 0x80);

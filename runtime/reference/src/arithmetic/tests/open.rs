@@ -338,6 +338,31 @@ fn zeros_and_infinities_are_loose() {
 }
 
 #[test]
+fn atomic_extremes_are_bound() {
+    for op in [Binary::AtomicFMin, Binary::AtomicFMax] {
+        let of = |a, b, floats| drawn(|choice| binary(op, 32, a, b, floats, choice));
+        let (zero, nan, one, infinity) = (0, 0x7fc0_0000, 0x3f80_0000, 0x7f80_0000);
+        assert_eq!(of(zero, zero, &BOUND), BTreeSet::from([zero]));
+        assert_eq!(of(zero, zero, &FREE), BTreeSet::from([zero, 0x8000_0000]));
+        assert_eq!(of(nan, one, &BOUND), BTreeSet::from([one]));
+        assert_eq!(of(infinity, infinity, &BOUND), BTreeSet::from([infinity]));
+        assert!(of(nan, nan, &BOUND).into_iter().all(|bits| Single::of(bits).is_nan()));
+    }
+}
+
+#[test]
+fn conversions_preserve_what_both_widths_do() {
+    let preserving = |widths: [bool; 3]| {
+        FloatControls(widths.map(|signed_zero_inf_nan| FloatControl { signed_zero_inf_nan, ..FREE.0[0] }))
+    };
+    let half =
+        |floats: FloatControls| drawn(|choice| convert(Convert::FToF(None), 32, 16, 0x8000_0000, &floats, choice));
+    assert_eq!(half(preserving([true, true, false])), BTreeSet::from([0x8000]));
+    assert_eq!(half(preserving([true, false, false])), BTreeSet::from([0, 0x8000]));
+    assert_eq!(half(preserving([false, true, false])), BTreeSet::from([0, 0x8000]));
+}
+
+#[test]
 fn denormals_may_be_flushed() {
     let denormal = 5;
     for op in [Binary::FMin, Binary::FMax, Binary::NMax] {
@@ -358,6 +383,13 @@ fn denormals_may_be_flushed() {
     }));
     let found = drawn(|choice| binary(Binary::FMul, 32, factors.0, factors.1, &floats, choice));
     assert_eq!(found, BTreeSet::from([0, 0x0080_0000]));
+}
+
+#[test]
+fn fractions_of_denormals_are_no_denormals_below_zero() {
+    // Just below 0 they are just below 1, rounded either way, or 0 if the operand is flushed.
+    let found = drawn(|choice| unary(Unary::Fract, 32, 0x8000_0005, &FREE, choice));
+    assert_eq!(found, BTreeSet::from([0, 0x8000_0000, 0x3f7f_ffff, 0x3f80_0000]));
 }
 
 #[test]

@@ -155,12 +155,11 @@ fn wide_masks_are_sound() {
         for &x in &states {
             for &y in &states {
                 let undefined = mask_of::wide(op, bits, [x.0, y.0], [x.1, y.1]);
-                for index in 0..2 {
+                for (index, (undefined, width)) in undefined.into_iter().zip(op.result_bits(bits)).enumerate() {
                     let results = assignments(x)
                         .flat_map(|a| assignments(y).map(move |b| (a, b)))
                         .map(|(a, b)| Some(wide(op, bits, a, b, &FREE, &mut Plain)[index]));
-                    let width = op.result_bits(bits)[index];
-                    check(undefined[index], width, results, || format!("{op:?} {x:x?} {y:x?}"));
+                    check(undefined, width, results, || format!("{op:?} {x:x?} {y:x?}"));
                 }
             }
         }
@@ -226,6 +225,7 @@ fn what_is_decided_is_defined() {
     // A defined difference decides.
     assert_eq!(of(B::IEqual, 1, 2, 0xff00, 0), 0);
     assert_eq!(of(B::ULessThan, 1, 0x1_0000, 0xff00, 0), 0);
+    assert_eq!(of(B::ULessThan, 5, 4, 0, 1), 0);
     assert_eq!(of(B::SLessThan, 0x8000_0000, 0, 0xff00, 0), 0);
     assert_eq!(of(B::UMin, 1, 0x1_0000, 0, 0xff00), 0);
     // But all of a quotient or a float is in doubt.

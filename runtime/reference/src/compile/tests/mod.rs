@@ -4,6 +4,7 @@ mod kernels;
 mod mutation;
 mod refusals;
 mod shapes;
+mod values;
 
 use std::fs;
 use std::path::PathBuf;

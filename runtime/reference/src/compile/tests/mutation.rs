@@ -45,7 +45,7 @@ fn starts(words: &[u32]) -> Vec<usize> {
     starts
 }
 
-pub(super) fn mutate(words: &mut Vec<u32>, choice: &mut Seeded) {
+fn mutate(words: &mut Vec<u32>, choice: &mut Seeded) {
     let starts = starts(words);
     let start = starts[below(choice, starts.len())];
     let end = starts.iter().copied().find(|&next| next > start).unwrap_or(words.len()).min(words.len());
@@ -69,7 +69,7 @@ pub(super) fn mutate(words: &mut Vec<u32>, choice: &mut Seeded) {
 }
 
 #[test]
-pub(super) fn mutated_modules_do_no_harm() {
+fn mutated_modules_do_no_harm() {
     let seeds = seeds();
     let target = device();
     let mut choice = Seeded::new(1);

@@ -508,3 +508,13 @@ fn instructions_are_named() {
     assert!(texts.iter().all(|text| !text.is_empty()));
     assert_eq!(module.disassemble(3), "");
 }
+
+#[test]
+fn variables_of_called_functions_begin_anew() {
+    let text = MIXED.replace("%body = OpLabel", "%body = OpLabel\n%scratch = OpVariable %parray Function");
+    let code = code(&text);
+    let forgotten: Vec<Inst> = code.insts.iter().copied().filter(|inst| matches!(inst, Inst::Forget { .. })).collect();
+    // Behind the entry point's own four words.
+    assert_eq!(forgotten, [Inst::Forget { offset: 16, bytes: 16 }]);
+    assert_eq!(code.private_bytes, 32);
+}

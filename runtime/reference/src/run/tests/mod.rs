@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Findings, Knowledge, Launch, Program, run_plain};
 use crate::code::{
-    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupOp, Inst, Loop, MemoryAccess, Pc,
-    Place, Scope, Semantics, Slot,
+    Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupArithmetic, GroupOp, Inst, Loop,
+    MemoryAccess, Pc, Place, Scan, Scope, Semantics, Slot,
 };
 use crate::config::{Mode, Trace};
 use crate::finding::Finding;
@@ -122,6 +122,24 @@ impl Assembler {
         self.put(Inst::Store { class: Class::Device, bytes: 4, how: 0, value, pointer, offset: 0 });
     }
 
+    /// Loads element `index` of the buffer.
+    fn fetch(&mut self, index: Slot) -> Slot {
+        let pointer = self.element(BUFFER, index);
+        self.load(Class::Device, pointer)
+    }
+
+    /// Branches on whether a register has a value.
+    fn branch_if(&mut self, a: Slot, value: u64, yes: u32, no: u32) {
+        let condition = self.is(a, value);
+        self.put(Inst::Branch { condition, yes, no });
+    }
+
+    /// How many invocations are here together.
+    fn count(&mut self) -> Slot {
+        let one = self.constant(1);
+        self.group(GroupOp::Arithmetic(GroupArithmetic::IAdd, Scan::Reduce), 32, one, one)
+    }
+
     fn load(&mut self, class: Class, pointer: Slot) -> Slot {
         let d = self.slot();
         self.put(Inst::Access { class, pointer, bytes: 4, align: 4, write: false });
@@ -176,7 +194,9 @@ impl Assembler {
         Run {
             program: Arc::new(Program::new(self.finish(), "main", subgroup, |word| format!("instruction {word}"))),
             groups: 1,
-            words: 1024,
+            input: Vec::new(),
+            words: 4096,
+            freed: false,
             threads: 2,
             mode: Mode::default(),
             step_budget: Some(100_000_000),
@@ -185,11 +205,20 @@ impl Assembler {
     }
 }
 
+/// All modes, the adversarial ones with some seeds.
+fn modes() -> impl Iterator<Item = (bool, Option<u64>)> {
+    [(false, None), (true, None)].into_iter().chain((0..8).flat_map(|seed| [(false, Some(seed)), (true, Some(seed))]))
+}
+
 /// How to run code.
 struct Run {
     program: Arc<Program>,
     groups: u32,
+    /// What the buffer holds before; the rest of its `words` are zero.
+    input: Vec<u32>,
     words: usize,
+    /// Whether the buffer is freed before it runs.
+    freed: bool,
     threads: usize,
     mode: Mode,
     step_budget: Option<u64>,
@@ -219,6 +248,10 @@ impl Run {
         let mut memory = Memory::new();
         let buffer = memory.allocate(4 * self.words as u64).unwrap();
         assert_eq!(buffer, BUFFER);
+        memory.write(buffer, &self.input.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+        if self.freed {
+            memory.free(buffer);
+        }
         let log = Mutex::default();
         let launch = Launch {
             program: &self.program,
@@ -241,7 +274,9 @@ impl Run {
             knowledge.run(&self.program, &launch, &memory, &mut findings)
         };
         let mut bytes = vec![0; 4 * self.words];
-        memory.read(buffer, &mut bytes).unwrap();
+        if !self.freed {
+            memory.read(buffer, &mut bytes).unwrap();
+        }
         let words = bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         Outcome { result, found: findings.take(), words, trace: super::Log::take(&log) }
     }
