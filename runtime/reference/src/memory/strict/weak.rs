@@ -183,7 +183,7 @@ impl Weak {
             let part = Location { offset: location.offset + u64::from(done), ..location };
             let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
             if let Some(older) = self.load_part(order, part, count, newest, u32::from(done) * 8, event, fresh) {
-                value = blend(value, older, ((1_u16 << count) - 1 << done) as u8);
+                value = blend(value, older, (((1_u16 << count) - 1) << done) as u8);
                 stale = true;
             }
             done += count;

@@ -566,7 +566,7 @@ fn a_dispatch_is_behind_the_one_before() {
         for (agent, value) in [(A, 1), (FAR, 2), (MATE, 3)] {
             strict.begin_dispatch(SHAPE);
             strict.begin_workgroup(agent.workgroup);
-            assert_eq!(strict.load(&memory, agent, X, 4, &SHARED, 0).stale, false);
+            assert!(!strict.load(&memory, agent, X, 4, &SHARED, 0).stale);
             strict.store(&memory, agent, X, 4, (value, 0), &SHARED, 0);
             assert_eq!(strict.load(&memory, agent, X, 4, &SHARED, 0).bits, value);
             assert!(strict.end_dispatch().is_empty());
