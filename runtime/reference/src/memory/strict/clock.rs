@@ -4,9 +4,11 @@
 //! a moment, which is what a barrier tells. Clocks that grew out of each other share what they have in common (they are
 //! Patricia tries: Okasaki and Gill 1998, "Fast mergeable integer maps"), so that joining them costs what they differ in.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::Agent;
+use crate::code::Scope;
 
 /// A moment of a dispatch.
 pub(super) type Time = u32;
@@ -23,17 +25,21 @@ impl Key {
 
     /// All invocations of its subgroup.
     pub(super) fn subgroup(agent: Agent) -> Self {
-        Self(Self::workgroup(agent).0 | 1 << 30 | u64::from(agent.subgroup))
+        Self::with(agent, 1, agent.subgroup)
     }
 
     /// It alone.
     pub(super) fn agent(agent: Agent) -> Self {
-        Self(Self::workgroup(agent).0 | 2 << 30 | u64::from(agent.lane))
+        Self::with(agent, 2, agent.lane)
     }
 
-    /// Only those of its writes that were made available as they were made.
-    pub(super) fn announced(agent: Agent) -> Self {
-        Self(Self::workgroup(agent).0 | 3 << 30 | u64::from(agent.lane))
+    /// Only those of its writes that made themselves available in just this scope.
+    pub(super) fn announced(agent: Agent, scope: Scope) -> Self {
+        Self::with(agent, 3 + scope as u64, agent.lane)
+    }
+
+    fn with(agent: Agent, kind: u64, number: u16) -> Self {
+        Self(Self::workgroup(agent).0 | kind << 16 | u64::from(number))
     }
 }
 
@@ -57,14 +63,14 @@ enum Node {
 }
 
 impl Clock {
-    /// Whether it has an event of an agent. `announced`: a write that was made available as it was made.
-    pub(super) fn knows(&self, agent: Agent, announced: bool, time: Time) -> bool {
+    /// Whether it has an event of an agent. `announced`: the scope in which it made itself available, `Invocation` if not.
+    pub(super) fn knows(&self, agent: Agent, announced: Scope, time: Time) -> bool {
         let until = |key| self.get(key) >= time;
         self.0.is_some()
             && (until(Key::workgroup(agent))
                 || until(Key::agent(agent))
                 || until(Key::subgroup(agent))
-                || announced && until(Key::announced(agent)))
+                || announced > Scope::Invocation && until(Key::announced(agent, announced)))
     }
 
     fn get(&self, key: Key) -> Time {
@@ -85,20 +91,24 @@ impl Clock {
 
     /// Adds all events of a key up to a time.
     pub(super) fn raise(&mut self, key: Key, time: Time) {
-        let leaf = || Arc::new(Node::Leaf { key: key.0, time });
-        self.0 = Some(match &self.0 {
-            None => leaf(),
-            Some(node) => join(node, &leaf()),
+        MEMO.with_borrow_mut(|memo| {
+            let leaf = memo.leaf(key, time);
+            self.0 = Some(match &self.0 {
+                None => leaf,
+                Some(node) => memo.recall(node, &leaf, |node, leaf| Some(join(node, leaf))).unwrap_or(leaf),
+            });
         });
     }
 
-    /// Adds all events of a workgroup up to now. As nothing can be later, this entry replaces all others of the workgroup.
-    pub(super) fn raise_workgroup(&mut self, agent: Agent, now: Time) {
-        let key = Key::workgroup(agent).0;
+    /// Removes all keys of a workgroup.
+    pub(super) fn remove_workgroup(&mut self, agent: Agent) {
+        let key = Key::workgroup(agent);
         if let Some(node) = &self.0 {
-            self.0 = without(node, key);
+            self.0 = MEMO.with_borrow_mut(|memo| {
+                let leaf = memo.leaf(key, 0);
+                memo.recall(node, &leaf, |node, _| without(node, key.0))
+            });
         }
-        self.raise(Key(key), now);
     }
 
     /// Adds all events of another clock.
@@ -106,12 +116,69 @@ impl Clock {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => {
                 if !Arc::ptr_eq(a, b) {
-                    self.0 = Some(join(a, b));
+                    self.0 = MEMO.with_borrow_mut(|memo| memo.recall(a, b, |a, b| Some(join(a, b))));
                 }
             }
             (None, Some(_)) => self.0.clone_from(&other.0),
             (_, None) => {}
         }
+    }
+
+    /// Whether they are one and the same; equal ones need not be.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+}
+
+/// The last results. What invocations know of happened-before, availability and visibility, of one storage class and the
+/// other, is mostly the same clock and changes in the same way: remembering keeps it the same, and saves the work.
+#[derive(Default)]
+struct Memo {
+    leaf: Option<(Key, Time, Arc<Node>)>,
+    results: [Option<Recalled>; 4],
+    next: usize,
+}
+
+/// Two operands, kept so that nobody else gets their addresses, and the result.
+struct Recalled {
+    a: Arc<Node>,
+    b: Arc<Node>,
+    result: Option<Arc<Node>>,
+}
+
+thread_local! {
+    static MEMO: RefCell<Memo> = RefCell::default();
+}
+
+impl Memo {
+    fn leaf(&mut self, key: Key, time: Time) -> Arc<Node> {
+        match &self.leaf {
+            Some((last_key, last_time, leaf)) if *last_key == key && *last_time == time => leaf.clone(),
+            _ => {
+                let leaf = Arc::new(Node::Leaf { key: key.0, time });
+                self.leaf = Some((key, time, leaf.clone()));
+                leaf
+            }
+        }
+    }
+
+    fn recall(
+        &mut self,
+        a: &Arc<Node>,
+        b: &Arc<Node>,
+        compute: impl FnOnce(&Arc<Node>, &Arc<Node>) -> Option<Arc<Node>>,
+    ) -> Option<Arc<Node>> {
+        let same = |recalled: &&Recalled| Arc::ptr_eq(&recalled.a, a) && Arc::ptr_eq(&recalled.b, b);
+        if let Some(recalled) = self.results.iter().flatten().find(same) {
+            return recalled.result.clone();
+        }
+        let result = compute(a, b);
+        self.results[self.next] = Some(Recalled { a: a.clone(), b: b.clone(), result: result.clone() });
+        self.next = (self.next + 1) % self.results.len();
+        result
     }
 }
 
@@ -216,10 +283,6 @@ mod tests {
         Agent { workgroup, subgroup: lane / 4, lane }
     }
 
-    fn same_node(a: &Clock, b: &Clock) -> bool {
-        matches!((&a.0, &b.0), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
-    }
-
     #[test]
     fn agrees_with_a_map() {
         let mut random = Seeded::new(1);
@@ -255,19 +318,21 @@ mod tests {
         let mut clock = Clock::default();
         clock.raise(Key::agent(agent(1, 3)), 9);
         clock.raise(Key::agent(agent(2, 3)), 9);
-        clock.raise_workgroup(agent(1, 0), 20);
-        assert!(clock.knows(agent(1, 7), false, 20));
-        assert!(!clock.knows(agent(1, 7), false, 21));
-        assert!(!clock.knows(agent(0, 7), false, 1));
-        assert!(clock.knows(agent(2, 3), false, 9));
-        assert!(!clock.knows(agent(2, 2), false, 9));
+        clock.remove_workgroup(agent(1, 0));
+        clock.raise(Key::workgroup(agent(1, 0)), 20);
+        assert!(clock.knows(agent(1, 7), Scope::Invocation, 20));
+        assert!(!clock.knows(agent(1, 7), Scope::Invocation, 21));
+        assert!(!clock.knows(agent(0, 7), Scope::Invocation, 1));
+        assert!(clock.knows(agent(2, 3), Scope::Invocation, 9));
+        assert!(!clock.knows(agent(2, 2), Scope::Invocation, 9));
         assert_eq!(clock.get(Key::agent(agent(1, 3))), 0, "replaced by the entry of the workgroup");
         clock.raise(Key::subgroup(agent(2, 4)), 30);
-        assert!(clock.knows(agent(2, 5), false, 30));
-        assert!(!clock.knows(agent(2, 3), false, 30));
-        clock.raise(Key::announced(agent(3, 0)), 5);
-        assert!(clock.knows(agent(3, 0), true, 5));
-        assert!(!clock.knows(agent(3, 0), false, 5));
+        assert!(clock.knows(agent(2, 5), Scope::Invocation, 30));
+        assert!(!clock.knows(agent(2, 3), Scope::Invocation, 30));
+        clock.raise(Key::announced(agent(3, 0), Scope::Workgroup), 5);
+        assert!(clock.knows(agent(3, 0), Scope::Workgroup, 5));
+        assert!(!clock.knows(agent(3, 0), Scope::Device, 5));
+        assert!(!clock.knows(agent(3, 0), Scope::Invocation, 5));
     }
 
     #[test]
@@ -282,8 +347,8 @@ mod tests {
         }
         let before = large.clone();
         large.join(&small);
-        assert!(same_node(&large, &before));
+        assert!(large.is(&before));
         small.join(&large);
-        assert!(same_node(&small, &large));
+        assert!(small.is(&large));
     }
 }

@@ -10,8 +10,13 @@ use crate::code::{Scope, Semantics};
 /// The storage classes that semantics speak of: device and workgroup memory, as indices.
 pub(super) const CLASSES: usize = 2;
 
-/// The scopes that have a memory domain: subgroup, workgroup, device.
-const DOMAINS: usize = 3;
+/// The scopes that have a memory domain.
+const SCOPES: [Scope; 3] = [Scope::Subgroup, Scope::Workgroup, Scope::Device];
+
+const DOMAINS: usize = SCOPES.len();
+
+/// When an invocation last made a write available by the write itself in each of the scopes; 0 for never.
+pub(super) type Announced = [Time; DOMAINS];
 
 /// The index of a storage class.
 pub(super) fn classes(semantics: Semantics) -> impl Iterator<Item = usize> {
@@ -55,7 +60,7 @@ impl History {
     /// An availability operation of an invocation: makes the writes of a key up to now available in a scope, and those that
     /// are available in narrower ones.
     pub(super) fn make_available(&mut self, key: Key, now: Time, scope: Scope) {
-        self.raise_available(key, now, domains(scope).min(1));
+        self.raise_available(key, now, domains(scope));
         self.widen(scope);
     }
 
@@ -67,12 +72,11 @@ impl History {
         }
     }
 
-    /// Adds writes that were made available as they were made.
-    pub(super) fn announce(&mut self, agent: Agent, announced: &[Time; DOMAINS]) {
-        for (own, time) in self.available.iter_mut().zip(announced) {
-            if *time > 0 {
-                own.raise(Key::announced(agent), *time);
-            }
+    /// Adds writes that made themselves available, beyond the scope of an availability operation for them all, if any.
+    pub(super) fn announce(&mut self, agent: Agent, announced: &Announced, available: Option<Scope>) {
+        let rest = SCOPES.into_iter().zip(announced).skip(available.map_or(0, domains));
+        for (scope, time) in rest.filter(|(_, time)| **time > 0) {
+            self.raise_available(Key::announced(agent, scope), *time, domains(scope));
         }
     }
 
@@ -102,15 +106,20 @@ impl History {
         }
     }
 
-    /// All invocations of a workgroup know of each other's events up to now, and of the writes if there is an availability
-    /// operation in a scope.
+    /// Adds the events of a whole workgroup up to now, and its writes as available if they are. As nothing is later, this
+    /// replaces all else about the workgroup.
     fn add_workgroup(&mut self, agent: Agent, now: Time, available: Option<Scope>) {
-        self.before.raise_workgroup(agent, now);
-        if let Some(scope) = available {
-            for own in self.available.iter_mut().take(domains(scope)) {
-                own.raise_workgroup(agent, now);
-            }
+        let Self { before, available: clocks } = self;
+        let count = available.map_or(0, domains);
+        for own in std::iter::once(before).chain(clocks.iter_mut().take(count)) {
+            own.remove_workgroup(agent);
+            own.raise(Key::workgroup(agent), now);
         }
+    }
+
+    /// Whether all is one and the same.
+    fn is(&self, other: &Self) -> bool {
+        self.before.is(&other.before) && self.available.iter().zip(&other.available).all(|(a, b)| a.is(b))
     }
 }
 
@@ -138,18 +147,21 @@ impl Release {
         self.scope == other.scope && common(self.from, other.from) <= self.scope
     }
 
-    fn merge(&mut self, other: &Self) {
-        self.spread = self.spread.max(other.spread).max(common(self.from, other.from));
-        for (own, other) in self.history.iter_mut().zip(&other.history) {
-            match (own.as_mut(), other) {
-                (Some(own), Some(other)) => own.learn(other, self.spread),
-                (None, Some(other)) => *own = Some(other.clone()),
-                (_, None) => {}
+    /// Both in one; `None` if that is this one already.
+    fn merged(&self, other: &Self) -> Option<Self> {
+        let spread = self.spread.max(other.spread).max(common(self.from, other.from));
+        let mut result = Self { spread, ..self.clone() };
+        let mut changed = spread != self.spread;
+        for ((new, own), other) in result.history.iter_mut().zip(&self.history).zip(&other.history) {
+            if let Some(other) = other {
+                new.get_or_insert_default().learn(other, spread);
             }
-            if let Some(own) = own {
-                own.restrict(self.spread);
+            if let Some(new) = new {
+                new.restrict(spread);
+                changed |= !own.as_ref().is_some_and(|own| own.is(new));
             }
         }
+        changed.then_some(result)
     }
 
     /// Tells an agent of a storage class's events, if it tells of that class.
@@ -168,12 +180,12 @@ impl Release {
 
 /// All that an atomic write carries to those who read it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Message(Vec<Release>);
+pub(super) struct Message(Vec<Arc<Release>>);
 
 impl Message {
     /// One release.
     pub(super) fn new(release: Release) -> Arc<Self> {
-        Arc::new(Self(vec![release]))
+        Arc::new(Self(vec![Arc::new(release)]))
     }
 
     /// Adds another message.
@@ -181,11 +193,15 @@ impl Message {
         match own {
             Some(own) if Arc::ptr_eq(own, other) => {}
             Some(own) => {
-                let own = Arc::make_mut(own);
                 for release in &other.0 {
-                    match own.0.iter_mut().find(|o| o.is_for_same_as(release)) {
-                        Some(same) => same.merge(release),
-                        None => own.0.push(release.clone()),
+                    match own.0.iter().position(|own| own.is_for_same_as(release)) {
+                        Some(same) if Arc::ptr_eq(&own.0[same], release) => {}
+                        Some(same) => {
+                            if let Some(merged) = own.0[same].merged(release) {
+                                Arc::make_mut(own).0[same] = Arc::new(merged);
+                            }
+                        }
+                        None => Arc::make_mut(own).0.push(release.clone()),
                     }
                 }
             }
@@ -204,7 +220,7 @@ impl Message {
     }
 
     fn filtered(self: &Arc<Self>, keep: impl Fn(&Release) -> bool) -> Option<Arc<Self>> {
-        if self.0.iter().all(&keep) {
+        if self.0.iter().all(|release| keep(release)) {
             return Some(self.clone());
         }
         let kept: Vec<_> = self.0.iter().filter(|release| keep(release)).cloned().collect();
@@ -215,13 +231,13 @@ impl Message {
     pub(super) fn prune(own: &mut Arc<Self>, runs: impl Fn(u32) -> bool) {
         // Few of them are no trouble.
         if own.0.len() > 8 {
-            let lives = |release: &Release| release.scope == Scope::Device || runs(release.from.workgroup);
+            let lives = |release: &Arc<Release>| release.scope == Scope::Device || runs(release.from.workgroup);
             Arc::make_mut(own).0.retain(lives);
         }
     }
 
     /// The releases in it.
-    pub(super) fn releases(&self) -> &[Release] {
+    pub(super) fn releases(&self) -> &[Arc<Release>] {
         &self.0
     }
 }
@@ -258,13 +274,11 @@ impl Meeting {
         }
     }
 
-    /// Adds a participant's writes that were made available as they were made, beyond the scope of the barrier.
-    pub(super) fn announce(&mut self, class: usize, agent: Agent, announced: &[Time; DOMAINS]) {
-        let mut announced = *announced;
-        announced[..self.available.map_or(0, domains)].fill(0);
-        if announced != [0; DOMAINS] {
+    /// Adds a participant's writes that made themselves available beyond the scope of the barrier.
+    pub(super) fn announce(&mut self, class: usize, agent: Agent, announced: &Announced) {
+        if *announced != Announced::default() {
             let history = self.release.history[class].get_or_insert_default();
-            history.announce(agent, &announced);
+            history.announce(agent, announced, self.available);
         }
     }
 
@@ -284,9 +298,9 @@ impl Meeting {
     }
 }
 
-/// The scopes in whose domains a write is available that is made available in `scope`.
-pub(super) fn announce(announced: &mut [Time; DOMAINS], scope: Scope, now: Time) {
-    for time in announced.iter_mut().take(domains(scope)) {
-        *time = now;
+/// A write makes itself available in a scope.
+pub(super) fn announce(announced: &mut Announced, scope: Scope, now: Time) {
+    if let Some(domain) = domains(scope).checked_sub(1) {
+        announced[domain] = now;
     }
 }

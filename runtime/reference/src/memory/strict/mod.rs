@@ -23,7 +23,7 @@ use defined::{Definedness, Origins};
 use event::{Event, How};
 use order::{Order, class};
 use races::{Accesses, Races};
-use weak::Weak;
+use weak::{Weak, Write};
 
 /// An invocation of the running dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -157,16 +157,21 @@ pub struct UndefinedStore {
 /// The knowledge about all shared memory of a device.
 #[derive(Debug)]
 pub struct Strict {
-    /// Whether to look for races.
-    check: bool,
     /// Counted from 1 on.
     dispatch: u32,
-    workgroup_zeroed: bool,
-    memories: FxHashMap<Space, Memory>,
+    memories: Memories,
     origins: Origins,
     order: Order,
-    races: Races,
+    /// If races are looked for.
+    races: Option<Races>,
+    /// If older values may be seen.
     weak: Option<Weak>,
+}
+
+#[derive(Debug, Default)]
+struct Memories {
+    known: FxHashMap<Space, Memory>,
+    workgroup_zeroed: bool,
 }
 
 /// What is known of one memory.
@@ -176,9 +181,36 @@ struct Memory {
     accesses: Accesses,
 }
 
+impl Memories {
+    fn get(&mut self, space: Space) -> &mut Memory {
+        let zeroed = matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed;
+        self.known.entry(space).or_insert_with(|| Memory::new(zeroed))
+    }
+}
+
 impl Memory {
     fn new(defined: bool) -> Self {
         Self { defined: Definedness::new(defined), accesses: Accesses::new() }
+    }
+
+    /// The newest value at a location, and its undefined bits.
+    fn newest(&self, memory: &impl Bytes, location: Location, bytes: u8) -> (u64, u64) {
+        (memory.load(location, bytes), self.defined.load(location.offset, bytes))
+    }
+
+    fn look_for_races(
+        &mut self,
+        order: &Order,
+        races: &mut Option<Races>,
+        location: Location,
+        bytes: u8,
+        event: &Event,
+    ) {
+        if let Some(races) = races
+            && let Some((offset, other, missing)) = self.accesses.add(order, location.offset, bytes, event)
+        {
+            races.report(Location { offset, ..location }, &other, event, missing);
+        }
     }
 }
 
@@ -186,50 +218,43 @@ impl Strict {
     /// Knows nothing of any memory yet. It does as much as the mode asks for.
     pub fn new(mode: Mode) -> Self {
         Self {
-            check: mode.check,
             dispatch: 0,
-            workgroup_zeroed: false,
-            memories: FxHashMap::default(),
+            memories: Memories::default(),
             origins: Origins::default(),
             order: Order::default(),
-            races: Races::default(),
+            races: mode.check.then(Races::default),
             weak: mode.seed.map(Weak::new),
         }
     }
 
-    fn memory(&mut self, space: Space) -> &mut Memory {
-        let defined = matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed;
-        self.memories.entry(space).or_insert_with(|| Memory::new(defined))
-    }
-
     /// An allocation of device memory comes into being, undefined.
     pub fn allocate(&mut self, allocation: u32) {
-        self.memories.insert(Space::Device(allocation), Memory::new(false));
+        self.memories.known.insert(Space::Device(allocation), Memory::new(false));
     }
 
     /// An allocation of device memory is gone.
     pub fn free(&mut self, allocation: u32) {
-        self.memories.remove(&Space::Device(allocation));
+        self.memories.known.remove(&Space::Device(allocation));
     }
 
     /// The host writes or fills bytes of an allocation.
     pub fn host_write(&mut self, allocation: u32, offset: u64, bytes: u64) {
-        self.memory(Space::Device(allocation)).defined.define(offset, bytes);
+        self.memories.get(Space::Device(allocation)).defined.define(offset, bytes);
     }
 
     /// The host copies bytes between allocations, given as number and offset, that don't overlap.
     pub fn host_copy(&mut self, from: (u32, u64), to: (u32, u64), bytes: u64) {
         // Taken out, as it may be the same one.
         let (source, target) = (Space::Device(from.0), Space::Device(to.0));
-        let mut memory = self.memories.remove(&target).unwrap_or_else(|| Memory::new(false));
-        let from_other = (source != target).then(|| &self.memory(source).defined);
+        let mut memory = self.memories.known.remove(&target).unwrap_or_else(|| Memory::new(false));
+        let from_other = (source != target).then(|| &self.memories.get(source).defined);
         memory.defined.copy(to.1, from_other, from.1, bytes);
-        self.memories.insert(target, memory);
+        self.memories.known.insert(target, memory);
     }
 
     /// The host reads bytes of an allocation: the first of them to which a kernel stored an undefined value.
     pub fn host_read(&self, allocation: u32, offset: u64, bytes: u64) -> Option<UndefinedStore> {
-        let memory = self.memories.get(&Space::Device(allocation))?;
+        let memory = self.memories.known.get(&Space::Device(allocation))?;
         let (offset, origin) = memory.defined.stored_undefined(offset, bytes)?;
         self.origins.get(origin, offset)
     }
@@ -237,21 +262,21 @@ impl Strict {
     /// A dispatch begins, behind all that went before. Returns its number, see [`UndefinedStore::dispatch`].
     pub fn begin_dispatch(&mut self, shape: Shape) -> u32 {
         if !self.order.begin_dispatch(&shape) {
-            self.memories.values_mut().for_each(|memory| memory.accesses = Accesses::new());
+            self.memories.known.values_mut().for_each(|memory| memory.accesses = Accesses::new());
         }
-        self.workgroup_zeroed = shape.workgroup_zeroed;
+        self.memories.workgroup_zeroed = shape.workgroup_zeroed;
         self.dispatch += 1;
         self.dispatch
     }
 
     /// The dispatch ends, or is given up. Returns the races found in it, in the order in which they were found.
     pub fn end_dispatch(&mut self) -> Vec<Race> {
-        self.memories.retain(|space, _| matches!(space, Space::Device(_)));
+        self.memories.known.retain(|space, _| matches!(space, Space::Device(_)));
         self.order.end_dispatch();
         if let Some(weak) = &mut self.weak {
             weak.forget();
         }
-        self.races.take()
+        self.races.as_mut().map_or_else(Vec::new, Races::take)
     }
 
     /// A workgroup begins, with all its invocations.
@@ -267,7 +292,7 @@ impl Strict {
     /// A workgroup ends, and with it its memory.
     pub fn end_workgroup(&mut self, workgroup: u32) {
         self.order.end_workgroup(workgroup);
-        self.memories.remove(&Space::Workgroup(workgroup));
+        self.memories.known.remove(&Space::Workgroup(workgroup));
     }
 
     /// Loads a scalar of 1, 2, 4 or 8 bytes.
@@ -281,8 +306,9 @@ impl Strict {
         pc: Pc,
     ) -> Loaded {
         let event = self.order.event(agent, pc, How::load(access, bytes, class(location.space)));
-        self.look_for_races(location, bytes, &event);
-        let newest = self.newest(memory, location, bytes);
+        let known = self.memories.get(location.space);
+        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+        let newest = known.newest(memory, location, bytes);
         let older = self
             .weak
             .as_mut()
@@ -304,9 +330,10 @@ impl Strict {
         pc: Pc,
     ) {
         let event = self.order.event(agent, pc, How::store(access, bytes, class(location.space)));
-        self.look_for_races(location, bytes, &event);
         self.order.announce(&event);
-        self.write(memory, location, bytes, value, &event, None);
+        let known = self.memories.get(location.space);
+        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+        self.write(memory, Write { location, bytes, value, event, replaced: None });
     }
 
     /// An atomic operation. `update` gets the old value and its undefined bits and returns the new value and its undefined
@@ -323,7 +350,7 @@ impl Strict {
     ) -> Loaded {
         let (bytes, class) = (atomic.bits / 8, class(location.space));
         let reads = atomic.op != AtomicOp::Store;
-        let newest = self.newest(memory, location, bytes);
+        let newest = self.memories.get(location.space).newest(memory, location, bytes);
 
         // Only what doesn't write may see an older value.
         let semantics = if atomic.op == AtomicOp::CompareExchange { atomic.unequal } else { atomic.semantics };
@@ -354,7 +381,8 @@ impl Strict {
             // What it synchronises with happens before itself.
             self.order.acquire(agent, message.as_ref(), atomic.scope, semantics);
         }
-        self.look_for_races(location, bytes, &event);
+        let known = self.memories.get(location.space);
+        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
 
         let value = older.as_ref().map_or(newest, |older| older.value);
         let loaded = Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() };
@@ -367,7 +395,7 @@ impl Strict {
             self.order.announce(&event);
             let sequence = message.filter(|_| reads);
             let replaced = self.order.write(agent, location, atomic.scope, semantics, sequence);
-            self.write(memory, location, bytes, new, &event, replaced);
+            self.write(memory, Write { location, bytes, value: new, event, replaced });
         }
         loaded
     }
@@ -382,11 +410,6 @@ impl Strict {
         self.order.barrier(agents, barrier);
     }
 
-    /// The newest value at a location, and its undefined bits.
-    fn newest(&mut self, memory: &impl Bytes, location: Location, bytes: u8) -> (u64, u64) {
-        (memory.load(location, bytes), self.memory(location.space).defined.load(location.offset, bytes))
-    }
-
     /// A value whose undefined bits are arbitrary.
     fn filled(&mut self, (bits, undefined): (u64, u64)) -> u64 {
         match &mut self.weak {
@@ -395,34 +418,11 @@ impl Strict {
         }
     }
 
-    fn look_for_races(&mut self, location: Location, bytes: u8, event: &Event) {
-        if !self.check {
-            return;
-        }
-        let Location { space, offset } = location;
-        let memory = self
-            .memories
-            .entry(space)
-            .or_insert_with(|| Memory::new(matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed));
-        if let Some((offset, other, missing)) = memory.accesses.add(&self.order, offset, bytes, event) {
-            self.races.report(Location { space, offset }, &other, event, missing);
-        }
-    }
-
-    fn write(
-        &mut self,
-        memory: &impl Bytes,
-        location: Location,
-        bytes: u8,
-        value: (u64, u64),
-        event: &Event,
-        replaced: Option<std::sync::Arc<message::Message>>,
-    ) {
-        let zeroed = matches!(location.space, Space::Workgroup(_)) && self.workgroup_zeroed;
-        let defined = &mut self.memories.entry(location.space).or_insert_with(|| Memory::new(zeroed)).defined;
+    fn write(&mut self, memory: &impl Bytes, write: Write) {
+        let Write { location, bytes, value, event, .. } = write;
+        let defined = &mut self.memories.get(location.space).defined;
         if let Some(weak) = &mut self.weak {
-            let undefined = |location: Location| defined.load(location.offset, 1);
-            weak.store(memory, undefined, location, bytes, value, event, replaced);
+            weak.store(memory, |byte| defined.load(byte.offset, 1), write);
         }
         memory.store(location, bytes, value.0);
         defined.store(location.offset, bytes, value.1, || self.origins.number(self.dispatch, event.agent, event.pc));

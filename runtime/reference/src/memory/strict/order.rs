@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::clock::{Clock, Key, Time};
 use super::event::{Event, How, common};
-use super::message::{CLASSES, History, Meeting, Message, Release, announce, classes};
+use super::message::{Announced, CLASSES, History, Meeting, Message, Release, announce, classes};
 use super::{Agent, Location, Missing, Shape, Space};
 use crate::code::{Barrier, Pc, Scope, Semantics};
 
@@ -34,7 +34,7 @@ impl Knowledge {
 impl Knowledge {
     /// As [`Order::missing`], for the invocation whose knowledge this is.
     fn missing(&self, earlier: &Event, later: &Event, unordered: Missing) -> Option<Missing> {
-        if !self.history.before.knows(earlier.agent, false, earlier.time) {
+        if !self.history.before.knows(earlier.agent, Scope::Invocation, earlier.time) {
             return Some(unordered);
         }
         if earlier.how.is_private() || later.how.is_private() {
@@ -44,8 +44,7 @@ impl Knowledge {
         if earlier.how.reads() {
             return None;
         }
-        let announced = earlier.how.scope() > Scope::Invocation;
-        let knows = |clock: &Clock| clock.knows(earlier.agent, announced, earlier.time);
+        let knows = |clock: &Clock| clock.knows(earlier.agent, earlier.how.scope(), earlier.time);
         if !self.history.available(Scope::Device).iter().any(knows) {
             return Some(Missing::Availability);
         }
@@ -68,8 +67,8 @@ type Known = [Knowledge; CLASSES];
 struct Invocation {
     /// Shared with those who left the same barrier, until it learns something else.
     known: Arc<Known>,
-    /// When it last made a write available by the write itself, by class and domain, since its last release.
-    announced: [[Time; 3]; CLASSES],
+    /// Its writes to each class that made themselves available, since its last release.
+    announced: [Announced; CLASSES],
     /// Its release barriers, which synchronise through its atomic writes.
     fences: Vec<Fence>,
     /// What its atomic reads of each class found, for acquire fences.
@@ -108,7 +107,8 @@ impl Invocation {
         for class in classes(semantics) {
             let own = &mut known[class].history;
             own.add(Key::agent(agent), now);
-            own.announce(agent, &std::mem::take(&mut self.announced[class]));
+            let announced = std::mem::take(&mut self.announced[class]);
+            own.announce(agent, &announced, semantics.available.then_some(scope));
             if semantics.available {
                 own.make_available(Key::agent(agent), now, scope);
             }
@@ -218,8 +218,9 @@ impl Order {
     pub(super) fn happened_before(&self, earlier: &Event, later: &Event) -> bool {
         earlier.agent == later.agent
             || self.invocation(later.agent).is_some_and(|invocation| {
-                common_classes(earlier, later)
-                    .any(|class| invocation.known[class].history.before.knows(earlier.agent, false, earlier.time))
+                common_classes(earlier, later).any(|class| {
+                    invocation.known[class].history.before.knows(earlier.agent, Scope::Invocation, earlier.time)
+                })
             })
     }
 
@@ -448,7 +449,7 @@ impl Workgroup {
                 meeting.announce(class, agent, announced);
                 if semantics.acquire {
                     // From the barrier it knows it itself.
-                    *announced = [0; 3];
+                    *announced = Announced::default();
                 }
             }
             last = Some(invocation.known.clone());

@@ -31,13 +31,24 @@ const READS: usize = 8;
 /// A value and its undefined bits.
 type Value = (u64, u64);
 
+/// A write that happens.
 #[derive(Debug)]
-struct Write {
+pub(super) struct Write {
+    pub(super) location: Location,
+    pub(super) bytes: u8,
+    pub(super) value: Value,
+    pub(super) event: Event,
+    /// Of an atomic write: what the atomic write before it carries.
+    pub(super) replaced: Option<Arc<Message>>,
+}
+
+/// A write, as far as it concerns a granule.
+#[derive(Debug)]
+struct Written {
     event: Event,
     /// Bytes of the granule.
     mask: u8,
     value: Value,
-    /// For an atomic write, what the atomic write before it carries.
     replaced: Option<Arc<Message>>,
 }
 
@@ -55,7 +66,7 @@ struct Granule {
     /// What was there before them, for the bytes that they write.
     base: Value,
     base_mask: u8,
-    writes: Vec<Write>,
+    writes: Vec<Written>,
     reads: Vec<Read>,
 }
 
@@ -118,7 +129,7 @@ impl Granule {
 
     /// The fewest of the writes that an ordinary load sees.
     fn visible(&self, order: &Order, event: &Event, mask: u8) -> usize {
-        let visible = |write: &Write| write.mask & mask != 0 && order.missing(&write.event, event).is_none();
+        let visible = |write: &Written| write.mask & mask != 0 && order.missing(&write.event, event).is_none();
         self.writes.iter().rposition(visible).map_or(0, |i| i + 1)
     }
 
@@ -172,7 +183,7 @@ impl Weak {
             let part = Location { offset: location.offset + u64::from(done), ..location };
             let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
             if let Some(older) = self.load_part(order, part, count, newest, u32::from(done) * 8, event, fresh) {
-                value = blend(value, older, ((1_u16 << count) - 1 << done) as u8);
+                value = blend(value, older, (((1_u16 << count) - 1) << done) as u8);
                 stale = true;
             }
             done += count;
@@ -244,17 +255,9 @@ impl Weak {
         }
     }
 
-    /// A write is about to happen. `replaced`: for atomics, what the last atomic write to the location carries.
-    pub(super) fn store(
-        &mut self,
-        memory: &impl Bytes,
-        undefined: impl Fn(Location) -> u64,
-        location: Location,
-        bytes: u8,
-        value: Value,
-        event: &Event,
-        replaced: Option<Arc<Message>>,
-    ) {
+    /// A write is about to happen to memory with these undefined bits in its bytes.
+    pub(super) fn store(&mut self, memory: &impl Bytes, undefined: impl Fn(Location) -> u64, write: Write) {
+        let Write { location, bytes, value, event, replaced } = write;
         let mut done = 0;
         while done < bytes {
             let part = Location { offset: location.offset + u64::from(done), ..location };
@@ -272,7 +275,7 @@ impl Weak {
             }
             granule.base_mask |= mask;
             let value = (value.0 >> shift << start, value.1 >> shift << start);
-            granule.writes.push(Write { event: *event, mask, value, replaced: replaced.clone() });
+            granule.writes.push(Written { event, mask, value, replaced: replaced.clone() });
             if granule.writes.len() > WRITES {
                 granule.settle(1);
             }

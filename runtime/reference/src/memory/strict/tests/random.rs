@@ -117,7 +117,7 @@ impl Execution {
                 ..event
             };
         } else {
-            event.non_private = self.wild && self.random.pick(8) > 0 || !self.wild;
+            event.non_private = !self.wild || self.random.pick(8) > 0;
             event.av_vis = event.non_private && self.random.pick(3) == 0;
             let mut access = MemoryAccess { non_private: event.non_private, ..SHARED };
             let scope = event.av_vis.then_some(scope);
