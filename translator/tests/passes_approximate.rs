@@ -10,6 +10,9 @@ use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, 
 use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::target::Facts;
 
+/// An operation, and what it is to compute.
+type Case = (fn(Value, Value) -> Op, fn(f64) -> f64);
+
 /// A device of which nothing is known but perhaps that it keeps denormals, with a function of two numbers.
 struct Device {
     ty: Type,
@@ -122,7 +125,7 @@ fn logarithms() {
 
 #[test]
 fn angles() {
-    let cases: [(fn(Value, Value) -> Op, fn(f64) -> f64); 2] =
+    let cases: [Case; 2] =
         [(|x, _| Op::Unary(Unary::SinApprox, x), f64::sin), (|x, _| Op::Unary(Unary::CosApprox, x), f64::cos)];
     for (op, reference) in cases {
         for mut device in devices(op) {
@@ -156,7 +159,7 @@ fn quotients() {
 
 #[test]
 fn whole_numbers() {
-    let cases: [(fn(Value, Value) -> Op, fn(f64) -> f64); 4] = [
+    let cases: [Case; 4] = [
         (|x, _| Op::Unary(Unary::Trunc, x), f64::trunc),
         (|x, _| Op::Unary(Unary::RoundEven, x), f64::round_ties_even),
         (|x, _| Op::Unary(Unary::Floor, x), f64::floor),

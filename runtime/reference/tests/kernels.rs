@@ -1,5 +1,7 @@
 //! Translated PTX kernels on the reference device, in all its modes: right ones are silent, wrong ones are found out.
 
+#![allow(clippy::result_large_err, reason = "it is the device's own error")]
+
 use ptx2spv_reference::{Bound, Config, Device, Dispatch, Finding, FindingKind, Mode};
 use ptx2spv_translator::interface::{push_constant, spec_id};
 use ptx2spv_translator::{Options, Program, Source, Target};
