@@ -43,7 +43,7 @@ impl Device {
     /// device stands in; [`Device::fallback`] says why.
     ///
     /// # Errors
-    /// Those of [`Instance::new`], [`Instance::open`] and [`ReferenceOptions::config`].
+    /// Those of [`Instance::new`], [`Instance::open`] and [`ReferenceOptions::config`](crate::ReferenceOptions::config).
     pub fn open(selector: &DeviceSelector) -> Result<Self, Error> {
         Self::open_with(selector, &InstanceOptions::default())
     }
