@@ -177,12 +177,8 @@ impl Facts {
     pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, ..Facts::ALL };
 
     /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
-    pub const CHECKED: Facts = Facts {
-        sqrt_f32_rounded: false,
-        sqrt_f64_rounded: false,
-        approximations_close: false,
-        ..Facts::REFERENCE
-    };
+    pub const CHECKED: Facts =
+        Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, approximations_close: false, ..Facts::REFERENCE };
 
     /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
     /// subnormal ones included: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication
