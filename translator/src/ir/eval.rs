@@ -142,6 +142,8 @@ impl Machine {
             }
             Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
+            // No device has it.
+            Op::Rounded(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
         })
     }

@@ -5,7 +5,7 @@
 //! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
 //! * `Break` stands inside a loop and ends its list.
 
-use super::{Access, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+use super::{Access, Arithmetic, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
 
 /// Returns the first broken invariant in words.
 pub fn verify(function: &Function) -> Result<(), String> {
@@ -162,6 +162,19 @@ impl Checker<'_> {
                     return Err("fma on integers".into());
                 }
                 [a, b, c].into_iter().try_for_each(|operand| self.expect(operand, ty))
+            }
+            Op::Rounded(_, arithmetic) => {
+                let narrow = matches!(arithmetic, Arithmetic::Narrow(_));
+                if !matches!((ty, narrow), (Type::F32, _) | (Type::F64, false)) {
+                    return Err(format!("not arithmetic on {ty:?}"));
+                }
+                let from = if narrow { Type::F64 } else { ty };
+                let mut result = Ok(());
+                arithmetic.any(|operand| {
+                    result = self.expect(operand, from);
+                    result.is_err()
+                });
+                result
             }
             Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
             Op::Builtin(Builtin::PushConstant(offset)) => match ty {

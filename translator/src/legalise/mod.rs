@@ -9,7 +9,7 @@ mod exp2;
 mod fma;
 mod generic;
 mod loop_budget;
-mod soft;
+mod rounded;
 mod sqrt;
 
 use crate::ir::Function;
@@ -22,6 +22,8 @@ pub use loop_budget::report_cut_loops;
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
+    // Before the others: what it makes of a rounded operation may contain theirs.
+    rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);

@@ -6,7 +6,8 @@
 use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
-use crate::ir::{Binary, Compare, Type, Unary, Value};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Arithmetic, Binary, Compare, Rounding, Type, Unary, Value};
 
 /// The NaN that NVIDIA hardware produces in single precision.
 const CANONICAL_NAN_F32: u64 = 0x7fff_ffff;
@@ -70,67 +71,89 @@ fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType, result: Val
     l.set(i, 0, ty, bits)
 }
 
-fn binary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+/// The rounding that the modifiers ask for.
+pub fn rounding(i: &Instruction) -> Rounding {
+    match i.modifiers.one_of(&["rz", "rm", "rp"]) {
+        Some("rz") => Rounding::TowardZero,
+        Some("rm") => Rounding::Down,
+        Some(_) => Rounding::Up,
+        None => Rounding::NearestEven,
+    }
+}
+
+/// An operation on operands that are all of the first type, rounded as the modifiers say.
+fn arithmetic<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operation: impl FnOnce(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
+) -> Result {
     let ty = i.modifiers.ty(0);
-    let flush = i.modifiers.has("ftz");
-    let a = operand(l, i, 1, ty, flush)?;
-    let b = operand(l, i, 2, ty, flush)?;
-    let result = l.b.binary(op, a, b);
+    let operands = operands(l, i, ty)?;
+    let operation = operation(l, operands);
+    let result = l.b.rounded(rounding(i), operation);
     finish(l, i, ty, result)
+}
+
+/// The first operands as floats, flushed if the modifiers ask for it.
+fn operands<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<[Value; N]> {
+    let flush = i.modifiers.has("ftz");
+    let mut values = Vec::with_capacity(N);
+    for index in 1..=N {
+        values.push(operand(l, i, index, ty, flush)?);
+    }
+    values.try_into().map_err(|_| Diagnostic::internal("operands that are not as many as asked for", i.span))
 }
 
 /// `add`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FAdd)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Add(a, b))
 }
 
 /// `sub`
 pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FSub)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Sub(a, b))
 }
 
 /// `mul`
 pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FMul)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Mul(a, b))
 }
 
-/// `div.rn`
+/// `div` as IEEE 754 has it.
 pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FDiv)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b))
 }
 
 /// `div.full` and `div.approx` (2 ulp in the manual's range, Vulkan's bound is 2.5).
 pub fn div_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FDivApprox)
+    let ty = i.modifiers.ty(0);
+    let [a, b] = operands(l, i, ty)?;
+    let result = l.b.binary(Binary::FDivApprox, a, b);
+    finish(l, i, ty, result)
 }
 
 /// `fma`, and `mad` on floats, which has been the same since sm_20.
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let flush = i.modifiers.has("ftz");
-    let a = operand(l, i, 1, ty, flush)?;
-    let b = operand(l, i, 2, ty, flush)?;
-    let c = operand(l, i, 3, ty, flush)?;
-    let result = l.b.fma(a, b, c);
-    finish(l, i, ty, result)
+    arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-fn reciprocal(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
-    let one = if ty.bits() == 64 { l.b.f64(1.0) } else { l.b.f32(1.0) };
-    let result = l.b.binary(op, one, a);
-    finish(l, i, ty, result)
+/// 1.0 of a type.
+fn one(l: &mut Lowering<'_, '_>, ty: ScalarType) -> Value {
+    if ty.bits() == 64 { l.b.f64(1.0) } else { l.b.f32(1.0) }
 }
 
-/// `rcp.rn`
+/// `rcp` as IEEE 754 has it.
 pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    reciprocal(l, i, Binary::FDiv)
+    arithmetic(l, i, |l, [a]| Arithmetic::Div(one(l, i.modifiers.ty(0)), a))
 }
 
 /// `rcp.approx`
 pub fn rcp_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    reciprocal(l, i, Binary::FDivApprox)
+    let ty = i.modifiers.ty(0);
+    let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
+    let one = one(l, ty);
+    let result = l.b.binary(Binary::FDivApprox, one, a);
+    finish(l, i, ty, result)
 }
 
 fn unary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
@@ -140,9 +163,9 @@ fn unary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
     finish(l, i, ty, result)
 }
 
-/// `sqrt.rn`
+/// `sqrt` as IEEE 754 has it.
 pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::Sqrt)
+    arithmetic(l, i, |_, [a]| Arithmetic::Sqrt(a))
 }
 
 /// `sqrt.approx`

@@ -1,57 +1,14 @@
-//! Parts of float arithmetic on integers: taking floats apart, rounding and putting them together.
+//! Floats taken apart, rounded and put together.
 //!
 //! Everything is computed on `I64`, whatever the format, and everything is exact: nothing here relies on the device's
 //! float arithmetic. Exponents are biased and in `I32`.
 
-use crate::ir::{Builder, Type, Value};
-
-/// A binary format of IEEE 754.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
-    /// Its type.
-    pub ty: Type,
-    /// Bits of a significand, the implied one included.
-    pub precision: u32,
-    /// What exponents are biased by.
-    pub bias: u32,
-    /// The NaN that NVIDIA's hardware gives.
-    pub nan: u64,
-}
-
-/// `F32`.
-pub const SINGLE: Format = Format { ty: Type::F32, precision: 24, bias: 127, nan: 0x7fff_ffff };
-/// `F64`.
-pub const DOUBLE: Format = Format { ty: Type::F64, precision: 53, bias: 1023, nan: 0xfff8_0000_0000_0000 };
+use super::rounding::{Overflow, overflowed, round_kept};
+use super::{Format, SINGLE};
+use crate::ir::{Builder, Rounding, Type, Value};
 
 /// Bit at which [`round`] takes the leading one of significands.
 pub const LEADING: u32 = 62;
-
-impl Format {
-    /// The format of a type; `F64`'s for any but `F32`.
-    pub fn of(ty: Type) -> Format {
-        if ty == Type::F32 { SINGLE } else { DOUBLE }
-    }
-
-    /// The bit of the sign.
-    pub fn sign(self) -> u64 {
-        (self.hidden() << 1) * (u64::from(self.bias) + 1)
-    }
-
-    /// The bit that normal numbers imply.
-    pub fn hidden(self) -> u64 {
-        1 << (self.precision - 1)
-    }
-
-    /// Bits of infinity; what is above it (without the sign) is NaN.
-    pub fn infinity(self) -> u64 {
-        self.hidden() * u64::from(self.top_exponent())
-    }
-
-    /// The exponent of infinities and NaNs.
-    pub fn top_exponent(self) -> u32 {
-        2 * self.bias + 1
-    }
-}
 
 /// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
 pub struct Parts {
@@ -72,7 +29,7 @@ impl Parts {
     pub fn of(b: &mut Builder<'_>, float: Value) -> Parts {
         let format = Format::of(b.type_of(float));
         let mut bits = b.bits(float);
-        if format.ty == Type::F32 {
+        if format == SINGLE {
             bits = b.zero_extend(bits);
         }
         let magnitude = b.and_const(bits, format.sign() - 1);
@@ -123,8 +80,11 @@ pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
 pub fn unless_nan(b: &mut Builder<'_>, format: Format, is_nan: Value, bits: Value) -> Value {
     let nan = b.i64(format.nan);
     let bits = b.select(is_nan, nan, bits);
-    let bits = if format.ty == Type::F32 { b.truncate(bits) } else { bits };
-    b.bitcast(bits, format.ty)
+    if format != SINGLE {
+        return b.bitcast(bits, Type::F64);
+    }
+    let bits = b.truncate(bits);
+    b.bitcast(bits, Type::F32)
 }
 
 /// Number of zeros above the highest one of an `I64`, in `I32`; 64 for zero.
@@ -145,17 +105,31 @@ pub fn stick(b: &mut Builder<'_>, value: Value, lost: Value) -> Value {
     b.or(value, lost)
 }
 
-/// The magnitude bits nearest to `significand * 2^(exponent - bias - LEADING)`, ties to even, where the significand's
-/// leading one is bit [`LEADING`], its lowest bit stands for all that are lost, and the result is normal.
-pub fn round_normal(b: &mut Builder<'_>, format: Format, exponent: Value, significand: Value) -> Value {
+/// The magnitude bits of `significand * 2^(exponent - bias - LEADING)`, rounded, where the significand's leading one is
+/// bit [`LEADING`], its lowest bit stands for all that are lost, and the result is normal. `negative` is the sign.
+pub fn round_normal(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    negative: Value,
+    exponent: Value,
+    significand: Value,
+) -> Value {
     // The leading one, which isn't masked out, adds one to the exponent.
     let below = b.sub_const(exponent, 1);
-    round_above(b, format, below, significand)
+    round_above(b, format, rounding, negative, below, significand)
 }
 
 /// The same for any exponent, giving subnormals and infinities too. A significand of zero wants an exponent of at most
 /// zero.
-pub fn round(b: &mut Builder<'_>, format: Format, exponent: Value, significand: Value) -> Value {
+pub fn round(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    negative: Value,
+    exponent: Value,
+    significand: Value,
+) -> Value {
     let one = b.i32(1);
     let zero = b.i32(0);
     let is_subnormal = b.slt(exponent, one);
@@ -164,10 +138,10 @@ pub fn round(b: &mut Builder<'_>, format: Format, exponent: Value, significand: 
     let significand = shift_right_sticking(b, significand, missing);
     let below = b.sub_const(exponent, 1);
     let below = b.select(is_subnormal, zero, below);
-    let finite = round_above(b, format, below, significand);
+    let finite = round_above(b, format, rounding, negative, below, significand);
     let top = b.i32(format.top_exponent());
     let overflows = b.sle(top, exponent);
-    let infinity = b.i64(format.infinity());
+    let infinity = overflowed(b, format, rounding, Overflow::Rounded, negative, finite);
     b.select(overflows, infinity, finite)
 }
 
@@ -185,14 +159,19 @@ fn shift_right_sticking(b: &mut Builder<'_>, value: Value, amount: Value) -> Val
 
 /// Rounds a significand and adds it to an exponent one below its own, so that its leading one (and a carry out of
 /// rounding) count it up.
-fn round_above(b: &mut Builder<'_>, format: Format, exponent: Value, significand: Value) -> Value {
+fn round_above(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    negative: Value,
+    exponent: Value,
+    significand: Value,
+) -> Value {
     let dropped = LEADING + 1 - format.precision;
-    let odd = b.shr(significand, dropped);
-    let odd = b.and_const(odd, 1);
-    let rounded = b.add(significand, odd);
-    let rounded = b.add_const(rounded, (1 << (dropped - 1)) - 1);
-    let rounded = b.shr(rounded, dropped);
+    let kept = b.shr(significand, dropped);
+    let lost = b.shl(significand, u64::BITS - dropped);
     let exponent = b.zero_extend(exponent);
     let exponent = b.shl(exponent, format.precision - 1);
-    b.add(exponent, rounded)
+    let cut = b.add(exponent, kept);
+    round_kept(b, rounding, negative, cut, lost)
 }
