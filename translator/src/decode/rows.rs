@@ -5,7 +5,7 @@
 
 use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
-use crate::lower::{Lowering, atomics, compare, convert, float, integer, logic, memory, movement};
+use crate::lower::{Lowering, atomics, compare, convert, extended, float, integer, logic, memory, movement};
 
 use crate::decode::program::Instruction;
 
@@ -47,6 +47,14 @@ rows! {
     "brev.(b32|b64)", "d a" => lower(integer::brev);
     "bfe.(u32|u64|s32|s64)", "d a b:u32 c:u32" => lower(integer::bfe);
     "bfi.(b32|b64)", "d a b c:u32 e:u32" => lower(integer::bfi);
+
+    // Extended precision
+    "add.cc.(u32|s32|u64|s64)", "d a b" => lower(extended::add);
+    "addc{.cc}.(u32|s32|u64|s64)", "d a b" => lower(extended::addc);
+    "sub.cc.(u32|s32|u64|s64)", "d a b" => lower(extended::sub);
+    "subc{.cc}.(u32|s32|u64|s64)", "d a b" => lower(extended::subc);
+    "mad.(hi|lo).cc.(u32|s32|u64|s64)", "d a b c" => lower(extended::mad);
+    "madc.(hi|lo){.cc}.(u32|s32|u64|s64)", "d a b c" => lower(extended::madc);
 
     // Floating point
     "add{.rn}{.ftz}{.sat}.f32", "d a b" => lower(float::add);

@@ -74,7 +74,7 @@ fn extremum(
 }
 
 /// The product's part that `.lo`, `.hi` or `.wide` asks for, and the type of the result.
-fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
+pub(super) fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
     let ty = i.modifiers.ty(0);
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;

@@ -7,6 +7,7 @@
 pub mod atomics;
 pub mod compare;
 pub mod convert;
+pub mod extended;
 pub mod float;
 pub mod integer;
 pub mod logic;
@@ -101,6 +102,12 @@ impl Lowering<'_, '_> {
     pub fn register(&mut self, register: Reg) -> Value {
         let var = self.variable(register);
         self.b.get(var)
+    }
+
+    /// The variable that holds the carry flag `CC.CF`.
+    pub fn carry(&mut self) -> Var {
+        let function = &mut *self.b.function;
+        *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
     }
 
     /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.
