@@ -16,6 +16,7 @@ from generator import (
     logic,
     memory,
     movement,
+    packed,
 )
 from generator.values import tables
 
@@ -32,7 +33,8 @@ def main():
         old.unlink()
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
-    modules = (integer, extended, floats, compare, logic, convert, approximate, memory, movement, atomics, control)
+    arithmetic = (integer, extended, packed, floats, compare, logic, convert, approximate)
+    modules = (*arithmetic, memory, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

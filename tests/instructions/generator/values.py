@@ -226,6 +226,17 @@ def tables():
     for bits in (32, 64):
         for name, column in zip("abc", word_triples(bits, random.Random(f"words {bits}"))):
             put(f"w{bits}_{name}", bits, column)
+    rng = random.Random("word fields")
+    # Every edge of a position against every edge of a length; `offset` counts bits in either direction.
+    positions = [0, 1, 2, 15, 16, 30, 31, 32, 33, 64, 256, mask(32)]
+    lengths = [0, 1, 2, 16, 30, 31, 32, 33, 255, 1 << 31]
+    pairs = [(position, length) for position in positions for length in lengths]
+    pairs += [(rng.randrange(0, 34), rng.randrange(0, 34)) for _ in range(WORDS - len(pairs))]
+    put("word_position", 32, [position for position, _ in pairs])
+    put("word_length", 32, [length for _, length in pairs])
+    offsets = [*range(-20, 21), 32, 33, -32, -33, mask(31), 1 << 31, (1 << 31) + 1]
+    offsets = [offset & mask(32) for offset in offsets]
+    put("word_offset", 32, fill(offsets, WORDS, lambda: rng.randrange(-9, 10) & mask(32)))
     for fmt, name in ((F32, "f32"), (F64, "f64")):
         rng = random.Random(name)
         put(f"{name}_u", fmt.bits, float_units(fmt, rng))

@@ -12,6 +12,7 @@
 //! | `V`, `v` | destination or source of `ld` and `st`: as `D` or `A`, or a vector of them |
 //! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
 //! | `p\|q` | predicate destination, optionally a second one |
+//! | `d\|p` | destination as `d`, and a predicate destination |
 //! | `!c` | predicate, possibly negated |
 //! | `[a]` | memory operand |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
@@ -61,6 +62,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
         match word {
             "p|q" => return self.predicate_pair(operand),
+            "d|p" => return self.value_and_predicate(operand, modifiers.ty(0)),
             "@" => return self.label_operand(operand),
             "[a]" => return self.address(operand),
             _ => {}
@@ -341,6 +343,18 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
+    fn value_and_predicate(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
+        match operand {
+            ast::Operand::Pair(pair, _) if !matches!(pair[1], ast::Operand::Sink(_)) => {
+                let [first, second] = pair.as_ref();
+                let first = self.destination(first, ty, ScalarType::fits)?;
+                let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
+                Ok(Operand::Pair(Box::new([first, second])))
+            }
+            other => Err(Diagnostic::invalid("expected a destination and a predicate, `d|p`", other.span())),
+        }
+    }
+
     fn predicate_source(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
         match operand {
             ast::Operand::Not(name) => match self.register(*name, ScalarType::Pred, ScalarType::fits)? {
@@ -425,7 +439,7 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
     let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is no constant of type {ty}"), span));
     match (constant, ty.class()) {
         (ast::Constant::Int { bits, .. }, Class::Predicate) => Ok(u64::from(bits != 0)),
-        (ast::Constant::Int { .. }, Class::Float) => refuse("an integer"),
+        (ast::Constant::Int { .. }, Class::Float | Class::Packed) => refuse("an integer"),
         (ast::Constant::Int { bits, .. }, _) => {
             let width = ty.bits();
             if width >= 64 {

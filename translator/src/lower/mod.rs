@@ -8,11 +8,13 @@ pub mod atomics;
 pub mod compare;
 pub mod convert;
 pub mod extended;
+pub mod fields;
 pub mod float;
 pub mod integer;
 pub mod logic;
 pub mod memory;
 pub mod movement;
+pub mod packed;
 pub mod special;
 
 use crate::cfg::{Frame, Layout};
