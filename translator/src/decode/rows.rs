@@ -138,8 +138,8 @@ rows! {
     "xor.(pred|b16|b32|b64)", "d a b" => lower(logic::xor);
     "not.(pred|b16|b32|b64)", "d a" => lower(logic::not);
     "cnot.(b16|b32|b64)", "d a" => lower(logic::cnot);
-    "lop3.b32", "d a b c e:u32" => lower(logic::lop3);
-    "lop3.(and|or).b32", "d|p a b c e:u32 !c" => lower(logic::lop3_predicate);
+    "lop3.b32", "d_ a b c e:u32" => lower(logic::lop3);
+    "lop3.(and|or).b32", "d_|p a b c e:u32 !c" => lower(logic::lop3_predicate);
     "shf.(l|r).(clamp|wrap).b32", "d a b c:u32" => lower(logic::shf);
     "shl.(b16|b32|b64)", "d a b:u32" => lower(logic::shl);
     "shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a b:u32" => lower(logic::shr);
@@ -170,11 +170,11 @@ rows! {
     "prefetchu.L1", "[a]" => Nothing;
 
     // Synchronisation
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64)", "d [a] b c" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d_ [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64)", "d_ [a] b c" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d_ [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "d_ [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d_ [a] b" => lower(atomics::atom);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor).(b32|b64)", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "[a] b" => lower(atomics::red);
