@@ -1,9 +1,23 @@
 #!/usr/bin/env python3
 """Writes the PTX files, case files and operand tables of this folder. See README.md."""
 
+import shutil
 from pathlib import Path
 
-from generator import approximate, atomics, compare, control, convert, floats, integer, logic, memory, movement
+from generator import (
+    approximate,
+    atomics,
+    compare,
+    control,
+    convert,
+    extended,
+    floats,
+    integer,
+    logic,
+    memory,
+    movement,
+    packed,
+)
 from generator.values import tables
 
 
@@ -17,8 +31,11 @@ def main():
     # Families that were renamed must leave nothing behind.
     for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
         old.unlink()
+    shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
-    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics, control):
+    arithmetic = (integer, extended, packed, floats, compare, logic, convert, approximate)
+    modules = (*arithmetic, memory, movement, atomics, control)
+    for module in modules:
         for family in module.families(contents):
             total += family.write(folder)
     print(f"{total} cases")

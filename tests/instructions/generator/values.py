@@ -12,6 +12,8 @@ from .exact import F32, F64
 
 # One element per thread. Not a multiple of a warp, so that the kernels' bound check takes part.
 COUNT = 60
+# The same for the tables of words, which hold bytes and half-words too.
+WORDS = 128
 
 
 def mask(bits):
@@ -58,6 +60,22 @@ def integer_triples(bits, rng):
     while len(triples) < COUNT:
         triples.append(tuple(rng.getrandbits(bits) >> rng.choice((0, 0, bits // 2)) for _ in range(3)))
     return [[value & mask(bits) for value in column] for column in zip(*triples)]
+
+
+def word_triples(bits, rng):
+    """Operands a, b, c of instructions that add up carries or take words apart: numbers, then half-words, then bytes."""
+    columns = integer_triples(bits, rng)
+    packed = {
+        16: [0, 1, 2, 0x7FFE, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF, 0x00FF, 0xFF00],
+        8: [0, 1, 2, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF],
+    }
+
+    def join(size):
+        parts = [rng.choice([*packed[size], rng.getrandbits(size)]) for _ in range(bits // size)]
+        return sum(part << (size * place) for place, part in enumerate(parts))
+
+    sizes = [16] * ((WORDS - COUNT) // 2) + [8] * ((WORDS - COUNT + 1) // 2)
+    return [column + [join(size) for size in sizes] for column in columns]
 
 
 def integer_units(bits, rng):
@@ -205,6 +223,20 @@ def tables():
                 put(f"i{bits}_{name}", bits, column)
             for name, column in zip("xy", compare_pairs_int(bits, rng)):
                 put(f"i{bits}_{name}", bits, column)
+    for bits in (32, 64):
+        for name, column in zip("abc", word_triples(bits, random.Random(f"words {bits}"))):
+            put(f"w{bits}_{name}", bits, column)
+    rng = random.Random("word fields")
+    # Every edge of a position against every edge of a length; `offset` counts bits in either direction.
+    positions = [0, 1, 2, 15, 16, 30, 31, 32, 33, 64, 256, mask(32)]
+    lengths = [0, 1, 2, 16, 30, 31, 32, 33, 255, 1 << 31]
+    pairs = [(position, length) for position in positions for length in lengths]
+    pairs += [(rng.randrange(0, 34), rng.randrange(0, 34)) for _ in range(WORDS - len(pairs))]
+    put("word_position", 32, [position for position, _ in pairs])
+    put("word_length", 32, [length for _, length in pairs])
+    offsets = [*range(-20, 21), 32, 33, -32, -33, mask(31), 1 << 31, (1 << 31) + 1]
+    offsets = [offset & mask(32) for offset in offsets]
+    put("word_offset", 32, fill(offsets, WORDS, lambda: rng.randrange(-9, 10) & mask(32)))
     for fmt, name in ((F32, "f32"), (F64, "f64")):
         rng = random.Random(name)
         put(f"{name}_u", fmt.bits, float_units(fmt, rng))

@@ -5,7 +5,9 @@
 
 use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
-use crate::lower::{Lowering, atomics, compare, convert, float, integer, logic, memory, movement};
+use crate::lower::{
+    Lowering, atomics, compare, convert, extended, fields, float, integer, logic, memory, movement, packed,
+};
 
 use crate::decode::program::Instruction;
 
@@ -39,14 +41,34 @@ rows! {
     "rem.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::rem);
     "abs.(s16|s32|s64)", "d a" => lower(integer::abs);
     "neg.(s16|s32|s64)", "d a" => lower(integer::neg);
-    "min.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::min);
-    "max.(u16|u32|u64|s16|s32|s64)", "d a b" => lower(integer::max);
+    "min.(u16|u32|u64|s16|s64)", "d a b" => lower(integer::min);
+    "min{.relu}.s32", "d a b" => lower(integer::min);
+    "max.(u16|u32|u64|s16|s64)", "d a b" => lower(integer::max);
+    "max{.relu}.s32", "d a b" => lower(integer::max);
+    "add.(u16x2|s16x2)", "d a b" => lower(packed::add);
+    "min.u16x2", "d a b" => lower(packed::min);
+    "min{.relu}.s16x2", "d a b" => lower(packed::min);
+    "max.u16x2", "d a b" => lower(packed::max);
+    "max{.relu}.s16x2", "d a b" => lower(packed::max);
+    "dp4a.(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => lower(packed::dp4a);
+    "dp2a.(lo|hi).(u32|s32).(u32|s32)", "d:u32 a:u32 b:u32 c:u32" => lower(packed::dp2a);
     "popc.(b32|b64)", "d:u32 a" => lower(integer::popc);
     "clz.(b32|b64)", "d:u32 a" => lower(integer::clz);
     "bfind{.shiftamt}.(u32|u64|s32|s64)", "d:u32 a" => lower(integer::bfind);
     "brev.(b32|b64)", "d a" => lower(integer::brev);
-    "bfe.(u32|u64|s32|s64)", "d a b:u32 c:u32" => lower(integer::bfe);
-    "bfi.(b32|b64)", "d a b c:u32 e:u32" => lower(integer::bfi);
+    "bfe.(u32|u64|s32|s64)", "d a b:u32 c:u32" => lower(fields::bfe);
+    "bfi.(b32|b64)", "d a b c:u32 e:u32" => lower(fields::bfi);
+    "bmsk.(clamp|wrap).b32", "d:u32 a:u32 b:u32" => lower(fields::bmsk);
+    "szext.(clamp|wrap).(u32|s32)", "d a b:u32" => lower(fields::szext);
+    "fns.b32", "d a b c" => lower(fields::fns);
+
+    // Extended precision
+    "add.cc.(u32|s32|u64|s64)", "d a b" => lower(extended::add);
+    "addc{.cc}.(u32|s32|u64|s64)", "d a b" => lower(extended::addc);
+    "sub.cc.(u32|s32|u64|s64)", "d a b" => lower(extended::sub);
+    "subc{.cc}.(u32|s32|u64|s64)", "d a b" => lower(extended::subc);
+    "mad.(hi|lo).cc.(u32|s32|u64|s64)", "d a b c" => lower(extended::mad);
+    "madc.(hi|lo){.cc}.(u32|s32|u64|s64)", "d a b c" => lower(extended::madc);
 
     // Floating point
     "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::add);
@@ -86,14 +108,22 @@ rows! {
     "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "d:pred a" => lower(float::testp);
 
     // Comparison and selection
-    "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "p|q a b" => lower(compare::setp);
-    "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "p|q a b !c" => lower(compare::setp);
+    "setp.(eq|ne).(b16|b32|b64)", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne).(and|or|xor).(b16|b32|b64)", "p|q a b !c" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge).(s16|s32|s64)", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge).(and|or|xor).(s16|s32|s64)", "p|q a b !c" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(u16|u32|u64)", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(u16|u32|u64)", "p|q a b !c" => lower(compare::setp);
     "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.f32", "p|q a b" => lower(compare::setp);
     "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.f32", "p|q a b !c" => lower(compare::setp);
     "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).f64", "p|q a b" => lower(compare::setp);
     "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).f64", "p|q a b !c" => lower(compare::setp);
-    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a:1 b:1" => lower(compare::set);
-    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne).(u32|s32|f32).(b16|b32|b64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne).(and|or|xor).(u32|s32|f32).(b16|b32|b64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge).(u32|s32|f32).(s16|s32|s64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge).(and|or|xor).(u32|s32|f32).(s16|s32|s64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(u32|s32|f32).(u16|u32|u64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(u32|s32|f32).(u16|u32|u64)", "d a:1 b:1 !c" => lower(compare::set);
     "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.(u32|s32|f32).f32", "d a:1 b:1" => lower(compare::set);
     "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.(u32|s32|f32).f32", "d a:1 b:1 !c" => lower(compare::set);
     "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(u32|s32|f32).f64", "d a:1 b:1" => lower(compare::set);
@@ -108,7 +138,8 @@ rows! {
     "xor.(pred|b16|b32|b64)", "d a b" => lower(logic::xor);
     "not.(pred|b16|b32|b64)", "d a" => lower(logic::not);
     "cnot.(b16|b32|b64)", "d a" => lower(logic::cnot);
-    "lop3.b32", "d a b c e:u32" => lower(logic::lop3);
+    "lop3.b32", "d_ a b c e:u32" => lower(logic::lop3);
+    "lop3.(and|or).b32", "d_|p a b c e:u32 !c" => lower(logic::lop3_predicate);
     "shf.(l|r).(clamp|wrap).b32", "d a b c:u32" => lower(logic::shf);
     "shl.(b16|b32|b64)", "d a b:u32" => lower(logic::shl);
     "shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a b:u32" => lower(logic::shr);
@@ -125,6 +156,8 @@ rows! {
     "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f64.f64", "D A:1" => lower(convert::float_to_float);
     "cvt{.ftz}{.sat}.f64.f32", "D A:1" => lower(convert::float_to_float);
     "cvt.rn{.ftz}{.sat}.f32.f64", "D A:1" => lower(convert::float_to_float);
+    "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => lower(packed::pack);
+    "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => lower(packed::pack);
     "ld{.weak}{.global|.shared|.shared::cta|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
     "ld.volatile{.global|.shared|.shared::cta|.local|.const|.param}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
     "ld.(relaxed|acquire).(cta|cluster|gpu|sys){.global|.shared|.shared::cta}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
@@ -137,11 +170,11 @@ rows! {
     "prefetchu.L1", "[a]" => Nothing;
 
     // Synchronisation
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64)", "d [a] b c" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "d [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d_ [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64)", "d_ [a] b c" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d_ [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "d_ [a] b" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d_ [a] b" => lower(atomics::atom);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor).(b32|b64)", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "[a] b" => lower(atomics::red);
