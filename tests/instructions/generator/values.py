@@ -7,6 +7,7 @@ parts come from a fixed seed, so that a second run writes the same bytes.
 import math
 import random
 import struct
+from fractions import Fraction
 
 from .exact import F32, F64
 
@@ -95,7 +96,8 @@ def float_edges(fmt):
 
 
 def float_value(fmt, value):
-    return f32(value) if fmt is F32 else f64(value)
+    """Bits of the number of a format nearest to a Python float."""
+    return fmt.round(Fraction(value), math.copysign(1, value) < 0)
 
 
 def float_triples(fmt, rng):
@@ -136,6 +138,34 @@ def float_triples(fmt, rng):
         choice = lambda: rng.choice([rng.choice(edges), near(), near(), rng.getrandbits(fmt.bits)])
         triples.append((choice(), choice(), choice()))
     return [list(column) for column in zip(*triples)]
+
+
+def directed_triples(fmt, rng):
+    """Operands of what rounds to one side: inexact by next to nothing, close to both ends of the format, cancelling."""
+    columns = float_triples(fmt, rng)
+    one, sign, ulp = fmt.bias << fmt.fraction, fmt.sign, 1 << fmt.fraction
+    tiny, huge = fmt.smallest_normal, fmt.infinity - 1
+    # Products just below the least normal number, at either side of where they round up to it.
+    low = (fmt.bias - (fmt.bias - 1) // 2) << fmt.fraction
+    other = (fmt.bias - (fmt.bias - 1) + (fmt.bias - 1) // 2) << fmt.fraction
+    triples = [
+        (one, 1, sign | 1), (one, sign | 1, 1), (one + 1, one + 1, 1), (huge, 1, sign | 1), (huge, sign | 1, tiny),
+        (huge, one + 1, sign | 1), (sign | huge, one + 1, 1), (huge, one, one), (sign | huge, one, sign | one),
+        (tiny, one - 1, 0), (tiny, sign | (one - 1), 0), (tiny + 1, one - 1, sign), (tiny, tiny, 0), (tiny, tiny, sign),
+        (sign | tiny, tiny, 0), (1, 1, 0), (1, sign | 1, 0), (tiny, tiny, 1), (tiny, sign | tiny, 1),
+        (tiny, tiny, sign | 1), (huge, huge, one), (sign | huge, huge, one), (one, one, sign | one),
+        (one, sign | one, one), (sign | one, one, one), (one + 1, one, sign | (one + 1)), (0, sign, 0), (sign, 0, sign),
+        (0, one, sign), (sign, one, 0), (sign, one, sign), (one, one + ulp, one - 1), (one - 1, one - 1, tiny),
+        (low | (ulp - 1), other, 0), (low | (ulp - 1), other | 1, 0), (low | (ulp - 2), other | 1, 0),
+        (low | (ulp - 1), sign | other | 1, 0), (one + ulp + (ulp >> 1), one + 5, one), (3, one + ulp, tiny),
+    ]
+    for index in range(2 * WORDS - len(columns[0]) - len(triples)):
+        near = lambda spread: (
+            rng.getrandbits(1) * sign | one + (rng.randrange(-spread, spread + 1) << fmt.fraction)
+        ) ^ rng.getrandbits(fmt.fraction)
+        limit = min(fmt.bias - 1, 40)
+        triples.append((near(3), near(3), near(3)) if index % 2 else (near(limit), near(limit), near(limit)))
+    return [column + list(more) for column, more in zip(columns, zip(*triples))]
 
 
 def float_units(fmt, rng):
@@ -242,6 +272,8 @@ def tables():
         put(f"{name}_u", fmt.bits, float_units(fmt, rng))
         for column_name, column in zip("abc", float_triples(fmt, rng)):
             put(f"{name}_{column_name}", fmt.bits, column)
+        for column_name, column in zip("abc", directed_triples(fmt, random.Random(f"directed {name}"))):
+            put(f"{name}_d{column_name}", fmt.bits, column)
         for column_name, column in zip("xy", compare_pairs_float(fmt, rng)):
             put(f"{name}_{column_name}", fmt.bits, column)
         put(f"{name}_i", fmt.bits, float_to_integer(fmt, rng))
