@@ -12,6 +12,7 @@ from generator import (
     convert,
     extended,
     floats,
+    half,
     integer,
     logic,
     memory,
@@ -24,20 +25,20 @@ from generator.values import tables
 def main():
     folder = Path(__file__).resolve().parent
     contents = tables() | approximate.operand_tables()
-    Path(folder, "data").mkdir(exist_ok=True)
-    for name, (bits, values) in contents.items():
-        data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
-        Path(folder, "data", f"{name}.bin").write_bytes(data)
     # Families that were renamed must leave nothing behind.
     for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
         old.unlink()
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
-    arithmetic = (integer, extended, packed, floats, compare, logic, convert, approximate)
+    arithmetic = (integer, extended, packed, floats, half, compare, logic, convert, approximate)
     modules = (*arithmetic, memory, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)
+    Path(folder, "data").mkdir(exist_ok=True)
+    for name, (bits, values) in contents.items():
+        data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
+        Path(folder, "data", f"{name}.bin").write_bytes(data)
     print(f"{total} cases")
 
 

@@ -1,6 +1,6 @@
 """setp, set, selp, slct."""
 
-from .exact import FORMATS, number, width
+from .exact import FORMATS, HALVES, number, width
 from .ptx import Family
 
 ORDER = {
@@ -28,7 +28,7 @@ FLOAT_OPERATORS = [*ORDER, *(f"{operator}u" for operator in ORDER), "num", "nan"
 
 def predicate(operator, ty, ftz):
     """The comparison as a function of the operands' bits."""
-    fmt = FORMATS.get(ty)
+    fmt = FORMATS.get(ty) or HALVES.get(ty)
     if fmt is None:
         function = ORDER[UNSIGNED.get(operator, operator)]
         return lambda a, b: int(function(number(a, ty), number(b, ty)))

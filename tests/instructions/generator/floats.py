@@ -1,7 +1,7 @@
 """IEEE arithmetic on f32 and f64, and what works on their bits: signs, tests, minimum and maximum."""
 
 from . import exact
-from .exact import F32, FORMATS
+from .exact import F32, F64, FORMATS
 from .ptx import Family
 
 
@@ -121,7 +121,7 @@ def extremum(fmt, largest, ftz, propagate):
         if ftz:
             a, b = fmt.flush(a), fmt.flush(b)
         nans = fmt.is_nan(a), fmt.is_nan(b)
-        if all(nans) and fmt is not F32:
+        if all(nans) and fmt is F64:
             return b | fmt.quiet
         if all(nans) or (any(nans) and propagate):
             return fmt.nan

@@ -97,6 +97,10 @@ class Family:
             expect |= {"data": literals(compare or output, expected)}
         self.case(name, entry, args, [expect | (check or {})], block=max(BLOCK, count))
 
+    def operands(self, name, bits, values):
+        """A table of operands that this family alone uses."""
+        self.tables[name] = (bits, values)
+
     def write(self, folder):
         """Writes both files and returns how many cases there are."""
         Path(folder, f"{self.name}.ptx").write_text("".join(self.text))

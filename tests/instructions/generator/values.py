@@ -9,7 +9,7 @@ import random
 import struct
 from fractions import Fraction
 
-from .exact import F32, F64
+from .exact import F32, F64, HALVES
 
 # One element per thread. Not a multiple of a warp, so that the kernels' bound check takes part.
 COUNT = 60
@@ -168,6 +168,20 @@ def directed_triples(fmt, rng):
     return [column + list(more) for column, more in zip(columns, zip(*triples))]
 
 
+def half_tables():
+    """Operands of f16 and bf16, and the same as pairs in words: two rows of a table share one of a pair's."""
+    for name, fmt in HALVES.items():
+        rng = random.Random(f"half {name}")
+        columns = dict(zip("abc", directed_triples(fmt, rng)))
+        columns |= dict(zip("xy", compare_pairs_float(fmt, rng)))
+        # From every part of the format; the rest is left to a test that takes all numbers.
+        columns["u"] = [place << 6 | rng.getrandbits(6) for place in range(1024)]
+        for letter, column in columns.items():
+            yield f"{name}_{letter}", 16, column
+            turned = column[len(column) // 3 :] + column[: len(column) // 3]
+            yield f"{name}x2_{letter}", 32, [low | high << 16 for low, high in zip(column, turned)]
+
+
 def float_units(fmt, rng):
     """Operands of unary instructions, roots among them."""
     numbers = [
@@ -277,6 +291,8 @@ def tables():
         for column_name, column in zip("xy", compare_pairs_float(fmt, rng)):
             put(f"{name}_{column_name}", fmt.bits, column)
         put(f"{name}_i", fmt.bits, float_to_integer(fmt, rng))
+    for name, bits, column in half_tables():
+        put(name, bits, column)
     rng = random.Random("others")
     put("f64_n", 64, narrowing(rng))
     amounts = [

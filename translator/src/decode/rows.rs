@@ -6,7 +6,8 @@
 use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
 use crate::lower::{
-    Lowering, atomics, compare, convert, extended, fields, float, integer, logic, memory, movement, packed,
+    Lowering, atomics, compare, convert, convert_float, convert_packed, extended, fields, float,
+    float_bits, half, integer, logic, memory, movement, packed,
 };
 
 use crate::decode::program::Instruction;
@@ -96,16 +97,34 @@ rows! {
     "cos.approx{.ftz}.f32", "d a" => lower(float::cos);
     "lg2.approx{.ftz}.f32", "d a" => lower(float::lg2);
     "ex2.approx{.ftz}.f32", "d a" => lower(float::ex2);
-    "abs{.ftz}.f32", "d a" => lower(float::abs);
-    "abs.f64", "d a" => lower(float::abs);
-    "neg{.ftz}.f32", "d a" => lower(float::neg);
-    "neg.f64", "d a" => lower(float::neg);
-    "min{.ftz}{.NaN}.f32", "d a b" => lower(float::min);
-    "min.f64", "d a b" => lower(float::min);
-    "max{.ftz}{.NaN}.f32", "d a b" => lower(float::max);
-    "max.f64", "d a b" => lower(float::max);
-    "copysign.(f32|f64)", "d a b" => lower(float::copysign);
-    "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "d:pred a" => lower(float::testp);
+    "abs{.ftz}.(f32|f16|f16x2)", "d a" => lower(float_bits::abs);
+    "abs.(f64|bf16|bf16x2)", "d a" => lower(float_bits::abs);
+    "neg{.ftz}.(f32|f16|f16x2)", "d a" => lower(float_bits::neg);
+    "neg.(f64|bf16|bf16x2)", "d a" => lower(float_bits::neg);
+    "min{.ftz}{.NaN}.(f32|f16|f16x2)", "d a b" => lower(float_bits::min);
+    "min{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => lower(float_bits::min);
+    "min{.NaN}.(bf16|bf16x2)", "d a b" => lower(float_bits::min);
+    "min{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => lower(float_bits::min);
+    "min.f64", "d a b" => lower(float_bits::min);
+    "max{.ftz}{.NaN}.(f32|f16|f16x2)", "d a b" => lower(float_bits::max);
+    "max{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => lower(float_bits::max);
+    "max{.NaN}.(bf16|bf16x2)", "d a b" => lower(float_bits::max);
+    "max{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => lower(float_bits::max);
+    "max.f64", "d a b" => lower(float_bits::max);
+    "copysign.(f32|f64)", "d a b" => lower(float_bits::copysign);
+    "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "d:pred a" => lower(float_bits::testp);
+
+    // Half precision
+    "add{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::add);
+    "add{.rn}.(bf16|bf16x2)", "d a b" => lower(half::add);
+    "sub{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::sub);
+    "sub{.rn}.(bf16|bf16x2)", "d a b" => lower(half::sub);
+    "mul{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::mul);
+    "mul{.rn}.(bf16|bf16x2)", "d a b" => lower(half::mul);
+    "fma.rn{.ftz}{.sat}.(f16|f16x2)", "d a b c" => lower(half::fma);
+    "fma.rn{.ftz}.relu.(f16|f16x2)", "d a b c" => lower(half::fma);
+    "fma.rn{.relu}.(bf16|bf16x2)", "d a b c" => lower(half::fma);
+    "fma.rn.oob{.relu}.(f16|f16x2|bf16|bf16x2)", "d a b c" => lower(half::fma);
 
     // Comparison and selection
     "setp.(eq|ne).(b16|b32|b64)", "p|q a b" => lower(compare::setp);
@@ -128,6 +147,30 @@ rows! {
     "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.(u32|s32|f32).f32", "d a:1 b:1 !c" => lower(compare::set);
     "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(u32|s32|f32).f64", "d a:1 b:1" => lower(compare::set);
     "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).(u32|s32|f32).f64", "d a:1 b:1 !c" => lower(compare::set);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.(f16|f16x2)", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.(f16|f16x2)", "p|q a b !c" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(bf16|bf16x2)", "p|q a b" => lower(compare::setp);
+    "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).(bf16|bf16x2)", "p|q a b !c" => lower(compare::setp);
+    "set.(eq|ne).(f16|bf16).(b16|b32|b64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne).(and|or|xor).(f16|bf16).(b16|b32|b64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge).(f16|bf16).(s16|s32|s64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge).(and|or|xor).(f16|bf16).(s16|s32|s64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(f16|bf16).(u16|u32|u64)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs).(and|or|xor).(f16|bf16).(u16|u32|u64)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.f16.(f16|f32)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.f16.(f16|f32)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(f16|bf16).f64", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).(f16|bf16).f64", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).bf16.(f16|bf16|f32)", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).bf16.(f16|bf16|f32)", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.(u16|s16|u32|s32).f16", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.(u16|s16|u32|s32).f16", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(u16|s16|u32|s32).bf16", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).(u16|s16|u32|s32).bf16", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.ftz}.(f16x2|u32|s32).f16x2", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor){.ftz}.(f16x2|u32|s32).f16x2", "d a:1 b:1 !c" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(bf16x2|u32|s32).bf16x2", "d a:1 b:1" => lower(compare::set);
+    "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan).(and|or|xor).(bf16x2|u32|s32).bf16x2", "d a:1 b:1 !c" => lower(compare::set);
     "selp.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "d a b c:pred" => lower(compare::selp);
     "slct.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64).s32", "d a b c:1" => lower(compare::slct);
     "slct{.ftz}.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64).f32", "d a b c:1" => lower(compare::slct);
@@ -149,13 +192,46 @@ rows! {
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
     "cvta{.to}.(global|shared|shared::cta|local|const|param).(u32|u64)", "d &a" => lower(convert::cvta);
     "isspacep.(global|shared|shared::cta|local|const|param)", "d:pred a:u64" => lower(convert::isspacep);
-    "cvt{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.rn{.ftz}{.sat}.(f32|f64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_float);
-    "cvt.(rni|rzi|rmi|rpi){.ftz}{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(f32|f64)", "D A:1" => lower(convert::float_to_int);
-    "cvt{.rni|.rzi|.rmi|.rpi}{.ftz}{.sat}.f32.f32", "D A:1" => lower(convert::float_to_float);
-    "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f64.f64", "D A:1" => lower(convert::float_to_float);
-    "cvt{.ftz}{.sat}.f64.f32", "D A:1" => lower(convert::float_to_float);
-    "cvt.rn{.ftz}{.sat}.f32.f64", "D A:1" => lower(convert::float_to_float);
+    "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    // `.sat` stands only where the type can't hold all operands.
+    "cvt.sat.u8.(u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.u16.(u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.u32.(u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.u64.(s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.s8.(u8|u16|u32|u64|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.s16.(u16|u32|u64|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.s32.(u32|u64|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.s64.u64", "D A:1" => lower(convert::int_to_int);
+    "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f32.(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert_float::int_to_float);
+    "cvt.(rn|rz|rm|rp){.sat}.(f16|f64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert_float::int_to_float);
+    "cvt.(rn|rz|rm|rp).bf16.(u8|u16|u32|u64|s8|s16|s32|s64)", "d a:1" => lower(convert_float::int_to_float);
+    "cvt.(rni|rzi|rmi|rpi){.ftz}{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).f32", "D A:1" => lower(convert_float::float_to_int);
+    "cvt.(rni|rzi|rmi|rpi){.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(f16|f64)", "D A:1" => lower(convert_float::float_to_int);
+    "cvt.(rni|rzi|rmi|rpi).(u8|u16|u32|u64|s8|s16|s32|s64).bf16", "d a:1" => lower(convert_float::float_to_int);
+    "cvt{.rni|.rzi|.rmi|.rpi}{.ftz}{.sat}.f32.f32", "D A:1" => lower(convert_float::float_to_float);
+    "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f64.f64", "D A:1" => lower(convert_float::float_to_float);
+    "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f16.f16", "D A:1" => lower(convert_float::float_to_float);
+    "cvt{.rni|.rzi|.rmi|.rpi}.bf16.bf16", "d a:1" => lower(convert_float::float_to_float);
+    "cvt{.ftz}{.sat}.f64.f32", "D A:1" => lower(convert_float::float_to_float);
+    "cvt{.ftz}{.sat}.f32.f16", "D A:1" => lower(convert_float::float_to_float);
+    "cvt{.sat}.f64.f16", "D A:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f32.f64", "D A:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f16.f32", "D A:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz){.relu}{.satfinite}.f16.f32", "D A:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz|rm|rp){.sat}.f16.f64", "D A:1" => lower(convert_float::float_to_float);
+    "cvt{.rn|.rz|.rm|.rp}{.ftz}.f32.bf16", "d a:1" => lower(convert_float::float_to_float);
+    "cvt{.rn|.rz|.rm|.rp}.(f64|f16).bf16", "d a:1" => lower(convert_float::float_to_float);
+    "cvt{.rn|.rz|.rm|.rp}.bf16.f16", "d a:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz|rm|rp){.ftz}.bf16.f32", "d a:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz){.relu}{.satfinite}.bf16.f32", "d a:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz|rm|rp).bf16.f64", "d a:1" => lower(convert_float::float_to_float);
+    "cvt.(rn|rz){.relu}.tf32.f32", "d a:1" => lower(convert_float::to_tf32);
+    "cvt.rna{.satfinite}.tf32.f32", "d a:1" => lower(convert_float::to_tf32);
+    "cvt.(rn|rz){.relu}{.satfinite}.f16x2.f32", "D A:1 A:1" => lower(convert_packed::pack);
+    "cvt.(rn|rz){.relu}{.satfinite}.bf16x2.f32", "d a:1 a:1" => lower(convert_packed::pack);
+    "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).f32", "d a:1 a:1" => lower(convert_packed::pack);
+    "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).f16x2", "d a:1" => lower(convert_packed::repack);
+    "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)", "d a:1" => lower(convert_packed::repack);
     "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => lower(packed::pack);
     "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => lower(packed::pack);
     "ld{.weak}{.global|.shared|.shared::cta|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);

@@ -7,9 +7,13 @@
 pub mod atomics;
 pub mod compare;
 pub mod convert;
+pub mod convert_float;
+pub mod convert_packed;
 pub mod extended;
 pub mod fields;
 pub mod float;
+pub mod float_bits;
+pub mod half;
 pub mod integer;
 pub mod logic;
 pub mod memory;

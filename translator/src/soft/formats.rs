@@ -24,6 +24,8 @@ pub const DOUBLE: Format = Format { bits: 64, precision: 53, bias: 1023, nan: 0x
 pub const HALF: Format = Format { bits: 16, precision: 11, bias: 15, nan: 0x7fff };
 /// PTX's `.bf16`, the upper half of an `F32`.
 pub const BFLOAT: Format = Format { bits: 16, precision: 8, bias: 127, nan: 0x7fff };
+/// PTX's `.tf32`, an `F32` without its 13 lowest bits.
+pub const TENSOR: Format = Format { bits: 19, precision: 11, bias: 127, nan: 0x3_ffff };
 /// PTX's `.e4m3`. It has no infinities, and one NaN of either sign; numbers take the rest of their exponent.
 pub const E4M3: Format = Format { bits: 8, precision: 4, bias: 7, nan: 0x7f };
 /// PTX's `.e5m2`.
@@ -43,6 +45,11 @@ impl Format {
     /// The bit that normal numbers imply, which is the least of them too.
     pub fn hidden(self) -> u64 {
         1 << (self.precision - 1)
+    }
+
+    /// Bits of 1.0.
+    pub fn one(self) -> u64 {
+        self.hidden() * u64::from(self.bias)
     }
 
     /// Bits of infinity; what is above it (without the sign) is NaN.
