@@ -10,6 +10,7 @@ from generator import (
     compare,
     control,
     convert,
+    convert_half,
     extended,
     floats,
     half,
@@ -30,7 +31,7 @@ def main():
         old.unlink()
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
-    arithmetic = (integer, extended, packed, floats, half, compare, logic, convert, approximate)
+    arithmetic = (integer, extended, packed, floats, half, compare, logic, convert, convert_half, approximate)
     modules = (*arithmetic, memory, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):

@@ -20,12 +20,7 @@ pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let float = l.b.unary(if from.is_signed() { Unary::SignedToFloat(ty) } else { Unary::UnsignedToFloat(ty) }, a);
         l.b.bits(float)
     } else {
-        let wide = match (from.bits(), from.is_signed()) {
-            (64, _) => a,
-            (_, true) => l.b.unary(Unary::SignExtend, a),
-            _ => l.b.zero_extend(a),
-        };
-        let bits = soft::from_integer(&mut l.b, format, rounding(i), from.is_signed(), wide);
+        let bits = soft::from_integer(&mut l.b, format, rounding(i), from.is_signed(), a);
         if to.bits() == 64 { bits } else { l.b.truncate(bits) }
     };
     finish(l, i, bits)

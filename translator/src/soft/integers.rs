@@ -1,13 +1,15 @@
 //! Floats from integers with any rounding.
 
 use super::{Format, LEADING, leading_zeros, round, stick};
-use crate::ir::{Builder, Compare, Rounding, Value};
+use crate::ir::{Builder, Compare, Rounding, Type, Value};
 
-/// The bits, in `I64`, of the number of a format that an `I64` is rounded to.
+/// The bits, in `I64`, of the number of a format that an integer is rounded to.
 pub fn from_integer(b: &mut Builder<'_>, format: Format, rounding: Rounding, signed: bool, integer: Value) -> Value {
     let negative = if signed { b.compare_const(Compare::LessSigned, integer, 0) } else { b.bool(false) };
     let opposite = b.neg(integer);
     let magnitude = b.select(negative, opposite, integer);
+    // Extended behind the change of sign: llvmpipe 22.3 gets the magnitude of a sign-extended number wrong.
+    let magnitude = if b.type_of(magnitude) == Type::I32 { b.zero_extend(magnitude) } else { magnitude };
     let is_zero = b.is_zero(magnitude);
     let zeros = leading_zeros(b, magnitude);
     let shift = b.and_const(zeros, 63);
