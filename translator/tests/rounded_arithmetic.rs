@@ -74,7 +74,8 @@ fn root(ty: Type, rounding: Round, bits: u64) -> Outcome {
         let scaled = root * scale.sqrt();
         (root.to_bits(), if root.is_finite() { -scaled.mul_add(scaled, -(x * scale)) } else { 0.0 })
     };
-    let is_nan = if ty == Type::F32 { f32::from_bits(nearest as u32).is_nan() } else { f64::from_bits(nearest).is_nan() };
+    let is_nan =
+        if ty == Type::F32 { f32::from_bits(nearest as u32).is_nan() } else { f64::from_bits(nearest).is_nan() };
     let bits = match rounding {
         Round::TowardPositive if rest > 0.0 => nearest + 1,
         Round::TowardNegative | Round::TowardZero if rest < 0.0 => nearest - 1,
@@ -148,7 +149,11 @@ impl<'t> Device<'t> {
         machine.run(function).unwrap_or_else(|fault| panic!("{operation:?} {operands:x?}: {fault}"));
         let result = machine.shared.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
         let expected = reference(*operation, *rounding, *ty, operands);
-        assert_eq!(result, expected, "{operation:?} {rounding:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
+        assert_eq!(
+            result, expected,
+            "{operation:?} {rounding:?} {ty:?} {}: {operands:#x?}, {expected:#x}",
+            target.name
+        );
     }
 }
 

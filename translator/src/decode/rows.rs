@@ -6,8 +6,8 @@
 use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
 use crate::lower::{
-    Lowering, atomics, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed,
+    Lowering, atomics, compare, convert, convert_float, convert_packed, extended, fields, float, float_bits, half,
+    integer, logic, memory, movement, packed,
 };
 
 use crate::decode::program::Instruction;

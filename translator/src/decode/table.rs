@@ -105,9 +105,11 @@ impl Form {
     fn matches(&self, modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
         let mut found: Vec<Option<&'static str>> = vec![None; self.slots.len()];
         for modifier in modifiers {
-            let place = self.slots.iter().zip(&found).position(|(slot, place)| {
-                place.is_none() && slot.choices.contains(&modifier.text)
-            })?;
+            let place = self
+                .slots
+                .iter()
+                .zip(&found)
+                .position(|(slot, place)| place.is_none() && slot.choices.contains(&modifier.text))?;
             let earlier = self.slots.iter().zip(&found).take(place);
             if self.slots[place].is_type && earlier.into_iter().any(|(slot, place)| slot.is_type && place.is_none()) {
                 return None;

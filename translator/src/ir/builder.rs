@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::fold::{Folded, fold};
 use super::semantics::mask;
 use super::{
-    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Op, Rounding, Scope, Stmt, Type, Unary, Value,
-    Var,
+    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Op, Rounding, Scope, Stmt, Type, Unary,
+    Value, Var,
 };
 use crate::diagnostic::Span;
 

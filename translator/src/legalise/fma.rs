@@ -6,9 +6,7 @@
 use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::soft::{
-    DOUBLE, Format, Parts, SINGLE, leading_zeros, odd_sum, product_sign, round, stick, unless_nan,
-};
+use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading_zeros, odd_sum, product_sign, round, stick, unless_nan};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `Fma` on types where the target doesn't do it right.

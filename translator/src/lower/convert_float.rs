@@ -174,7 +174,8 @@ pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     } else {
         let value = float_of(l, SINGLE, bits);
         let narrow = bits_in(l, i, ScalarType::Tf32, value);
-        let narrow = if i.modifiers.has("relu") { soft::relu(&mut l.b, format(ScalarType::Tf32), narrow) } else { narrow };
+        let narrow =
+            if i.modifiers.has("relu") { soft::relu(&mut l.b, format(ScalarType::Tf32), narrow) } else { narrow };
         l.b.shl(narrow, 13)
     };
     l.set(i, 0, ScalarType::Tf32, result)
