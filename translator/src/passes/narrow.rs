@@ -21,6 +21,14 @@ pub fn narrow_truncated(function: &mut Function) {
             Some(narrow) => Rewritten::By(narrow),
             None => Rewritten::Kept,
         },
+        Stmt::Let(result, op @ Op::Select(condition, then, otherwise)) => match b.known(condition) {
+            // A comparison that has just become known.
+            Some(bits) => Rewritten::By(if bits == 0 { otherwise } else { then }),
+            None => {
+                definition[result.0 as usize] = Some(op);
+                Rewritten::Kept
+            }
+        },
         Stmt::Let(result, op) => {
             definition[result.0 as usize] = Some(op); // the verifier has checked the number
             Rewritten::Kept
