@@ -145,6 +145,10 @@ pub struct Facts {
     pub shared_atomic_add_f32_keeps: bool,
     /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
     pub exp2_f32_close: bool,
+    /// `GLSL.std.450 Log2` on f32 is within the error that PTX allows (2^-22.6 for a mantissa), zeros and infinities included.
+    pub log2_f32_close: bool,
+    /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
+    pub sin_cos_f32_close: bool,
 }
 
 impl Facts {
@@ -161,6 +165,8 @@ impl Facts {
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
+        log2_f32_close: true,
+        sin_cos_f32_close: true,
     };
 
     /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
@@ -172,13 +178,22 @@ impl Facts {
         fma_f64_fused: false,
         global_atomic_add_f32_flushes: false,
         exp2_f32_close: false,
+        log2_f32_close: false,
+        sin_cos_f32_close: false,
         ..Facts::ALL
     };
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
     /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    pub const NVIDIA_580: Facts =
-        Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
+    /// Its `Log2`, `Sin` and `Cos` were not.
+    pub const NVIDIA_580: Facts = Facts {
+        fma_f32_denormals: false,
+        sqrt_f32_rounded: false,
+        shared_atomic_add_f32_keeps: false,
+        log2_f32_close: false,
+        sin_cos_f32_close: false,
+        ..Facts::ALL
+    };
 }
 
 /// How exact float arithmetic must be where a device's own isn't.

@@ -2,8 +2,9 @@
 //! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
 mod passes_support;
+#[path = "passes_support/shape.rs"]
+mod shape;
 
-use passes_support::shape::Shape;
 use passes_support::{Random, access};
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
@@ -12,6 +13,7 @@ use ptx2spv_translator::target::{Facts, Feature};
 use ptx2spv_translator::{Math, Options, Program, Source, Target};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
+use shape::Shape;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {

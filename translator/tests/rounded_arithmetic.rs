@@ -2,8 +2,9 @@
 //! computes exactly). The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
 mod passes_support;
+#[path = "passes_support/shape.rs"]
+mod shape;
 
-use passes_support::shape::Shape;
 use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
@@ -12,6 +13,7 @@ use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
+use shape::Shape;
 
 const ROUNDINGS: [Rounding; 4] = [Rounding::TowardZero, Rounding::Down, Rounding::Up, Rounding::Odd];
 

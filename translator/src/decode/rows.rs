@@ -6,8 +6,8 @@
 use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
 use crate::lower::{
-    Lowering, atomics, compare, convert, convert_float, convert_packed, extended, fields, float, float_bits, half,
-    integer, logic, memory, movement, packed,
+    Lowering, approximate, atomics, compare, convert, convert_float, convert_packed, extended, fields, float,
+    float_bits, half, integer, logic, memory, movement, packed,
 };
 
 use crate::decode::program::Instruction;
@@ -82,21 +82,27 @@ rows! {
     "fma.(rn|rz|rm|rp).f64", "d a b c" => lower(float::fma);
     "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
     "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => lower(float::fma);
-    "div.(approx|full){.ftz}.f32", "d a b" => lower(float::div_approx);
+    "div.approx{.ftz}.f32", "d a b" => lower(approximate::div);
+    "div.full{.ftz}.f32", "d a b" => lower(approximate::div_full);
     "div.(rn|rz|rm|rp){.ftz}.f32", "d a b" => lower(float::div);
     "div.(rn|rz|rm|rp).f64", "d a b" => lower(float::div);
-    "rcp.approx{.ftz}.f32", "d a" => lower(float::rcp_approx);
+    "rcp.approx{.ftz}.f32", "d a" => lower(approximate::rcp);
+    "rcp.approx.ftz.f64", "d a" => lower(approximate::rcp_upper);
     "rcp.(rn|rz|rm|rp){.ftz}.f32", "d a" => lower(float::rcp);
     "rcp.(rn|rz|rm|rp).f64", "d a" => lower(float::rcp);
-    "sqrt.approx{.ftz}.f32", "d a" => lower(float::sqrt_approx);
+    "sqrt.approx{.ftz}.f32", "d a" => lower(approximate::sqrt);
     "sqrt.(rn|rz|rm|rp){.ftz}.f32", "d a" => lower(float::sqrt);
     "sqrt.(rn|rz|rm|rp).f64", "d a" => lower(float::sqrt);
-    "rsqrt.approx{.ftz}.f32", "d a" => lower(float::rsqrt);
-    "rsqrt.approx.f64", "d a" => lower(float::rsqrt);
-    "sin.approx{.ftz}.f32", "d a" => lower(float::sin);
-    "cos.approx{.ftz}.f32", "d a" => lower(float::cos);
-    "lg2.approx{.ftz}.f32", "d a" => lower(float::lg2);
-    "ex2.approx{.ftz}.f32", "d a" => lower(float::ex2);
+    "rsqrt.approx{.ftz}.f32", "d a" => lower(approximate::rsqrt);
+    "rsqrt.approx.ftz.f64", "d a" => lower(approximate::rsqrt_upper);
+    "rsqrt.approx.f64", "d a" => lower(approximate::rsqrt_double);
+    "sin.approx{.ftz}.f32", "d a" => lower(approximate::sin);
+    "cos.approx{.ftz}.f32", "d a" => lower(approximate::cos);
+    "lg2.approx{.ftz}.f32", "d a" => lower(approximate::lg2);
+    "ex2.approx{.ftz}.f32", "d a" => lower(approximate::ex2);
+    "ex2.approx.(f16|f16x2)", "d a" => lower(approximate::ex2);
+    "ex2.approx.ftz.(bf16|bf16x2)", "d a" => lower(approximate::ex2);
+    "tanh.approx.(f32|f16|f16x2|bf16|bf16x2)", "d a" => lower(approximate::tanh);
     "abs{.ftz}.(f32|f16|f16x2)", "d a" => lower(float_bits::abs);
     "abs.(f64|bf16|bf16x2)", "d a" => lower(float_bits::abs);
     "neg{.ftz}.(f32|f16|f16x2)", "d a" => lower(float_bits::neg);

@@ -121,6 +121,7 @@ fn unary(op: Unary, logical: bool) -> Form {
         Unary::Log2Approx => Form::Glsl(GlslStd450Op::Log2),
         Unary::SinApprox => Form::Glsl(GlslStd450Op::Sin),
         Unary::CosApprox => Form::Glsl(GlslStd450Op::Cos),
+        Unary::TanhApprox => Form::Glsl(GlslStd450Op::Tanh),
     }
 }
 

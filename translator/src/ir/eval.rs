@@ -208,6 +208,7 @@ impl Machine {
             Unary::Log2Approx => off_by_one_unless(false, to, exact(x.log2())),
             Unary::SinApprox => off_by_one_unless(false, to, exact(x.sin())),
             Unary::CosApprox => off_by_one_unless(false, to, exact(x.cos())),
+            Unary::TanhApprox => off_by_one_unless(false, to, exact(x.tanh())),
             _ => return None,
         })
     }

@@ -268,18 +268,20 @@ pub enum Unary {
     Ceil,
     /// Square root, correctly rounded.
     Sqrt,
-    /// Square root as the device gives it.
+    /// Square root of a normal number as the device gives it.
     SqrtApprox,
-    /// `1 / sqrt(x)` as the device gives it; `F32` or `F64`.
+    /// `1 / sqrt(x)` of a normal number as the device gives it, within Vulkan's bound; `F32`.
     InverseSqrtApprox,
-    /// `2^x` as the device gives it; `F32`.
+    /// `2^x` within PTX's bound; `F32`.
     Exp2Approx,
-    /// Binary logarithm as the device gives it; `F32`.
+    /// Binary logarithm within PTX's bound, of anything but subnormals; `F32`.
     Log2Approx,
-    /// Sine as the device gives it; `F32`.
+    /// Sine within PTX's bound; `F32`.
     SinApprox,
-    /// Cosine as the device gives it; `F32`.
+    /// Cosine within PTX's bound; `F32`.
     CosApprox,
+    /// Hyperbolic tangent within PTX's bound; `F32`. No device's own is used.
+    TanhApprox,
 }
 
 /// Operations on two operands. Integer ones take two of one type, shifts an `I32` amount.
@@ -319,7 +321,7 @@ pub enum Binary {
     FMul,
     /// Float quotient, correctly rounded to nearest even.
     FDiv,
-    /// Float quotient as the device gives it.
+    /// Quotient within two units in the last place; `F32`.
     FDivApprox,
 }
 

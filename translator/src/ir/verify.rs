@@ -209,14 +209,15 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         Unary::FloatToSigned(ty) | Unary::FloatToUnsigned(ty) => result == ty && float(operand) && integer(ty),
         Unary::Widen => operand == F32 && result == F64,
         Unary::Narrow => operand == F64 && result == F32,
-        Unary::Exp2Approx | Unary::Log2Approx | Unary::SinApprox | Unary::CosApprox => operand == F32 && result == F32,
-        Unary::Trunc
-        | Unary::RoundEven
-        | Unary::Floor
-        | Unary::Ceil
-        | Unary::Sqrt
-        | Unary::SqrtApprox
-        | Unary::InverseSqrtApprox => operand == result && float(operand),
+        Unary::Exp2Approx
+        | Unary::Log2Approx
+        | Unary::SinApprox
+        | Unary::CosApprox
+        | Unary::TanhApprox
+        | Unary::InverseSqrtApprox => operand == F32 && result == F32,
+        Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil | Unary::Sqrt | Unary::SqrtApprox => {
+            operand == result && float(operand)
+        }
     };
     if ok { Ok((operand, result)) } else { Err(format!("{operand:?} to {result:?}")) }
 }

@@ -3,9 +3,9 @@
 //! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is. After all
 //! other passes, [`report_cut_loops`] deals with drivers that end loops early.
 
+mod approximate;
 mod convert;
 mod division;
-mod exp2;
 mod fma;
 mod generic;
 mod loop_budget;
@@ -22,12 +22,12 @@ pub use loop_budget::report_cut_loops;
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
+    approximate::expand_approximate(function, target);
     // Before the others: what it makes of a rounded operation may contain theirs.
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
-    exp2::expand_exp2(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

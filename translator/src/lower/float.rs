@@ -7,7 +7,7 @@ use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
-use crate::ir::{Arithmetic, Binary, Rounding, Type, Unary, Value};
+use crate::ir::{Arithmetic, Rounding, Type, Value};
 use crate::soft::{self, BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// The format that a float type has, in each half of a packed one.
@@ -128,19 +128,6 @@ fn arithmetic<const N: usize>(
     })
 }
 
-/// An operation as the device gives it, with the bound that its name in the intermediate representation stands for.
-fn approximate<const N: usize>(
-    l: &mut Lowering<'_, '_>,
-    i: &Instruction,
-    operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Value,
-) -> Result {
-    each_lane(l, i, |l, format, operands| {
-        let operands = floats(l, i, format, operands);
-        let result = operation(l, operands);
-        finished(l, i, format, result)
-    })
-}
-
 /// `add`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b]| Arithmetic::Add(a, b))
@@ -161,11 +148,6 @@ pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b))
 }
 
-/// `div.full` and `div.approx` (2 ulp in the manual's range, Vulkan's bound is 2.5).
-pub fn div_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a, b]| l.b.binary(Binary::FDivApprox, a, b))
-}
-
 /// `fma`, and `mad` on floats, which has been the same since sm_20.
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
@@ -182,45 +164,7 @@ pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |l, [a]| Arithmetic::Div(one_like(l, a), a))
 }
 
-/// `rcp.approx`
-pub fn rcp_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| {
-        let one = one_like(l, a);
-        l.b.binary(Binary::FDivApprox, one, a)
-    })
-}
-
 /// `sqrt` as IEEE 754 has it.
 pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a]| Arithmetic::Sqrt(a))
-}
-
-/// `sqrt.approx`
-pub fn sqrt_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| l.b.unary(Unary::SqrtApprox, a))
-}
-
-/// `rsqrt.approx`
-pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| l.b.unary(Unary::InverseSqrtApprox, a))
-}
-
-/// `ex2.approx`
-pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| l.b.unary(Unary::Exp2Approx, a))
-}
-
-/// `lg2.approx`
-pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| l.b.unary(Unary::Log2Approx, a))
-}
-
-/// `sin.approx`
-pub fn sin(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| l.b.unary(Unary::SinApprox, a))
-}
-
-/// `cos.approx`
-pub fn cos(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    approximate(l, i, |l, [a]| l.b.unary(Unary::CosApprox, a))
 }

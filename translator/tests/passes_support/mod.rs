@@ -1,7 +1,5 @@
 //! What the tests of passes share: a seeded source of choices and ordinary accesses.
 
-pub mod shape;
-
 use ptx2spv_translator::ir::{Access, Order, Space};
 
 /// A seeded source of choices (xorshift).

@@ -1,6 +1,6 @@
 //! Writes numbers of a float format: corners, random ones, and neighbours of others.
 
-use super::Random;
+use crate::passes_support::Random;
 use ptx2spv_translator::ir::Type;
 
 /// A format as far as writing numbers in it goes.
