@@ -269,8 +269,8 @@ fn quotient(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
         b.ult(from, count)
     };
     // Neither the quotient nor what the step computes leaves the normal numbers.
-    let dividend = is_between(b, dividend, 2f32.powi(-60), 2f32.powi(60));
-    let divisor = is_between(b, divisor, 2f32.powi(-60), 2f32.powi(60));
+    let dividend = is_between(b, dividend, 2f32.powi(-40), 2f32.powi(40));
+    let divisor = is_between(b, divisor, 2f32.powi(-40), 2f32.powi(40));
     let is_ordinary = b.and(dividend, divisor);
     b.choose(is_ordinary, |b| corrected(b, x, y), |b| divide(b, target, Rounding::NearestEven, x, y))
 }
