@@ -9,6 +9,8 @@ mod integers;
 mod parts;
 mod rounding;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 pub use bits::{flush, is_less, is_nan, magnitude, quiet, relu, saturate};
 pub use formats::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, SINGLE, TENSOR, narrow, widen};
