@@ -1,6 +1,6 @@
 """setp, set, selp, slct."""
 
-from .exact import FORMATS, number, width
+from .exact import FORMATS, HALVES, number, width, wrap
 from .ptx import Family
 
 ORDER = {
@@ -28,7 +28,7 @@ FLOAT_OPERATORS = [*ORDER, *(f"{operator}u" for operator in ORDER), "num", "nan"
 
 def predicate(operator, ty, ftz):
     """The comparison as a function of the operands' bits."""
-    fmt = FORMATS.get(ty)
+    fmt = FORMATS.get(ty) or HALVES.get(ty)
     if fmt is None:
         function = ORDER[UNSIGNED.get(operator, operator)]
         return lambda a, b: int(function(number(a, ty), number(b, ty)))
@@ -180,5 +180,32 @@ def selection(tables):
     return family
 
 
+def extended(tables):
+    family = Family(
+        "compare_extended", "setp on 64 bits against constants, of numbers that were extended from 32.", tables
+    )
+    bounds = [0, 1, 10, -5, -100, (1 << 31) - 1, 1 << 31, -(1 << 31), -(1 << 31) - 1, 1 << 40]
+    for source, wide in (("s32", "s64"), ("u32", "u64"), ("u32", "s64")):
+        for operator in ORDER:
+            body = ["mov.u32 %d, 0;", f"cvt.{wide[0]}64.{source} %w, %a;"]
+            for bit, bound in enumerate(bounds):
+                body.append(f"setp.{operator}.{wide} %q, %w, {bound if wide == 's64' else wrap(bound, 'u64')};")
+                body += [f"selp.b32 %s, {1 << bit}, 0, %q;", "or.b32 %d, %d, %s;"]
+
+            def reference(a, order=ORDER[operator], source=source, wide=wide):
+                holds = [order(number(a, source), number(wrap(bound, wide), wide)) for bound in bounds]
+                return sum(value << bit for bit, value in enumerate(holds))
+
+            family.elementwise(
+                f"setp_{operator}_{wide}_of_{source}",
+                [(source, "i32_u")],
+                "u32",
+                body,
+                reference,
+                ".reg .pred %q; .reg .b32 %s; .reg .b64 %w;",
+            )
+    return family
+
+
 def families(tables):
-    return [setp(tables, True), setp(tables, False), set_(tables, True), set_(tables, False), selection(tables)]
+    return [extended(tables), setp(tables, True), setp(tables, False), set_(tables, True), set_(tables, False), selection(tables)]

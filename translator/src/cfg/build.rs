@@ -97,6 +97,7 @@ impl<'p> Build<'p> {
         }
         Frame {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
+            carry: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
         }

@@ -70,6 +70,8 @@ impl End {
 pub struct Frame {
     /// Its registers: type, and variable once it is used.
     pub registers: Vec<(ScalarType, Option<Var>)>,
+    /// Its carry flag, once it is used.
+    pub carry: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.

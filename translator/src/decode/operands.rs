@@ -5,13 +5,15 @@
 //!
 //! | word | stands for |
 //! |---|---|
-//! | `d` | destination register or `_` |
+//! | `d` | destination register |
+//! | `d_` | destination register or `_` |
 //! | `D` | destination register that may be wider than the type |
 //! | `a` (any other small letter) | register, special register or constant |
 //! | `A` | the same, where a register may be wider than the type |
 //! | `V`, `v` | destination or source of `ld` and `st`: as `D` or `A`, or a vector of them |
 //! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
 //! | `p\|q` | predicate destination, optionally a second one |
+//! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `!c` | predicate, possibly negated |
 //! | `[a]` | memory operand |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
@@ -61,6 +63,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
         match word {
             "p|q" => return self.predicate_pair(operand),
+            "d_|p" => return self.value_and_predicate(operand, modifiers.ty(0)),
             "@" => return self.label_operand(operand),
             "[a]" => return self.address(operand),
             _ => {}
@@ -69,6 +72,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let ty = self.operand_type(ty, modifiers);
         match role {
             "d" => self.destination(operand, ty, ScalarType::fits),
+            "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "V" => self.vector(operand, ty, modifiers, true),
@@ -93,7 +97,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn destination(
+    /// Elements of vectors, predicates and a few other results may be dropped.
+    fn destination_or_sink(
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
@@ -101,6 +106,17 @@ impl<'s> FunctionDecoder<'_, 's> {
     ) -> Result<Operand> {
         match operand {
             ast::Operand::Sink(_) => Ok(Operand::Sink),
+            operand => self.destination(operand, ty, fits),
+        }
+    }
+
+    fn destination(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        match operand {
             ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
             ast::Operand::Name { name, .. } => {
                 if self.is_declared(name.text) {
@@ -190,24 +206,42 @@ impl<'s> FunctionDecoder<'_, 's> {
             Some(_) => 8,
             None => 1,
         };
-        let mut one = |operand: &ast::Operand<'s>| {
-            if destination {
-                self.destination(operand, ty, ScalarType::fits_relaxed)
-            } else {
-                self.source(operand, ty, ScalarType::fits_relaxed)
-            }
-        };
         match operand {
-            ast::Operand::Vector(elements, _) if elements.len() == wanted => {
-                Ok(Operand::Vector(elements.iter().map(one).collect::<Result<_>>()?))
+            ast::Operand::Vector(elements, span) if elements.len() == wanted => {
+                self.elements(elements, *span, ty, ScalarType::fits_relaxed, destination)
             }
             ast::Operand::Vector(elements, span) => {
                 let message = format!("a vector of {wanted} is needed here, {} elements are given", elements.len());
                 Err(Diagnostic::invalid(message, *span))
             }
-            scalar if wanted == 1 => Ok(Operand::Vector(vec![one(scalar)?])),
+            scalar if wanted == 1 => {
+                let only = if destination {
+                    self.destination(scalar, ty, ScalarType::fits_relaxed)?
+                } else {
+                    self.source(scalar, ty, ScalarType::fits_relaxed)?
+                };
+                Ok(Operand::Vector(vec![only]))
+            }
             other => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
         }
+    }
+
+    /// The elements of a vector; of destinations, not all may be `_`.
+    fn elements(
+        &mut self,
+        elements: &[ast::Operand<'s>],
+        span: Span,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+        destination: bool,
+    ) -> Result<Operand> {
+        if destination && elements.iter().all(|element| matches!(element, ast::Operand::Sink(_))) {
+            return Err(Diagnostic::invalid("a destination must have a register", span));
+        }
+        let elements = elements.iter().map(|element| {
+            if destination { self.destination_or_sink(element, ty, fits) } else { self.source(element, ty, fits) }
+        });
+        Ok(Operand::Vector(elements.collect::<Result<_>>()?))
     }
 
     fn mov_operand(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, destination: bool) -> Result<Operand> {
@@ -221,14 +255,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                     Some(64) => ScalarType::B64,
                     _ => return Err(Diagnostic::invalid(format!("{count} elements do not divide {ty}"), *span)),
                 };
-                let parts = elements.iter().map(|element| {
-                    if destination {
-                        self.destination(element, part, ScalarType::fits)
-                    } else {
-                        self.source(element, part, ScalarType::fits)
-                    }
-                });
-                Ok(Operand::Vector(parts.collect::<Result<_>>()?))
+                self.elements(elements, *span, part, ScalarType::fits, destination)
             }
             operand if destination => self.destination(operand, ty, ScalarType::fits),
             ast::Operand::Name { name, suffix: None } => match self.lookup(name.text) {
@@ -330,14 +357,26 @@ impl<'s> FunctionDecoder<'_, 's> {
         match operand {
             ast::Operand::Pair(pair, _) => {
                 let [first, second] = pair.as_ref();
-                let first = self.destination(first, ScalarType::Pred, ScalarType::fits)?;
-                let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
+                let first = self.destination_or_sink(first, ScalarType::Pred, ScalarType::fits)?;
+                let second = self.destination_or_sink(second, ScalarType::Pred, ScalarType::fits)?;
                 Ok(Operand::Pair(Box::new([first, second])))
             }
             single => {
-                let first = self.destination(single, ScalarType::Pred, ScalarType::fits)?;
+                let first = self.destination_or_sink(single, ScalarType::Pred, ScalarType::fits)?;
                 Ok(Operand::Pair(Box::new([first, Operand::Sink])))
             }
+        }
+    }
+
+    fn value_and_predicate(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
+        match operand {
+            ast::Operand::Pair(pair, _) if !matches!(pair[1], ast::Operand::Sink(_)) => {
+                let [first, second] = pair.as_ref();
+                let first = self.destination_or_sink(first, ty, ScalarType::fits)?;
+                let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
+                Ok(Operand::Pair(Box::new([first, second])))
+            }
+            other => Err(Diagnostic::invalid("expected a destination and a predicate, as in `d|p`", other.span())),
         }
     }
 
@@ -425,7 +464,7 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
     let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is no constant of type {ty}"), span));
     match (constant, ty.class()) {
         (ast::Constant::Int { bits, .. }, Class::Predicate) => Ok(u64::from(bits != 0)),
-        (ast::Constant::Int { .. }, Class::Float) => refuse("an integer"),
+        (ast::Constant::Int { .. }, Class::Float | Class::Packed) => refuse("an integer"),
         (ast::Constant::Int { bits, .. }, _) => {
             let width = ty.bits();
             if width >= 64 {

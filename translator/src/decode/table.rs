@@ -105,12 +105,16 @@ impl Form {
     fn matches(&self, modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
         let mut found: Vec<Option<&'static str>> = vec![None; self.slots.len()];
         for modifier in modifiers {
-            let place = self.slots.iter().zip(&mut found).find_map(|(slot, place)| {
-                let choice = slot.choices.iter().find(|choice| **choice == modifier.text)?;
-                place.is_none().then_some((choice, place))
-            });
-            let (choice, place) = place?;
-            *place = Some(choice);
+            let place = self
+                .slots
+                .iter()
+                .zip(&found)
+                .position(|(slot, place)| place.is_none() && slot.choices.contains(&modifier.text))?;
+            let earlier = self.slots.iter().zip(&found).take(place);
+            if self.slots[place].is_type && earlier.into_iter().any(|(slot, place)| slot.is_type && place.is_none()) {
+                return None;
+            }
+            found[place] = self.slots[place].choices.iter().copied().find(|choice| *choice == modifier.text);
         }
         let mut result = Modifiers::default();
         for (slot, word) in self.slots.iter().zip(found) {

@@ -57,6 +57,7 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Select(condition, a, b) => self.apply(Form::Core(Op::Select), ty, &[condition, a, b]),
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
+            ir::Op::Rounded(..) => Err(internal("arithmetic that legalisation should have replaced")),
             ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
         }
     }
@@ -120,6 +121,7 @@ fn unary(op: Unary, logical: bool) -> Form {
         Unary::Log2Approx => Form::Glsl(GlslStd450Op::Log2),
         Unary::SinApprox => Form::Glsl(GlslStd450Op::Sin),
         Unary::CosApprox => Form::Glsl(GlslStd450Op::Cos),
+        Unary::TanhApprox => Form::Glsl(GlslStd450Op::Tanh),
     }
 }
 

@@ -4,14 +4,22 @@
 //! through [`Lowering`], and writes its result through it. Registers hold integers of their width; narrow ones live
 //! zero-extended in 32 bits (see [`crate::ir`]). Control flow is not here but in [`crate::cfg`].
 
+pub mod approximate;
 pub mod atomics;
 pub mod compare;
 pub mod convert;
+pub mod convert_float;
+pub mod convert_packed;
+pub mod extended;
+pub mod fields;
 pub mod float;
+pub mod float_bits;
+pub mod half;
 pub mod integer;
 pub mod logic;
 pub mod memory;
 pub mod movement;
+pub mod packed;
 pub mod special;
 
 use crate::cfg::{Frame, Layout};
@@ -101,6 +109,12 @@ impl Lowering<'_, '_> {
     pub fn register(&mut self, register: Reg) -> Value {
         let var = self.variable(register);
         self.b.get(var)
+    }
+
+    /// The variable that holds the carry flag `CC.CF`.
+    pub fn carry(&mut self) -> Var {
+        let function = &mut *self.b.function;
+        *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
     }
 
     /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.

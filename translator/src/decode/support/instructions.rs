@@ -126,6 +126,7 @@ pub(super) const ALL: &[Instruction] = &[
         "cvt.(rn|rz){.relu}{.satfinite}.(f16|bf16|f16x2|bf16x2).f32",
         "cvt.rna{.satfinite}.tf32.f32", "cvt.(rn|rz){.relu}.tf32.f32",
         "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).(f32|f16x2)", "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)",
+        "cvt.pack.sat.(u16|s16).s32", "cvt.pack.sat.(u2|s2|u4|s4|u8|s8).s32.b32",
     ]),
     op("cvta", &["cvta{.to}.(const|global|local|shared|shared::cta|shared::cluster|param).(u32|u64)"]),
     op("discard", &["discard{.global}.L2"]),
@@ -164,7 +165,7 @@ pub(super) const ALL: &[Instruction] = &[
     op("ldmatrix", &["ldmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16"]),
     op("ldu", &["ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)"]),
     op("lg2", &["lg2.approx{.ftz}.f32"]).limit(APPROXIMATE),
-    op("lop3", &["lop3.b32"]),
+    op("lop3", &["lop3.b32", "lop3.(and|or).b32"]),
     op("mad", &[
         "mad.(hi|lo).(u16|u32|u64|s16|s32|s64)", "mad.wide.(u16|u32|s16|s32)", "mad.hi.sat.s32",
         "mad.(hi|lo).cc.(u32|s32|u64|s64)",
@@ -250,7 +251,8 @@ pub(super) const ALL: &[Instruction] = &[
     op("sad", &["sad.(u16|u32|u64|s16|s32|s64)"]),
     op("selp", &["selp.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)"]),
     op("set", &[
-        "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)",
+        "set.(eq|ne){.and|.or|.xor}.(u32|s32|f32).(b16|b32|b64)", "set.(eq|ne|lt|le|gt|ge){.and|.or|.xor}.(u32|s32|f32).(s16|s32|s64)",
+        "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(u32|s32|f32).(u16|u32|u64)",
         "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(u32|s32|f32).f32",
         "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.(u32|s32|f32).f64",
         "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(f16|f16x2).(f16|f16x2)",
@@ -259,7 +261,8 @@ pub(super) const ALL: &[Instruction] = &[
     ]),
     op("setmaxnreg", &["setmaxnreg.(inc|dec).sync.aligned.u32"]),
     op("setp", &[
-        "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(b16|b32|b64|u16|u32|u64|s16|s32|s64)",
+        "setp.(eq|ne){.and|.or|.xor}.(b16|b32|b64)", "setp.(eq|ne|lt|le|gt|ge){.and|.or|.xor}.(s16|s32|s64)",
+        "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(u16|u32|u64)",
         "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.f32",
         "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.f64",
         "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(f16|f16x2)",

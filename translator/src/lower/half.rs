@@ -1,0 +1,68 @@
+//! Arithmetic on f16 and bf16 and pairs of them (PTX section 9.7.4), by arithmetic on f32.
+//!
+//! Both formats are exact in f32, and a result that f32 rounds too comes out as if it was rounded once: sums, since 24 bits
+//! are at least twice as many as either precision and two more (Figueroa, "When is double rounding innocuous?", 1995);
+//! products of f16, since they are exact in f32; the others, since they are rounded to odd there.
+
+use super::float::{each_lane, finished, floats};
+use super::{Lowering, Result};
+use crate::decode::program::Instruction;
+use crate::ir::{Arithmetic, Rounding, Value};
+use crate::soft::{Format, HALF, odd_sum};
+
+/// The bits that count as out of bounds with `.oob`.
+const OUT_OF_BOUNDS: u64 = 0x7fff;
+
+/// `add`
+pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    arithmetic(l, i, |l, _, [a, b]| l.b.fadd(a, b))
+}
+
+/// `sub`
+pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    arithmetic(l, i, |l, _, [a, b]| l.b.fsub(a, b))
+}
+
+/// `mul`
+pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    arithmetic(l, i, |l, format, [a, b]| match format {
+        HALF => l.b.fmul(a, b),
+        // May be subnormal in f32.
+        _ => l.b.rounded(Rounding::Odd, Arithmetic::Mul(a, b)),
+    })
+}
+
+/// `fma`
+pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    arithmetic(l, i, |l, format, [a, b, c]| match format {
+        HALF => {
+            // Exact: a multiple of 2^-48 below 2^32, of 22 bits. So is the error of the sum but for its bits.
+            let product = l.b.fmul(a, b);
+            odd_sum(&mut l.b, product, c)
+        }
+        _ => l.b.rounded(Rounding::Odd, Arithmetic::Fma(a, b, c)),
+    })
+}
+
+fn arithmetic<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operation: fn(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
+) -> Result {
+    each_lane(l, i, |l, format, bits| {
+        let operands = floats(l, i, format, bits);
+        let result = operation(l, format, operands);
+        let result = finished(l, i, format, result);
+        if i.modifiers.has("oob") { zero_out_of_bounds(l, bits, result) } else { result }
+    })
+}
+
+/// Zero instead of a result if an operand is the NaN that stands for elements out of bounds.
+fn zero_out_of_bounds(l: &mut Lowering<'_, '_>, operands: impl IntoIterator<Item = Value>, result: Value) -> Value {
+    let zero = l.b.i32(0);
+    operands.into_iter().fold(result, |result, operand| {
+        let out_of_bounds = l.b.i32(OUT_OF_BOUNDS as u32);
+        let is_outside = l.b.eq(operand, out_of_bounds);
+        l.b.select(is_outside, zero, result)
+    })
+}
