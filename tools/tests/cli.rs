@@ -184,7 +184,9 @@ fn files_are_written_where_they_are_wanted() {
     let done = run(&args);
     assert_eq!(done.out, format!("{file}\n{file}asm\n"), "{}", done.err);
     let text = fs::read_to_string(directory.path().join("one.spvasm")).unwrap();
-    assert!(text.contains("\"odd\"") && !text.contains("\"other\""), "{text}");
+    assert!(text.contains("\"odd\"") && !text.contains("\"other\"") && !text.contains("OpLine"), "{text}");
+    let done = run(&["translate", &ptx, "--target", "nvidia", "-g", "--emit", "asm", "-o", "-"]);
+    assert!(done.out.contains(&format!("OpString \"{ptx}\"")) && done.out.contains("OpLine"), "{}", done.out);
     fails(&["translate", &ptx, "--entry", "none"], 1, "no kernel `none`: the file has odd, other");
 }
 

@@ -1,5 +1,5 @@
 //! Modules with words changed at random never make the device panic or run for ever, whether `spirv-val` accepts them or
-//! not, in any mode.
+//! not, in any mode. `PTX2SPV_MUTANTS` sets how many there are of each module.
 
 mod support;
 
@@ -13,7 +13,7 @@ use std::{fs, thread};
 use ptx2spv_reference::{Bound, Choice, Dispatch, Mode, Seeded};
 use support::{CHECKED, PLAIN, adversarial, bytes, device, directory, words};
 
-/// Mutants of each module.
+/// Mutants of each module, unless told otherwise.
 const MUTANTS: u64 = 24;
 /// A dispatch takes at most so many steps, and so a run not longer than this.
 const STEPS: u64 = 20_000;
@@ -83,11 +83,12 @@ fn changed_modules_do_no_harm() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "spv"))
         .collect();
     modules.sort();
+    let wanted = std::env::var("PTX2SPV_MUTANTS").map_or(MUTANTS, |count| count.parse().expect("a number"));
     let (mut valid, mut ran, mut tried) = (0, 0, 0);
     for (number, path) in modules.iter().enumerate() {
         let module = words(&fs::read(path).unwrap());
-        for seed in 0..MUTANTS {
-            let mutant = mutant(&module, &mut Seeded::new(number as u64 * 1_000 + seed));
+        for seed in 0..wanted {
+            let mutant = mutant(&module, &mut Seeded::new((number as u64) << 32 | seed));
             tried += 1;
             let is_valid = is_valid(&mutant);
             valid += u32::from(is_valid);

@@ -104,3 +104,14 @@ fn other_subgroup_sizes_run_too() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn seeds_decide_and_repeat() {
+    let shaders = description::read(&directory("shaders")).unwrap();
+    let divergent = shaders.iter().find(|shader| shader.name == "divergent").unwrap();
+    let results = |seed| run(divergent, 8, Mode { check: false, seed: Some(seed) }).unwrap();
+    for seed in 0..4 {
+        assert!(results(seed) == results(seed), "{seed}");
+        assert!(results(seed) != results(seed + 1), "{seed}");
+    }
+}
