@@ -17,6 +17,8 @@ from generator import (
     memory,
     movement,
     packed,
+    simd,
+    video,
 )
 from generator.values import tables
 
@@ -33,7 +35,7 @@ def main():
         old.unlink()
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
-    arithmetic = (integer, extended, packed, floats, compare, logic, convert, approximate)
+    arithmetic = (integer, extended, packed, floats, compare, logic, video, simd, convert, approximate)
     modules = (*arithmetic, memory, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):

@@ -17,6 +17,11 @@
 //! | `!c` | predicate, possibly negated |
 //! | `[a]` | memory operand |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
+//! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
+//! | `-a.s`, `-c.s` | the same, and a register may be negated |
+//! | `d.h`, `a.h` | video instructions on half-words: register, perhaps with a mask or selector |
+//! | `d.b`, `a.b` | the same on bytes |
+//! | `c.v` | the same without selector |
 //! | `@` | label |
 //! | `call` | everything behind `call` |
 //!
@@ -81,6 +86,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "m" => self.mov_operand(operand, ty, false),
             "!c" => self.predicate_source(operand),
             "&a" => self.address_value(operand, ty),
+            video if video.contains('.') => self.video_operand(operand, video, ty),
             _ => self.source(operand, ty, ScalarType::fits),
         }
     }
@@ -110,7 +116,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn destination(
+    pub(super) fn destination(
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
@@ -129,7 +135,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn register(
+    pub(super) fn register(
         &mut self,
         name: ast::Ident<'s>,
         ty: ScalarType,

@@ -6,7 +6,7 @@
 use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
 use crate::lower::{
-    Lowering, atomics, compare, convert, extended, fields, float, integer, logic, memory, movement, packed,
+    Lowering, atomics, compare, convert, extended, fields, float, integer, logic, memory, movement, packed, simd, video,
 };
 
 use crate::decode::program::Instruction;
@@ -144,6 +144,32 @@ rows! {
     "shl.(b16|b32|b64)", "d a b:u32" => lower(logic::shl);
     "shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a b:u32" => lower(logic::shr);
     "prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16}", "d a b c" => lower(logic::prmt);
+
+    // Video
+    "vadd.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::add);
+    "vsub.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::sub);
+    "vabsdiff.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::abs_diff);
+    "vmin.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::min);
+    "vmax.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::max);
+    "vshl.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::shl);
+    "vshr.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::shr);
+    "vset.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add|.min|.max}", "d.s:u32 a.s:0 a.s:1 c.s:u32?" => lower(video::set);
+    "vmad.(u32|s32).(u32|s32).(u32|s32){.sat}{.shr7|.shr15}", "d -a.s:1 -a.s:2 -c.s" => lower(video::mad);
+    "vmad.(u32|s32).(u32|s32).(u32|s32).po{.sat}{.shr7|.shr15}", "d a.s:1 a.s:2 c.s" => lower(video::mad);
+    "vadd2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::add);
+    "vsub2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::sub);
+    "vavrg2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::average);
+    "vabsdiff2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::abs_diff);
+    "vmin2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::min);
+    "vmax2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::max);
+    "vset2.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add}", "d.h:u32 a.h:0 a.h:1 c.v:u32" => lower(simd::set);
+    "vadd4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::add);
+    "vsub4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::sub);
+    "vavrg4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::average);
+    "vabsdiff4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::abs_diff);
+    "vmin4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::min);
+    "vmax4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::max);
+    "vset4.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add}", "d.b:u32 a.b:0 a.b:1 c.v:u32" => lower(simd::set);
 
     // Data movement and conversion
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);

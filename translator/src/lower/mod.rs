@@ -15,7 +15,9 @@ pub mod logic;
 pub mod memory;
 pub mod movement;
 pub mod packed;
+pub mod simd;
 pub mod special;
+pub mod video;
 
 use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};

@@ -4,6 +4,7 @@
 //!
 //! What depends on the device is in [`legalise`](crate::legalise).
 
+mod compare;
 mod dead;
 mod forward;
 mod merge;
@@ -12,6 +13,7 @@ mod operands;
 mod rewrite;
 mod spaces;
 
+pub use compare::narrow_comparisons;
 pub use dead::remove_dead;
 pub use forward::forward;
 pub use merge::merge_ifs;
