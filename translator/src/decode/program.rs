@@ -296,6 +296,15 @@ impl Special {
         }
     }
 
+    /// Whether an instruction of a type of that width may read it: places in the grid were 16 bits wide once.
+    pub fn has_width(self, bits: u32) -> bool {
+        match self {
+            Self::Tid(_) | Self::Ntid(_) | Self::Ctaid(_) | Self::Nctaid(_) => matches!(bits, 16 | 32),
+            Self::Clock64 => bits == 64,
+            _ => bits == 32,
+        }
+    }
+
     /// Whether PTX has a special register of that name, translated or not.
     pub fn is_known(name: &str) -> bool {
         const NAMES: &str =

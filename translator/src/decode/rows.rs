@@ -173,9 +173,10 @@ rows! {
 
     // Data movement and conversion
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
+    "mov.b128", "M m" => lower(movement::mov128);
     "cvta{.to}.(global|shared|shared::cta|local|const|param).(u32|u64)", "d &a" => lower(convert::cvta);
     "isspacep.(global|shared|shared::cta|local|const|param)", "d:pred a:u64" => lower(convert::isspacep);
-    "cvt{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
     "cvt.rn{.ftz}{.sat}.(f32|f64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_float);
     "cvt.(rni|rzi|rmi|rpi){.ftz}{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(f32|f64)", "D A:1" => lower(convert::float_to_int);
     "cvt{.rni|.rzi|.rmi|.rpi}{.ftz}{.sat}.f32.f32", "D A:1" => lower(convert::float_to_float);

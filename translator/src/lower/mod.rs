@@ -59,11 +59,11 @@ pub struct Lowering<'a, 'f> {
     pub frame: &'a mut Frame,
 }
 
-/// The type that holds values of a PTX type.
+/// The type that holds values of a PTX type; of 128-bit ones the lower half.
 pub fn carrier(ty: ScalarType) -> Type {
     match ty.bits() {
         1 => Type::Bool,
-        64 => Type::I64,
+        64 | 128 => Type::I64,
         _ => Type::I32,
     }
 }
@@ -106,6 +106,12 @@ impl Lowering<'_, '_> {
     pub fn register(&mut self, register: Reg) -> Value {
         let var = self.variable(register);
         self.b.get(var)
+    }
+
+    /// The variable that holds the upper half of a 128-bit register.
+    pub fn upper(&mut self, register: Reg) -> Var {
+        let function = &mut *self.b.function;
+        *self.frame.upper.entry(register).or_insert_with(|| function.var(Type::I64))
     }
 
     /// The variable that holds the carry flag `CC.CF`.
@@ -164,7 +170,7 @@ impl Lowering<'_, '_> {
 
     /// Changes the bits of one type to those of an equally wide or narrower one.
     fn fit(&mut self, value: Value, from: ScalarType, to: ScalarType) -> Value {
-        match (from.bits(), to.bits()) {
+        match (from.bits().min(64), to.bits()) {
             (32.., 64) if from.bits() == 32 => self.b.zero_extend(value),
             (64, 64) | (1, _) => value,
             (64, bits) => {
@@ -222,7 +228,7 @@ impl Lowering<'_, '_> {
                         self.zero_extend_narrow(value, ty.bits())
                     };
                 }
-                if to.bits() == 64 && ty.bits() <= 32 {
+                if to.bits() >= 64 && ty.bits() <= 32 {
                     value = self.b.unary(if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend }, value);
                 }
                 if matches!(to.bits(), 8 | 16) {
@@ -230,6 +236,11 @@ impl Lowering<'_, '_> {
                 }
                 let var = self.variable(*register);
                 self.b.set(var, value);
+                if to.bits() == 128 {
+                    let above = if ty.is_signed() { self.b.sar(value, 63) } else { self.b.i64(0) };
+                    let upper = self.upper(*register);
+                    self.b.set(upper, above);
+                }
                 Ok(())
             }
             other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),

@@ -206,7 +206,7 @@ pub(super) const ALL: &[Instruction] = &[
         "mma.sync.aligned.m8n8k4.(row|col).(row|col).(f16|f32).f16.f16.(f16|f32)",
         "mma.sync.aligned.(m8n8k4|m16n8k4|m16n8k8|m16n8k16).row.col.f64.f64.f64.f64",
     ]),
-    op("mov", &["mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)"]).uses(&[Use {
+    op("mov", &["mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "mov.b128"]).uses(&[Use {
         words: "addresses of functions",
         sample: ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; ret; }",
     }]),
