@@ -9,13 +9,11 @@ use passes_support::{Random, access};
 use program::{MEMORY, random_program};
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,
-    Op, Order, Scope, Space, Stmt, Type, Unary, Value, verify,
+    Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Order,
+    Scope, Space, Stmt, Type, Value, verify,
 };
 use ptx2spv_translator::legalise::legalise;
-use ptx2spv_translator::passes::{
-    forward, merge_ifs, narrow_comparisons, narrow_truncated, optimise, remove_dead, resolve_spaces,
-};
+use ptx2spv_translator::passes::{forward, merge_ifs, narrow_truncated, optimise, remove_dead, resolve_spaces};
 use ptx2spv_translator::{Span, Target};
 
 /// Memory after a run.
@@ -57,7 +55,6 @@ fn random_programs_keep_their_meaning() {
         check("merge_ifs", &merge_ifs);
         check("resolve_spaces", &resolve_spaces);
         check("narrow_truncated", &narrow_truncated);
-        check("narrow_comparisons", &narrow_comparisons);
         check("legalise", &|function| legalise(function, &target));
         let (was, is) = check("optimise", &optimise);
         (before, after) = (before + was, after + is);
@@ -449,66 +446,4 @@ fn addresses_of_shared_memory_are_computed_on_32_bits() {
     });
     optimise(&mut f);
     assert_eq!(count(&f, |line| line.contains("I64")), 0, "{f}");
-}
-
-#[test]
-fn comparisons_of_extended_values_are_narrow() {
-    const WORDS: [u32; 7] = [0, 1, 5, 0x7fff_ffff, 0x8000_0000, 0xffff_fffa, 0xffff_ffff];
-    const CONSTANTS: [i64; 9] =
-        [0, 5, -1, 0x7fff_ffff, -0x8000_0000, 0x8000_0000, 0xffff_ffff, 0x1_0000_0000, -0x8000_0001];
-    let operations = [
-        Compare::Equal,
-        Compare::NotEqual,
-        Compare::LessUnsigned,
-        Compare::LessEqualUnsigned,
-        Compare::LessSigned,
-        Compare::LessEqualSigned,
-    ];
-    // Which constants an extension of 32 bits gives decides how many comparisons become narrow.
-    for (extension, in_range) in [(Unary::SignExtend, 5), (Unary::ZeroExtend, 5)] {
-        for op in operations {
-            let function = function(|b, global| {
-                let read = b.load_one(access(Space::Global, 4), global);
-                let words: Vec<Value> = WORDS.iter().map(|word| b.xor_const(read, (*word).into())).collect();
-                let mut next = global;
-                let mut store = |b: &mut Builder<'_>, left: Value, right: Value| {
-                    let result = b.compare(op, left, right);
-                    let result = b.bool_to(Type::I32, result);
-                    next = b.add_const(next, 4);
-                    b.store(access(Space::Global, 4), next, vec![result]);
-                };
-                for word in &words {
-                    let wide = b.unary(extension, *word);
-                    for constant in CONSTANTS {
-                        let constant = b.i64(constant.cast_unsigned());
-                        store(b, wide, constant);
-                        store(b, constant, wide);
-                    }
-                    for other in &words {
-                        let other = b.unary(extension, *other);
-                        store(b, wide, other);
-                    }
-                }
-            });
-            let mut narrowed = function.clone();
-            narrow_comparisons(&mut narrowed);
-            assert_eq!(verify(&narrowed), Ok(()), "{narrowed}");
-            let run = |function: &Function| {
-                let mut machine = Machine {
-                    global: vec![0; 2048],
-                    push_constants: GLOBAL_BASE.to_le_bytes().to_vec(),
-                    steps: 1_000_000,
-                    ..Machine::default()
-                };
-                machine.run(function).unwrap_or_else(|fault| panic!("{fault}\n{function}"));
-                machine.global
-            };
-            assert_eq!(run(&function), run(&narrowed), "{extension:?} {op:?}");
-            let wide = narrowed.body.iter().filter(|stmt| match stmt {
-                Stmt::Let(_, Op::Compare(_, left, _)) => narrowed.type_of(*left) == Type::I64,
-                _ => false,
-            });
-            assert_eq!(wide.count(), 2 * WORDS.len() * (CONSTANTS.len() - in_range), "{extension:?} {op:?}");
-        }
-    }
 }

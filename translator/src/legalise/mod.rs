@@ -13,7 +13,7 @@ mod soft;
 mod sqrt;
 
 use crate::ir::Function;
-use crate::passes::{forward, narrow_comparisons, remove_dead};
+use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
 pub use loop_budget::report_cut_loops;
@@ -26,7 +26,6 @@ pub fn legalise(function: &mut Function, target: &Target) {
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
     exp2::expand_exp2(function, target);
-    narrow_comparisons(function);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

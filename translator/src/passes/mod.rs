@@ -4,7 +4,6 @@
 //!
 //! What depends on the device is in [`legalise`](crate::legalise).
 
-mod compare;
 mod dead;
 mod forward;
 mod merge;
@@ -13,7 +12,6 @@ mod operands;
 mod rewrite;
 mod spaces;
 
-pub use compare::narrow_comparisons;
 pub use dead::remove_dead;
 pub use forward::forward;
 pub use merge::merge_ifs;
