@@ -8,7 +8,7 @@ use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand, Selected};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Compare, Value};
+use crate::ir::{Compare, Type, Value};
 
 /// `vadd2`, `vadd4`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -63,7 +63,7 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             Some(_) => l.b.slt(b, a),
             None => l.b.sle(b, a),
         };
-        l.b.bool_to(crate::ir::Type::I32, holds)
+        l.b.bool_to(Type::I32, holds)
     })
 }
 

@@ -4,12 +4,13 @@
 //!
 //! They do what the manual says, which current NVIDIA hardware does not everywhere. Intermediate results are exact.
 
+use super::integer::minimum;
 use super::packed::part;
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand, Parts, Selected};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Compare, Value};
+use crate::ir::{Compare, Type, Value};
 
 /// `vadd`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -73,7 +74,7 @@ fn shift_amount(l: &mut Lowering<'_, '_>, by: Exact, wrap: bool) -> Value {
         return l.b.and_const(by, 31);
     }
     let most = l.b.i32(32);
-    super::integer::minimum(l, Compare::LessUnsigned, by, most)
+    minimum(l, Compare::LessUnsigned, by, most)
 }
 
 /// `vset`: 1 where the comparison holds, else 0.
@@ -81,29 +82,20 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let types = [ScalarType::U32, i.modifiers.ty(0), i.modifiers.ty(1)];
     scalar(l, i, types, |l, a, b| {
         let holds = compare(l, i, a, b);
-        let one = l.b.constant_like(a.bits, 1);
-        let zero = l.b.constant_like(a.bits, 0);
-        let bits = l.b.select(holds, one, zero);
+        let bits = l.b.bool_to(Type::I64, holds);
         Exact::unsigned(l, bits)
     })
 }
 
 fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, a: Exact, b: Exact) -> Value {
-    let not = |l: &mut Lowering<'_, '_>, value| l.b.not(value);
-    match i.modifiers.one_of(&["eq", "ne", "lt", "le", "gt"]) {
+    let operator = i.modifiers.one_of(&["eq", "ne", "lt", "le", "gt", "ge"]);
+    let holds = match operator {
         Some("eq") => l.b.eq(a.bits, b.bits),
         Some("ne") => l.b.ne(a.bits, b.bits),
-        Some("lt") => a.less(l, b),
-        Some("gt") => b.less(l, a),
-        Some(_) => {
-            let greater = b.less(l, a);
-            not(l, greater)
-        }
-        None => {
-            let less = a.less(l, b);
-            not(l, less)
-        }
-    }
+        Some("lt" | "ge") => a.less(l, b),
+        _ => b.less(l, a),
+    };
+    if matches!(operator, Some("le" | "ge")) { l.b.not(holds) } else { holds }
 }
 
 /// An exact integer of up to 65 bits: the low 64 in two's complement, and the sign.
@@ -311,7 +303,7 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 fn add_wide(l: &mut Lowering<'_, '_>, [a, a_high]: [Value; 2], [b, b_high]: [Value; 2]) -> [Value; 2] {
     let low = l.b.add(a, b);
     let carry = l.b.ult(low, a);
-    let carry = l.b.bool_to(crate::ir::Type::I64, carry);
+    let carry = l.b.bool_to(Type::I64, carry);
     let high = l.b.add(a_high, b_high);
     [low, l.b.add(high, carry)]
 }
