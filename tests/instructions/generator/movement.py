@@ -127,20 +127,14 @@ def wider_registers(tables):
         [
             "ld.global.u64 %q, [%pa];",
             "mov.b128 {%d0, %d1}, %q;",
-            "ld.global.s32 %q, [%pa];",
+            "ld.global.u32 %q, [%pa];",
             "mov.b128 {%d2, %d3}, %q;",
             "cvt.u64.u16 %d4, %q;",
         ],
-        lambda a: [a, 0, *halves_signed(a & 0xFFFFFFFF), a & 0xFFFF],
+        lambda a: [a, 0, a & 0xFFFFFFFF, 0, a & 0xFFFF],
         ".reg .b128 %q;",
     )
     return family
-
-
-def halves_signed(word):
-    """A word sign-extended to 128 bits, in two halves."""
-    value = signed(word, 32)
-    return [value & (1 << 64) - 1, value >> 64 & (1 << 64) - 1]
 
 
 def bytes_(tables):

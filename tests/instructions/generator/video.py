@@ -1,7 +1,7 @@
-"""Scalar video instructions, by the manual's pseudo code on exact integers.
+"""Scalar video instructions, as NVIDIA hardware of sm_50 and above gives them.
 
-Current NVIDIA hardware has no such instructions; what the compiler gives in their place departs from the manual here and
-there (docs/numerics.md). The manual is followed. Cases are grouped by what departs.
+That hardware has no such instructions; what the compiler puts in their place computes on 64 bits and departs from the
+manual here and there (docs/numerics.md). Every form was recorded on hardware.
 """
 
 from dataclasses import dataclass
@@ -31,6 +31,11 @@ def select(word, ty, selector):
     return number(word >> position_of(selector) & ((1 << bits) - 1), f"{ty[0]}{bits}")
 
 
+def low(value, bits):
+    """The low bits of a number, as a signed one."""
+    return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+
 OPERATIONS = {
     "vadd": lambda a, b: a + b,
     "vsub": lambda a, b: a - b,
@@ -39,7 +44,7 @@ OPERATIONS = {
     "vmax": max,
 }
 SHIFTS = {"vshl": lambda a, b: a << b, "vshr": lambda a, b: a >> b}
-SECOND = {"add": lambda a, b: a + b, "min": min, "max": max}
+SECOND = {"min": min, "max": max}
 
 
 @dataclass
@@ -64,20 +69,40 @@ class Scalar:
 
     def value(self, a, b, c):
         *first, a_type, b_type = self.types
-        ty = first[0] if first else "u32"
+        # The operand c of vset has the signedness of a.
+        signed = (first or self.types)[0][0] == "s"
         a, b = select(a, a_type, self.a), select(b, b_type, self.b)
         if self.opcode in SHIFTS:
             b = min(b, 32) if self.mode == "clamp" else b & 31
         operations = OPERATIONS | SHIFTS
         result = operations[self.opcode](a, b) if self.opcode in operations else int(ORDER[self.mode](a, b))
         if self.sat:
-            result = clamp(result, f"{ty[0]}{bits_of(self.d)}")
+            result = self.saturate(result, signed)
         if self.second:
-            result = SECOND[self.second](result, number(c, ty))
-        if self.d:
+            result = self.combine(result, c, signed)
+        if self.d == "h1":
+            result = result & 0xFFFF0000 | c & 0xFFFF
+        elif self.d:
             mask = ((1 << bits_of(self.d)) - 1) << position_of(self.d)
             result = result << position_of(self.d) & mask | c & ~mask
         return wrap(result, "u32")
+
+    def saturate(self, result, signed):
+        if self.opcode in SHIFTS:
+            # What was shifted beyond 34 bits is lost; parts get their low bits of the saturated word.
+            return clamp(low(result, 34), "s32" if signed else "u32")
+        if self.d:
+            most = (1 << bits_of(self.d) - signed) - 1
+            return most if result < 0 else min(result, most)
+        return clamp(result, "s32") if signed else max(result, 0)
+
+    def combine(self, result, c, signed):
+        if self.second == "add":
+            return result + c
+        if self.opcode in ("vadd", "vsub") or self.opcode in SHIFTS and self.sat:
+            result = low(result, 32)
+        # An unsigned comparison takes negative results for large ones.
+        return SECOND[self.second](*((result, low(c, 32)) if signed else (result % (1 << 64), c)))
 
 
 def selections():
@@ -120,7 +145,7 @@ def groups(family, opcode, types, modes, sats, pairs):
 
 def scalar(tables):
     family = Family(
-        "video", "vadd, vsub, vabsdiff, vmin, vmax with all selectors, as the manual has them.", tables, packed=True
+        "video", "vadd, vsub, vabsdiff, vmin, vmax with all selectors.", tables, packed=True
     )
     pairs = selections()
     for opcode in OPERATIONS:
@@ -129,7 +154,7 @@ def scalar(tables):
 
 
 def shifts(tables):
-    family = Family("video_shifts", "vshl, vshr with all selectors, as the manual has them.", tables, packed=True)
+    family = Family("video_shifts", "vshl, vshr with all selectors.", tables, packed=True)
     pairs = selections()
     types = [[ty, a_type, "u32"] for ty in TYPES for a_type in TYPES]
     for opcode in SHIFTS:
@@ -148,7 +173,7 @@ def shifts(tables):
 
 
 def comparisons(tables):
-    family = Family("video_comparisons", "vset with all selectors, as the manual has it.", tables, packed=True)
+    family = Family("video_comparisons", "vset with all selectors.", tables, packed=True)
     groups(family, "vset", product(TYPES, repeat=2), list(ORDER), [False], selections())
     return family
 
@@ -174,22 +199,20 @@ class Mad:
 
     def value(self, a, b, c):
         _, a_type, b_type = self.types
-        total = select(a, a_type, self.a) * select(b, b_type, self.b)
+        # The factors and c count as signed words, whatever their types.
+        product = low(select(a, a_type, self.a), 32) * low(select(b, b_type, self.b), 32)
         minus_product, minus_c = self.signs[0] != self.signs[1], self.signs[2] == "-"
         signed = "s" in a_type[0] + b_type[0] or minus_product or minus_c
-        one = int(self.po or minus_product or minus_c)
-        if minus_product:
-            total = ~total
-        elif minus_c:
-            c = ~c & WORD
-        total += number(c, "s32" if signed else "u32") + one
-        result = total >> self.scale
+        total = (-product if minus_product else product) + (-1 - low(c, 32) if minus_c else low(c, 32))
+        total += int(self.po or minus_c)
+        # Without a signed operand the shift and the bound are unsigned.
+        result = (total if signed or not self.scale else total % (1 << 64)) >> self.scale
         return wrap(clamp(result, "s32" if signed else "u32") if self.sat else result, "u32")
 
 
 def multiply_add(tables):
     family = Family(
-        "video_mad", "vmad with all selectors, negations, .po, scales and .sat, as the manual has it.", tables, packed=True
+        "video_mad", "vmad with all selectors, negations, .po, scales and .sat.", tables, packed=True
     )
     pairs = selections()
     signs = [("", "", ""), ("-", "", ""), ("", "-", ""), ("-", "-", ""), ("", "", "-"), ("-", "-", "-"), None]
@@ -219,7 +242,7 @@ def constants(tables):
         ("vshl.u32.u32.u32.wrap %d4, %a.h0, 35;", lambda a: (a & 0xFFFF) << 3),
         ("vset.s32.u32.lt.max %d5, -1, %a, 0;", lambda a: 1),
         ("vmad.s32.s32.s32 %d6, -3, %a.h0, 5;", lambda a: -3 * select(a, "s32", "h0") + 5),
-        ("vmad.u32.u32.u32.po.shr7 %d7, %a, 4294967295, 4294967295;", lambda a: (a * WORD + WORD + 1) >> 7),
+        ("vmad.u32.u32.u32.po.shr7 %d7, %a, 4294967295, 4294967295;", lambda a: (-signed(a) - 1 + 1) % (1 << 64) >> 7),
     ]
     family.elementwise(
         "constants",

@@ -125,7 +125,16 @@ impl<'s> FunctionDecoder<'_, 's> {
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
         match operand {
-            ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
+            ast::Operand::Name { name, suffix: None } => {
+                let operand = self.register(*name, ty, fits)?;
+                match operand {
+                    // NVIDIA's compiler takes the upper half from a register that nothing has written.
+                    Operand::Reg(register) if self.register_type(register).bits() == 128 && ty.is_signed() => {
+                        Err(Diagnostic::unsupported(format!("type {ty} extended to a 128-bit register"), name.span))
+                    }
+                    operand => Ok(operand),
+                }
+            }
             ast::Operand::Name { name, .. } => {
                 if self.is_declared(name.text) {
                     self.resolve(*name)?;

@@ -237,7 +237,8 @@ impl Lowering<'_, '_> {
                 let var = self.variable(*register);
                 self.b.set(var, value);
                 if to.bits() == 128 {
-                    let above = if ty.is_signed() { self.b.sar(value, 63) } else { self.b.i64(0) };
+                    // Decoding lets no signed type through.
+                    let above = self.b.i64(0);
                     let upper = self.upper(*register);
                     self.b.set(upper, above);
                 }
