@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use crate::backend::Allocation;
 use crate::device::Device;
 use crate::error::Error;
-use crate::lock;
-use crate::memory::{Block, Place};
-use crate::staging;
 
 /// Device memory. Its contents are undefined until written.
 ///
@@ -17,25 +15,24 @@ use crate::staging;
 /// addresses stored elsewhere.
 pub struct Buffer {
     device: Device,
-    block: Arc<Block>,
+    memory: Allocation,
     len: u64,
 }
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({} bytes at {:#x})", self.len, self.block.address)
+        write!(f, "Buffer({} bytes at {:#x})", self.len, self.address())
     }
 }
 
 impl Buffer {
     pub(crate) fn new(device: &Device, len: u64) -> Result<Self, Error> {
-        let block = Arc::new(device.shared.memory.allocate(len, Place::Device)?);
-        Ok(Self { device: device.clone(), block, len })
+        Ok(Self { memory: device.shared.backend.allocate(len)?, device: device.clone(), len })
     }
 
     /// The device address of its first byte, a multiple of 256, as kernels store and follow it.
     pub fn address(&self) -> u64 {
-        self.block.address
+        self.memory.address()
     }
 
     /// Its size in bytes.
@@ -59,27 +56,20 @@ impl Buffer {
     /// [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
-        let shared = &self.device.shared;
-        if bytes.is_empty() {
-            Ok(())
-        } else if shared.memory.is_unified() {
-            shared.queue.while_idle(|| self.block.write_mapped(offset, bytes))
-        } else {
-            lock(&shared.staging).write(&shared.queue, self.block.buffer, offset, bytes)
-        }
+        if bytes.is_empty() { Ok(()) } else { self.memory.write(offset, bytes) }
     }
 
     /// Reads bytes from an offset, as everything launched before leaves them.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Aborted`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::OutOfRange`], [`Error::Aborted`], [`Error::Fault`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
         if !bytes.is_empty() {
-            self.device.shared.read(&self.block, offset, bytes)?;
+            self.memory.read(offset, bytes)?;
         }
         // Behind the reading, so that it covers every kernel that may have written these bytes.
-        self.device.shared.check_status()
+        self.device.shared.backend.check_stopped()
     }
 
     /// Reads the whole buffer.
@@ -104,20 +94,7 @@ impl Buffer {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn fill(&self, byte: u8) -> Result<(), Error> {
-        if self.is_empty() {
-            return Ok(());
-        }
-        let (buffer, size) = (self.block.buffer, self.block.padded);
-        self.device.shared.queue.record(|recorder| {
-            recorder.barrier();
-            // SAFETY: the command buffer is being recorded; the block has `padded` bytes, a multiple of 4, and is
-            // retired through the queue when dropped.
-            unsafe {
-                recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, 0, size, u32::from_ne_bytes([byte; 4]))
-            };
-            Ok(())
-        })?;
-        Ok(())
+        if self.is_empty() { Ok(()) } else { self.memory.fill(byte) }
     }
 
     /// Copies `len` bytes from another buffer of the same device, asynchronously.
@@ -132,16 +109,15 @@ impl Buffer {
         if len == 0 {
             return Ok(());
         }
-        if Arc::ptr_eq(&self.block, &from.block) && offset.abs_diff(from_offset) < len {
+        if self.address() == from.address() && offset.abs_diff(from_offset) < len {
             return Err(Error::Overlap);
         }
-        staging::copy(&self.device.shared.queue, from.block.buffer, from_offset, self.block.buffer, offset, len)?;
-        Ok(())
+        self.memory.copy_from(offset, &from.memory, from_offset, len)
     }
 
-    /// The memory itself, which stays as long as this is held.
-    pub(crate) fn block(&self) -> &Arc<Block> {
-        &self.block
+    /// The memory itself.
+    pub(crate) fn memory(&self) -> &Allocation {
+        &self.memory
     }
 
     /// Errors unless the buffer belongs to this device.
@@ -158,11 +134,5 @@ impl Buffer {
             Some(end) if end <= self.len => Ok(()),
             _ => Err(Error::OutOfRange { offset, len, size: self.len }),
         }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        self.device.shared.queue.retire(self.block.clone());
     }
 }

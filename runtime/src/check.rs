@@ -5,7 +5,7 @@ use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Interface, Target};
 
 use crate::error::Error;
-use crate::queue::MAX_PARAM_BLOCK;
+use crate::launch::MAX_PARAM_BLOCK;
 
 /// Checks everything that loading and launching rely on.
 pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result<(), Error> {

@@ -1,23 +1,21 @@
 //! The open device: makes buffers, loads modules, waits.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ash::vk;
 use bytemuck::Pod;
+use ptx2spv_reference::{Config, Finding};
 use ptx2spv_translator::{Interface, Source, Target, Translation};
 
+use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::info::DeviceInfo;
-use crate::instance::{Instance, InstanceOptions};
-use crate::lock;
-use crate::memory::{Block, Memory};
 use crate::module::{LoadOptions, Module};
-use crate::queue::Queue;
-use crate::raw::RawDevice;
+use crate::reference;
 use crate::select::DeviceSelector;
-use crate::staging::Staging;
+use crate::vulkan::{self, Instance, InstanceOptions};
 
 /// An open device. Clones share it; it is closed with the last of its clones, buffers, modules and kernels, after it
 /// has finished its work.
@@ -26,30 +24,10 @@ pub struct Device {
     pub(crate) shared: Arc<Shared>,
 }
 
-// Fields are dropped in this order: the queue first, which waits for the device.
 pub(crate) struct Shared {
-    pub queue: Queue,
-    pub staging: Mutex<Staging>,
-    pub memory: Arc<Memory>,
-    pub raw: Arc<RawDevice>,
+    pub backend: Backend,
     pub info: DeviceInfo,
-    /// Timestamps of the queue count in this many bits; zero if it has none.
-    pub timestamp_bits: u32,
-    /// Nanoseconds per timestamp tick.
-    pub timestamp_period: f32,
-    instance: Instance,
-}
-
-impl Shared {
-    /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is
-    /// within the block.
-    pub fn read(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        if self.memory.is_unified() {
-            self.queue.while_idle(|| block.read_mapped(offset, bytes))
-        } else {
-            lock(&self.staging).read(&self.queue, block.buffer, offset, bytes)
-        }
-    }
+    fallback: Option<Error>,
 }
 
 impl fmt::Debug for Device {
@@ -59,39 +37,76 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Opens a device of a new instance, with default options.
+    /// Opens a device: one of a new Vulkan instance with default options, or the reference device.
+    ///
+    /// Where any device will do ([`DeviceSelector::Best`]) and there is no Vulkan device that can run kernels, the reference
+    /// device stands in; [`Device::fallback`] says why.
     ///
     /// # Errors
-    /// Those of [`Instance::new`] and [`Instance::open`].
+    /// Those of [`Instance::new`], [`Instance::open`] and [`ReferenceOptions::config`](crate::ReferenceOptions::config).
     pub fn open(selector: &DeviceSelector) -> Result<Self, Error> {
-        Instance::new(&InstanceOptions::default())?.open(selector)
+        Self::open_with(selector, &InstanceOptions::default())
     }
 
-    pub(crate) fn create(instance: &Instance, info: DeviceInfo) -> Result<Self, Error> {
-        if !info.missing().is_empty() {
-            return Err(Error::UnusableDevice { device: info.name.clone(), missing: info.missing().to_vec() });
+    /// As [`Device::open`], with options for the Vulkan instance.
+    ///
+    /// # Errors
+    /// Those of [`Device::open`].
+    pub fn open_with(selector: &DeviceSelector, options: &InstanceOptions) -> Result<Self, Error> {
+        let selector = selector.resolve()?;
+        if let DeviceSelector::Reference(options) = &selector {
+            return Ok(Self::reference(options.config()?));
         }
-        // SAFETY: `physical` was enumerated from `instance`.
-        let families = unsafe { instance.raw().get_physical_device_queue_family_properties(info.physical) };
-        let compute = families.iter().zip(0u32..).find(|(f, _)| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
-        let Some((properties, family)) = compute else {
-            return Err(Error::UnusableDevice { device: info.name.clone(), missing: vec!["a compute queue"] });
-        };
-        // SAFETY: as above.
-        let limits = unsafe { instance.raw().get_physical_device_properties(info.physical) }.limits;
-        let raw = Arc::new(RawDevice::create(instance, &info, family)?);
-        let memory = Arc::new(Memory::new(instance, &info, raw.clone())?);
-        let shared = Shared {
-            queue: Queue::new(raw.clone(), memory.clone(), family)?,
-            staging: Mutex::new(Staging::new(memory.clone())),
-            memory,
-            raw,
-            info,
-            timestamp_bits: properties.timestamp_valid_bits,
-            timestamp_period: limits.timestamp_period,
-            instance: instance.clone(),
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        match Instance::new(options).and_then(|instance| instance.open(&selector)) {
+            Err(reason) if selector == DeviceSelector::Best && is_absence(&reason) => {
+                Ok(Self::of_reference(Config::default(), Some(reason)))
+            }
+            found => found,
+        }
+    }
+
+    /// A reference device of its own, with nothing in its memory.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Device, LaunchConfig, ReferenceOptions};
+    /// use ptx2spv_translator::Source;
+    ///
+    /// let device = Device::reference(ReferenceOptions { check: true, ..ReferenceOptions::default() }.config()?);
+    /// let ptx = "
+    ///     .version 7.0
+    ///     .target sm_50
+    ///     .address_size 64
+    ///     .visible .entry beyond(.param .u64 out)
+    ///     {
+    ///         .reg .b64 %rd<2>;
+    ///         ld.param.u64 %rd1, [out];
+    ///         st.global.u32 [%rd1+64], 1;
+    ///         ret;
+    ///     }";
+    /// let module = device.load(&Source::new("beyond.ptx", ptx))?;
+    /// let out = device.upload(&[0_u32; 16])?;
+    /// module.kernel("beyond")?.launch(&LaunchConfig::new([1; 3], [1; 3]), &[(&out).into()])?;
+    /// let error = device.synchronize().unwrap_err();
+    /// assert!(error.to_string().contains("out-of-bounds access"), "{error}");
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    pub fn reference(config: Config) -> Self {
+        Self::of_reference(config, None)
+    }
+
+    fn of_reference(config: Config, fallback: Option<Error>) -> Self {
+        let info = DeviceInfo::reference(&config);
+        Self::new(Backend::Reference(Arc::new(reference::Device::new(config))), info, fallback)
+    }
+
+    /// Opens a device of an instance; `physical` is what `info` describes.
+    pub(crate) fn vulkan(instance: &Instance, physical: vk::PhysicalDevice, info: DeviceInfo) -> Result<Self, Error> {
+        let device = vulkan::Device::create(instance, physical, &info)?;
+        Ok(Self::new(Backend::Vulkan(Arc::new(device)), info, None))
+    }
+
+    fn new(backend: Backend, info: DeviceInfo, fallback: Option<Error>) -> Self {
+        Self { shared: Arc::new(Shared { backend, info, fallback }) }
     }
 
     /// What the driver says of the device.
@@ -104,9 +119,17 @@ impl Device {
         &self.shared.info.target
     }
 
-    /// The instance that it was opened from.
-    pub fn instance(&self) -> &Instance {
-        &self.shared.instance
+    /// Why the reference device stands in for a Vulkan device; `None` if it doesn't.
+    pub fn fallback(&self) -> Option<&Error> {
+        self.shared.fallback.as_ref()
+    }
+
+    /// The instance that it was opened from; `None` for the reference device.
+    pub fn instance(&self) -> Option<&Instance> {
+        match &self.shared.backend {
+            Backend::Vulkan(device) => Some(&device.instance),
+            Backend::Reference(_) => None,
+        }
     }
 
     /// Allocates a buffer of `bytes` bytes with undefined contents.
@@ -158,7 +181,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::Interface`] if the
-    /// interface contradicts itself, the SPIR-V or the device, [`Error::OutOfMemory`].
+    /// interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the reference device, which does check
+    /// the SPIR-V, [`Error::OutOfMemory`].
     pub fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
         Module::from_spirv(self, spirv, interface)
     }
@@ -166,9 +190,84 @@ impl Device {
     /// Waits until everything launched has finished.
     ///
     /// # Errors
-    /// [`Error::Aborted`], [`Error::DeviceLost`].
+    /// [`Error::Aborted`], [`Error::Fault`], [`Error::DeviceLost`].
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.shared.queue.synchronize()?;
-        self.shared.check_status()
+        self.shared.backend.synchronize()?;
+        self.shared.backend.check_stopped()
     }
+
+    /// What the reference device has found since the last call, apart from what has come back as [`Error::Fault`]. Vulkan
+    /// devices find nothing.
+    pub fn take_findings(&self) -> Vec<Finding> {
+        match &self.shared.backend {
+            Backend::Vulkan(_) => Vec::new(),
+            Backend::Reference(device) => device.take_findings(),
+        }
+    }
+
+    /// How many instructions of its interpreter the reference device has run; 0 of Vulkan devices.
+    pub fn steps(&self) -> u64 {
+        match &self.shared.backend {
+            Backend::Vulkan(_) => 0,
+            Backend::Reference(device) => device.steps(),
+        }
+    }
+
+    /// What the reference device has traced since the last call, one line an instruction; see
+    /// [`Config::trace`](ptx2spv_reference::Config).
+    pub fn take_trace(&self) -> Vec<String> {
+        match &self.shared.backend {
+            Backend::Vulkan(_) => Vec::new(),
+            Backend::Reference(device) => device.take_trace(),
+        }
+    }
+}
+
+/// The devices of this machine: Vulkan's in the loader's order, those that can't run kernels included, and at the end the
+/// reference device. The second part says why there are none of Vulkan's.
+///
+/// ```
+/// use ptx2spv_runtime::{DeviceKind, InstanceOptions, devices};
+///
+/// let (devices, _) = devices(&InstanceOptions::default());
+/// assert_eq!(devices.last().map(|device| device.kind), Some(DeviceKind::Reference));
+/// ```
+pub fn devices(options: &InstanceOptions) -> (Vec<DeviceInfo>, Option<Error>) {
+    let (mut list, reason) = match Instance::new(options).and_then(|instance| instance.devices()) {
+        Ok(list) => (list, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    list.push(DeviceInfo::reference(&Config::default()));
+    (list, reason)
+}
+
+/// What [`Device::open_with`] would open, without opening it. The second part says why the reference device stands in for
+/// a Vulkan device, if it does.
+///
+/// # Errors
+/// Those of [`Device::open_with`].
+pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<(DeviceInfo, Option<Error>), Error> {
+    let selector = selector.resolve()?;
+    if let DeviceSelector::Reference(options) = &selector {
+        return Ok((DeviceInfo::reference(&options.config()?), None));
+    }
+    let best = selector == DeviceSelector::Best;
+    let listed = Instance::new(options).and_then(|instance| instance.devices());
+    let found = listed.and_then(|list| {
+        let found = selector.choose(&list)?;
+        if best {
+            found.check_usable()?
+        }
+        Ok(found.clone())
+    });
+    match found {
+        Ok(found) => Ok((found, None)),
+        Err(reason) if best && is_absence(&reason) => Ok((DeviceInfo::reference(&Config::default()), Some(reason))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error says that there is no Vulkan device to run kernels on.
+fn is_absence(error: &Error) -> bool {
+    matches!(error, Error::NoLoader { .. } | Error::NoDevice { .. } | Error::UnusableDevice { .. })
 }

@@ -1,6 +1,7 @@
 //! The errors of this crate: what went wrong, on which device, and what the caller can do about it.
 
 use ash::vk;
+use ptx2spv_reference::Finding;
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
@@ -35,8 +36,16 @@ pub enum Error {
         available: String,
     },
     /// The text is no device selector.
-    #[error("`{0}` is no device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual")]
+    #[error(
+        "`{0}` is no device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, reference"
+    )]
     BadSelector(String),
+    /// The text does not describe a reference device.
+    #[error("no such reference device: {0}; there are: {keys}", keys = crate::reference::KEYS)]
+    BadReferenceOptions(String),
+    /// There is no such target, or its description can't be read.
+    #[error("{0}")]
+    Target(String),
     /// Validation was asked for, but can't be had.
     #[error("validation needs {0}, which is not installed (`vulkan-validationlayers` on Debian, or the Vulkan SDK)")]
     NoValidation(&'static str),
@@ -199,6 +208,24 @@ pub enum Error {
         /// Who stopped it and why.
         reason: String,
     },
+    /// The reference device found something in kernels that they can't go on behind: what they and those after them wrote is
+    /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
+    #[error("{}", fault_list(findings))]
+    Fault {
+        /// What stopped each of them, in the order of the launches; there is at least one.
+        findings: Vec<Finding>,
+    },
+    /// The reference device can't run the module: it is malformed, or uses what the target lacks.
+    #[error("{device} refuses the module: {rule}: {message}")]
+    Refused {
+        /// The device's name.
+        device: String,
+        /// The rule that the module breaks: a feature or limit by Vulkan's name, a VUID, a section of the SPIR-V
+        /// specification.
+        rule: String,
+        /// What breaks it.
+        message: String,
+    },
     /// A Vulkan call failed in a way that has no variant of its own.
     #[error("{call} failed: {result}")]
     Vulkan {
@@ -232,6 +259,11 @@ impl From<Diagnostics> for Error {
 
 fn feature_list(features: &[Feature]) -> String {
     features.iter().map(|feature| feature.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn fault_list(findings: &[Finding]) -> String {
+    let line = |finding: &Finding| format!("kernel `{}` was stopped: {finding}", finding.site.entry);
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn kernel_list(kernels: &[String]) -> String {

@@ -1,13 +1,16 @@
-//! Launching: checks sizes and arguments, then records the dispatches.
+//! Launching: checks sizes and arguments, packs them, and splits the grid into dispatches.
 
-use ash::vk;
+use std::sync::Arc;
+use std::time::Duration;
+
 use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::Limits;
 
 use crate::args::{self, Arg};
+use crate::backend::Pipeline;
 use crate::error::Error;
 use crate::kernel::{Kernel, Variant};
-use crate::queue::Recorder;
+use crate::vulkan::StatusWord;
 
 /// How many threads to launch, and with how much shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +38,15 @@ impl LaunchConfig {
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
+/// The largest parameter block, above what any PTX version allows (32,764 bytes).
+pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
+
 /// A launch that has passed all checks.
-pub(crate) struct Prepared {
-    pipeline: vk::Pipeline,
-    layout: vk::PipelineLayout,
+pub(crate) struct Launch<'k> {
+    /// The kernel's name.
+    pub kernel: &'k str,
+    /// Where the kernel may report that it was stopped.
+    pub status: Option<&'k StatusWord>,
     grid: [u32; 3],
     /// Most blocks of one dispatch.
     max_count: [u32; 3],
@@ -49,32 +57,30 @@ pub(crate) struct Prepared {
 }
 
 impl Kernel {
-    /// Launches the kernel after everything launched before, and returns without waiting for it.
+    /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device runs
+    /// it at once.)
     ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`] if it can't be launched like this;
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Vulkan`].
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`].
     pub fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
-        let mut prepared = self.prepare(config, args)?;
-        self.shared.device.shared.queue.record(|recorder| {
-            prepared.place_params(recorder)?;
-            self.watch(recorder);
-            recorder.barrier();
-            prepared.dispatch(recorder);
-            Ok(())
-        })?;
-        Ok(())
+        let (pipeline, mut launch) = self.prepare(config, args)?;
+        pipeline.launch(&mut launch)
     }
 
-    /// Has the status word looked at when the host next waits or reads, if the kernel may report something there.
-    pub(crate) fn watch(&self, recorder: &mut Recorder<'_>) {
-        if let Some(word) = &self.shared.variables.status {
-            recorder.watched.add(word, self.name());
-        }
+    /// Launches the kernel `repeats` times, one after another, and returns how long each took, from the end of everything
+    /// before it to its own end: by the device's own clock, or the host's on the reference device.
+    ///
+    /// # Errors
+    /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
+    /// [`Kernel::launch`].
+    pub fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
+        let (pipeline, mut launch) = self.prepare(config, args)?;
+        pipeline.time(&mut launch, repeats)
     }
 
-    pub(crate) fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Prepared, Error> {
+    fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Pipeline>, Launch<'_>), Error> {
         let shared = &*self.shared;
         let (entry, limits) = (&shared.entry, &shared.device.target().limits);
         check_grid(entry, config.grid)?;
@@ -86,48 +92,38 @@ impl Kernel {
         args::pack(&shared.device, entry, args, &mut data[params..])?;
         put(&mut data, push_constant::VARIABLES_ADDRESS, &shared.variables.address().to_le_bytes());
         put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&config.grid));
-        let variant = Variant { block: config.block, shared_bytes };
-        Ok(Prepared {
-            pipeline: shared.pipelines.get(variant)?,
-            layout: shared.pipelines.layout,
+        let launch = Launch {
+            kernel: &entry.name,
+            status: shared.variables.status.as_ref(),
             grid: config.grid,
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),
             data,
             push_size: entry.push_constant_size as usize,
             params: entry.params_location,
-        })
+        };
+        Ok((shared.pipeline(Variant { block: config.block, shared_bytes })?, launch))
     }
 }
 
-impl Prepared {
-    /// Gives the parameter block its place for the batch that is being recorded.
-    pub fn place_params(&mut self, recorder: &mut Recorder<'_>) -> Result<(), Error> {
-        if self.params == ParamLocation::Buffer {
-            let address = recorder.params(&self.data[push_constant::PARAMS as usize..])?;
-            put(&mut self.data, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
-        }
-        Ok(())
+impl Launch<'_> {
+    /// The parameter block, if the kernel expects it in device memory.
+    pub fn params(&self) -> Option<&[u8]> {
+        (self.params == ParamLocation::Buffer).then(|| &self.data[push_constant::PARAMS as usize..])
     }
 
-    /// Records the dispatches, which together are the whole grid. There is no barrier between them, as there is none
-    /// between the blocks of a grid.
-    pub fn dispatch(&self, recorder: &Recorder<'_>) {
-        let (ash, commands) = (&recorder.raw.ash, recorder.commands);
-        let stage = vk::ShaderStageFlags::COMPUTE;
-        let mut push = self.data[..self.push_size].to_vec();
-        // SAFETY: the command buffer is being recorded; pipeline and layout are retired through the queue when dropped.
-        unsafe { ash.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline) };
-        for (base, count) in parts(self.grid, self.max_count) {
+    /// Says where in device memory the parameter block lies.
+    pub fn set_params_address(&mut self, address: u64) {
+        put(&mut self.data, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
+    }
+
+    /// The dispatches that together are the grid: the push constants and the number of workgroups of each.
+    pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
+        parts(self.grid, self.max_count).map(|(base, count)| {
+            let mut push = self.data[..self.push_size].to_vec();
             put(&mut push, push_constant::GRID_BASE, bytemuck::bytes_of(&base));
-            // SAFETY: as above; the constants have the size of the layout's range, the counts are within the limits.
-            unsafe {
-                if !push.is_empty() {
-                    ash.cmd_push_constants(commands, self.layout, stage, 0, &push);
-                }
-                ash.cmd_dispatch(commands, count[0], count[1], count[2]);
-            }
-        }
+            (push, count)
+        })
     }
 }
 

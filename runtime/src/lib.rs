@@ -1,4 +1,5 @@
-//! Loads PTX kernels and launches them on any Vulkan device.
+//! Loads PTX kernels and launches them on any Vulkan device, or on a reference device that needs no driver and reports what
+//! Vulkan leaves undefined.
 //!
 //! The layers are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
 //! [`Buffer`] (device memory), [`Module`], [`Kernel`].
@@ -36,43 +37,41 @@
 //! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
 //!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
 //! * **Aborted kernels.** Some drivers stop kernels before their work is done. The first call that waits for a kernel or
-//!   reads from the device after it then fails with [`Error::Aborted`].
+//!   reads from the device after it then fails with [`Error::Aborted`]. The reference device stops kernels that access
+//!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
+//!   waits in [`Device::take_findings`].
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
-//!   nothing here checks the addresses that it computes.
+//!   nothing here checks the addresses that it computes. The reference device does.
 
 mod args;
+mod backend;
 mod buffer;
 mod check;
 mod device;
 mod error;
-mod facts;
-mod features;
 mod info;
-mod instance;
 mod kernel;
 mod launch;
-mod memory;
 mod module;
-mod queue;
-mod raw;
+mod reference;
 mod select;
-mod staging;
-mod status;
-mod timing;
 mod variables;
+mod vulkan;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use args::Arg;
 pub use buffer::Buffer;
-pub use device::Device;
+pub use device::{Device, devices, find_device};
 pub use error::Error;
 pub use info::{DeviceInfo, DeviceKind};
-pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use module::{LoadOptions, Module};
+pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
+pub use reference::{ReferenceOptions, target_by_name};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
+pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 
 /// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

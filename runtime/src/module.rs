@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_translator::{Interface, Math, Options, Program, Source};
 use self_cell::self_cell;
 
+use crate::backend::Shader;
 use crate::check;
 use crate::device::Device;
 use crate::error::Error;
-use crate::kernel::{Kernel, Shader};
+use crate::info::DeviceKind;
+use crate::kernel::Kernel;
 use crate::lock;
 use crate::variables::LoadedVariables;
 
@@ -76,7 +78,7 @@ impl Module {
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
         check::interface(device.target(), spirv, interface)?;
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
-        let shader = Arc::new(Shader::new(device, spirv)?);
+        let shader = Arc::new(device.shared.backend.shader(spirv)?);
         Self::new(device, names, interface, Code::Spirv { shader, interface: interface.clone() })
     }
 
@@ -104,18 +106,20 @@ impl Module {
             Code::Spirv { shader, interface } => (shader.clone(), interface.entry(name).cloned()),
             Code::Ptx { parsed, math } => {
                 let only = [name.to_owned()];
-                let options = Options { entries: Some(&only), math: *math, ..Options::new(device.target()) };
+                // Findings name lines; drivers have no use for them.
+                let line_info = device.info().kind == DeviceKind::Reference;
+                let options = Options { entries: Some(&only), math: *math, line_info, ..Options::new(device.target()) };
                 let translation = lock(parsed).borrow_dependent().translate(&options)?;
                 check::interface(device.target(), &translation.spirv, &translation.interface)?;
                 if translation.interface.variables != variables.layout {
                     return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
                 }
-                let shader = Arc::new(Shader::new(device, &translation.spirv)?);
+                let shader = Arc::new(device.shared.backend.shader(&translation.spirv)?);
                 (shader, translation.interface.entry(name).cloned())
             }
         };
         let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
-        let kernel = Kernel::new(device, shader, entry, variables.clone())?;
+        let kernel = Kernel::new(device, shader, entry, variables.clone());
         kernels.insert(name.to_owned(), kernel.clone());
         Ok(kernel)
     }

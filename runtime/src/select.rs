@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
+use crate::reference::ReferenceOptions;
 
 /// The environment variable that [`DeviceSelector::Default`] reads.
 pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
@@ -12,13 +13,26 @@ pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
 /// Which device to open.
 ///
 /// As text: an index (`0`), a type (`cpu`, `discrete`, `integrated`, `virtual`), a part of the name (`name:radeon` or
-/// just `radeon`, in any case), or `best`.
+/// just `radeon`, in any case), `best`, or the reference device: `reference`, or with options `reference:subgroup=64,check`
+/// (see [`ReferenceOptions`]).
+///
+/// ```
+/// use ptx2spv_runtime::{DeviceKind, DeviceSelector, ReferenceOptions};
+///
+/// let selector: DeviceSelector = "cpu".parse()?;
+/// assert_eq!(selector, DeviceSelector::Kind(DeviceKind::Cpu));
+/// let selector: DeviceSelector = "reference:subgroup=64,seed=7".parse()?;
+/// let options = ReferenceOptions { subgroup: Some(64), seed: Some(7), ..ReferenceOptions::default() };
+/// assert_eq!(selector, DeviceSelector::Reference(options));
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceSelector {
     /// What the environment variable `PTX2SPV_DEVICE` says if it is set and not empty, else [`DeviceSelector::Best`].
     #[default]
     Default,
-    /// The first device that can run kernels, by type: discrete, integrated, virtual, CPU, other.
+    /// The first device that can run kernels, by type: discrete, integrated, virtual, CPU, other, and the reference
+    /// device if there is no other.
     Best,
     /// By [`DeviceInfo::index`].
     Index(usize),
@@ -26,6 +40,8 @@ pub enum DeviceSelector {
     Name(String),
     /// The first device of a type.
     Kind(DeviceKind),
+    /// The reference device with these options.
+    Reference(ReferenceOptions),
 }
 
 impl FromStr for DeviceSelector {
@@ -35,6 +51,9 @@ impl FromStr for DeviceSelector {
         let text = text.trim();
         if let Some(name) = text.strip_prefix("name:").filter(|name| !name.is_empty()) {
             return Ok(Self::Name(name.to_owned()));
+        }
+        if let Some(options) = text.strip_prefix("reference:") {
+            return options.parse().map(Self::Reference);
         }
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().map(Self::Index).map_err(|_| Error::BadSelector(text.to_owned()));
@@ -47,6 +66,7 @@ impl FromStr for DeviceSelector {
             "discrete" => Ok(Self::Kind(DeviceKind::Discrete)),
             "integrated" => Ok(Self::Kind(DeviceKind::Integrated)),
             "virtual" => Ok(Self::Kind(DeviceKind::Virtual)),
+            "reference" => Ok(Self::Reference(ReferenceOptions::default())),
             _ => Ok(Self::Name(text.to_owned())),
         }
     }
@@ -60,46 +80,71 @@ impl fmt::Display for DeviceSelector {
             Self::Index(index) => write!(f, "{index}"),
             Self::Name(name) => write!(f, "name:{name}"),
             Self::Kind(kind) => write!(f, "{kind}"),
+            Self::Reference(options) if *options == ReferenceOptions::default() => f.write_str("reference"),
+            Self::Reference(options) => write!(f, "reference:{options}"),
         }
     }
 }
 
 impl DeviceSelector {
+    /// What [`DeviceSelector::Default`] stands for here; the others as they are.
+    ///
+    /// # Errors
+    /// The environment variable can't be read as a selector.
+    pub fn resolve(&self) -> Result<Self, Error> {
+        match (self, std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty())) {
+            (Self::Default, Some(value)) => match value.to_string_lossy().parse()? {
+                // `default` in the variable itself must not lead back to the variable.
+                Self::Default => Ok(Self::Best),
+                selector => Ok(selector),
+            },
+            (Self::Default, None) => Ok(Self::Best),
+            (selector, _) => Ok(selector.clone()),
+        }
+    }
+
     /// Picks from a list of devices.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if the list is empty, [`Error::NoMatchingDevice`] if none fits, [`Error::BadSelector`] if the
     /// environment variable can't be read as a selector.
     pub fn choose<'d>(&self, devices: &'d [DeviceInfo]) -> Result<&'d DeviceInfo, Error> {
+        let pairs: Vec<_> = devices.iter().map(|device| (device, ())).collect();
+        self.choose_from(&pairs).map(|(device, ())| device)
+    }
+
+    /// Picks from a list of devices, each with something that belongs to it.
+    pub(crate) fn choose_from<'d, T: Copy>(
+        &self,
+        devices: &[(&'d DeviceInfo, T)],
+    ) -> Result<(&'d DeviceInfo, T), Error> {
         if devices.is_empty() {
             return Err(Error::NoDevice { reason: "the loader lists none".to_owned() });
         }
-        let found = match self {
-            Self::Default => match std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty()) {
-                Some(value) => {
-                    let selector: Self = value.to_string_lossy().parse()?;
-                    // `default` in the variable itself must not lead back to the variable.
-                    return if selector == Self::Default { Self::Best } else { selector }.choose(devices);
-                }
-                None => return Self::Best.choose(devices),
-            },
-            Self::Best => devices.iter().min_by_key(|device| (!device.missing().is_empty(), device.kind, device.index)),
-            Self::Index(index) => devices.iter().find(|device| device.index == *index),
+        let selector = self.resolve()?;
+        let first = |fits: &dyn Fn(&DeviceInfo) -> bool| devices.iter().find(|(device, _)| fits(device));
+        let found = match &selector {
+            Self::Default | Self::Best => {
+                devices.iter().min_by_key(|(device, _)| (!device.missing().is_empty(), device.kind, device.index))
+            }
+            Self::Index(index) => first(&|device| device.index == Some(*index)),
             Self::Name(name) => {
                 let name = name.to_lowercase();
-                devices.iter().find(|device| device.name.to_lowercase().contains(&name))
+                first(&|device| device.name.to_lowercase().contains(&name))
             }
-            Self::Kind(kind) => devices.iter().find(|device| device.kind == *kind),
+            Self::Kind(kind) => first(&|device| device.kind == *kind),
+            Self::Reference(_) => first(&|device| device.kind == DeviceKind::Reference),
         };
-        found.ok_or_else(|| Error::NoMatchingDevice {
-            selector: self.to_string(),
-            available: devices
-                .iter()
-                .map(|d| format!("{}: {} ({})", d.index, d.name, d.kind))
-                .collect::<Vec<_>>()
-                .join(", "),
+        found.copied().ok_or_else(|| Error::NoMatchingDevice {
+            selector: selector.to_string(),
+            available: devices.iter().map(|(device, _)| listed(device)).collect::<Vec<_>>().join(", "),
         })
     }
+}
+
+fn listed(device: &DeviceInfo) -> String {
+    let index = device.index.map(|index| format!("{index}: ")).unwrap_or_default();
+    format!("{index}{} ({})", device.name, device.kind)
 }
 
 #[cfg(test)]
@@ -136,7 +181,8 @@ mod tests {
             DeviceInfo::example(2, "Radeon iGPU", DeviceKind::Integrated, &[]),
             DeviceInfo::example(3, "Radeon Pro", DeviceKind::Discrete, &[]),
         ];
-        let index = |text: &str| text.parse::<DeviceSelector>().unwrap().choose(&devices).map(|device| device.index);
+        let index =
+            |text: &str| text.parse::<DeviceSelector>().unwrap().choose(&devices).map(|device| device.index.unwrap());
         assert_eq!(index("best").unwrap(), 3);
         assert_eq!(index("radeon").unwrap(), 2);
         assert_eq!(index("name:RADEON P").unwrap(), 3);

@@ -7,14 +7,14 @@ use ptx2spv_translator::interface::{Status, Variable, Variables};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::status::StatusWord;
+use crate::vulkan::StatusWord;
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
     pub layout: Variables,
     /// `None` if there are none.
     buffer: Option<Buffer>,
-    /// Where its kernels report what went wrong, if they may.
+    /// Where its kernels report what went wrong, if they may and the device doesn't do so itself.
     pub status: Option<StatusWord>,
 }
 
@@ -33,7 +33,7 @@ impl LoadedVariables {
         for (offset, bytes) in pages(&layout, buffer.address()) {
             buffer.write(offset, &bytes)?;
         }
-        let status = status.map(|status| StatusWord::new(&buffer, status.offset));
+        let status = status.and_then(|status| buffer.memory().status_word(status.offset));
         Ok(Self { layout, buffer: Some(buffer), status })
     }
 

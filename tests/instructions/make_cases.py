@@ -19,6 +19,8 @@ from generator import (
     memory,
     movement,
     packed,
+    simd,
+    video,
 )
 from generator.values import tables
 
@@ -31,7 +33,9 @@ def main():
         old.unlink()
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
-    arithmetic = (integer, extended, packed, floats, half, compare, logic, convert, convert_half, approximate)
+    arithmetic = (
+        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
+    )
     modules = (*arithmetic, memory, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):

@@ -1,16 +1,16 @@
-//! The device that tests run on: Vulkan's default device, or what `PTX2SPV_DEVICE` says, under the validation layers
+//! The device that tests run on: the best device here, or what `PTX2SPV_DEVICE` says, under the validation layers
 //! unless `PTX2SPV_VALIDATION` is `0`.
 
 use std::sync::{Mutex, PoisonError};
 
-use ptx2spv::cases::VulkanBackend;
+use ptx2spv::cases::DeviceBackend;
 use ptx2spv_runtime::{DeviceSelector, Error, VALIDATION_VARIABLE};
 
 /// Open devices. Tests run on several threads, each with a device of its own, and opening one takes longer than most
 /// tests.
 #[derive(Default)]
 pub struct Pool {
-    idle: Mutex<Vec<VulkanBackend>>,
+    idle: Mutex<Vec<DeviceBackend>>,
 }
 
 impl Pool {
@@ -18,11 +18,11 @@ impl Pool {
     ///
     /// # Errors
     /// There is no such device, or no validation layers.
-    pub fn with<T>(&self, work: impl FnOnce(&mut VulkanBackend) -> T) -> Result<T, Error> {
+    pub fn with<T>(&self, work: impl FnOnce(&mut DeviceBackend) -> T) -> Result<T, Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut device = match idle {
             Some(device) => device,
-            None => VulkanBackend::open(&DeviceSelector::Default, Some(validation()))?,
+            None => DeviceBackend::open(&DeviceSelector::Default, Some(validation()))?,
         };
         let result = work(&mut device);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(device);

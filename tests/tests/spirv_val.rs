@@ -1,4 +1,5 @@
-//! Every valid PTX file translated for many targets, each kernel by itself and all together, and checked with `spirv-val`.
+//! Every valid PTX file translated for many targets, each kernel by itself and all together, the latter also with line
+//! information, and checked with `spirv-val`.
 //!
 //! The presets must translate everything. Targets made from them that lack something may refuse a kernel, but only for
 //! what they lack.
@@ -113,8 +114,11 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
                 Err(errors) => bail!("{entry} for {name}:\n{errors}"),
             }
         }
-        if together.len() > 1 {
-            let options = Options { entries: Some(&together), ..Options::new(&target) };
+        for line_info in [false, true] {
+            if together.len() < 2 && !(line_info && together.len() == 1) {
+                continue;
+            }
+            let options = Options { entries: Some(&together), line_info, ..Options::new(&target) };
             let translation = program.translate(&options).with_context(|| format!("all for {name}"))?;
             validate(&translation.spirv, &target, &mut seen).with_context(|| format!("all for {name}"))?;
         }

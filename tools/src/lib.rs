@@ -3,5 +3,6 @@
 pub mod cases;
 pub mod cli;
 pub mod cuda;
+pub mod findings;
 pub mod table;
 pub mod target;

@@ -56,6 +56,22 @@ fn wrong_arguments_end_with_2() {
     fails(&["run", "x.ptx", "--block", "0"], 2, "`0` is no size");
     fails(&["run", "x.json", "u8:1"], 2, "its own kernel");
     fails(&["completions", "dos"], 2, "dos");
+    fails(&["run", "x.ptx", "--device", "reference:chek"], 2, "`chek`; there are: check, seed=N, subgroup=N");
+    fails(&["run", "x.ptx", "--device", "reference", "--trace", "0"], 2, "such as 0:5");
+    fails(&["run", "x.ptx", "--device", "reference", "--trace", "0:1,2,3,4"], 2, "at most three");
+    fails(&["test", "x.json", "--device", "reference", "--seeds", "3..3"], 2, "`3..3` is no range");
+}
+
+#[test]
+fn flags_of_the_reference_device_are_for_no_other() {
+    let directory = odd("[]");
+    let file = directory.path().join("odd.json").display().to_string();
+    for (command, flag) in
+        [("run", "--check"), ("run", "--seed=1"), ("run", "--trace=0:0"), ("test", "--check"), ("test", "--seeds=0..2")]
+    {
+        let name = flag.split('=').next().unwrap();
+        fails(&[command, &file, "--device", "cpu", flag], 2, &format!("{name} is for the reference device"));
+    }
 }
 
 #[test]
@@ -168,7 +184,9 @@ fn files_are_written_where_they_are_wanted() {
     let done = run(&args);
     assert_eq!(done.out, format!("{file}\n{file}asm\n"), "{}", done.err);
     let text = fs::read_to_string(directory.path().join("one.spvasm")).unwrap();
-    assert!(text.contains("\"odd\"") && !text.contains("\"other\""), "{text}");
+    assert!(text.contains("\"odd\"") && !text.contains("\"other\"") && !text.contains("OpLine"), "{text}");
+    let done = run(&["translate", &ptx, "--target", "nvidia", "-g", "--emit", "asm", "-o", "-"]);
+    assert!(done.out.contains(&format!("OpString \"{ptx}\"")) && done.out.contains("OpLine"), "{}", done.out);
     fails(&["translate", &ptx, "--entry", "none"], 1, "no kernel `none`: the file has odd, other");
 }
 
@@ -236,4 +254,90 @@ fn a_description_of_the_device_here_is_a_target() {
     let list = run(&["devices", "--json"]);
     fs::write(&description, &list.out).unwrap();
     fails(&["translate", "-", "--target", description.to_str().unwrap()], 1, "several devices");
+}
+
+#[test]
+fn the_reference_device_needs_no_driver() {
+    let directory = odd("[11, 13, 15, 17]");
+    let file = directory.path().join("odd.json").display().to_string();
+    let nowhere = [("VK_DRIVER_FILES", "/nonexistent/icd.json"), ("VK_ICD_FILENAMES", "/nonexistent/icd.json")];
+    let without_driver =
+        |args: &[&str]| -> Done { command(args).envs(nowhere).env_remove("PTX2SPV_DEVICE").output().unwrap().into() };
+    let done = without_driver(&["test", &file]);
+    assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
+    assert_eq!(done.out, "reference: 1 passed, 0 failed\n");
+    assert!(done.err.starts_with("note: no Vulkan device (") && done.err.ends_with("on the reference device\n"));
+    let done = without_driver(&["devices"]);
+    assert_eq!(done.out.lines().count(), 2, "{}", done.out);
+    // Who asks for another device does not get this one.
+    let done = without_driver(&["test", &file, "--device", "cpu"]);
+    assert_eq!(done.status, Some(1), "{}{}", done.out, done.err);
+    assert!(done.err.contains("no Vulkan device found"), "{}", done.err);
+}
+
+#[test]
+fn the_reference_device_is_described_as_configured() {
+    let done = run(&["devices", "--device", "reference:subgroup=64,without=shaderFloat64", "--json"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let target: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(target["subgroups"]["size"], 64);
+    let features: Vec<&str> =
+        target["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(features.contains(&"shaderInt64") && !features.contains(&"shaderFloat64"), "{features:?}");
+    // What it says of itself makes such a device again.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("card.json").display().to_string();
+    fs::write(&file, &done.out).unwrap();
+    let again = run(&["devices", "--device", &format!("reference:target={file}"), "--json"]);
+    let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&again["subgroups"], &again["features"]), (&target["subgroups"], &target["features"]));
+    let done = run(&["devices"]);
+    assert!(done.out.lines().last().unwrap().trim_start().starts_with("reference"), "{}", done.out);
+}
+
+#[test]
+fn findings_are_printed_and_fail() {
+    let directory = odd("[11, 13, 15, 17]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let args = ["run", &ptx, "--entry", "odd", "--block", "4", "--device", "reference", "--check"];
+    // The output has room for three of four threads.
+    let done = run(&[&args[..], &["u32[4]:iota", "u32[3]"]].concat());
+    assert_eq!(done.status, Some(1), "{}", done.err);
+    let line = PTX.lines().position(|line| line.contains("st.global")).unwrap() + 1;
+    for words in [
+        "========= Out-of-bounds access: ",
+        &format!("=========     at {ptx}:{line} in kernel odd"),
+        "=========         st.global.u32 [%rd2], %r2;",
+        "=========     by thread (3,0,0) of block (0,0,0)",
+        "========= SUMMARY: 1 finding",
+    ] {
+        assert!(done.out.contains(words), "{words}\n{}", done.out);
+    }
+    let done = run(&[&args[..], &["u32[4]:iota", "u32[4]"]].concat());
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    assert!(done.out.ends_with("========= SUMMARY: nothing found\n"), "{}", done.out);
+}
+
+#[test]
+fn every_seed_is_a_run_of_its_own() {
+    let directory = odd("[11, 13, 15, 17]");
+    let file = directory.path().join("odd.json").display().to_string();
+    let report = directory.path().join("report.out");
+    let json = report.to_str().unwrap();
+    let done = run(&["test", &file, "--device", "reference", "--check", "--seeds", "3..6", "--json", json]);
+    assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
+    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+    assert_eq!(report["passed"], 3);
+    assert_eq!(report["cases"][2]["device"], "reference (check,seed=5)");
+}
+
+#[test]
+fn one_thread_is_followed() {
+    let directory = odd("[11, 13, 15, 17]");
+    let file = directory.path().join("odd.json").display().to_string();
+    let done = run(&["run", &file, "--device", "reference", "--trace", "0:2"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let stores = done.out.lines().filter(|line| line.contains("OpStore")).count();
+    assert!(stores >= 1, "{}", done.out);
+    assert!(done.out.ends_with("  passed\n"), "{}", done.out);
 }

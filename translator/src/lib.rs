@@ -41,12 +41,14 @@ pub struct Options<'a> {
     pub keep_going: bool,
     /// How exact float arithmetic must be.
     pub math: Math,
+    /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
+    pub line_info: bool,
 }
 
 impl<'a> Options<'a> {
-    /// All kernels, or none if one can't be translated, with exact arithmetic.
+    /// All kernels, or none if one can't be translated, with exact arithmetic, without line information.
     pub fn new(target: &'a Target) -> Self {
-        Self { target, entries: None, keep_going: false, math: Math::default() }
+        Self { target, entries: None, keep_going: false, math: Math::default(), line_info: false }
     }
 }
 
@@ -107,7 +109,8 @@ impl<'s> Program<'s> {
         if !errors.is_empty() && (!options.keep_going || kernels.is_empty()) {
             return refuse(errors);
         }
-        let emitted = match pipeline::emit(&kernels, options.target) {
+        let named = options.line_info.then_some(self.source);
+        let emitted = match pipeline::emit(&kernels, options.target, named) {
             Ok(emitted) => emitted,
             Err(found) => {
                 let failed = |kernel: &pipeline::Kernel<'_>| {
@@ -118,7 +121,7 @@ impl<'s> Program<'s> {
                 if !options.keep_going || kernels.is_empty() {
                     return refuse(errors);
                 }
-                match pipeline::emit(&kernels, options.target) {
+                match pipeline::emit(&kernels, options.target, named) {
                     Ok(emitted) => emitted,
                     Err(found) => return refuse(found),
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Options;
 use crate::cfg::{self, Barriers, Layout, Places};
 use crate::decode::program::{FuncId, Function, Program};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, Status, push_constant};
 use crate::ir;
@@ -75,8 +75,12 @@ fn check(function: &ir::Function, after: &str) -> Result<(), Diagnostic> {
     ir::verify(function).map_err(|error| Diagnostic::internal(format!("after {after}: {error}"), Span::default()))
 }
 
-/// Emits kernels into one module.
-pub(crate) fn emit(kernels: &[Kernel<'_>], target: &Target) -> Result<Emitted, Vec<Diagnostic>> {
+/// Emits kernels into one module, which names the lines of `source` if that is given.
+pub(crate) fn emit(
+    kernels: &[Kernel<'_>],
+    target: &Target,
+    source: Option<&Source>,
+) -> Result<Emitted, Vec<Diagnostic>> {
     let entries: Vec<EmitEntry<'_>> = kernels
         .iter()
         .map(|kernel| EmitEntry {
@@ -85,7 +89,7 @@ pub(crate) fn emit(kernels: &[Kernel<'_>], target: &Target) -> Result<Emitted, V
             required_block: kernel.ptx.required_block,
         })
         .collect();
-    emit::emit(target, &entries).map_err(|errors| {
+    emit::emit(target, &entries, source).map_err(|errors| {
         let place = |mut diagnostic: Diagnostic| {
             let kernel = kernels.iter().find(|kernel| Some(&kernel.ptx.name) == diagnostic.function.as_ref());
             if let (true, Some(kernel)) = (diagnostic.span == Span::default(), kernel) {

@@ -149,6 +149,12 @@ pub struct Facts {
     pub log2_f32_close: bool,
     /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
     pub sin_cos_f32_close: bool,
+    /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
+    pub roots_f32_close: bool,
+    /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
+    pub rounding_exact: bool,
+    /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
+    pub atomic_add_f64_exact: bool,
 }
 
 impl Facts {
@@ -167,7 +173,18 @@ impl Facts {
         exp2_f32_close: true,
         log2_f32_close: true,
         sin_cos_f32_close: true,
+        roots_f32_close: true,
+        rounding_exact: true,
+        atomic_add_f64_exact: true,
     };
+
+    /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
+    /// atomic additions keep denormals everywhere.
+    pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };
+
+    /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
+    pub const CHECKED: Facts =
+        Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, log2_f32_close: false, ..Facts::REFERENCE };
 
     /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
     /// subnormal ones included: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication
@@ -275,7 +292,7 @@ pub struct Target {
 
 impl Target {
     /// Names that [`Target::preset`] takes.
-    pub const PRESETS: &'static [&'static str] = &["lavapipe", "nvidia"];
+    pub const PRESETS: &'static [&'static str] = &["lavapipe", "nvidia", "reference"];
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
@@ -287,6 +304,7 @@ impl Target {
         match name {
             "lavapipe" => Some(Self::lavapipe()),
             "nvidia" => Some(Self::nvidia()),
+            "reference" => Some(Self::reference()),
             _ => None,
         }
     }
@@ -369,6 +387,34 @@ impl Target {
             },
             quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
             facts: Facts::NVIDIA_580,
+        }
+    }
+
+    /// The reference device: an exact one that has everything, in sizes such as NVIDIA's, and all subgroup sizes to ask for.
+    pub fn reference() -> Target {
+        Target {
+            name: "reference".into(),
+            vulkan: Version(1, 3),
+            spirv: Version(1, 6),
+            features: Feature::ALL.iter().copied().collect(),
+            limits: Limits {
+                max_push_constants_size: 256,
+                max_compute_shared_memory_size: 49152,
+                max_compute_work_group_invocations: 1024,
+                max_compute_work_group_size: [1024, 1024, 64],
+                max_compute_work_group_count: [2_147_483_647, 65535, 65535],
+            },
+            subgroups: Subgroups { size: 32, min_size: 1, max_size: 128, required_size: true },
+            float_controls: FloatControls {
+                signed_zero_inf_nan_preserve_float32: true,
+                signed_zero_inf_nan_preserve_float64: true,
+                denorm_preserve_float32: true,
+                denorm_preserve_float64: true,
+                rounding_mode_rte_float32: true,
+                rounding_mode_rte_float64: true,
+            },
+            quirks: Quirks::default(),
+            facts: Facts::REFERENCE,
         }
     }
 }

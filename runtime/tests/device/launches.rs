@@ -58,7 +58,7 @@ fn many_launches_in_order() {
 
 #[test]
 fn launches_copies_and_fills_in_order() {
-    for context in Context::both() {
+    for context in Context::several() {
         let kernel = context.kernel("step");
         let (a, b) = (context.device.alloc(1024).unwrap(), context.device.alloc(1024).unwrap());
         let step = |by: u32| kernel.launch(&LaunchConfig::linear(256, 32), &[(&a).into(), by.into()]).unwrap();
@@ -115,7 +115,7 @@ fn block_and_shared_sizes_reach_the_kernel() {
 
 #[test]
 fn threads_share_a_device() {
-    for context in Context::both() {
+    for context in Context::several() {
         let module = context.basics();
         let results: Vec<Vec<u32>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (1..=4_u32)

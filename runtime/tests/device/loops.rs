@@ -146,7 +146,7 @@ fn check(context: &Context, kernel: &str, rounds: u32, result: Result<Vec<u32>, 
 
 #[test]
 fn single_loops() {
-    for context in Context::both() {
+    for context in Context::several() {
         let module = load(&context);
         let kernel = module.kernel("single").unwrap();
         let out = context.device.alloc(4 * 32).unwrap();
@@ -218,7 +218,7 @@ fn loops_of_atomics() {
 /// Every call that waits for results reports, once, and names all kernels of the module since the last report.
 #[test]
 fn reports_of_stopped_kernels() {
-    for context in Context::both() {
+    for context in Context::several() {
         if context.device.target().quirks.loop_budget.is_none() {
             context.finish();
             continue;

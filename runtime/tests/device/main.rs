@@ -1,6 +1,6 @@
-//! Tests of the runtime on a real Vulkan device, under the validation layers, with hand-written SPIR-V.
+//! Tests of the runtime on a device, a Vulkan device under the validation layers, with hand-written SPIR-V.
 //!
-//! They fail where there is no device. `PTX2SPV_DEVICE` picks one; `PTX2SPV_VALIDATION=0` does without the layers, for
+//! `PTX2SPV_DEVICE` picks the device, which may be the reference device; `PTX2SPV_VALIDATION=0` does without the layers, for
 //! machines that have none.
 
 mod arguments;
@@ -8,6 +8,7 @@ mod buffers;
 mod launches;
 mod loops;
 mod modules;
+mod reference;
 mod setup;
 
 use std::path::Path;
@@ -15,7 +16,7 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use ptx2spv_runtime::{
-    Device, DeviceSelector, Instance, InstanceOptions, Kernel, Module, VALIDATION_VARIABLE, ValidationLog,
+    Config, Device, DeviceSelector, Instance, InstanceOptions, Kernel, Module, VALIDATION_VARIABLE, ValidationLog,
 };
 use ptx2spv_translator::interface::{
     BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
@@ -39,15 +40,16 @@ impl Context {
         Self::with(&options())
     }
 
-    /// One device as it is, and one that copies through staging buffers in any case.
-    fn both() -> [Self; 2] {
-        [Self::new(), Self::with(&InstanceOptions { staging: true, ..options() })]
+    /// The device as it is, one that copies through staging buffers in any case, and the reference device.
+    fn several() -> [Self; 3] {
+        let reference = Self { device: Device::reference(Config::default()), log: None };
+        [Self::new(), Self::with(&InstanceOptions { staging: true, ..options() }), reference]
     }
 
     fn with(options: &InstanceOptions) -> Self {
-        let instance = Instance::new(options).unwrap();
-        let device = instance.open(&DeviceSelector::Default).unwrap();
-        Self { device, log: instance.validation_log() }
+        let device = Device::open_with(&DeviceSelector::Default, options).unwrap();
+        let log = device.instance().and_then(Instance::validation_log);
+        Self { device, log }
     }
 
     fn basics(&self) -> Module {

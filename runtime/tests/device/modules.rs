@@ -9,7 +9,7 @@ const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_sh
 
 #[test]
 fn variables_with_addresses_in_them() {
-    for context in Context::both() {
+    for context in Context::several() {
         let module = context.basics();
         assert_eq!(module.variable_names(), ["pointer", "array", "value", "high"]);
         let (pointer, _) = module.variable("pointer").unwrap();

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use ptx2spv_runtime::{DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions};
+use ptx2spv_runtime::{DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions, devices};
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::Version;
 
@@ -19,7 +19,7 @@ fn devices_describe_themselves() {
         assert!(device.target.spirv <= Version(1, 5));
         assert!(device.target.limits.max_compute_work_group_count.iter().all(|&count| count >= 65_535));
         assert!(device.target.subgroups.size.is_power_of_two());
-        for name in [format!("name:{}", device.name), device.index.to_string()] {
+        for name in [format!("name:{}", device.name), device.index.unwrap().to_string()] {
             let selector: DeviceSelector = name.parse().unwrap();
             assert_eq!(selector.choose(&devices).unwrap().name, device.name);
         }
@@ -47,16 +47,14 @@ fn lavapipe_is_as_its_preset_says() {
 /// That validation has nothing to say elsewhere means something only if it is on.
 #[test]
 fn validation_speaks_up() {
-    if options().validation == Some(false) {
-        return;
-    }
     let context = Context::new();
+    let Some(log) = context.log.clone() else { return };
     let mut interface = basics_interface();
     interface.entries.clear();
     // A header, and `OpTypeVoid` without the memory model that every module must have.
     let module = context.device.load_spirv(&[0x0723_0203, 0x0001_0300, 0, 2, 0, 2 << 16 | 19, 1], &interface);
     drop(module);
-    assert!(!context.device.instance().validation_messages().is_empty());
+    assert!(!log.messages().is_empty());
 }
 
 #[test]
@@ -85,9 +83,16 @@ fn is_child(test: &str, variables: &[(&str, &str)]) -> bool {
 fn missing_driver() {
     let nowhere = "/nonexistent/icd.json";
     if is_child("setup::missing_driver", &[("VK_DRIVER_FILES", nowhere), ("VK_ICD_FILENAMES", nowhere)]) {
-        let error = Device::open(&DeviceSelector::Default).unwrap_err();
+        let error = Device::open(&DeviceSelector::Kind(DeviceKind::Cpu)).unwrap_err();
         assert!(matches!(error, Error::NoDevice { .. }), "{error}");
         assert!(error.to_string().contains("no Vulkan device found"), "{error}");
+        // Where any device will do, the reference device stands in and says why.
+        let device = Device::open(&DeviceSelector::Best).unwrap();
+        assert_eq!(device.info().kind, DeviceKind::Reference);
+        assert!(matches!(device.fallback(), Some(Error::NoDevice { .. })));
+        let (devices, reason) = devices(&InstanceOptions::default());
+        assert_eq!(devices.len(), 1);
+        assert!(matches!(reason, Some(Error::NoDevice { .. })));
     }
 }
 
@@ -97,5 +102,16 @@ fn device_by_environment() {
         let error = Device::open(&DeviceSelector::Default).unwrap_err().to_string();
         assert!(error.starts_with("no device matches `name:no such device`; there are: 0: "), "{error}");
         Device::open(&DeviceSelector::Index(0)).unwrap();
+    }
+}
+
+#[test]
+fn reference_device_by_environment() {
+    if is_child("setup::reference_device_by_environment", &[(DEVICE_VARIABLE, "reference:subgroup=64,seed=7")]) {
+        let device = Device::open(&DeviceSelector::Default).unwrap();
+        assert_eq!(device.info().kind, DeviceKind::Reference);
+        assert_eq!((device.info().name.as_str(), device.info().index), ("reference (subgroup=64,seed=7)", None));
+        assert_eq!(device.target().subgroups.size, 64);
+        assert!(device.fallback().is_none() && device.instance().is_none());
     }
 }

@@ -137,15 +137,16 @@ def contended(tables):
             body = guard() + ["ld.param.u64 %pa, [a];"] + element("b", "b", size) + [f"ld.global.{ty} %b, [%pb];"]
             body += [f"mov.{ty} %b, 20;"] if count_up else []
             if space == "shared":
-                # Every thread writes the same.
+                # One thread writes for all of them.
                 body += [
-                    f"ld.global.{ty} %v, [%pa];",
-                    f"st.shared.{ty} [everyone], %v;",
+                    "setp.eq.u32 %end, %t, 0;",
+                    f"@%end ld.global.{ty} %v, [%pa];",
+                    f"@%end st.shared.{ty} [everyone], %v;",
                     "bar.sync 0;",
                     f"red.shared.{operation}.{ty} [everyone], %b;",
                     "bar.sync 0;",
-                    f"ld.shared.{ty} %v, [everyone];",
-                    f"st.global.{ty} [%pa], %v;",
+                    f"@%end ld.shared.{ty} %v, [everyone];",
+                    f"@%end st.global.{ty} [%pa], %v;",
                 ]
             else:
                 body += [f"red.global.{operation}.{ty} [%pa], %b;"]

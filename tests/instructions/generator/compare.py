@@ -182,27 +182,31 @@ def selection(tables):
 
 def extended(tables):
     family = Family(
-        "compare_extended", "setp on 64 bits against constants, of numbers that were extended from 32.", tables
+        "compare_extended",
+        "setp on 64 bits that were extended from 32, against constants. A bit of the result for each comparison.",
+        tables,
     )
-    bounds = [0, 1, 10, -5, -100, (1 << 31) - 1, 1 << 31, -(1 << 31), -(1 << 31) - 1, 1 << 40]
-    for source, wide in (("s32", "s64"), ("u32", "u64"), ("u32", "s64")):
-        for operator in ORDER:
-            body = ["mov.u32 %d, 0;", f"cvt.{wide[0]}64.{source} %w, %a;"]
-            for bit, bound in enumerate(bounds):
-                body.append(f"setp.{operator}.{wide} %q, %w, {bound if wide == 's64' else wrap(bound, 'u64')};")
-                body += [f"selp.b32 %s, {1 << bit}, 0, %q;", "or.b32 %d, %d, %s;"]
+    constants = [0, 5, -1, -5, (1 << 31) - 1, -(1 << 31), 5000000000, -5000000000]
+    tests = [(operator, constant) for operator in ("lt", "le", "gt", "ge") for constant in constants]
+    for sign in "us":
+        for order in "us":
+            body = [f"cvt.{sign}64.{sign}32 %y, %a;", "mov.b32 %d, 0;"]
+            for bit, (operator, constant) in enumerate(tests):
+                body += [f"setp.{operator}.{order}64 %p, %y, {wrap(constant, 'u64') if order == 'u' else constant};"]
+                body += [f"selp.b32 %s, {1 << bit}, 0, %p;", "or.b32 %d, %d, %s;"]
 
-            def reference(a, order=ORDER[operator], source=source, wide=wide):
-                holds = [order(number(a, source), number(wrap(bound, wide), wide)) for bound in bounds]
-                return sum(value << bit for bit, value in enumerate(holds))
+            def reference(a, sign=sign, order=order):
+                value = number(wrap(number(a, f"{sign}32"), "u64"), f"{order}64")
+                holds = [ORDER[operator](value, number(wrap(other, "u64"), f"{order}64")) for operator, other in tests]
+                return sum(int(each) << bit for bit, each in enumerate(holds))
 
             family.elementwise(
-                f"setp_{operator}_{wide}_of_{source}",
-                [(source, "i32_u")],
+                f"{sign}32_as_{order}64",
+                [(f"{sign}32", "i32_u")],
                 "u32",
                 body,
                 reference,
-                ".reg .pred %q; .reg .b32 %s; .reg .b64 %w;",
+                ".reg .b64 %y; .reg .pred %p; .reg .b32 %s;",
             )
     return family
 

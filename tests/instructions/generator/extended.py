@@ -8,7 +8,10 @@ TYPES = ["u32", "s32", "u64", "s64"]
 
 
 class Flag:
-    """The arithmetic of one type with the carry flag of the manual's pseudo code."""
+    """The arithmetic of one type with the carry flag, as hardware has it: of the adder.
+
+    A difference is a sum with the inverse and one, so that the flag of a subtraction is one where nothing was borrowed.
+    """
 
     def __init__(self, ty):
         self.ty, self.bits, self.carry = ty, width(ty), 0
@@ -20,9 +23,9 @@ class Flag:
         return wrap(total, self.ty)
 
     def sub(self, a, b, carry_in=False, cc=False):
-        total = a - b - (self.carry if carry_in else 0)
+        total = a + ((1 << self.bits) - 1 - b) + (self.carry if carry_in else 1)
         if cc:
-            self.carry = int(total < 0)
+            self.carry = total >> self.bits
         return wrap(total, self.ty)
 
     def mad(self, part, a, b, c, carry_in=False, cc=False):

@@ -83,7 +83,9 @@ def directed(tables):
             ("fma", exact.fma, 3),
             ("mad", exact.fma, 3),
         ):
-            for modifiers in choices(".ftz", ".sat"):
+            # See the table's rows of these.
+            flush = () if mode in ("rm", "rp") and function in (exact.mul, exact.fma) else (".ftz",)
+            for modifiers in choices(*flush, ".sat"):
                 ieee(family, opcode, "f32", f".{mode}{modifiers}", function, count, kind="d")
             ieee(family, opcode, "f64", f".{mode}", function, count, kind="d")
     return family

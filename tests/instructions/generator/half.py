@@ -4,12 +4,9 @@ from . import exact
 from .compare import COMBINE, FLOAT_OPERATORS, collect, integer_operators, predicate
 from .exact import HALVES, width
 from .floats import choices, extremum, finished, subtract
-from .ptx import Family, header
+from .ptx import Family
 
 TYPES = ["f16", "f16x2", "bf16", "bf16x2"]
-# What stands for an element out of bounds.
-OUT_OF_BOUNDS = 0x7FFF
-NANS = [0x7FFF, 0xFFFF, 0x7E00, 0xFE00, 0x7C01, 0xFC01, 0x7DFF, 0x7FFE, 0x7FC0, 0xFFC0, 0x7F81, 0xFF81, 0x7FBF]
 
 
 def single(ty):
@@ -64,53 +61,13 @@ def arithmetic(tables):
         fmt = HALVES[single(ty)]
         flushing = fmt is exact.F16
         for opcode, function in (("add", exact.add), ("sub", subtract), ("mul", exact.mul)):
-            for modifiers in choices(".rn", ".ftz", ".sat") if flushing else choices(".rn"):
+            flush = (".ftz",) if opcode != "mul" else ()
+            for modifiers in choices(".rn", *flush, ".sat") if flushing else choices(".rn"):
                 form = f"{opcode}{modifiers}.{ty}"
                 apply(family, form, ty, "ab", finished(fmt, function, modifiers))
-        for modifiers in choices(".ftz", ".sat") if flushing else [""]:
+        for modifiers in choices(".sat") if flushing else [""]:
             apply(family, f"fma.rn{modifiers}.{ty}", ty, "abc", finished(fmt, exact.fma, modifiers))
-        for modifiers in choices(".ftz") if flushing else [""]:
-            reference = rectified(finished(fmt, exact.fma, modifiers), fmt)
-            apply(family, f"fma.rn{modifiers}.relu.{ty}", ty, "abc", reference)
-    return family
-
-
-def out_of_bounds(tables):
-    family = Family(
-        "half_out_of_bounds",
-        "fma.oob: the result is +0.0 where an operand is the NaN that stands for elements out of bounds. Every NaN of a\n"
-        "list takes each operand's place.",
-        tables,
-        packed=True,
-        header=header("8.1"),
-    )
-    for ty in TYPES:
-        fmt = HALVES[single(ty)]
-        one = fmt.bias << fmt.fraction
-        numbers = [one, fmt.sign | one, 0, fmt.infinity]
-        triples = [(nan, one, one) for nan in NANS] + [(one, nan, one) for nan in NANS]
-        triples += [(one, one, nan) for nan in NANS] + [(nan, 0, NANS[place % 3]) for place, nan in enumerate(NANS)]
-        triples += [(a, b, c) for a in numbers for b in numbers for c in (one, fmt.sign | (one + 1))]
-        for letter, column in zip("abc", zip(*triples)):
-            name = f"oob_{ty}_{letter}"
-            words = [value | column[-1 - place] << 16 for place, value in enumerate(column)]
-            family.operands(name, width(storage(ty)), words if ty.endswith("x2") else list(column))
-
-        def reference(a, b, c, fmt=fmt):
-            return 0 if OUT_OF_BOUNDS in (a, b, c) else exact.fma(fmt, a, b, c)
-
-        for modifiers, function in (("", reference), (".relu", rectified(reference, fmt))):
-            inputs = [(storage(ty), f"oob_{ty}_{letter}") for letter in "abc"]
-            form = f"fma.rn.oob{modifiers}.{ty}"
-            family.elementwise(
-                form.replace(".", "_"),
-                inputs,
-                storage(ty),
-                [f"{form} %d, %a, %b, %c;"],
-                split(function) if ty.endswith("x2") else function,
-                count=len(triples),
-                compare=single(ty),
-            )
+        apply(family, f"fma.rn.relu.{ty}", ty, "abc", rectified(finished(fmt, exact.fma, ""), fmt))
     return family
 
 
@@ -268,4 +225,4 @@ def set_(tables):
 
 
 def families(tables):
-    return [arithmetic(tables), out_of_bounds(tables), signs(tables), setp(tables), set_(tables)]
+    return [arithmetic(tables), signs(tables), setp(tables), set_(tables)]

@@ -238,10 +238,13 @@ def extend(mode, ty):
 
 
 def numbered(mask, base, offset):
-    """`fns` by the manual's pseudo code."""
+    """`fns` by the manual's pseudo code, but for the least offset."""
     offset = number(offset, "s32")
     if offset == 0:
         return base if mask >> base & 1 else wrap(-1, "b32")
+    # The magnitude of the least offset is taken for a negative number, which is found at the end.
+    if offset == -1 << 31:
+        return 0
     step = 1 if offset > 0 else -1
     found = [place for place in range(base, 32 if step > 0 else -1, step) if mask >> place & 1]
     return found[abs(offset) - 1] if abs(offset) <= len(found) else wrap(-1, "b32")

@@ -237,10 +237,11 @@ def generic(tables):
         ".reg .b64 %l;",
     ]
 
-    def place(size):
+    # Sixteen bytes for each thread, whatever the vector: nothing keeps a thread from being ahead of another.
+    def place(_):
         return [
             "mov.u64 %s, everyone;",
-            f"mad.wide.u32 %s, %t, {size}, %s;",
+            "mad.wide.u32 %s, %t, 16, %s;",
             "cvta.shared.u64 %s, %s;",
             "cvta.local.u64 %l, own;",
             "and.b32 %u, %t, 1;",
@@ -278,7 +279,8 @@ def constant(tables):
         body += [
             "ld.param.u64 %y, [out];",
             f"ld.const.{ty} %v0, [table+{3 * size}];",
-            f"st.global.{ty} [%y+{start * size}], %v0;",
+            "setp.eq.u32 %end, %t, 0;",
+            f"@%end st.global.{ty} [%y+{start * size}], %v0;",
         ]
         declared = [".reg .pred %end;", ".reg .b32 %t, %n;", ".reg .b64 %po, %x, %y;", *registers(ty)]
         family.kernel(f"const_{ty}", [POINTERS[0], POINTERS[2]], declared, body)

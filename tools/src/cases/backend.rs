@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ptx2spv_runtime::Finding;
+
 use super::Prepared;
 
 /// Something that runs kernels.
@@ -20,6 +22,8 @@ pub struct Outputs {
     pub buffers: Vec<Option<Vec<u8>>>,
     /// The first bytes of each module variable in [`Prepared::read_globals`].
     pub globals: BTreeMap<String, Vec<u8>>,
+    /// What the reference device found on the way.
+    pub findings: Vec<Finding>,
 }
 
 /// Why a case has no outputs.
@@ -28,7 +32,15 @@ pub enum Failure {
     /// The module or the launch was refused, with this diagnostic: what a case with `error` waits for.
     #[error("{0}")]
     Refused(String),
+    /// The reference device found something that the kernel can't go on behind; that is the last of these.
+    #[error("{}", findings_text(.0))]
+    Fault(Vec<Finding>),
     /// Something else went wrong: out of memory, a lost device.
     #[error("{0}")]
     Broken(String),
+}
+
+/// Findings in words, one below the other.
+pub fn findings_text(findings: &[Finding]) -> String {
+    findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -77,7 +77,8 @@ pub fn judge(expectation: &Expectation, outcome: &Result<Outputs, Failure>) -> V
         (Expectation::Results(checks), Ok(_)) if checks.is_empty() => Some("it expects nothing".to_owned()),
         (Expectation::Results(checks), Ok(outputs)) => {
             let mismatches = checks.iter().filter_map(|check| compare(check, outputs.bytes(&check.subject)));
-            let texts: Vec<String> = mismatches.map(|mismatch| mismatch.to_string()).collect();
+            let mut texts: Vec<String> = mismatches.map(|mismatch| mismatch.to_string()).collect();
+            texts.extend(outputs.findings.iter().map(|finding| finding.to_string()));
             (!texts.is_empty()).then(|| texts.join("\n"))
         }
     };

@@ -8,6 +8,7 @@ mod backend;
 mod case;
 pub mod compare;
 pub mod cuda;
+pub mod device;
 pub mod prepare;
 pub mod record;
 mod scalar;
@@ -15,16 +16,15 @@ pub mod spec;
 pub mod suite;
 #[cfg(test)]
 mod tests;
-pub mod vulkan;
 
 use std::path::{Path, PathBuf};
 
 pub use backend::{Backend, Failure, Outputs};
 pub use case::{Case, Found, Verdict, find, judge};
 pub use cuda::CudaBackend;
+pub use device::DeviceBackend;
 pub use prepare::Prepared;
 pub use scalar::Scalar;
-pub use vulkan::VulkanBackend;
 
 /// What is wrong with a case file, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -24,7 +24,7 @@ const SHOWN_LINES: usize = 3;
 /// The outcome of many cases, as it is written to a report file.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The device they ran on.
+    /// The device they ran on, the first one if there were several.
     pub device: String,
     /// How many passed.
     pub passed: usize,
@@ -37,6 +37,8 @@ pub struct Report {
 /// The outcome of one case.
 #[derive(Debug, Serialize)]
 pub struct CaseReport {
+    /// The device it ran on.
+    pub device: String,
     /// The file it stands in.
     pub file: String,
     /// Its name there.
@@ -131,8 +133,16 @@ impl Report {
         out.flush()?;
         let file = case.file.display().to_string();
         let name = case.spec.name.clone();
-        self.cases.push(CaseReport { file, name, passed: message.is_none(), message, seconds });
+        let device = self.device.clone();
+        self.cases.push(CaseReport { device, file, name, passed: message.is_none(), message, seconds });
         Ok(())
+    }
+
+    /// Adds the cases of another report.
+    pub fn merge(&mut self, other: Report) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.cases.extend(other.cases);
     }
 
     /// Failure if a case failed.

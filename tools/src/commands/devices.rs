@@ -1,23 +1,24 @@
-//! `ptx2spv devices`: the Vulkan devices of this machine.
+//! `ptx2spv devices`: the devices of this machine.
 
 use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use ptx2spv::cli::Status;
+use ptx2spv::cli::{self, Status};
 use ptx2spv::table;
-use ptx2spv_runtime::{DeviceInfo, DeviceSelector, Instance, InstanceOptions};
+use ptx2spv_runtime::{DeviceInfo, DeviceSelector, InstanceOptions, devices, find_device};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::Version;
 
-/// List the Vulkan devices here, or describe them for translating on another machine.
+/// List the devices here, the reference device last, or describe them for translating on another machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   ptx2spv devices
-  ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json")]
+  ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
+                                                  or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
-    /// One device only: its number, a part of its name, or cpu, discrete, integrated, virtual, best.
+    /// One device only: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference.
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
     /// Write target descriptions as JSON: with --device one object, else an array.
@@ -26,28 +27,38 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let devices = Instance::new(&InstanceOptions::default())?.devices()?;
-    let chosen = arguments.device.as_ref().map(|selector| selector.choose(&devices)).transpose()?;
-    match (chosen, arguments.json) {
-        (Some(device), true) => writeln!(out, "{}", serde_json::to_string_pretty(&device.target)?)?,
-        (None, true) => {
-            let targets: Vec<&Target> = devices.iter().map(|device| &device.target).collect();
+    let options = InstanceOptions::default();
+    let (list, reason) = match &arguments.device {
+        Some(selector) => {
+            let (device, reason) = find_device(selector, &options)?;
+            (vec![device], reason)
+        }
+        None => devices(&options),
+    };
+    if let Some(reason) = reason {
+        cli::note(format_args!("note: {reason}"));
+    }
+    match (&list[..], arguments.json) {
+        ([device], true) if arguments.device.is_some() => {
+            writeln!(out, "{}", serde_json::to_string_pretty(&device.target)?)?;
+        }
+        (list, true) => {
+            let targets: Vec<&Target> = list.iter().map(|device| &device.target).collect();
             writeln!(out, "{}", serde_json::to_string_pretty(&targets)?)?;
         }
-        (Some(device), false) => print(&[device], out)?,
-        (None, false) => print(&devices.iter().collect::<Vec<_>>(), out)?,
+        (list, false) => print(list, out)?,
     }
     Ok(Status::Success)
 }
 
-fn print(devices: &[&DeviceInfo], out: &mut dyn Write) -> Result<()> {
+fn print(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
     let head = ["", "name", "kind", "Vulkan", "subgroups", "driver", "kernels"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for device in devices {
         let Version(major, minor) = device.api_version;
         let missing = device.missing();
         rows.push(vec![
-            device.index.to_string(),
+            device.index.map(|index| index.to_string()).unwrap_or_default(),
             device.name.clone(),
             device.kind.to_string(),
             format!("{major}.{minor}"),

@@ -1,11 +1,13 @@
 //! The subcommands of `ptx2spv`, one to a file.
 
 use std::io::Write;
+use std::sync::Once;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use ptx2spv::cli::Status;
-use ptx2spv_runtime::DeviceSelector;
+use ptx2spv::cases::DeviceBackend;
+use ptx2spv::cli::{self, MathArgument, Status, UsageError};
+use ptx2spv_runtime::{Device, DeviceSelector, ReferenceOptions};
 
 mod completions;
 mod devices;
@@ -14,9 +16,11 @@ mod run;
 mod test;
 mod translate;
 
-/// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device.
+/// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device that
+/// needs no driver.
 ///
-/// Exit status: 0 if all went well, 1 if the input was refused or a launch case failed, 2 for wrong arguments.
+/// Exit status: 0 if all went well, 1 if the input was refused a launch case failed or the reference
+/// device found something, 2 for wrong arguments.
 #[derive(Debug, Parser)]
 #[command(name = "ptx2spv", version, max_term_width = 100)]
 pub struct CommandLine {
@@ -51,22 +55,63 @@ impl CommandLine {
 /// Which device to run on, for the commands that run kernels.
 #[derive(Debug, Args)]
 struct DeviceArguments {
-    /// Vulkan device: its number, a part of its name, or cpu, discrete, integrated, virtual, best
+    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference
     /// [default: what the environment variable PTX2SPV_DEVICE says, else best].
+    ///
+    /// The reference device takes options, such as reference:subgroup=64,without=shaderFloat64 (see
+    /// docs/reference-device.md). The best device is the reference device if there is no Vulkan device here.
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
     /// Run under Vulkan's validation layers; what they complain about counts as a failure.
     #[arg(long)]
     validation: bool,
+    /// With --device reference: report out-of-bounds accesses, races, uninitialised values and the like.
+    #[arg(long)]
+    check: bool,
+    /// With --device reference: decide what Vulkan leaves open by this seed, badly on purpose.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    math: MathArgument,
 }
 
 impl DeviceArguments {
-    fn selector(&self) -> DeviceSelector {
-        self.device.clone().unwrap_or_default()
+    /// Whether the device looks for what is undefined.
+    fn is_checking(&self) -> Result<bool> {
+        Ok(matches!(self.selector()?, DeviceSelector::Reference(options) if options.check))
     }
 
-    /// As `InstanceOptions` takes it: without the flag the environment decides.
-    fn validation(&self) -> Option<bool> {
-        self.validation.then_some(true)
+    /// The device with the flags that are the reference device's alone; these are errors where it is another one.
+    fn selector(&self) -> Result<DeviceSelector> {
+        let selector = self.device.clone().unwrap_or_default().resolve()?;
+        match selector {
+            DeviceSelector::Reference(options) => Ok(DeviceSelector::Reference(ReferenceOptions {
+                check: self.check || options.check,
+                seed: self.seed.or(options.seed),
+                ..options
+            })),
+            _ if self.check => Err(reference_only("--check")),
+            _ if self.seed.is_some() => Err(reference_only("--seed")),
+            other => Ok(other),
+        }
     }
+
+    /// Opens the device.
+    fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
+        // As `InstanceOptions` takes it: without the flag the environment decides.
+        let backend = DeviceBackend::open(selector, self.validation.then_some(true))?;
+        if let Some(reason) = backend.device().and_then(Device::fallback) {
+            // Said once, also where several threads open devices.
+            static SAID: Once = Once::new();
+            SAID.call_once(|| {
+                cli::note(format_args!("note: no Vulkan device ({reason}): running on the reference device"));
+            });
+        }
+        Ok(backend.with_math(self.math.get()))
+    }
+}
+
+/// A flag that only the reference device takes.
+fn reference_only(flag: &str) -> anyhow::Error {
+    UsageError(format!("{flag} is for the reference device: add --device reference")).into()
 }

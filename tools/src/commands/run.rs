@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
-use ptx2spv::cases::{Backend, Case, Outputs, Scalar, Verdict, VulkanBackend, argument_text, judge};
-use ptx2spv::cli::{self, MathArgument, Status, UsageError};
-use ptx2spv_translator::Program;
+use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Scalar, Verdict, argument_text, judge};
+use ptx2spv::cli::{self, Status, UsageError};
+use ptx2spv::findings;
+use ptx2spv_runtime::{Config, Device, DeviceSelector, Finding, Trace};
+use ptx2spv_translator::{Program, Source};
 
 /// Run a kernel and print its buffers, or run a launch case and print its verdict too.
 #[derive(Debug, Args)]
@@ -17,6 +19,8 @@ use ptx2spv_translator::Program;
 Examples:
   ptx2spv run saxpy.ptx --grid 4 --block 256 f32[1024]:iota f32[1024]:1 f32:2 u32:1024
   ptx2spv run saxpy.json
+  ptx2spv run saxpy.json --device reference --check
+  ptx2spv run saxpy.json --device reference --trace 0:5
 
 {}", argument_text::HELP))]
 pub struct Arguments {
@@ -42,20 +46,33 @@ pub struct Arguments {
     print: usize,
     #[command(flatten)]
     device: super::DeviceArguments,
-    #[command(flatten)]
-    math: MathArgument,
+    /// With --device reference: print the instructions of one thread with their operands and results. BLOCK and THREAD are X,
+    /// X,Y or X,Y,Z.
+    #[arg(long, value_parser = trace, value_name = "BLOCK:THREAD")]
+    trace: Option<Trace>,
 }
 
 fn dimensions(text: &str) -> Result<[u32; 3], String> {
-    let mut size = [1; 3];
+    triple(text, 1, "size")
+}
+
+/// Up to three numbers of at least `least`, which is also what those are that are left out.
+fn triple(text: &str, least: u32, what: &str) -> Result<[u32; 3], String> {
+    let mut numbers = [least; 3];
     let parts: Vec<&str> = text.split(',').collect();
-    if parts.len() > size.len() {
-        return Err("at most three sizes".to_owned());
+    if parts.len() > numbers.len() {
+        return Err(format!("at most three {what}s"));
     }
-    for (size, part) in size.iter_mut().zip(parts) {
-        *size = part.trim().parse().ok().filter(|&size| size > 0).ok_or_else(|| format!("`{part}` is no size"))?;
+    for (number, part) in numbers.iter_mut().zip(parts) {
+        let parsed = part.trim().parse().ok().filter(|&number| number >= least);
+        *number = parsed.ok_or_else(|| format!("`{part}` is no {what}"))?;
     }
-    Ok(size)
+    Ok(numbers)
+}
+
+fn trace(text: &str) -> Result<Trace, String> {
+    let (block, thread) = text.split_once(':').ok_or("a block and a thread belong here, such as 0:5 or 1,0:0,3")?;
+    Ok(Trace { workgroup: triple(block, 0, "index")?, local: triple(thread, 0, "index")? })
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
@@ -95,9 +112,18 @@ fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(Vec::new()),
     };
-    let outputs = open(arguments)?.run(&case).map_err(|failure| anyhow!("{failure}"))?;
-    print(&case, &outputs, arguments.print, out)?;
-    Ok(Status::Success)
+    let mut backend = open(arguments)?;
+    let outcome = backend.run(&case);
+    print_trace(&backend, out)?;
+    let found = match outcome {
+        Ok(outputs) => {
+            print(&case, &outputs, arguments.print, out)?;
+            outputs.findings
+        }
+        Err(Failure::Fault(found)) => found,
+        Err(failure) => return Err(anyhow!("{failure}")),
+    };
+    report(arguments, &found, &case, out)
 }
 
 fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
@@ -111,9 +137,16 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         writeln!(out, "{}", case.label())?;
         let prepared = case.prepare()?;
         let outcome = backend.run(&prepared);
-        if let Ok(outputs) = &outcome {
-            print(&prepared, outputs, arguments.print, out)?;
-        }
+        print_trace(&backend, out)?;
+        let found: &[Finding] = match &outcome {
+            Ok(outputs) => {
+                print(&prepared, outputs, arguments.print, out)?;
+                &outputs.findings
+            }
+            Err(Failure::Fault(found)) => found,
+            Err(_) => &[],
+        };
+        report(arguments, found, &prepared, out)?;
         match judge(&prepared.expectation, &outcome) {
             Verdict::Passed => writeln!(out, "  passed")?,
             Verdict::Failed(message) => {
@@ -125,9 +158,31 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Ok(status)
 }
 
-fn open(arguments: &Arguments) -> Result<VulkanBackend> {
-    let backend = VulkanBackend::open(&arguments.device.selector(), arguments.device.validation())?;
-    Ok(backend.with_math(arguments.math.get()))
+fn open(arguments: &Arguments) -> Result<DeviceBackend> {
+    let device = &arguments.device;
+    match (arguments.trace, device.selector()?) {
+        (None, selector) => device.open(&selector),
+        (Some(trace), DeviceSelector::Reference(options)) => {
+            let config = Config { trace: Some(trace), ..options.config()? };
+            Ok(DeviceBackend::reference(config)?.with_math(device.math.get()))
+        }
+        (Some(_), _) => Err(super::reference_only("--trace")),
+    }
+}
+
+fn print_trace(backend: &DeviceBackend, out: &mut dyn Write) -> Result<()> {
+    for line in backend.device().map(Device::take_trace).unwrap_or_default() {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Prints what was found, and if nothing was although it was looked for, that.
+fn report(arguments: &Arguments, found: &[Finding], case: &Prepared, out: &mut dyn Write) -> Result<Status> {
+    if !found.is_empty() || arguments.device.is_checking()? {
+        findings::write(out, found, &Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
+    }
+    Ok(if found.is_empty() { Status::Success } else { Status::Failure })
 }
 
 fn print(case: &Prepared, outputs: &Outputs, limit: usize, out: &mut dyn Write) -> Result<()> {

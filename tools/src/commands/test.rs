@@ -1,13 +1,15 @@
 //! `ptx2spv test`: launch cases, with their verdicts.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use ptx2spv::cases::{Backend, VulkanBackend, find, suite};
-use ptx2spv::cli::{self, MathArgument, Status};
-use ptx2spv_runtime::DeviceSelector;
+use ptx2spv::cases::suite::{self, Report};
+use ptx2spv::cases::{Backend, find};
+use ptx2spv::cli::{self, Status};
+use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
 /// Run launch cases and compare their results with what they expect.
 #[derive(Debug, Args)]
@@ -16,6 +18,7 @@ Examples:
   ptx2spv test tests/kernels
   ptx2spv test tests/kernels --filter matmul -v
   ptx2spv test saxpy.json --device cpu --json report.json
+  ptx2spv test saxpy.json --device reference:subgroup=64 --check --seeds 0..50
 
 Exit status: 0 if every case passed, 1 if one failed or none was found.")]
 pub struct Arguments {
@@ -24,8 +27,9 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     device: super::DeviceArguments,
-    #[command(flatten)]
-    math: MathArgument,
+    /// With --device reference: run every case under each of these seeds.
+    #[arg(long, value_parser = seeds, value_name = "FIRST..END", conflicts_with = "seed")]
+    seeds: Option<Range<u64>>,
     /// Only cases whose `file:name` contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -52,14 +56,36 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if cases.is_empty() {
         bail!("no launch cases found");
     }
-    let selector: DeviceSelector = arguments.device.selector();
-    let validation = arguments.device.validation();
-    let math = arguments.math.get();
-    let make =
-        || -> Result<Box<dyn Backend>> { Ok(Box::new(VulkanBackend::open(&selector, validation)?.with_math(math))) };
-    let report = suite::run(&cases, &make, arguments.jobs, arguments.verbose, out)?;
+    let mut report: Option<Report> = None;
+    for selector in selectors(arguments)? {
+        let make = || -> Result<Box<dyn Backend>> { Ok(Box::new(arguments.device.open(&selector)?)) };
+        let one = suite::run(&cases, &make, arguments.jobs, arguments.verbose, out)?;
+        match &mut report {
+            Some(report) => report.merge(one),
+            none => *none = Some(one),
+        }
+    }
+    let Some(report) = report else { bail!("no seeds to run with") };
     if let Some(file) = &arguments.json {
         report.save(file)?;
     }
     Ok(report.status())
+}
+
+/// The device, or the reference device once for each seed.
+fn selectors(arguments: &Arguments) -> Result<Vec<DeviceSelector>> {
+    let selector = arguments.device.selector()?;
+    match (&arguments.seeds, selector) {
+        (None, selector) => Ok(vec![selector]),
+        (Some(seeds), DeviceSelector::Reference(options)) => {
+            let with = |seed| DeviceSelector::Reference(ReferenceOptions { seed: Some(seed), ..options.clone() });
+            Ok(seeds.clone().map(with).collect())
+        }
+        (Some(_), _) => Err(super::reference_only("--seeds")),
+    }
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let range = text.split_once("..").and_then(|(first, end)| Some(first.parse().ok()?..end.parse().ok()?));
+    range.filter(|range| !range.is_empty()).ok_or_else(|| format!("`{text}` is no range such as 0..50"))
 }

@@ -21,7 +21,7 @@ Examples:
 pub struct Arguments {
     /// PTX file, or `-` for the standard input.
     file: PathBuf,
-    /// Device to translate for: a preset (lavapipe, nvidia) or a file written by `ptx2spv devices --device X --json`
+    /// Device to translate for: a preset (lavapipe, nvidia, reference) or a file written by `ptx2spv devices --device X --json`
     /// [default: the first Vulkan device here, or else the preset lavapipe].
     #[arg(long, value_name = "NAME|FILE")]
     target: Option<String>,
@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Leave out kernels that can't be translated and say why, instead of refusing the file.
     #[arg(long)]
     keep_going: bool,
+    /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
+    #[arg(short = 'g', long)]
+    line_info: bool,
     #[command(flatten)]
     math: MathArgument,
     /// Directory, or a file ending in .spv, or `-` for the standard output.
@@ -90,6 +93,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
         keep_going: arguments.keep_going,
         math: arguments.math.get(),
+        line_info: arguments.line_info,
     };
     let translation = program.translate(&options)?;
     if let Some(skipped) = &translation.skipped {

@@ -7,6 +7,7 @@
 //! left that hasn't ended. This costs one shared store and load a barrier, and registers that live across it.
 
 use super::{BasicBlock, Cfg, End, uniform};
+use crate::diagnostic::Span;
 use crate::ir::{Access, Binary, Builder, Compare, Function, Order, Scope, Space, Stmt, Type, Value, Var};
 
 /// State of a thread that has ended.
@@ -46,12 +47,25 @@ struct Machine {
     turn: Var,
     /// Byte offset of the flags in shared memory.
     flags: u32,
+    /// The first of the barriers, from which the loop comes.
+    at: Span,
+}
+
+impl Machine {
+    fn builder<'f>(&self, function: &'f mut Function) -> Builder<'f> {
+        let mut b = Builder::new(function);
+        b.at(self.at);
+        b
+    }
 }
 
 fn merge(function: &mut Function, cfg: &mut Cfg, barriers: &[u32]) {
     let flags = function.shared_bytes.next_multiple_of(4);
     function.shared_bytes = flags.saturating_add(4 * FLAGS);
-    let machine = Machine { state: function.var(Type::I32), turn: function.var(Type::I32), flags };
+    let at = barriers.first().and_then(|barrier| cfg.blocks.get(*barrier as usize)).map(|block| &block.body);
+    let at = at.into_iter().flatten().find_map(|stmt| if let Stmt::At(at) = stmt { Some(*at) } else { None });
+    let machine =
+        Machine { state: function.var(Type::I32), turn: function.var(Type::I32), flags, at: at.unwrap_or_default() };
 
     // Block 0 must be the entry: move the old one behind.
     let start = push(cfg, BasicBlock::default());
@@ -127,7 +141,7 @@ fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuat
             continue;
         }
         let middle = from + (to - from) / 2;
-        let mut b = Builder::new(function);
+        let mut b = machine.builder(function);
         let state = b.get(machine.state);
         let below = b.compare_const(Compare::LessUnsigned, state, middle as u64);
         let body = b.block;
@@ -150,7 +164,7 @@ fn flag(b: &mut Builder<'_>, machine: &Machine, turn: Value) -> Value {
 
 /// Clears the flags and enters the first state.
 fn prologue(function: &mut Function, machine: &Machine) -> Vec<Stmt> {
-    let mut b = Builder::new(function);
+    let mut b = machine.builder(function);
     let zero = b.i32(0);
     for turn in 0..FLAGS {
         let turn = b.i32(turn);
@@ -166,7 +180,7 @@ fn prologue(function: &mut Function, machine: &Machine) -> Vec<Stmt> {
 
 /// The meeting of all threads; gives whether one of them has not ended.
 fn meet(function: &mut Function, machine: &Machine) -> (Vec<Stmt>, Value) {
-    let mut b = Builder::new(function);
+    let mut b = machine.builder(function);
     let turn = b.get(machine.turn);
     let state = b.get(machine.state);
     let alive = b.compare_const(Compare::NotEqual, state, u64::from(ENDED));

@@ -1,6 +1,6 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, calls};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
@@ -97,6 +97,7 @@ impl<'p> Build<'p> {
         }
         Frame {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
+            upper: FxHashMap::default(),
             carry: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
@@ -272,6 +273,7 @@ impl<'p> Build<'p> {
             return Err(Diagnostic::unsupported(message, instruction.span));
         }
         let mut frame = self.frame(callee, Vec::new());
+        instance.pending.push(Stmt::At(instruction.span));
         for (formal, argument) in (0..callee.formals).zip(arguments) {
             self.pass(instance, &mut frame, callee, formal, argument, Direction::In)?;
         }
@@ -279,6 +281,7 @@ impl<'p> Build<'p> {
         let back = self.new_block();
         self.finish(instance, End::Goto(entry), back);
         let mut frame = self.body(callee, frame, entry, back, instance.exits);
+        instance.pending.push(Stmt::At(instruction.span));
         for (formal, result) in (callee.formals..).zip(results) {
             self.pass(instance, &mut frame, callee, formal, result, Direction::Out)?;
         }

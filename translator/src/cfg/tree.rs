@@ -1,6 +1,7 @@
 //! From the graph to the structured tree: fills the tree that [`crate::restructure`] gives with the blocks' statements.
 
 use super::{BasicBlock, Cfg, End};
+use crate::diagnostic::Span;
 use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
 use crate::restructure::{self, Condition, Graph, Node, Terminator, restructure};
 
@@ -13,16 +14,26 @@ pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), restructure::E
     });
     let tree = restructure(&Graph { blocks: blocks.collect() })?;
     let selectors = (0..tree.selectors).map(|_| function.var(Type::I32)).collect();
-    let mut filler = Filler { function, blocks: cfg.blocks, selectors };
+    let marks = cfg.blocks.iter().map(|block| last_mark(&block.body)).collect();
+    let mut filler = Filler { function, blocks: cfg.blocks, marks, selectors };
     let mut body = Block::new();
     filler.fill(tree.nodes, &mut body);
     function.body = body;
     Ok(())
 }
 
+fn last_mark(block: &Block) -> Option<Span> {
+    block.iter().rev().find_map(|stmt| match stmt {
+        Stmt::At(span) => Some(*span),
+        _ => None,
+    })
+}
+
 struct Filler<'f> {
     function: &'f mut Function,
     blocks: Vec<BasicBlock>,
+    /// The last mark of each block: where it branches, the branch's.
+    marks: Vec<Option<Span>>,
     selectors: Vec<Var>,
 }
 
@@ -46,7 +57,11 @@ impl Filler<'_> {
                 Node::If { condition, then, otherwise } => {
                     let condition = match condition {
                         Condition::Branch(number) => match self.blocks.get(number as usize).map(|block| block.end) {
-                            Some(End::Branch { condition, .. }) => condition,
+                            Some(End::Branch { condition, .. }) => {
+                                let mark = self.marks.get(number as usize).copied().flatten();
+                                out.extend(mark.map(Stmt::At));
+                                condition
+                            }
                             _ => continue,
                         },
                         Condition::Selector { selector, equals } => {

@@ -8,8 +8,9 @@
 //! | `d` | destination register |
 //! | `d_` | destination register or `_` |
 //! | `D` | destination register that may be wider than the type |
-//! | `a` (any other small letter) | register, special register or constant |
+//! | `a` (any other small letter) | register or constant |
 //! | `A` | the same, where a register may be wider than the type |
+//! | `S` | as `A`, or a special register |
 //! | `V`, `v` | destination or source of `ld` and `st`: as `D` or `A`, or a vector of them |
 //! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
 //! | `p\|q` | predicate destination, optionally a second one |
@@ -17,6 +18,11 @@
 //! | `!c` | predicate, possibly negated |
 //! | `[a]` | memory operand |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
+//! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
+//! | `-a.s`, `-c.s` | the same, and a register may be negated |
+//! | `d.h`, `a.h` | video instructions on half-words: register, perhaps with a mask or selector |
+//! | `d.b`, `a.b` | the same on bytes |
+//! | `c.v` | the same without selector |
 //! | `@` | label |
 //! | `call` | everything behind `call` |
 //!
@@ -75,12 +81,14 @@ impl<'s> FunctionDecoder<'_, 's> {
             "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
+            "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
             "V" => self.vector(operand, ty, modifiers, true),
             "v" => self.vector(operand, ty, modifiers, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
             "!c" => self.predicate_source(operand),
             "&a" => self.address_value(operand, ty),
+            video if video.contains('.') => self.video_operand(operand, video, ty),
             _ => self.source(operand, ty, ScalarType::fits),
         }
     }
@@ -110,14 +118,23 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn destination(
+    pub(super) fn destination(
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
         match operand {
-            ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
+            ast::Operand::Name { name, suffix: None } => {
+                let operand = self.register(*name, ty, fits)?;
+                match operand {
+                    // NVIDIA's compiler takes the upper half from a register that nothing has written.
+                    Operand::Reg(register) if self.register_type(register).bits() == 128 && ty.is_signed() => {
+                        Err(Diagnostic::unsupported(format!("type {ty} extended to a 128-bit register"), name.span))
+                    }
+                    operand => Ok(operand),
+                }
+            }
             ast::Operand::Name { name, .. } => {
                 if self.is_declared(name.text) {
                     self.resolve(*name)?;
@@ -129,7 +146,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn register(
+    pub(super) fn register(
         &mut self,
         name: ast::Ident<'s>,
         ty: ScalarType,
@@ -160,27 +177,42 @@ impl<'s> FunctionDecoder<'_, 's> {
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
         match operand {
-            ast::Operand::Name { name, suffix } => match self.special(*name, *suffix)? {
-                Some(special) => {
-                    if matches!(ty.class(), Class::Float | Class::Predicate | Class::Packed) {
-                        let message = format!("special register `{}` is no {ty}", name.text);
-                        return Err(Diagnostic::invalid(message, operand.span()));
-                    }
-                    Ok(Operand::Special(special))
+            ast::Operand::Name { name, suffix } => {
+                if self.special(*name, *suffix)?.is_some() {
+                    let message =
+                        format!("special register `{}` can't be used here: only `mov` and `cvt` take it", name.text);
+                    return Err(Diagnostic::invalid(message, operand.span()));
                 }
-                None => {
-                    if let Some(suffix) = suffix {
-                        self.resolve(*name)?;
-                        let message = format!("selector `.{}` is not allowed here", suffix.text);
-                        return Err(Diagnostic::invalid(message, suffix.span));
-                    }
-                    self.register(*name, ty, fits)
+                if let Some(suffix) = suffix {
+                    self.resolve(*name)?;
+                    let message = format!("selector `.{}` is not allowed here", suffix.text);
+                    return Err(Diagnostic::invalid(message, suffix.span));
                 }
-            },
+                self.register(*name, ty, fits)
+            }
             ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
             ast::Operand::Not(_) if ty == ScalarType::Pred => self.predicate_source(operand),
             other => Err(Diagnostic::invalid(format!("expected a register or constant of type {ty}"), other.span())),
         }
+    }
+
+    fn source_or_special(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        if let ast::Operand::Name { name, suffix } = operand
+            && let Some(special) = self.special(*name, *suffix)?
+        {
+            let integer = matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
+            if integer && special.has_width(ty.bits()) {
+                return Ok(Operand::Special(special));
+            }
+            let message = format!("special register `{}` is no {ty}", name.text);
+            return Err(Diagnostic::invalid(message, operand.span()));
+        }
+        self.source(operand, ty, fits)
     }
 
     fn special(&self, name: ast::Ident<'s>, suffix: Option<ast::Ident<'s>>) -> Result<Option<Special>> {
@@ -239,7 +271,11 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::invalid("a destination must have a register", span));
         }
         let elements = elements.iter().map(|element| {
-            if destination { self.destination_or_sink(element, ty, fits) } else { self.source(element, ty, fits) }
+            if destination {
+                self.destination_or_sink(element, ty, fits)
+            } else {
+                self.source_or_special(element, ty, fits)
+            }
         });
         Ok(Operand::Vector(elements.collect::<Result<_>>()?))
     }
@@ -247,25 +283,38 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn mov_operand(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, destination: bool) -> Result<Operand> {
         match operand {
             ast::Operand::Vector(elements, span) => {
-                let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-                let part = match ty.bits().checked_div(count) {
-                    Some(8) => ScalarType::B8,
-                    Some(16) => ScalarType::B16,
-                    Some(32) => ScalarType::B32,
-                    Some(64) => ScalarType::B64,
-                    _ => return Err(Diagnostic::invalid(format!("{count} elements do not divide {ty}"), *span)),
+                let bits = match elements.len() {
+                    1 => ty.bits(),
+                    2 => ty.bits() / 2,
+                    4 => ty.bits() / 4,
+                    _ => 0,
                 };
+                let part = match bits {
+                    8 => ScalarType::B8,
+                    16 => ScalarType::B16,
+                    32 => ScalarType::B32,
+                    64 => ScalarType::B64,
+                    _ => {
+                        return Err(Diagnostic::invalid(
+                            format!("{} elements do not divide {ty}", elements.len()),
+                            *span,
+                        ));
+                    }
+                };
+                if ty.class() != Class::Bits {
+                    return Err(Diagnostic::invalid(format!("a vector does not fit {ty}"), *span));
+                }
                 self.elements(elements, *span, part, ScalarType::fits, destination)
             }
             operand if destination => self.destination(operand, ty, ScalarType::fits),
             ast::Operand::Name { name, suffix: None } => match self.lookup(name.text) {
                 Some(Symbol::Variable(_) | Symbol::Param(_) | Symbol::Function(_)) => self.address_value(operand, ty),
-                _ => self.source(operand, ty, ScalarType::fits),
+                _ => self.source_or_special(operand, ty, ScalarType::fits),
             },
             ast::Operand::Constant(ast::Constant::Address { .. }, _) | ast::Operand::Element { .. } => {
                 self.address_value(operand, ty)
             }
-            other => self.source(other, ty, ScalarType::fits),
+            other => self.source_or_special(other, ty, ScalarType::fits),
         }
     }
 
@@ -467,7 +516,10 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
         (ast::Constant::Int { .. }, Class::Float | Class::Packed) => refuse("an integer"),
         (ast::Constant::Int { bits, .. }, _) => {
             let width = ty.bits();
-            if width >= 64 {
+            if width > 64 {
+                return Err(Diagnostic::unsupported(format!("a constant of type {ty}"), span));
+            }
+            if width == 64 {
                 return Ok(bits);
             }
             let signed = bits.cast_signed();

@@ -7,7 +7,7 @@ use super::table::Row;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
 use crate::lower::{
     Lowering, approximate, atomics, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed,
+    float_bits, half, integer, logic, memory, movement, packed, simd, video,
 };
 
 use crate::decode::program::Instruction;
@@ -76,11 +76,15 @@ rows! {
     "add{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::add);
     "sub{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::sub);
     "sub{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::sub);
-    "mul{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::mul);
+    // With .rm and .rp hardware flushes what is rounded up to the least normal number: not translated yet.
+    "mul{.rn|.rz}{.ftz}{.sat}.f32", "d a b" => lower(float::mul);
+    "mul.(rm|rp){.sat}.f32", "d a b" => lower(float::mul);
     "mul{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::mul);
-    "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "fma.(rn|rz){.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "fma.(rm|rp){.sat}.f32", "d a b c" => lower(float::fma);
     "fma.(rn|rz|rm|rp).f64", "d a b c" => lower(float::fma);
-    "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "mad{.rn|.rz}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "mad.(rm|rp){.sat}.f32", "d a b c" => lower(float::fma);
     "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => lower(float::fma);
     "div.approx{.ftz}.f32", "d a b" => lower(approximate::div);
     "div.full{.ftz}.f32", "d a b" => lower(approximate::div_full);
@@ -125,12 +129,12 @@ rows! {
     "add{.rn}.(bf16|bf16x2)", "d a b" => lower(half::add);
     "sub{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::sub);
     "sub{.rn}.(bf16|bf16x2)", "d a b" => lower(half::sub);
-    "mul{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::mul);
+    // Nor is .ftz of products, for the same reason.
+    "mul{.rn}{.sat}.(f16|f16x2)", "d a b" => lower(half::mul);
     "mul{.rn}.(bf16|bf16x2)", "d a b" => lower(half::mul);
-    "fma.rn{.ftz}{.sat}.(f16|f16x2)", "d a b c" => lower(half::fma);
-    "fma.rn{.ftz}.relu.(f16|f16x2)", "d a b c" => lower(half::fma);
+    "fma.rn{.sat}.(f16|f16x2)", "d a b c" => lower(half::fma);
+    "fma.rn.relu.(f16|f16x2)", "d a b c" => lower(half::fma);
     "fma.rn{.relu}.(bf16|bf16x2)", "d a b c" => lower(half::fma);
-    "fma.rn.oob{.relu}.(f16|f16x2|bf16|bf16x2)", "d a b c" => lower(half::fma);
 
     // Comparison and selection
     "setp.(eq|ne).(b16|b32|b64)", "p|q a b" => lower(compare::setp);
@@ -194,20 +198,47 @@ rows! {
     "shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)", "d a b:u32" => lower(logic::shr);
     "prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16}", "d a b c" => lower(logic::prmt);
 
+    // Video
+    "vadd.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::add);
+    "vsub.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::sub);
+    "vabsdiff.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::abs_diff);
+    "vmin.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::min);
+    "vmax.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::max);
+    "vshl.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::shl);
+    "vshr.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}", "d.s a.s:1 a.s:2 c.s?" => lower(video::shr);
+    "vset.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add|.min|.max}", "d.s:u32 a.s:0 a.s:1 c.s:u32?" => lower(video::set);
+    "vmad.(u32|s32).(u32|s32).(u32|s32){.sat}{.shr7|.shr15}", "d -a.s:1 -a.s:2 -c.s" => lower(video::mad);
+    "vmad.(u32|s32).(u32|s32).(u32|s32).po{.sat}{.shr7|.shr15}", "d a.s:1 a.s:2 c.s" => lower(video::mad);
+    "vadd2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::add);
+    "vsub2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::sub);
+    "vavrg2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::average);
+    "vabsdiff2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::abs_diff);
+    "vmin2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::min);
+    "vmax2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.h a.h:1 a.h:2 c.v" => lower(simd::max);
+    "vset2.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add}", "d.h:u32 a.h:0 a.h:1 c.v:u32" => lower(simd::set);
+    "vadd4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::add);
+    "vsub4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::sub);
+    "vavrg4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::average);
+    "vabsdiff4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::abs_diff);
+    "vmin4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::min);
+    "vmax4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}", "d.b a.b:1 a.b:2 c.v" => lower(simd::max);
+    "vset4.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add}", "d.b:u32 a.b:0 a.b:1 c.v:u32" => lower(simd::set);
+
     // Data movement and conversion
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
+    "mov.b128", "M m" => lower(movement::mov128);
     "cvta{.to}.(global|shared|shared::cta|local|const|param).(u32|u64)", "d &a" => lower(convert::cvta);
     "isspacep.(global|shared|shared::cta|local|const|param)", "d:pred a:u64" => lower(convert::isspacep);
-    "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
+    "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
     // `.sat` stands only where the type can't hold all operands.
-    "cvt.sat.u8.(u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.u16.(u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.u32.(u64|s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.u64.(s8|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.s8.(u8|u16|u32|u64|s16|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.s16.(u16|u32|u64|s32|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.s32.(u32|u64|s64)", "D A:1" => lower(convert::int_to_int);
-    "cvt.sat.s64.u64", "D A:1" => lower(convert::int_to_int);
+    "cvt.sat.u8.(u16|u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.u16.(u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.u32.(u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.u64.(s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.s8.(u8|u16|u32|u64|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.s16.(u16|u32|u64|s32|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.s32.(u32|u64|s64)", "D S:1" => lower(convert::int_to_int);
+    "cvt.sat.s64.u64", "D S:1" => lower(convert::int_to_int);
     "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f32.(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert_float::int_to_float);
     "cvt.(rn|rz|rm|rp){.sat}.(f16|f64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D A:1" => lower(convert_float::int_to_float);
     "cvt.(rn|rz|rm|rp).bf16.(u8|u16|u32|u64|s8|s16|s32|s64)", "d a:1" => lower(convert_float::int_to_float);

@@ -275,13 +275,13 @@ impl Body<'_, '_, '_> {
         })
     }
 
-    /// Whether the device has a float addition and treats denormals there as PTX does.
+    /// Whether the device has a float addition and treats denormals and the like there as PTX does.
     fn adds_right(&self, feature: Feature) -> bool {
         let facts = &self.module.target.facts;
         let right = match feature {
             Feature::ShaderBufferFloat32AtomicAdd => facts.global_atomic_add_f32_flushes,
             Feature::ShaderSharedFloat32AtomicAdd => facts.shared_atomic_add_f32_keeps,
-            _ => true,
+            _ => facts.atomic_add_f64_exact,
         };
         right && self.module.target.has(feature)
     }

@@ -8,6 +8,7 @@ use rspirv::spirv::{FunctionControl, LoopControl, Op, SelectionControl, StorageC
 use rustc_hash::FxHashMap;
 
 use super::inputs::PushConstants;
+use super::lines::Position;
 use super::module::{Global, Module, instruction};
 use super::storage::{Offsets, SharedLayout};
 use super::{EmitEntry, EntryFacts, Result, internal};
@@ -41,6 +42,9 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         decoy: 0,
         interface: Vec::new(),
         at: Span::default(),
+        position: None,
+        line: None,
+        start_line: None,
         module,
     };
     body.emit(entry.name).map_err(|kind| Diagnostic::new(kind, body.at))
@@ -82,12 +86,20 @@ pub(super) struct Body<'m, 't, 'f> {
     interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.
     at: Span,
+    /// Where that is, if line information is wanted.
+    position: Option<Position>,
+    /// The line that the block under construction has named last.
+    line: Option<Position>,
+    /// The line that `start` has named last.
+    start_line: Option<Position>,
 }
 
 /// A list of statements under way.
 struct Frame<'f> {
     rest: std::slice::Iter<'f, Stmt>,
     construct: Construct<'f>,
+    /// The instruction that the construct comes from.
+    at: Span,
 }
 
 /// What a list of statements is part of, and where its end leads.
@@ -112,6 +124,9 @@ impl<'f> Body<'_, '_, 'f> {
         let Some(first) = blocks.first_mut() else { return Err(internal("function without blocks")) };
         let mut head = std::mem::take(&mut self.variables);
         head.append(&mut self.start);
+        if let (Some(lines), Some(_)) = (&self.module.lines, self.start_line) {
+            head.push(lines.mark(None));
+        }
         head.append(&mut first.instructions);
         first.instructions = head;
         let control = vec![Operand::FunctionControl(FunctionControl::NONE), Operand::IdRef(ty)];
@@ -132,7 +147,7 @@ impl<'f> Body<'_, '_, 'f> {
 
     fn statements(&mut self) -> Result<()> {
         let limit = self.module.target.quirks.nesting.map_or(NESTING_LIMIT, |most| NESTING_LIMIT.min(most as usize));
-        let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function }];
+        let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function, at: self.at }];
         while let Some(frame) = stack.last_mut() {
             // What stands behind a terminator can't be reached: a Break, or a construct that nothing leaves.
             let next = if self.label == 0 { None } else { frame.rest.next() };
@@ -150,7 +165,7 @@ impl<'f> Body<'_, '_, 'f> {
                 Some(stmt) => self.statement(stmt)?,
                 None => {
                     let Some(frame) = stack.pop() else { break };
-                    if let Some(next) = self.end_of_list(frame.construct)? {
+                    if let Some(next) = self.end_of_list(frame)? {
                         stack.push(next);
                     }
                 }
@@ -169,7 +184,7 @@ impl<'f> Body<'_, '_, 'f> {
 
     fn statement(&mut self, stmt: &'f Stmt) -> Result<()> {
         match stmt {
-            Stmt::At(span) => self.at = *span,
+            Stmt::At(span) => self.come_from(*span),
             Stmt::Let(value, op) => {
                 let id = self.operation(*op, self.function.type_of(*value))?;
                 self.set_value(*value, id)?;
@@ -202,17 +217,19 @@ impl<'f> Body<'_, '_, 'f> {
         self.branch_if(condition, then_label, otherwise_label);
         Ok(Some(if then.is_empty() {
             self.begin_block(otherwise_label);
-            Frame { rest: otherwise.iter(), construct: Construct::Otherwise { merge, then_reaches_merge: true } }
+            let construct = Construct::Otherwise { merge, then_reaches_merge: true };
+            Frame { rest: otherwise.iter(), construct, at: self.at }
         } else {
             self.begin_block(then_label);
-            Frame { rest: then.iter(), construct: Construct::Then { otherwise, otherwise_label, merge } }
+            let construct = Construct::Then { otherwise, otherwise_label, merge };
+            Frame { rest: then.iter(), construct, at: self.at }
         }))
     }
 
     fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
         let broken = self.loop_header(header, proceed, merge)?;
-        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken } })
+        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken }, at: self.at })
     }
 
     /// Enters a loop: its header, and the block where its body begins. Returns whether that has an exit already.
@@ -262,7 +279,7 @@ impl<'f> Body<'_, '_, 'f> {
     }
 
     /// Leads the end of a list to where it belongs, and returns the list that follows, if the construct has another.
-    fn end_of_list(&mut self, construct: Construct<'f>) -> Result<Option<Frame<'f>>> {
+    fn end_of_list(&mut self, Frame { construct, at, .. }: Frame<'f>) -> Result<Option<Frame<'f>>> {
         let open = self.label != 0;
         match construct {
             Construct::Function => {
@@ -278,8 +295,9 @@ impl<'f> Body<'_, '_, 'f> {
                     self.begin_block(merge);
                 } else {
                     self.begin_block(otherwise_label);
+                    self.come_from(at);
                     let construct = Construct::Otherwise { merge, then_reaches_merge: open };
-                    return Ok(Some(Frame { rest: otherwise.iter(), construct }));
+                    return Ok(Some(Frame { rest: otherwise.iter(), construct, at }));
                 }
             }
             Construct::Otherwise { merge, then_reaches_merge } => {
@@ -298,7 +316,14 @@ impl<'f> Body<'_, '_, 'f> {
                 self.begin_merge(merge, broken);
             }
         }
+        self.come_from(at);
         Ok(None)
+    }
+
+    /// What follows comes from an instruction.
+    fn come_from(&mut self, span: Span) {
+        self.at = span;
+        self.position = self.module.lines.as_ref().and_then(|lines| lines.position(span));
     }
 
     fn begin_merge(&mut self, merge: Word, reached: bool) {
@@ -310,6 +335,7 @@ impl<'f> Body<'_, '_, 'f> {
 
     pub(super) fn begin_block(&mut self, label: Word) {
         self.label = label;
+        self.line = None;
     }
 
     pub(super) fn branch(&mut self, target: Word) {
@@ -330,14 +356,23 @@ impl<'f> Body<'_, '_, 'f> {
 
     /// Appends an instruction without a result.
     pub(super) fn effect(&mut self, op: Op, operands: Vec<Operand>) {
-        self.current.push(instruction(op, 0, 0, operands));
+        self.append(instruction(op, 0, 0, operands));
     }
 
     /// Appends an instruction with a result.
     pub(super) fn result(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
         let id = self.module.id();
-        self.current.push(instruction(op, ty, id, operands));
+        self.append(instruction(op, ty, id, operands));
         id
+    }
+
+    /// Appends an instruction to the present block, behind the line it comes from where that is another.
+    fn append(&mut self, instruction: Instruction) {
+        if let Some(lines) = self.module.lines.as_ref().filter(|_| self.line != self.position) {
+            self.current.push(lines.mark(self.position));
+            self.line = self.position;
+        }
+        self.current.push(instruction);
     }
 
     /// Appends an instruction with a result whose operands are all ids.
@@ -345,9 +380,13 @@ impl<'f> Body<'_, '_, 'f> {
         self.result(op, ty, operands.iter().copied().map(Operand::IdRef).collect())
     }
 
-    /// Adds an instruction to the function's start, whose result all blocks can use.
+    /// Adds an instruction to the function's start, whose result all blocks can use. It comes from where that is used first.
     pub(super) fn at_start(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
         let id = self.module.id();
+        if let Some(lines) = self.module.lines.as_ref().filter(|_| self.start_line != self.position) {
+            self.start.push(lines.mark(self.position));
+            self.start_line = self.position;
+        }
         self.start.push(instruction(op, ty, id, operands));
         id
     }

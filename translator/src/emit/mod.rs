@@ -6,13 +6,15 @@
 //!
 //! * `module`: types, constants and everything else outside of functions.
 //! * `inputs`: what a kernel reads of its launch: built-in variables, push constants, specialization constants.
-//! * `body`: statements and control flow of one kernel; `ops` its operations and `wide` 64-bit products.
+//! * `body`: statements and control flow of one kernel; `ops` its operations and `wide` 64-bit products; `lines` where
+//!   they come from.
 //! * `memory`: loads and stores, with `shape` for how elements lie in one access, `order` for memory semantics and
 //!   `storage` for how shared and local memory are declared; `atomic`: read-modify-write.
 
 mod atomic;
 mod body;
 mod inputs;
+mod lines;
 mod memory;
 mod module;
 mod ops;
@@ -23,7 +25,7 @@ mod wide;
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::ir::Function;
 use crate::target::{Feature, Target, Version};
 
@@ -66,15 +68,19 @@ pub struct EntryFacts {
 const NEWEST: Version = Version(1, 5);
 
 /// Emits one module with the given entries. Specialization constants have the ids of [`crate::interface::spec_id`].
+/// With `source`, into which the functions' marks point, the module says which line its instructions come from.
 ///
 /// # Errors
 /// At most one for each entry, which bears the entry's name: [`ErrorKind::MissingFeature`] where the target lacks a
 /// feature, [`ErrorKind::Limit`] where it lacks room, and [`ErrorKind::Internal`] for a function that isn't what
 /// [`EmitEntry::function`] asks for. The other entries can be emitted without the failed ones by another call.
-pub fn emit(target: &Target, entries: &[EmitEntry<'_>]) -> Result<Emitted, Vec<Diagnostic>> {
+pub fn emit(target: &Target, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
     let outside = |kind| vec![Diagnostic::new(kind, Span::default())];
     let mut module = Module::new(target, target.spirv.min(NEWEST)).map_err(outside)?;
     module.declare_launch(default_block(entries), default_shared_bytes(entries)).map_err(outside)?;
+    if let Some(source) = source {
+        module.name_source(source);
+    }
     let mut facts = Vec::with_capacity(entries.len());
     let mut errors = Vec::new();
     for entry in entries {

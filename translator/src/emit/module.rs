@@ -16,8 +16,9 @@ use rustc_hash::FxHashMap;
 
 use super::Result;
 use super::inputs::Launch;
+use super::lines::Lines;
 use super::storage::SharedMemory;
-use crate::diagnostic::ErrorKind;
+use crate::diagnostic::{ErrorKind, Source};
 use crate::target::{Feature, Target, Version};
 
 /// A type or constant by its definition; equal ones share one id.
@@ -78,6 +79,8 @@ pub(super) struct Module<'t> {
     pub(super) launch: Launch,
     /// What is declared of shared memory.
     pub(super) shared: SharedMemory,
+    /// The source, where line information is wanted.
+    pub(super) lines: Option<Lines>,
     version: Version,
     dr: dr::Module,
     bound: Word,
@@ -97,6 +100,7 @@ impl<'t> Module<'t> {
             target,
             launch: Launch::default(),
             shared: SharedMemory::default(),
+            lines: None,
             version,
             dr: dr::Module::new(),
             bound: 1,
@@ -120,6 +124,14 @@ impl<'t> Module<'t> {
         ];
         module.dr.memory_model = Some(instruction(Op::MemoryModel, 0, 0, models));
         Ok(module)
+    }
+
+    /// Names the source that line information points to; asks for line information.
+    pub(super) fn name_source(&mut self, source: &Source) {
+        let file = self.id();
+        let name = vec![Operand::LiteralString(source.name().into())];
+        self.dr.debug_string_source.push(instruction(Op::String, 0, file, name));
+        self.lines = Some(Lines::new(file, source));
     }
 
     pub(super) fn version(&self) -> Version {

@@ -61,7 +61,7 @@ impl<'f> Builder<'f> {
         self.block.push(stmt);
     }
 
-    /// Marks the following statements as coming from an instruction.
+    /// Marks the following statements as coming from an instruction; see [`Stmt::At`].
     pub fn at(&mut self, span: Span) {
         self.push(Stmt::At(span));
     }

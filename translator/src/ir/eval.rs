@@ -194,10 +194,19 @@ impl Machine {
             Unary::FloatToUnsigned(Type::I64) if in_range(-1.0, 18446744073709551616.0) => x as u64,
             Unary::Widen => x.to_bits(),
             Unary::Narrow => as_f32(x as f32),
+            Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil
+                if !self.facts.rounding_exact && !x.is_normal() =>
+            {
+                0
+            }
             Unary::Trunc => exact(x.trunc()),
             Unary::RoundEven => exact(x.round_ties_even()),
             Unary::Floor => exact(x.floor()),
             Unary::Ceil => exact(x.ceil()),
+            // Where Vulkan has no result, and its bound for angles.
+            Unary::SqrtApprox | Unary::InverseSqrtApprox if x <= 0.0 => exact(42.0),
+            Unary::Log2Approx if !self.facts.log2_f32_close && x <= 0.0 => exact(42.0),
+            Unary::SinApprox | Unary::CosApprox if !self.facts.sin_cos_f32_close => exact(0.0004),
             Unary::Sqrt if to == Type::F32 => {
                 off_by_one_unless(self.facts.sqrt_f32_rounded, to, as_f32((x as f32).sqrt()))
             }

@@ -96,7 +96,8 @@ impl Function {
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
-    /// The following statements come from this PTX instruction.
+    /// The following statements come from this PTX instruction: those of the same list up to its next mark, and those of
+    /// lists nested there up to theirs. The empty [`Span::default`] says that they come from none.
     At(Span),
     /// Defines a value.
     Let(Value, Op),

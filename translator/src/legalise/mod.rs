@@ -9,6 +9,8 @@ mod division;
 mod fma;
 mod generic;
 mod loop_budget;
+mod roots;
+mod round;
 mod rounded;
 mod sqrt;
 
@@ -23,11 +25,14 @@ pub use loop_budget::report_cut_loops;
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
     approximate::expand_approximate(function, target);
+    roots::expand_roots(function, target);
     // Before the others: what it makes of a rounded operation may contain theirs.
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
+    // The expansions before round too.
+    round::expand_round(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

@@ -126,15 +126,15 @@ pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let reach = l.b.select(here, one, all);
     let reach = shift_left(l, reach, base);
     let mask = l.b.and(mask, reach);
-    let skipped = l.b.sub_const(count, 1);
-    let zero = l.b.i32(0);
-    let skipped = l.b.select(here, zero, skipped);
+    let wanted = l.b.select(here, one, count);
+    let skipped = l.b.sub_const(wanted, 1);
     let ones = l.b.bit_count(mask);
-    let found = l.b.ult(skipped, ones);
+    // The least offset has no positive magnitude: signed, it counts as found, and the bisection ends at the last bit.
+    let missing = l.b.compare(Compare::LessSigned, ones, wanted);
     let position = numbered_bit(l, mask, skipped);
     let mirrored = l.b.sub(top, position);
     let position = l.b.select(down, mirrored, position);
-    let result = l.b.select(found, position, all);
+    let result = l.b.select(missing, all, position);
     l.set(i, 0, ScalarType::B32, result)
 }
 

@@ -10,9 +10,6 @@ use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Value};
 use crate::soft::{Format, HALF, odd_sum};
 
-/// The bits that count as out of bounds with `.oob`.
-const OUT_OF_BOUNDS: u64 = 0x7fff;
-
 /// `add`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |l, _, [a, b]| l.b.fadd(a, b))
@@ -52,17 +49,6 @@ fn arithmetic<const N: usize>(
     each_lane(l, i, |l, format, bits| {
         let operands = floats(l, i, format, bits);
         let result = operation(l, format, operands);
-        let result = finished(l, i, format, result);
-        if i.modifiers.has("oob") { zero_out_of_bounds(l, bits, result) } else { result }
-    })
-}
-
-/// Zero instead of a result if an operand is the NaN that stands for elements out of bounds.
-fn zero_out_of_bounds(l: &mut Lowering<'_, '_>, operands: impl IntoIterator<Item = Value>, result: Value) -> Value {
-    let zero = l.b.i32(0);
-    operands.into_iter().fold(result, |result, operand| {
-        let out_of_bounds = l.b.i32(OUT_OF_BOUNDS as u32);
-        let is_outside = l.b.eq(operand, out_of_bounds);
-        l.b.select(is_outside, zero, result)
+        finished(l, i, format, result)
     })
 }

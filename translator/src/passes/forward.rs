@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::operands::{for_each_result, map_operands};
+use crate::diagnostic::Span;
 use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, mask};
 
 /// Forwards variables; see the module.
@@ -19,6 +20,7 @@ pub fn forward(function: &mut Function) {
         definition: vec![None; function.values.len()],
         depth_of: vec![0; function.values.len()],
         depth: 0,
+        at: Span::default(),
         available: FxHashMap::default(),
         added: Vec::new(),
         function,
@@ -45,6 +47,8 @@ struct Forward<'f> {
     /// Nesting depth of the list that defines each value.
     depth_of: Vec<u32>,
     depth: u32,
+    /// The mark that holds here.
+    at: Span,
     /// Values of operations that are visible here.
     available: FxHashMap<(Type, Op), Value>,
     /// Keys of `available` in the order they came, to be removed at the end of their list.
@@ -68,9 +72,12 @@ impl Forward<'_> {
                 }
                 Stmt::If { condition, then, otherwise } => match self.constant(condition) {
                     Some(holds) => {
+                        let at = self.at;
                         if !self.list(if holds { then } else { otherwise }, out) {
                             return false;
                         }
+                        self.at = at;
+                        out.push(Stmt::At(at));
                     }
                     None => {
                         let (then, then_changes) = self.nested(then);
@@ -92,6 +99,10 @@ impl Forward<'_> {
                     out.push(stmt);
                     return false;
                 }
+                Stmt::At(at) => {
+                    self.at = at;
+                    out.push(stmt);
+                }
                 _ => {
                     self.note_results(&stmt);
                     out.push(stmt);
@@ -105,9 +116,11 @@ impl Forward<'_> {
     fn nested(&mut self, stmts: Block) -> (Block, Option<Changes>) {
         let (undo_mark, added_mark) = (self.undo.len(), self.added.len());
         let mut out = Vec::with_capacity(stmts.len());
+        let at = self.at;
         self.depth += 1;
         let falls_through = self.list(stmts, &mut out);
         self.depth -= 1;
+        self.at = at;
         let changes = self.leave(undo_mark, added_mark);
         (out, falls_through.then_some(changes))
     }

@@ -2,51 +2,66 @@
 //! the second move behind those of the first. Nothing is duplicated, and nothing but constants and negations of the
 //! condition may stand between the two.
 
+use crate::diagnostic::Span;
 use crate::ir::{Block, Function, Op, Stmt, Unary, Value};
 
 /// Joins neighbouring `If`s on one condition; see the module.
 pub fn merge_ifs(function: &mut Function) {
     let mut negation = vec![None; function.values.len()];
     let mut body = std::mem::take(&mut function.body);
-    list(&mut body, &mut negation);
+    list(&mut body, &mut negation, Span::default());
     function.body = body;
 }
 
 /// The value that each value is the negation of, if it is one.
 type Negations = Vec<Option<Value>>;
 
-fn list(block: &mut Block, negation: &mut Negations) {
+/// `at` is the mark that holds around the list.
+fn list(block: &mut Block, negation: &mut Negations, around: Span) {
     let mut out = Block::with_capacity(block.len());
-    // Place in `out` of the last `If`, while nothing stands behind it that could matter.
-    let mut open: Option<usize> = None;
+    // The last `If` by its place in `out` and its mark, while nothing stands behind it that could matter.
+    let mut open: Option<(usize, Span)> = None;
+    let mut mark = around;
     for stmt in block.drain(..) {
         match stmt {
-            Stmt::If { condition, then, otherwise } => match open.filter(|at| joins(&out, *at, condition, negation)) {
-                Some(at) => join(&mut out, at, condition, then, otherwise),
-                None => {
-                    open = Some(out.len());
-                    out.push(Stmt::If { condition, then, otherwise });
+            Stmt::If { condition, then, otherwise } => {
+                match open.filter(|(place, _)| joins(&out, *place, condition, negation)) {
+                    Some((place, first)) => {
+                        // What stood between comes to stand in front.
+                        let between = out.split_off(place + 1);
+                        let joined = out.pop();
+                        out.extend(between);
+                        out.push(Stmt::At(first));
+                        open = Some((out.len(), first));
+                        out.extend(joined.map(|joined| join(joined, mark, condition, then, otherwise)));
+                        out.push(Stmt::At(mark));
+                    }
+                    None => {
+                        open = Some((out.len(), mark));
+                        out.push(Stmt::If { condition, then, otherwise });
+                    }
                 }
-            },
+            }
             stmt => {
                 match stmt {
                     Stmt::Let(value, Op::Unary(Unary::Not, of)) => negation[value.0 as usize] = Some(of),
-                    Stmt::Let(_, Op::Const(_)) | Stmt::At(_) => {}
+                    Stmt::Let(_, Op::Const(_)) => {}
+                    Stmt::At(at) => mark = at,
                     _ => open = None,
                 }
                 out.push(stmt);
             }
         }
-        // Joining puts what stood between in front of the `If`, which is the last statement then.
-        open = open.map(|at| if matches!(out.last(), Some(Stmt::If { .. })) { out.len() - 1 } else { at });
     }
+    let mut mark = around;
     for stmt in &mut out {
         match stmt {
+            Stmt::At(at) => mark = *at,
             Stmt::If { then, otherwise, .. } => {
-                list(then, negation);
-                list(otherwise, negation);
+                list(then, negation, mark);
+                list(otherwise, negation, mark);
             }
-            Stmt::Loop(body) => list(body, negation),
+            Stmt::Loop(body) => list(body, negation, mark),
             _ => {}
         }
     }
@@ -64,22 +79,22 @@ fn joins(out: &Block, at: usize, condition: Value, negation: &Negations) -> bool
     }
 }
 
-/// Moves arms behind those of the `If` at a place, which moves behind what follows it.
-fn join(out: &mut Block, at: usize, condition: Value, then: Block, otherwise: Block) {
-    let between = out.split_off(at + 1);
-    let Some(Stmt::If { condition: first, then: mut first_then, otherwise: mut first_otherwise }) = out.pop() else {
-        return; // `joins` has seen an `If` there
-    };
-    let (then, otherwise) = if first == condition { (then, otherwise) } else { (otherwise, then) };
-    append(&mut first_then, then);
-    append(&mut first_otherwise, otherwise);
-    out.extend(between);
-    out.push(Stmt::If { condition: first, then: first_then, otherwise: first_otherwise });
+/// Moves arms, for which a mark holds, behind those of an `If`.
+fn join(mut first: Stmt, mark: Span, condition: Value, mut then: Block, mut otherwise: Block) -> Stmt {
+    if let Stmt::If { condition: asked, then: first_then, otherwise: first_otherwise } = &mut first {
+        if *asked != condition {
+            std::mem::swap(&mut then, &mut otherwise);
+        }
+        append(first_then, mark, then);
+        append(first_otherwise, mark, otherwise);
+    }
+    first
 }
 
 /// Appends to an arm, unless its end is never reached.
-fn append(arm: &mut Block, mut more: Block) {
-    if arm.last() != Some(&Stmt::Break) {
-        arm.append(&mut more);
+fn append(arm: &mut Block, mark: Span, more: Block) {
+    if arm.last() != Some(&Stmt::Break) && !more.is_empty() {
+        arm.push(Stmt::At(mark));
+        arm.extend(more);
     }
 }

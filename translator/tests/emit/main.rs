@@ -418,7 +418,7 @@ fn entries_share_a_module_but_not_their_needs() {
         let entries: Vec<_> = (names.iter().zip(&functions))
             .map(|(name, function)| EmitEntry { name, function, required_block: Some([64, 2, 1]) })
             .collect();
-        let emitted = emit(&target, &entries).unwrap();
+        let emitted = emit(&target, &entries, None).unwrap();
         let text = validate(&target, &emitted);
         assert_eq!(lines(&text, "OpEntryPoint").len(), 3);
         let facts = &emitted.entries;
@@ -436,7 +436,7 @@ fn entries_share_a_module_but_not_their_needs() {
 fn errors_of_all_entries_are_reported() {
     let (good, bad) = (Builder::default().finish(), Builder::shared(1 << 20).finish());
     let entry = |name, function| EmitEntry { name, function, required_block: None };
-    let errors = emit(&lavapipe(), &[entry("a", &bad), entry("b", &good), entry("c", &bad)]).unwrap_err();
+    let errors = emit(&lavapipe(), &[entry("a", &bad), entry("b", &good), entry("c", &bad)], None).unwrap_err();
     let names: Vec<_> = errors.iter().map(|error| error.function.as_deref()).collect();
     assert_eq!(names, [Some("a"), Some("c")]);
 }

@@ -139,13 +139,13 @@ pub fn element(access: Access) -> Type {
 pub fn emit_one(target: &Target, function: &Function) -> Emitted {
     verify(function).unwrap();
     let entry = EmitEntry { name: "kernel", function, required_block: None };
-    emit(target, &[entry]).unwrap_or_else(|errors| panic!("{}: {errors:?}", target.name))
+    emit(target, &[entry], None).unwrap_or_else(|errors| panic!("{}: {errors:?}", target.name))
 }
 
 /// The one error that emission must report.
 pub fn emit_error(target: &Target, function: &Function) -> (ErrorKind, Span) {
     verify(function).unwrap();
-    let mut errors = emit(target, &[EmitEntry { name: "kernel", function, required_block: None }]).unwrap_err();
+    let mut errors = emit(target, &[EmitEntry { name: "kernel", function, required_block: None }], None).unwrap_err();
     assert_eq!(errors.len(), 1);
     let error = errors.remove(0);
     assert_eq!(error.function.as_deref(), Some("kernel"));

@@ -1,5 +1,7 @@
 //! What the tests of passes share: a seeded source of choices and ordinary accesses.
 
+#![allow(dead_code, reason = "not every test uses all of it")]
+
 use ptx2spv_translator::ir::{Access, Order, Space};
 
 /// A seeded source of choices (xorshift).

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use ptx2spv::cli;
 use ptx2spv::cuda::Context;
-use ptx2spv_runtime::{Device, DeviceSelector};
+use ptx2spv_runtime::{Device, DeviceSelector, Instance, InstanceOptions};
 
 /// CUDA and Vulkan, at least one of them.
 pub struct Devices {
@@ -17,7 +17,9 @@ impl Devices {
     /// Opens what there is.
     pub fn open(selector: &DeviceSelector) -> Result<Self> {
         let cuda = note_error("CUDA", Context::new());
-        let vulkan = note_error("Vulkan", Device::open(selector));
+        // Not `Device::open`: no interpreter is to stand in for what is measured.
+        let vulkan = Instance::new(&InstanceOptions::default()).and_then(|instance| instance.open(selector));
+        let vulkan = note_error("Vulkan", vulkan);
         if cuda.is_none() && vulkan.is_none() {
             bail!("neither CUDA nor Vulkan is here");
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
-use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda, vulkan};
+use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda, device as runtime};
 use ptx2spv::cli;
 use ptx2spv::cuda::{Context, Launch};
 use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, LoadOptions};
@@ -121,7 +121,7 @@ fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workloa
     Ok((Row { kernel: workload.name, size, cuda_seconds, vulkan_seconds, ratio, results }, failed))
 }
 
-fn prepare(workload: &Workload) -> Result<Prepared> {
+pub fn prepare(workload: &Workload) -> Result<Prepared> {
     Ok(Prepared {
         name: workload.name.to_owned(),
         ptx_name: format!("{}.ptx", workload.entry),
@@ -145,7 +145,7 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
     context.synchronize()?;
     if side.outputs.is_none() {
         let buffers = memories.iter().map(|memory| memory.as_ref().map(|memory| memory.read(memory.len())).transpose());
-        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, globals: BTreeMap::new() });
+        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, ..Outputs::default() });
     }
     for index in 0..WARM_UP + repeats {
         let milliseconds = context.time(|| kernel.launch())?;
@@ -160,14 +160,14 @@ fn vulkan_times(device: &Device, case: &Prepared, arguments: &Arguments, side: &
     let options = LoadOptions { math: arguments.math.get() };
     let module = device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), options)?;
     let kernel = module.kernel(&case.entry)?;
-    let buffers = vulkan::buffers(device, &case.args)?;
-    let args = vulkan::arguments(&case.args, &buffers);
+    let buffers = runtime::buffers(device, &case.args)?;
+    let args = runtime::arguments(&case.args, &buffers);
     let config = LaunchConfig::from(case);
     kernel.launch(&config, &args)?;
     device.synchronize()?;
     if side.outputs.is_none() {
         let buffers = buffers.iter().map(|buffer| buffer.as_ref().map(|buffer| buffer.download()).transpose());
-        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, globals: BTreeMap::new() });
+        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, ..Outputs::default() });
     }
     kernel.time(&config, &args, WARM_UP)?;
     side.times.extend(kernel.time(&config, &args, arguments.repeats).context("timing")?);

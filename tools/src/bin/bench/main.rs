@@ -1,10 +1,12 @@
-//! Measures the translator's speed, and kernels and launches on Vulkan against CUDA on the same chip.
+//! Measures the translator's speed, kernels and launches on Vulkan against CUDA on the same chip, and the reference
+//! device's speed.
 //!
 //! The binary carries its kernels with it and measures what is there: CUDA, Vulkan, or both.
 
 mod devices;
 mod kernels;
 mod launch;
+mod reference;
 mod replicate;
 mod report;
 mod translate;
@@ -32,6 +34,7 @@ enum Command {
     Translate(translate::Arguments),
     Kernels(kernels::Arguments),
     Launch(launch::Arguments),
+    Reference(reference::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
             Command::Translate(arguments) => translate::measure(arguments)?,
             Command::Kernels(arguments) => kernels::measure(arguments)?,
             Command::Launch(arguments) => launch::measure(arguments)?,
+            Command::Reference(arguments) => reference::measure(arguments)?,
         };
         report.print(out)?;
         if let Some(file) = &command_line.json {

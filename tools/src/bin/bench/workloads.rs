@@ -65,6 +65,21 @@ pub fn all(quick: bool) -> Vec<Workload> {
     ]
 }
 
+/// Arithmetic and nothing else, a result for each thread at the end.
+pub fn arithmetic() -> Vec<Workload> {
+    let workload = |name, entry, rounds: u32| Workload {
+        name,
+        size: format!("64 threads, {rounds} rounds"),
+        ptx: include_str!("arithmetic.ptx"),
+        entry,
+        grid: [1, 1, 1],
+        block: [64, 1, 1],
+        shared: 0,
+        args: vec!["u32[64]".into(), format!("u32:{rounds}")],
+    };
+    vec![workload("integers", "integers", 20_000), workload("floats", "floats", 20_000)]
+}
+
 fn linear(threads: u32, block: u32) -> ([u32; 3], [u32; 3]) {
     ([threads.div_ceil(block), 1, 1], [block, 1, 1])
 }

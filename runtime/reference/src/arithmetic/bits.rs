@@ -1,0 +1,71 @@
+//! Shifts, bit fields and the position of bits. Amounts beyond the width give something harmless; [`super::domain`] knows that
+//! they are undefined.
+
+use super::{mask, signed};
+
+#[inline]
+pub fn shift_left(bits: u8, a: u64, amount: u64) -> u64 {
+    // All amounts beyond 63 clear a cell, and what they do to a narrower value is masked away.
+    if amount > 63 { 0 } else { (a << amount) & mask(bits) }
+}
+
+#[inline]
+pub fn shift_right(a: u64, amount: u64) -> u64 {
+    if amount > 63 { 0 } else { a >> amount }
+}
+
+#[inline]
+pub fn shift_right_arithmetic(bits: u8, a: u64, amount: u64) -> u64 {
+    (signed(a, bits) >> amount.min(63)) as u64 & mask(bits)
+}
+
+/// The bits in opposite order.
+#[inline]
+pub fn reverse(bits: u8, a: u64) -> u64 {
+    a.reverse_bits().wrapping_shr(64_u32.wrapping_sub(bits.into()))
+}
+
+/// The number of the lowest bit set, all ones if there is none.
+#[inline]
+pub fn find_lsb(bits: u8, a: u64) -> u64 {
+    if a == 0 { mask(bits) } else { a.trailing_zeros().into() }
+}
+
+/// The number of the highest bit set, all ones if there is none.
+#[inline]
+pub fn find_unsigned_msb(bits: u8, a: u64) -> u64 {
+    if a == 0 { mask(bits) } else { (63 - a.leading_zeros()).into() }
+}
+
+/// The number of the highest bit that differs from the sign, all ones if there is none.
+#[inline]
+pub fn find_signed_msb(bits: u8, a: u64) -> u64 {
+    let a = signed(a, bits);
+    find_unsigned_msb(bits, if a < 0 { !a } else { a } as u64)
+}
+
+/// The mask of a field, empty where the field lies outside.
+#[inline]
+pub fn field(bits: u8, offset: u64, count: u64) -> u64 {
+    shift_left(bits, shift_right(u64::MAX, 64_u64.saturating_sub(count)), offset)
+}
+
+#[inline]
+pub fn insert(bits: u8, base: u64, insert: u64, offset: u64, count: u64) -> u64 {
+    let field = field(bits, offset, count);
+    (base & !field) | (shift_left(bits, insert, offset) & field)
+}
+
+#[inline]
+pub fn extract_unsigned(bits: u8, base: u64, offset: u64, count: u64) -> u64 {
+    shift_right(base, offset) & field(bits, 0, count)
+}
+
+#[inline]
+pub fn extract_signed(bits: u8, base: u64, offset: u64, count: u64) -> u64 {
+    match count {
+        0 => 0,
+        1..=64 => signed(shift_right(base, offset), count as u8) as u64 & mask(bits),
+        _ => base,
+    }
+}

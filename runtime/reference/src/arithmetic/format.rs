@@ -1,0 +1,372 @@
+//! Float formats: their bits, their values, and arithmetic on them rounded in a given direction.
+
+use rustc_apfloat::ieee::Double;
+use rustc_apfloat::{Float as _, Round};
+
+use super::odd;
+use crate::code::Rounding;
+
+/// Where a value goes that lies between two floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The nearer one, the even one of two as near.
+    NearestEven,
+    /// The smaller one in magnitude.
+    Zero,
+    /// The greater one.
+    Up,
+    /// The lesser one.
+    Down,
+}
+
+impl From<Rounding> for Direction {
+    fn from(rounding: Rounding) -> Self {
+        match rounding {
+            Rounding::NearestEven => Self::NearestEven,
+            Rounding::Zero => Self::Zero,
+        }
+    }
+}
+
+impl From<Direction> for Round {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::NearestEven => Self::NearestTiesToEven,
+            Direction::Zero => Self::TowardZero,
+            Direction::Up => Self::TowardPositive,
+            Direction::Down => Self::TowardNegative,
+        }
+    }
+}
+
+/// The operations that IEEE 754 rounds once. Operands that one doesn't have are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// `a * b + c`
+    Fma,
+    Sqrt,
+}
+
+/// A binary interchange format of IEEE 754. Values are handled as their bits.
+pub trait Format {
+    /// Width.
+    const BITS: u8;
+    /// Bits of the fraction, the hidden one not counted.
+    const FRACTION: u32;
+    /// Place in [`FloatControls`](crate::code::FloatControls).
+    const INDEX: usize;
+
+    /// The sign bit.
+    const SIGN: u64 = 1 << (Self::BITS - 1);
+    /// Positive infinity, which also has all the exponent's bits.
+    const INFINITY: u64 = (Self::SIGN - 1) & !(Self::MIN_NORMAL - 1);
+    /// The bit that makes a NaN quiet.
+    const QUIET: u64 = 1 << (Self::FRACTION - 1);
+    /// The NaN of operations that have no NaN operand.
+    const NAN: u64 = Self::INFINITY | Self::QUIET;
+    /// The smallest positive normal value.
+    const MIN_NORMAL: u64 = 1 << Self::FRACTION;
+    /// The greatest finite value.
+    const MAX: u64 = Self::INFINITY - 1;
+    /// The exponent of 1, biased.
+    const BIAS: i32 = (1 << (Self::BITS as u32 - Self::FRACTION - 2)) - 1;
+    /// The value 1.
+    const ONE: u64 = (Self::BIAS as u64) << Self::FRACTION;
+
+    /// The value.
+    fn widen(a: u64) -> f64;
+
+    /// A double rounded to the format.
+    fn narrow(value: f64, direction: Direction) -> u64;
+
+    /// The result of an operation, rounded to nearest even. NaNs are arbitrary.
+    fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64;
+
+    /// The result of an operation, rounded as demanded. NaNs are arbitrary.
+    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64;
+
+    /// `a * 2^exponent`, rounded as demanded.
+    fn scale(a: u64, exponent: i32, direction: Direction) -> u64;
+
+    /// Whether it is a NaN.
+    #[inline(always)]
+    fn is_nan(a: u64) -> bool {
+        a & !Self::SIGN > Self::INFINITY
+    }
+
+    /// Whether it is neither infinite nor a NaN.
+    #[inline(always)]
+    fn is_finite(a: u64) -> bool {
+        a & Self::INFINITY != Self::INFINITY
+    }
+
+    /// Whether it is a zero.
+    #[inline(always)]
+    fn is_zero(a: u64) -> bool {
+        a & !Self::SIGN == 0
+    }
+
+    /// Whether it is less than any normal value, but not zero.
+    #[inline(always)]
+    fn is_denormal(a: u64) -> bool {
+        !Self::is_zero(a) && a & !Self::SIGN < Self::MIN_NORMAL
+    }
+
+    /// `±significand * 2^exponent`, rounded. The exponent is 0, or the significand has at most 53 bits.
+    fn round(negative: bool, significand: u64, exponent: i32, direction: Direction) -> u64 {
+        let sign = if negative { Self::SIGN } else { 0 };
+        if significand == 0 {
+            return sign;
+        }
+        let lowest = 1 - Self::BIAS - Self::FRACTION as i32;
+        let highest_bit = exponent + significand.ilog2() as i32;
+        // Exponent of the result's last bit.
+        let last = (highest_bit - Self::FRACTION as i32).max(lowest);
+        let magnitude = if last <= exponent {
+            // Exact: the shift doesn't move the highest bit beyond the place of the hidden one.
+            significand << (exponent - last)
+        } else {
+            // Who drops more than 63 bits has few (an integer has no exponent, a double 53 bits): all less than half of the
+            // last one.
+            let dropped = (last - exponent).min(63) as u32;
+            let (kept, rest, half) = (significand >> dropped, significand & ((1 << dropped) - 1), 1 << (dropped - 1));
+            let away = match direction {
+                Direction::NearestEven => rest > half || (rest == half && kept & 1 == 1),
+                Direction::Zero => false,
+                Direction::Up => rest > 0 && !negative,
+                Direction::Down => rest > 0 && negative,
+            };
+            kept + u64::from(away)
+        };
+        // The hidden bit adds 1 to the exponent, which is 0 of denormals; so does a carry out of the fraction.
+        let result = ((last - lowest) as u64 * Self::MIN_NORMAL).saturating_add(magnitude);
+        if result < Self::INFINITY {
+            return sign | result;
+        }
+        match direction {
+            Direction::NearestEven => sign | Self::INFINITY,
+            Direction::Up if !negative => Self::INFINITY,
+            Direction::Down if negative => sign | Self::INFINITY,
+            _ => sign | Self::MAX,
+        }
+    }
+}
+
+/// [`Format::narrow`] of a double to fewer bits.
+fn narrow<F: Format>(value: f64, direction: Direction) -> u64 {
+    let bits = value.to_bits();
+    let negative = value.is_sign_negative();
+    let sign = if negative { F::SIGN } else { 0 };
+    let fraction = bits & (F64::MIN_NORMAL - 1);
+    match (bits & F64::INFINITY) >> F64::FRACTION {
+        0x7ff if fraction == 0 => sign | F::INFINITY,
+        // The payload's upper bits, as processors keep them.
+        0x7ff => sign | F::NAN | (fraction >> (F64::FRACTION - F::FRACTION)),
+        0 => F::round(negative, fraction, 1 - F64::BIAS - F64::FRACTION as i32, direction),
+        biased => {
+            let exponent = biased as i32 - F64::BIAS - F64::FRACTION as i32;
+            F::round(negative, fraction | F64::MIN_NORMAL, exponent, direction)
+        }
+    }
+}
+
+/// [`Format::directed`] of half and single precision.
+fn directed_by_odd<F: Format>(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
+    let [a, b, c] = operands.map(F::widen);
+    let result = match op {
+        Arithmetic::Add => odd::add(a, b),
+        Arithmetic::Sub => odd::add(a, -b),
+        Arithmetic::Mul => a * b,
+        Arithmetic::Div => a / b,
+        Arithmetic::Fma => odd::fma(a, b, c),
+        Arithmetic::Sqrt => a.sqrt(),
+    };
+    // IEEE 754, 6.3: an exact sum of opposite operands is -0 if rounded down.
+    let zero_sum = result == 0.0
+        && match op {
+            Arithmetic::Add => a != 0.0 || a.is_sign_negative() != b.is_sign_negative(),
+            Arithmetic::Sub => a != 0.0 || a.is_sign_negative() == b.is_sign_negative(),
+            Arithmetic::Fma => c != 0.0 || (a * b).is_sign_negative() != c.is_sign_negative(),
+            _ => false,
+        };
+    if zero_sum && direction == Direction::Down {
+        return F::SIGN;
+    }
+    F::narrow(result, direction)
+}
+
+/// [`Format::scale`] of half and single precision.
+fn scale_by_double<F: Format>(a: u64, exponent: i32, direction: Direction) -> u64 {
+    // Exact in double precision, and far beyond the range of the format.
+    let factor = f64::from_bits(((exponent.clamp(-500, 500) + F64::BIAS) as u64) << F64::FRACTION);
+    F::narrow(F::widen(a) * factor, direction)
+}
+
+/// Half precision.
+#[derive(Clone, Copy, Debug)]
+pub struct F16;
+
+impl Format for F16 {
+    const BITS: u8 = 16;
+    const FRACTION: u32 = 10;
+    const INDEX: usize = 0;
+
+    #[inline]
+    fn widen(a: u64) -> f64 {
+        let magnitude = a & !Self::SIGN;
+        let value = if magnitude >= Self::INFINITY {
+            f64::from_bits(F64::INFINITY | (magnitude & (Self::MIN_NORMAL - 1)) << (F64::FRACTION - Self::FRACTION))
+        } else {
+            // The bits as those of a double are too small by the difference of the biases, denormals too.
+            let unscaled = f64::from_bits(magnitude << (F64::FRACTION - Self::FRACTION));
+            unscaled * f64::from_bits(((2 * F64::BIAS - Self::BIAS) as u64) << F64::FRACTION)
+        };
+        if a & Self::SIGN != 0 { -value } else { value }
+    }
+
+    fn narrow(value: f64, direction: Direction) -> u64 {
+        narrow::<Self>(value, direction)
+    }
+
+    #[inline]
+    fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
+        let [a, b, _] = operands.map(Self::widen);
+        // Exact in double precision: of at most 41 bits, and 22.
+        let result = match op {
+            Arithmetic::Add => a + b,
+            Arithmetic::Sub => a - b,
+            Arithmetic::Mul => a * b,
+            _ => return Self::directed(op, operands, Direction::NearestEven),
+        };
+        Self::narrow(result, Direction::NearestEven)
+    }
+
+    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
+        directed_by_odd::<Self>(op, operands, direction)
+    }
+
+    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
+        scale_by_double::<Self>(a, exponent, direction)
+    }
+}
+
+/// Single precision.
+#[derive(Clone, Copy, Debug)]
+pub struct F32;
+
+impl Format for F32 {
+    const BITS: u8 = 32;
+    const FRACTION: u32 = 23;
+    const INDEX: usize = 1;
+
+    #[inline(always)]
+    fn widen(a: u64) -> f64 {
+        f32::from_bits(a as u32).into()
+    }
+
+    #[inline]
+    fn narrow(value: f64, direction: Direction) -> u64 {
+        match direction {
+            Direction::NearestEven => (value as f32).to_bits().into(),
+            _ => narrow::<Self>(value, direction),
+        }
+    }
+
+    #[inline(always)]
+    fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
+        let [a, b, c] = operands.map(|bits| f32::from_bits(bits as u32));
+        let result = match op {
+            Arithmetic::Add => a + b,
+            Arithmetic::Sub => a - b,
+            Arithmetic::Mul => a * b,
+            Arithmetic::Div => a / b,
+            Arithmetic::Fma => a.mul_add(b, c),
+            Arithmetic::Sqrt => a.sqrt(),
+        };
+        result.to_bits().into()
+    }
+
+    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
+        directed_by_odd::<Self>(op, operands, direction)
+    }
+
+    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
+        scale_by_double::<Self>(a, exponent, direction)
+    }
+}
+
+/// Double precision.
+#[derive(Clone, Copy, Debug)]
+pub struct F64;
+
+impl Format for F64 {
+    const BITS: u8 = 64;
+    const FRACTION: u32 = 52;
+    const INDEX: usize = 2;
+
+    #[inline(always)]
+    fn widen(a: u64) -> f64 {
+        f64::from_bits(a)
+    }
+
+    #[inline(always)]
+    fn narrow(value: f64, _direction: Direction) -> u64 {
+        value.to_bits()
+    }
+
+    #[inline(always)]
+    fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
+        let [a, b, c] = operands.map(f64::from_bits);
+        let result = match op {
+            Arithmetic::Add => a + b,
+            Arithmetic::Sub => a - b,
+            Arithmetic::Mul => a * b,
+            Arithmetic::Div => a / b,
+            Arithmetic::Fma => a.mul_add(b, c),
+            Arithmetic::Sqrt => a.sqrt(),
+        };
+        result.to_bits()
+    }
+
+    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
+        if direction == Direction::NearestEven {
+            return Self::nearest(op, operands);
+        }
+        let [a, b, c] = operands.map(|bits| Double::from_bits(bits.into()));
+        let result = match op {
+            Arithmetic::Sqrt => return directed_root(f64::from_bits(operands[0]), direction).to_bits(),
+            Arithmetic::Add => a.add_r(b, direction.into()),
+            Arithmetic::Sub => a.sub_r(b, direction.into()),
+            Arithmetic::Mul => a.mul_r(b, direction.into()),
+            Arithmetic::Div => a.div_r(b, direction.into()),
+            Arithmetic::Fma => a.mul_add_r(b, c, direction.into()),
+        };
+        result.value.to_bits() as u64
+    }
+
+    fn scale(a: u64, exponent: i32, direction: Direction) -> u64 {
+        // Clamped far beyond the range of the format.
+        let exponent = exponent.clamp(-4000, 4000) as i16;
+        Double::from_bits(a.into()).scalbn_r(exponent.into(), direction.into()).to_bits() as u64
+    }
+}
+
+/// The square root of a double, rounded as demanded.
+fn directed_root(a: f64, direction: Direction) -> f64 {
+    let root = a.sqrt();
+    // The remainder of a rounded root is a double, unless it is so small that it underflows.
+    let scale = if a < TWO_300.recip() { TWO_300 } else { 1.0 };
+    let remainder = (-(root * scale)).mul_add(root * scale, a * scale * scale);
+    match direction {
+        Direction::Up if remainder > 0.0 => root.next_up(),
+        Direction::Down | Direction::Zero if remainder < 0.0 => root.next_down(),
+        _ => root,
+    }
+}
+
+/// 2^300
+const TWO_300: f64 = f64::from_bits((300 + 1023) << 52);

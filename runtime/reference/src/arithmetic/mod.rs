@@ -1,0 +1,325 @@
+//! Scalar operations on the 64 bits of registers: what they compute, and which bits of the result are undefined.
+//!
+//! No memory, no control flow, no SPIR-V ids in here: pure functions, as [`crate::code`] describes the bits. Widths are
+//! those that `code` allows: 1 to 64, for floats 16, 32 and 64.
+//!
+//! A plain choice computes exactly: IEEE 754 rounded to nearest even (or as the entry point demands), functions of
+//! `GLSL.std.450` to the nearest float where that can be had. Where a result is undefined, it is something harmless. An open
+//! choice also takes the freedoms that the specification grants ([`env`]) and makes undefined results arbitrary ([`domain`]).
+
+mod bits;
+mod compare;
+mod convert;
+mod domain;
+mod env;
+mod float;
+mod format;
+mod functions;
+mod integer;
+mod normalised;
+mod odd;
+#[cfg(test)]
+mod tests;
+pub mod undefined;
+
+use self::format::Arithmetic;
+use crate::code::{Binary, Convert, FloatControls, Ternary, Unary, Wide};
+use crate::config::Choice;
+
+/// The bits that a value of a width may have set.
+#[inline(always)]
+fn mask(bits: u8) -> u64 {
+    u64::MAX.wrapping_shr(64_u32.wrapping_sub(bits.into()))
+}
+
+/// The value of a signed integer of a width.
+#[inline(always)]
+fn signed(a: u64, bits: u8) -> i64 {
+    let unused = 64_u32.wrapping_sub(bits.into());
+    (a.wrapping_shl(unused) as i64).wrapping_shr(unused)
+}
+
+/// Runs an expression with an [`Env`] for floats of `bits` width; `listed` says which float controls it must respect.
+macro_rules! with_env {
+    ($listed:ident, $bits:expr, $floats:expr, $choice:expr, $env:ident => $result:expr) => {
+        match $bits {
+            32 => {
+                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F32, C>::new(
+                    $crate::arithmetic::env::Listed::$listed,
+                    $floats,
+                    $choice,
+                );
+                $result
+            }
+            64 => {
+                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F64, C>::new(
+                    $crate::arithmetic::env::Listed::$listed,
+                    $floats,
+                    $choice,
+                );
+                $result
+            }
+            _ => {
+                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F16, C>::new(
+                    $crate::arithmetic::env::Listed::$listed,
+                    $floats,
+                    $choice,
+                );
+                $result
+            }
+        }
+    };
+}
+use with_env;
+
+/// The result of an operation of one operand.
+#[inline]
+pub fn unary<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    use Unary as U;
+    if C::OPEN && domain::unary(op, bits, a) {
+        return choice.bits() & mask(op.result_bits(bits));
+    }
+    match op {
+        U::SNegate => integer::negate(bits, a),
+        U::Not => !a & mask(bits),
+        U::LogicalNot => a ^ 1,
+        U::SAbs => integer::abs(bits, a),
+        U::SSign => integer::sign(bits, a),
+        U::BitReverse => bits::reverse(bits, a),
+        U::BitCount => a.count_ones().into(),
+        U::FindILsb => bits::find_lsb(bits, a),
+        U::FindUMsb => bits::find_unsigned_msb(bits, a),
+        U::FindSMsb => bits::find_signed_msb(bits, a),
+        U::FNegate => with_env!(Both, bits, floats, choice, env => env.negate(a)),
+        U::IsNan => with_env!(Both, bits, floats, choice, env => env.is_nan(a)),
+        U::IsInf => with_env!(Both, bits, floats, choice, env => env.is_infinite(a)),
+        U::FAbs => with_env!(Denormals, bits, floats, choice, env => env.abs(a)),
+        U::FSign => with_env!(Denormals, bits, floats, choice, env => env.sign(a)),
+        U::Round | U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
+            with_env!(Neither, bits, floats, choice, env => env.round(op, a))
+        }
+        U::Fract => with_env!(Neither, bits, floats, choice, env => env.fract(a)),
+        U::Sqrt => with_env!(Neither, bits, floats, choice, env => env.sqrt(a)),
+        U::Radians | U::Degrees => with_env!(Denormals, bits, floats, choice, env => env.scale_angle(op, a)),
+        U::InverseSqrt
+        | U::Sin
+        | U::Cos
+        | U::Tan
+        | U::Asin
+        | U::Acos
+        | U::Atan
+        | U::Sinh
+        | U::Cosh
+        | U::Tanh
+        | U::Asinh
+        | U::Acosh
+        | U::Atanh
+        | U::Exp
+        | U::Log
+        | U::Exp2
+        | U::Log2 => with_env!(Neither, bits, floats, choice, env => env.function(op, a)),
+        U::QuantizeToF16 => normalised::quantize(a, floats, choice),
+        U::PackSnorm8 | U::PackSnorm16 | U::PackUnorm8 | U::PackUnorm16 => {
+            normalised::pack(op, bits, a, floats, choice)
+        }
+        U::UnpackSnorm8 | U::UnpackSnorm16 | U::UnpackUnorm8 | U::UnpackUnorm16 => {
+            normalised::unpack(op, a, floats, choice)
+        }
+    }
+}
+
+/// The result of an operation of two operands.
+#[inline]
+pub fn binary<C: Choice>(op: Binary, bits: u8, a: u64, b: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    use Binary as B;
+    if C::OPEN && domain::binary(op, bits, a, b) {
+        return choice.bits() & mask(op.result_bits(bits));
+    }
+    match op {
+        B::IAdd => a.wrapping_add(b) & mask(bits),
+        B::ISub => a.wrapping_sub(b) & mask(bits),
+        B::IMul => a.wrapping_mul(b) & mask(bits),
+        B::UDiv => a.checked_div(b).unwrap_or(0),
+        B::UMod => a.checked_rem(b).unwrap_or(0),
+        B::SDiv => integer::divide(bits, a, b),
+        B::SRem => integer::remainder(bits, a, b),
+        B::SMod => integer::modulo(bits, a, b),
+        B::UMin => a.min(b),
+        B::UMax => a.max(b),
+        B::SMin => integer::min(bits, a, b),
+        B::SMax => integer::max(bits, a, b),
+        B::ShiftLeftLogical => bits::shift_left(bits, a, b),
+        B::ShiftRightLogical => bits::shift_right(a, b),
+        B::ShiftRightArithmetic => bits::shift_right_arithmetic(bits, a, b),
+        B::BitwiseAnd | B::LogicalAnd => a & b,
+        B::BitwiseOr | B::LogicalOr => a | b,
+        B::BitwiseXor => a ^ b,
+        B::IEqual => (a == b).into(),
+        B::INotEqual => (a != b).into(),
+        B::UGreaterThan => (a > b).into(),
+        B::UGreaterThanEqual => (a >= b).into(),
+        B::ULessThan => (a < b).into(),
+        B::ULessThanEqual => (a <= b).into(),
+        B::SGreaterThan => (signed(a, bits) > signed(b, bits)).into(),
+        B::SGreaterThanEqual => (signed(a, bits) >= signed(b, bits)).into(),
+        B::SLessThan => (signed(a, bits) < signed(b, bits)).into(),
+        B::SLessThanEqual => (signed(a, bits) <= signed(b, bits)).into(),
+        B::FAdd => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Add, [a, b, 0])),
+        B::FSub => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Sub, [a, b, 0])),
+        B::FMul => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Mul, [a, b, 0])),
+        B::FDiv => with_env!(Specials, bits, floats, choice, env => env.divide(a, b)),
+        B::FRem => with_env!(Neither, bits, floats, choice, env => env.remainder(a, b)),
+        B::FMod => with_env!(Neither, bits, floats, choice, env => env.modulo(a, b)),
+        B::FOrdEqual
+        | B::FUnordEqual
+        | B::FOrdNotEqual
+        | B::FUnordNotEqual
+        | B::FOrdLessThan
+        | B::FUnordLessThan
+        | B::FOrdLessThanEqual
+        | B::FUnordLessThanEqual
+        | B::FOrdGreaterThan
+        | B::FUnordGreaterThan
+        | B::FOrdGreaterThanEqual
+        | B::FUnordGreaterThanEqual => with_env!(Both, bits, floats, choice, env => env.compare(op, a, b)),
+        B::FMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, false)),
+        B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
+        B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
+        B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
+        B::AtomicFMin => with_env!(Both, bits, floats, choice, env => env.min(a, b, true)),
+        B::AtomicFMax => with_env!(Both, bits, floats, choice, env => env.max(a, b, true)),
+        B::Step => with_env!(Neither, bits, floats, choice, env => env.step(a, b)),
+        B::Ldexp => with_env!(Neither, bits, floats, choice, env => env.ldexp(a, b)),
+        B::Atan2 => with_env!(Neither, bits, floats, choice, env => env.atan2(a, b)),
+        B::Pow => with_env!(Neither, bits, floats, choice, env => env.pow(a, b)),
+    }
+}
+
+/// The result of an operation of three operands.
+#[inline]
+pub fn ternary<C: Choice>(op: Ternary, bits: u8, operands: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
+    use Ternary as T;
+    let [a, b, c] = operands;
+    if C::OPEN && domain::ternary(op, bits, operands) {
+        return choice.bits() & mask(bits);
+    }
+    match op {
+        T::Select => {
+            if a != 0 {
+                b
+            } else {
+                c
+            }
+        }
+        T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
+        T::FMix => with_env!(Denormals, bits, floats, choice, env => env.mix(a, b, c)),
+        T::SmoothStep => with_env!(Neither, bits, floats, choice, env => env.smooth_step(a, b, c)),
+        T::FClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands, false)),
+        T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands, true)),
+        T::UClamp => a.max(b).min(c),
+        T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
+        T::BitFieldSExtract => bits::extract_signed(bits, a, b, c),
+        T::BitFieldUExtract => bits::extract_unsigned(bits, a, b, c),
+    }
+}
+
+/// The results of an operation that has two.
+#[inline]
+pub fn wide<C: Choice>(op: Wide, bits: u8, a: u64, b: u64, floats: &FloatControls, choice: &mut C) -> [u64; 2] {
+    if C::OPEN && domain::wide(op, bits, a) {
+        return op.result_bits(bits).map(|bits| choice.bits() & mask(bits));
+    }
+    match op {
+        Wide::IAddCarry => integer::add_carry(bits, a, b),
+        Wide::ISubBorrow => [a.wrapping_sub(b) & mask(bits), (a < b).into()],
+        Wide::UMulExtended => integer::multiply_unsigned(bits, a, b),
+        Wide::SMulExtended => integer::multiply_signed(bits, a, b),
+        Wide::Modf => with_env!(Neither, bits, floats, choice, env => env.modf(a)),
+        Wide::Frexp => with_env!(Neither, bits, floats, choice, env => env.frexp(a)),
+    }
+}
+
+/// The result of a conversion.
+#[inline]
+pub fn convert<C: Choice>(op: Convert, from: u8, to: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    if C::OPEN && domain::convert(op, from, to, a) {
+        return choice.bits() & mask(to);
+    }
+    match op {
+        Convert::UToU => a & mask(to),
+        Convert::SToS => signed(a, from) as u64 & mask(to),
+        Convert::UToF => with_env!(Both, to, floats, choice, env => env.integer_to_float(false, a)),
+        Convert::SToF => {
+            let value = signed(a, from);
+            with_env!(Both, to, floats, choice, env => env.integer_to_float(value < 0, value.unsigned_abs()))
+        }
+        Convert::FToU => convert::to_unsigned(from, to, a),
+        Convert::FToS => convert::to_signed(from, to, a),
+        Convert::FToF(rounding) => convert::between_floats(rounding, from, to, a, floats, choice),
+    }
+}
+
+/// `OpBitFieldInsert`.
+#[inline]
+pub fn insert_bits<C: Choice>(bits: u8, base: u64, insert: u64, offset: u64, count: u64, choice: &mut C) -> u64 {
+    if C::OPEN && domain::bit_field(bits, offset, count) {
+        return choice.bits() & mask(bits);
+    }
+    bits::insert(bits, base, insert, offset, count)
+}
+
+impl Unary {
+    /// The width of the result, of operands of `bits` width.
+    fn result_bits(self, bits: u8) -> u8 {
+        match self {
+            Self::IsNan | Self::IsInf => 1,
+            Self::PackSnorm8 | Self::PackUnorm8 => 8,
+            Self::PackSnorm16 | Self::PackUnorm16 => 16,
+            Self::UnpackSnorm8 | Self::UnpackSnorm16 | Self::UnpackUnorm8 | Self::UnpackUnorm16 => 32,
+            _ => bits,
+        }
+    }
+}
+
+impl Binary {
+    /// The width of the result, of operands of `bits` width.
+    fn result_bits(self, bits: u8) -> u8 {
+        use Binary as B;
+        match self {
+            B::IEqual
+            | B::INotEqual
+            | B::UGreaterThan
+            | B::UGreaterThanEqual
+            | B::ULessThan
+            | B::ULessThanEqual
+            | B::SGreaterThan
+            | B::SGreaterThanEqual
+            | B::SLessThan
+            | B::SLessThanEqual
+            | B::FOrdEqual
+            | B::FUnordEqual
+            | B::FOrdNotEqual
+            | B::FUnordNotEqual
+            | B::FOrdLessThan
+            | B::FUnordLessThan
+            | B::FOrdLessThanEqual
+            | B::FUnordLessThanEqual
+            | B::FOrdGreaterThan
+            | B::FUnordGreaterThan
+            | B::FOrdGreaterThanEqual
+            | B::FUnordGreaterThanEqual => 1,
+            _ => bits,
+        }
+    }
+}
+
+impl Wide {
+    /// The widths of the results, of operands of `bits` width.
+    fn result_bits(self, bits: u8) -> [u8; 2] {
+        match self {
+            Self::IAddCarry | Self::ISubBorrow => [bits, 1],
+            Self::UMulExtended | Self::SMulExtended | Self::Modf => [bits, bits],
+            Self::Frexp => [bits, 32],
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Normalised integers (`PackSnorm4x8` and its kin) and `OpQuantizeToF16`.
+
+use super::env::{Env, Listed};
+use super::format::{Direction, F16, F32, Format};
+use super::{mask, signed, with_env};
+use crate::code::{FloatControls, Unary};
+use crate::config::Choice;
+
+/// Width, and the integer that stands for 1.
+fn scale(op: Unary) -> (u8, f64) {
+    match op {
+        Unary::PackSnorm8 | Unary::UnpackSnorm8 => (8, 127.0),
+        Unary::PackSnorm16 | Unary::UnpackSnorm16 => (16, 32767.0),
+        Unary::PackUnorm8 | Unary::UnpackUnorm8 => (8, 255.0),
+        _ => (16, 65535.0),
+    }
+}
+
+/// Whether the integers have a sign.
+fn is_signed(op: Unary) -> bool {
+    matches!(op, Unary::PackSnorm8 | Unary::PackSnorm16 | Unary::UnpackSnorm8 | Unary::UnpackSnorm16)
+}
+
+/// GLSL.std.450, PackSnorm4x8: "round(clamp(c, −1, +1) * 127.0)", and with 0 instead of -1 if unsigned.
+pub fn pack<C: Choice>(op: Unary, bits: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    let (width, one) = scale(op);
+    with_env!(Neither, bits, floats, choice, env => {
+        let low = if is_signed(op) { -1.0 } else { 0.0 };
+        let clamped = super::convert::widen(bits, env.operand(a)).clamp(low, 1.0);
+        // The product is exact. `round` takes halves either way: up is where even isn't.
+        let product = clamped * one;
+        let even = product.round_ties_even();
+        let tie = (product - product.trunc()).abs() == 0.5;
+        let rounded = if tie && env.once_in(2) { 2.0 * product - even } else { even };
+        rounded as i64 as u64 & mask(width)
+    })
+}
+
+/// GLSL.std.450, UnpackSnorm4x8: "clamp(f / 127.0, −1, +1)", and without the clamp if unsigned. The quotient is that of
+/// `OpFDiv`.
+pub fn unpack<C: Choice>(op: Unary, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    let (width, one) = scale(op);
+    let a = a & mask(width);
+    let value = if is_signed(op) { signed(a, width) as f64 } else { a as f64 };
+    let mut env = Env::<F32, C>::new(Listed::Neither, floats, choice);
+    let [value, one] = [value, one].map(|value| F32::narrow(value, Direction::NearestEven));
+    let quotient = env.divide(value, one);
+    if is_signed(op) { env.clamp([quotient, F32::ONE | F32::SIGN, F32::ONE], false) } else { quotient }
+}
+
+/// `OpQuantizeToF16`. Vulkan: "Correctly rounded with implementation defined rounding mode". SPIR-V: what is too large becomes
+/// infinite, what is too small to be a normal half a zero of either sign.
+pub fn quantize<C: Choice>(a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+    let mut env = Env::<F32, C>::new(Listed::Neither, floats, choice);
+    if F32::is_nan(a) {
+        return env.nan([a]);
+    }
+    let value = F32::widen(a);
+    let direction = if value.abs() < 65536.0 { env.any_direction() } else { Direction::NearestEven };
+    let half = F16::narrow(value, direction);
+    let half = if F16::is_denormal(half) { half & F16::SIGN } else { half };
+    let result = F32::narrow(F16::widen(half), Direction::NearestEven);
+    env.result(result)
+}

@@ -1,0 +1,319 @@
+//! Plain float arithmetic and conversions against `rustc_apfloat`.
+
+use rustc_apfloat::FloatConvert;
+use rustc_apfloat::ieee::Quad;
+
+use super::super::format::{Arithmetic, Direction, Format};
+use super::*;
+
+const DIRECTIONS: [Direction; 4] = [Direction::NearestEven, Direction::Zero, Direction::Up, Direction::Down];
+
+fn arithmetic<F: Format, R: Reference + FloatConvert<Quad>>(count: usize) {
+    let mut sample = samples::<R>(1);
+    for _ in 0..count {
+        let operands = [sample(), sample(), sample()];
+        let [a, b, c] = operands.map(R::of);
+        for direction in DIRECTIONS {
+            let round = direction.into();
+            let check = |op: Arithmetic, expected: R| {
+                let bits = F::directed(op, operands, direction);
+                assert!(
+                    same(expected, bits),
+                    "{op:?} {direction:?} {operands:x?}: {bits:x}, not {:x}",
+                    expected.bits()
+                );
+                if direction == Direction::NearestEven {
+                    assert!(same(expected, F::nearest(op, operands)), "{op:?} {operands:x?}");
+                }
+            };
+            check(Arithmetic::Add, a.add_r(b, round).value);
+            check(Arithmetic::Sub, a.sub_r(b, round).value);
+            check(Arithmetic::Mul, a.mul_r(b, round).value);
+            check(Arithmetic::Div, a.div_r(b, round).value);
+            check(Arithmetic::Fma, a.mul_add_r(b, c, round).value);
+            let root = F::directed(Arithmetic::Sqrt, operands, direction);
+            assert!(is_root(a, R::of(root), direction), "sqrt {direction:?} {:x}: {root:x}", operands[0]);
+        }
+    }
+}
+
+/// Whether a square root is rounded rightly: squares of values halfway are exact in quadruple precision.
+fn is_root<R: Reference + FloatConvert<Quad>>(a: R, root: R, direction: Direction) -> bool {
+    if a.is_nan() || (a.is_negative() && !a.is_zero()) {
+        return root.is_nan();
+    }
+    if a.is_zero() || a.is_infinite() {
+        return a.bits() == root.bits();
+    }
+    let quad = |value: R| -> Quad { value.convert(&mut false).value };
+    let (lower, upper) = (quad(R::of(root.bits() - 1)), quad(R::of(root.bits() + 1)));
+    let (x, root) = (quad(a), quad(root));
+    let halfway = |other: Quad| (root + other).value.scalbn(-1);
+    let square = |value: Quad| (value * value).value;
+    match direction {
+        Direction::NearestEven => square(halfway(lower)) < x && x < square(halfway(upper)),
+        Direction::Up => square(lower) < x && x <= square(root),
+        Direction::Down | Direction::Zero => square(root) <= x && x < square(upper),
+    }
+}
+
+#[test]
+fn half_arithmetic_is_rounded_once() {
+    arithmetic::<format::F16, Half>(60_000);
+}
+
+#[test]
+fn single_arithmetic_is_rounded_once() {
+    arithmetic::<format::F32, Single>(60_000);
+}
+
+#[test]
+fn double_arithmetic_is_rounded_once() {
+    arithmetic::<format::F64, Double>(40_000);
+}
+
+/// Through the interface: both rounding modes, denormals kept and flushed.
+fn interface<R: Reference>() {
+    use Binary as B;
+    let mut sample = samples::<R>(2);
+    for _ in 0..20_000 {
+        let operands @ [a, b, c] = [sample(), sample(), sample()];
+        for rounding in [Rounding::NearestEven, Rounding::Zero] {
+            let round = match rounding {
+                Rounding::NearestEven => Round::NearestTiesToEven,
+                Rounding::Zero => Round::TowardZero,
+            };
+            for kept in [true, false] {
+                let flush = |value: R| if value.is_denormal() && !kept { R::ZERO.copy_sign(value) } else { value };
+                let floats = with(rounding, kept);
+                let [x, y, z] = operands.map(|operand| flush(R::of(operand)));
+                let expected = [
+                    (B::FAdd, x.add_r(y, round)),
+                    (B::FSub, x.sub_r(y, round)),
+                    (B::FMul, x.mul_r(y, round)),
+                    (B::FDiv, x.div_r(y, round)),
+                ];
+                for (op, expected) in expected {
+                    let bits = binary(op, R::WIDTH, a, b, &floats, &mut Plain);
+                    assert!(same(flush(expected.value), bits), "{op:?} {floats:?} {a:x} {b:x}: {bits:x}");
+                }
+                let bits = ternary(Ternary::Fma, R::WIDTH, operands, &floats, &mut Plain);
+                let expected = x.mul_add_r(y, z, round).value;
+                assert!(same(flush(expected), bits), "fma {floats:?} {a:x} {b:x} {c:x}: {bits:x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn modes_are_respected() {
+    interface::<Half>();
+    interface::<Single>();
+    interface::<Double>();
+}
+
+#[test]
+fn nans_are_the_first_operand_quieted() {
+    let add = |a, b| binary(Binary::FAdd, 32, a, b, &FREE, &mut Plain);
+    assert_eq!(add(0x7f80_0001, 0x7fc0_0002), 0x7fc0_0001);
+    assert_eq!(add(0x3f80_0000, 0xffc0_0002), 0xffc0_0002);
+    assert_eq!(add(0x7f80_0000, 0xff80_0000), 0x7fc0_0000);
+    assert_eq!(binary(Binary::FMul, 64, 0x7ff0_0000_0000_0000, 0, &FREE, &mut Plain), 0x7ff8_0000_0000_0000);
+    assert_eq!(ternary(Ternary::Fma, 16, [0, 0, 0x7c01], &FREE, &mut Plain), 0x7e01);
+    assert_eq!(convert(Convert::FToF(None), 32, 16, 0x7fa0_2000, &FREE, &mut Plain), 0x7f01);
+}
+
+fn to_floats<R: Reference>() {
+    let mut random = Seeded::new(3);
+    for index in 0..30_000 {
+        let width = [8, 16, 32, 64][random.pick(4) as usize];
+        // All lengths of integers.
+        let integer = (random.bits() >> random.pick(64)).wrapping_neg() ^ if index % 2 == 0 { u64::MAX } else { 0 };
+        let integer = integer & mask(width);
+        for (rounding, round) in
+            [(Rounding::NearestEven, Round::NearestTiesToEven), (Rounding::Zero, Round::TowardZero)]
+        {
+            let floats = with(rounding, true);
+            let unsigned = convert(Convert::UToF, width, R::WIDTH, integer, &floats, &mut Plain);
+            assert_eq!(
+                unsigned,
+                R::from_u128_r(integer.into(), round).value.bits(),
+                "{width} {integer:x} {rounding:?}"
+            );
+            let value = ((integer << (64 - width)) as i64) >> (64 - width);
+            let signed = convert(Convert::SToF, width, R::WIDTH, integer, &floats, &mut Plain);
+            assert_eq!(signed, R::from_i128_r(value.into(), round).value.bits(), "{width} {value} {rounding:?}");
+        }
+    }
+}
+
+#[test]
+fn integers_become_floats() {
+    to_floats::<Half>();
+    to_floats::<Single>();
+    to_floats::<Double>();
+}
+
+fn to_integers<R: Reference>() {
+    let mut sample = samples::<R>(4);
+    for _ in 0..30_000 {
+        let bits = sample();
+        let value = R::of(bits);
+        for width in [8, 16, 32, 64] {
+            // Saturated where out of range, and 0 for NaNs, as our interface promises; undefined there by our predicate.
+            let unsigned = value.to_u128_r(width.into(), Round::TowardZero, &mut false);
+            let invalid = unsigned.status.contains(rustc_apfloat::Status::INVALID_OP);
+            let found = convert(Convert::FToU, R::WIDTH, width, bits, &FREE, &mut Plain);
+            assert_eq!(found, unsigned.value as u64, "{bits:x} to u{width}");
+            assert_eq!(domain::convert(Convert::FToU, R::WIDTH, width, bits), invalid, "{bits:x} to u{width}");
+            let signed = value.to_i128_r(width.into(), Round::TowardZero, &mut false);
+            let invalid = signed.status.contains(rustc_apfloat::Status::INVALID_OP);
+            let found = convert(Convert::FToS, R::WIDTH, width, bits, &FREE, &mut Plain);
+            assert_eq!(found, signed.value as u64 & mask(width), "{bits:x} to i{width}");
+            assert_eq!(domain::convert(Convert::FToS, R::WIDTH, width, bits), invalid, "{bits:x} to i{width}");
+        }
+    }
+}
+
+#[test]
+fn floats_become_integers() {
+    to_integers::<Half>();
+    to_integers::<Single>();
+    to_integers::<Double>();
+}
+
+fn between<A: Reference + FloatConvert<B>, B: Reference>() {
+    let mut sample = samples::<A>(5);
+    for _ in 0..60_000 {
+        // Half of them with an exponent that the narrower format has.
+        let bits = sample();
+        let expected = |round| A::of(bits).convert_r(round, &mut false).value;
+        let found = |rounding, floats: &FloatControls| {
+            convert(Convert::FToF(rounding), A::WIDTH, B::WIDTH, bits, floats, &mut Plain)
+        };
+        let zero = expected(Round::TowardZero);
+        assert!(same(expected(Round::NearestTiesToEven), found(None, &FREE)), "{bits:x}");
+        assert!(same(zero, found(Some(Rounding::Zero), &FREE)), "{bits:x}");
+        assert!(same(zero, found(None, &with(Rounding::Zero, true))), "{bits:x}");
+        assert!(same(
+            expected(Round::NearestTiesToEven),
+            found(Some(Rounding::NearestEven), &with(Rounding::Zero, true))
+        ));
+    }
+}
+
+#[test]
+fn floats_change_width() {
+    between::<Half, Single>();
+    between::<Half, Double>();
+    between::<Single, Half>();
+    between::<Single, Double>();
+    between::<Double, Half>();
+    between::<Double, Single>();
+}
+
+#[test]
+fn doubles_are_rounded_to_halves_once() {
+    // 1 + 2^-11 + 2^-40: to single precision it would become the tie 1 + 2^-11, and that 1.
+    let value = (1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)).to_bits();
+    assert_eq!(convert(Convert::FToF(None), 64, 16, value, &FREE, &mut Plain), 0x3c01);
+}
+
+fn integral<R: Reference>() {
+    let mut sample = samples::<R>(6);
+    let rounds = [
+        (Unary::RoundEven, Round::NearestTiesToEven),
+        (Unary::Trunc, Round::TowardZero),
+        (Unary::Floor, Round::TowardNegative),
+        (Unary::Ceil, Round::TowardPositive),
+    ];
+    for _ in 0..20_000 {
+        let bits = sample();
+        for (op, round) in rounds {
+            let found = unary(op, R::WIDTH, bits, &FREE, &mut Plain);
+            assert!(same(R::of(bits).round_to_integral(round).value, found), "{op:?} {bits:x}: {found:x}");
+        }
+        let other = sample();
+        let (x, y) = (R::of(bits), R::of(other));
+        let found = binary(Binary::FRem, R::WIDTH, bits, other, &FREE, &mut Plain);
+        assert!(same(x.c_fmod(y).value, found), "{bits:x} rem {other:x}: {found:x}");
+        let found = unary(Unary::Fract, R::WIDTH, bits, &FREE, &mut Plain);
+        let floor = x.round_to_integral(Round::TowardNegative).value;
+        assert!(same((x - floor).value, found), "fract {bits:x}: {found:x}");
+
+        let exponent = (other as i32) >> (other >> 57 & 31);
+        let found = binary(Binary::Ldexp, R::WIDTH, bits, exponent as u32 as u64, &FREE, &mut Plain);
+        assert!(same(x.scalbn(exponent), found), "{bits:x} by {exponent}: {found:x}");
+        if x.is_finite_non_zero() {
+            let mut exponent = 0;
+            let significand = x.frexp(&mut exponent);
+            let found = wide(Wide::Frexp, R::WIDTH, bits, 0, &FREE, &mut Plain);
+            assert_eq!(found, [significand.bits(), exponent as u32 as u64], "frexp {bits:x}");
+        }
+        let [fraction, whole] = wide(Wide::Modf, R::WIDTH, bits, 0, &FREE, &mut Plain);
+        let trunc = x.round_to_integral(Round::TowardZero).value;
+        let rest = if x.is_infinite() { R::ZERO } else { (x - trunc).value };
+        assert!(same(trunc, whole) && same(if x.is_nan() { x } else { rest.copy_sign(x) }, fraction), "modf {bits:x}");
+    }
+}
+
+#[test]
+fn whole_parts_and_remainders_are_exact() {
+    integral::<Half>();
+    integral::<Single>();
+    integral::<Double>();
+}
+
+fn comparisons<R: Reference>() {
+    use Binary as B;
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let ops: [(B, B, &[std::cmp::Ordering]); 6] = [
+        (B::FOrdEqual, B::FUnordEqual, &[Equal]),
+        (B::FOrdNotEqual, B::FUnordNotEqual, &[Less, Greater]),
+        (B::FOrdLessThan, B::FUnordLessThan, &[Less]),
+        (B::FOrdLessThanEqual, B::FUnordLessThanEqual, &[Less, Equal]),
+        (B::FOrdGreaterThan, B::FUnordGreaterThan, &[Greater]),
+        (B::FOrdGreaterThanEqual, B::FUnordGreaterThanEqual, &[Greater, Equal]),
+    ];
+    let edges = edges::<R>();
+    for a in &edges {
+        for b in &edges {
+            let order = R::of(*a).partial_cmp(&R::of(*b));
+            for (ordered, unordered, holds) in ops {
+                let of = |op| binary(op, R::WIDTH, *a, *b, &FREE, &mut Plain) != 0;
+                assert_eq!(of(ordered), order.is_some_and(|order| holds.contains(&order)), "{ordered:?} {a:x} {b:x}");
+                assert_eq!(
+                    of(unordered),
+                    order.is_none_or(|order| holds.contains(&order)),
+                    "{unordered:?} {a:x} {b:x}"
+                );
+            }
+            let (x, y) = (R::of(*a), R::of(*b));
+            for (op, expected) in [(B::NMin, least(x, y)), (B::NMax, greatest(x, y))] {
+                let found = binary(op, R::WIDTH, *a, *b, &FREE, &mut Plain);
+                // Of zeros, which are equal, either is right.
+                let zeros = x.is_zero() && y.is_zero() && R::of(found).is_zero();
+                assert!(zeros || same(expected, found), "{op:?} {a:x} {b:x}: {found:x}");
+            }
+        }
+        let is = |op| unary(op, R::WIDTH, *a, &FREE, &mut Plain) != 0;
+        assert_eq!((is(Unary::IsNan), is(Unary::IsInf)), (R::of(*a).is_nan(), R::of(*a).is_infinite()), "{a:x}");
+    }
+}
+
+#[test]
+fn floats_compare() {
+    comparisons::<Half>();
+    comparisons::<Single>();
+    comparisons::<Double>();
+}
+
+/// The number where one isn't, else the lesser.
+fn least<R: Reference>(x: R, y: R) -> R {
+    if x.is_nan() || y < x { y } else { x }
+}
+
+/// The number where one isn't, else the greater.
+fn greatest<R: Reference>(x: R, y: R) -> R {
+    if x.is_nan() || y > x { y } else { x }
+}

@@ -1,0 +1,109 @@
+//! Functions of `GLSL.std.450`, packing and quantising: known values.
+
+use std::f64::consts;
+
+use super::*;
+
+fn single(value: f32) -> u64 {
+    value.to_bits().into()
+}
+
+fn one(op: Unary, a: f32) -> f32 {
+    f32::from_bits(unary(op, 32, single(a), &FREE, &mut Plain) as u32)
+}
+
+fn two(op: Binary, a: f32, b: f32) -> f32 {
+    f32::from_bits(binary(op, 32, single(a), single(b), &FREE, &mut Plain) as u32)
+}
+
+fn three(op: Ternary, operands: [f32; 3]) -> f32 {
+    f32::from_bits(ternary(op, 32, operands.map(single), &FREE, &mut Plain) as u32)
+}
+
+#[test]
+fn functions_have_their_known_values() {
+    // From tables, to more digits than a single holds.
+    let known = [
+        (Unary::Exp, 1.0, consts::E),
+        (Unary::Exp, -10.0, 4.539_992_976_248_485e-5),
+        (Unary::Exp2, 0.5, consts::SQRT_2),
+        (Unary::Log, 2.0, consts::LN_2),
+        (Unary::Log2, 10.0, consts::LOG2_10),
+        (Unary::Sin, 1.0, 0.841_470_984_807_896_5),
+        (Unary::Cos, 1.0, 0.540_302_305_868_139_8),
+        (Unary::Tan, 1.0, 1.557_407_724_654_902),
+        (Unary::Asin, 0.5, consts::FRAC_PI_6),
+        (Unary::Acos, 0.5, consts::FRAC_PI_3),
+        (Unary::Atan, 1.0, consts::FRAC_PI_4),
+        (Unary::Sinh, 1.0, 1.175_201_193_643_801_5),
+        (Unary::Cosh, 1.0, 1.543_080_634_815_243_7),
+        (Unary::Tanh, 1.0, 0.761_594_155_955_764_9),
+        (Unary::Asinh, 1.0, 0.881_373_587_019_543),
+        (Unary::Acosh, 2.0, 1.316_957_896_924_816_7),
+        (Unary::Atanh, 0.5, 0.549_306_144_334_054_8),
+        (Unary::InverseSqrt, 2.0, consts::FRAC_1_SQRT_2),
+        (Unary::Sqrt, 2.0, consts::SQRT_2),
+        (Unary::Radians, 90.0, consts::FRAC_PI_2),
+        (Unary::Degrees, 1.0, 57.295_779_513_082_32),
+        (Unary::Fract, -0.25, 0.75),
+        (Unary::FSign, -3.0, -1.0),
+        (Unary::FSign, 0.0, 0.0),
+        (Unary::FAbs, -3.0, 3.0),
+        (Unary::FNegate, 3.0, -3.0),
+        (Unary::Round, 2.75, 3.0),
+        (Unary::InverseSqrt, 0.0, f64::INFINITY),
+        (Unary::Log, 0.0, f64::NEG_INFINITY),
+    ];
+    for (op, a, expected) in known {
+        assert_eq!(one(op, a), expected as f32, "{op:?} {a}");
+    }
+    assert_eq!(two(Binary::Pow, 10.0, -2.5), 0.003_162_277_7);
+    assert_eq!(two(Binary::Atan2, -1.0, -1.0), -3.0 * std::f32::consts::FRAC_PI_4);
+    assert_eq!(two(Binary::FMod, -7.5, 2.0), 0.5);
+    assert_eq!(two(Binary::FMod, 7.5, -2.0), -0.5);
+    assert_eq!(two(Binary::FRem, -7.5, 2.0), -1.5);
+    assert_eq!(two(Binary::Step, 2.0, 1.5), 0.0);
+    assert_eq!(two(Binary::Step, 2.0, 2.0), 1.0);
+    assert_eq!(two(Binary::FMin, f32::NAN, 2.0), 2.0);
+    assert_eq!(two(Binary::FMax, 2.0, f32::NAN), 2.0);
+    assert_eq!(three(Ternary::FMix, [1.0, 3.0, 0.25]), 1.5);
+    assert_eq!(three(Ternary::SmoothStep, [0.0, 2.0, 0.5]), 0.15625);
+    assert_eq!(three(Ternary::SmoothStep, [0.0, 2.0, 5.0]), 1.0);
+    assert_eq!(three(Ternary::FClamp, [5.0, 1.0, 3.0]), 3.0);
+    assert_eq!(three(Ternary::NClamp, [f32::NAN, 1.0, 3.0]), 1.0);
+    // 0.5 in half precision: its square root, and e^0.5.
+    assert_eq!(unary(Unary::Sqrt, 16, 0x3800, &FREE, &mut Plain), 0x39a8);
+    assert_eq!(unary(Unary::Exp, 16, 0x3800, &FREE, &mut Plain), 0x3e98);
+}
+
+#[test]
+fn normalised_integers() {
+    let pack = |op, a: f32| unary(op, 32, single(a), &FREE, &mut Plain);
+    assert_eq!(pack(Unary::PackSnorm8, -1.0), 0x81);
+    assert_eq!(pack(Unary::PackSnorm8, -2.0), 0x81);
+    assert_eq!(pack(Unary::PackSnorm8, 0.5), 64); // 63.5
+    assert_eq!(pack(Unary::PackUnorm8, 0.5), 128); // 127.5
+    assert_eq!(pack(Unary::PackUnorm8, -0.5), 0);
+    assert_eq!(pack(Unary::PackUnorm16, 1.5), 0xffff);
+    assert_eq!(pack(Unary::PackSnorm16, -0.25), 0xe000); // -8191.75
+    let unpack = |op, a| f32::from_bits(unary(op, 32, a, &FREE, &mut Plain) as u32);
+    assert_eq!(unpack(Unary::UnpackSnorm8, 0x80), -1.0);
+    assert_eq!(unpack(Unary::UnpackSnorm8, 0x81), -1.0);
+    assert_eq!(unpack(Unary::UnpackSnorm8, 0x1240), 64.0 / 127.0);
+    assert_eq!(unpack(Unary::UnpackUnorm8, 0xff), 1.0);
+    assert_eq!(unpack(Unary::UnpackUnorm8, 51), 0.2);
+    assert_eq!(unpack(Unary::UnpackSnorm16, 0x8000), -1.0);
+    assert_eq!(unpack(Unary::UnpackUnorm16, 0x3333), 0.2);
+}
+
+#[test]
+fn quantising_flushes_and_overflows() {
+    let quantise = |a| one(Unary::QuantizeToF16, a);
+    assert_eq!(quantise(1.0 + 2_f32.powi(-11)), 1.0);
+    assert_eq!(quantise(1.0 + 3.0 * 2_f32.powi(-11)), 1.0 + 2_f32.powi(-9));
+    assert_eq!(quantise(65519.0), 65504.0);
+    assert_eq!(quantise(-65520.0), f32::NEG_INFINITY);
+    assert_eq!(quantise(2_f32.powi(-14)), 2_f32.powi(-14));
+    assert_eq!(quantise(-2_f32.powi(-15)).to_bits(), (-0_f32).to_bits());
+    assert!(quantise(f32::NAN).is_nan());
+}

@@ -1,0 +1,411 @@
+//! Freedoms with a tolerance: division, roots and functions stay within what Vulkan allows, and use it.
+
+use rustc_apfloat::FloatConvert;
+use rustc_apfloat::ieee::Quad;
+
+use super::*;
+
+fn quad<R: Reference + FloatConvert<Quad>>(value: R) -> Quad {
+    value.convert(&mut false).value
+}
+
+fn double(value: Quad) -> f64 {
+    let double: Double = value.convert(&mut false).value;
+    f64::from_bits(double.bits())
+}
+
+fn from_double(value: f64) -> Quad {
+    quad(Double::of(value.to_bits()))
+}
+
+/// Vulkan's unit in the last place of a positive value: the distance of the floats around it, the lesser one at a float.
+fn ulp<R: Reference + FloatConvert<Quad>>(exact: Quad) -> Quad
+where
+    Quad: FloatConvert<R>,
+{
+    let below: R = exact.convert_r(Round::TowardZero, &mut false).value;
+    let below = if quad(below) == exact && !below.is_zero() { below.bits() - 1 } else { below.bits() };
+    (quad(R::of(below + 1)) - quad(R::of(below))).value
+}
+
+/// By how many units a result is off.
+fn off<R: Reference + FloatConvert<Quad>>(bits: u64, exact: Quad) -> f64
+where
+    Quad: FloatConvert<R>,
+{
+    let error = (quad(R::of(bits)) - exact).value.abs();
+    double((error / ulp::<R>(exact.abs())).value)
+}
+
+fn division<R: Reference + FloatConvert<Quad>>()
+where
+    Quad: FloatConvert<R>,
+{
+    let mut sample = samples::<R>(21);
+    let mut choice = Seeded::new(22);
+    let (mut greatest, mut differing, mut count) = (0.0_f64, 0, 0);
+    let bias = (R::INFINITY.bits() >> R::FRACTION) / 2;
+    for _ in 0..4_000 {
+        let (a, b) = (sample(), sample());
+        let plain = binary(Binary::FDiv, R::WIDTH, a, b, &BOUND, &mut Plain);
+        let (x, y) = (R::of(a), R::of(b));
+        let magnitude = b & !(1 << (R::WIDTH - 1));
+        // 2^-14 to 2^14, 2^-126 to 2^126, and accordingly.
+        let bounded = (1 << R::FRACTION..=(2 * bias - 1) << R::FRACTION).contains(&magnitude);
+        for _ in 0..8 {
+            let found = binary(Binary::FDiv, R::WIDTH, a, b, &BOUND, &mut choice);
+            // Division isn't bound by `DenormPreserve`.
+            let flushed = R::of(found).is_zero() || R::of(found).is_nan();
+            if (x.is_denormal() || y.is_denormal() || R::of(plain).is_denormal()) && flushed {
+                continue;
+            }
+            if !x.is_finite_non_zero() || !y.is_finite() || y.is_zero() {
+                assert!(same(R::of(plain), found), "{a:x} / {b:x}: {found:x}");
+                continue;
+            }
+            if !bounded {
+                assert!(!R::of(found).is_nan());
+                continue;
+            }
+            let exact = (quad(x) / quad(y)).value;
+            if R::of(found).is_infinite() || R::of(plain).is_infinite() {
+                let limit = (quad(R::largest()) - (ulp::<R>(quad(R::largest())) * from_double(2.5)).value).value;
+                assert!(exact.abs() >= limit, "{a:x} / {b:x}: {found:x}");
+                continue;
+            }
+            let off = off::<R>(found, exact);
+            assert!(off <= 2.5, "{a:x} / {b:x}: {found:x}, off by {off}");
+            greatest = greatest.max(off);
+            count += 1;
+            differing += u32::from(found != plain);
+        }
+    }
+    assert!(greatest > 2.2 && differing > count / 4, "{greatest} {differing} of {count}");
+}
+
+#[test]
+fn quotients_are_off_by_two_and_a_half_units() {
+    division::<Half>();
+    division::<Single>();
+    division::<Double>();
+    // Even x / x, and below a power of two more often than above.
+    let one = 0x3f80_0000;
+    let mut choice = Seeded::new(23);
+    let found: std::collections::BTreeSet<u64> =
+        (0..200).map(|_| binary(Binary::FDiv, 32, one + 5, one + 5, &BOUND, &mut choice)).collect();
+    assert_eq!(found, [one - 2, one - 1, one, one + 1].into());
+}
+
+/// A range of values that a formula may have, in half or single precision.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    low: f64,
+    high: f64,
+    half: bool,
+}
+
+impl Range {
+    fn of(value: f64, half: bool) -> Self {
+        Self { low: value, high: value, half }
+    }
+
+    /// One unit in the last place at a value, as much as a denormal can be off by being flushed.
+    fn unit(self, value: f64) -> f64 {
+        let (fraction, least) = if self.half { (10, -14) } else { (23, -126) };
+        (value.abs() * 2_f64.powi(-fraction)).max(2_f64.powi(least))
+    }
+
+    /// Off by so many units. An overflow may give anything from the greatest value on.
+    fn ulps(self, count: f64) -> Self {
+        let greatest = if self.half { 65504.0 } else { f64::from(f32::MAX) };
+        let low = self.low - count * self.unit(self.low);
+        let high = self.high + count * self.unit(self.high);
+        let low = if low < -greatest { f64::NEG_INFINITY } else { low.min(greatest) };
+        let high = if high > greatest { f64::INFINITY } else { high.max(-greatest) };
+        Self { low, high, ..self }
+    }
+
+    fn absolute(self, error: f64) -> Self {
+        Self { low: self.low - error, high: self.high + error, ..self }
+    }
+
+    /// By the extremes of an operation that is monotonous in each operand.
+    fn corners(self, other: Self, op: impl Fn(f64, f64) -> f64) -> Self {
+        let all = [(self.low, other.low), (self.low, other.high), (self.high, other.low), (self.high, other.high)];
+        let all = all.map(|(a, b)| op(a, b));
+        if all.iter().any(|value| value.is_nan()) {
+            return Self { low: f64::NEG_INFINITY, high: f64::INFINITY, ..self };
+        }
+        Self {
+            low: all.into_iter().fold(f64::INFINITY, f64::min),
+            high: all.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            ..self
+        }
+    }
+
+    fn add(self, other: Self) -> Self {
+        self.corners(other, |a, b| a + b).ulps(1.0)
+    }
+
+    fn sub(self, other: Self) -> Self {
+        self.corners(other, |a, b| a - b).ulps(1.0)
+    }
+
+    fn mul(self, other: Self) -> Self {
+        self.corners(other, |a, b| a * b).ulps(1.0)
+    }
+
+    fn div(self, other: Self) -> Self {
+        if other.low <= 0.0 && other.high >= 0.0 {
+            return Self { low: f64::NEG_INFINITY, high: f64::INFINITY, ..self };
+        }
+        self.corners(other, |a, b| a / b).ulps(2.5)
+    }
+
+    fn map(self, function: impl Fn(f64) -> f64) -> Self {
+        self.corners(self, |a, _| function(a))
+    }
+
+    fn sqrt(self) -> Self {
+        // 2 units of the inverse and 2.5 of the division.
+        let result = Self { low: self.low.max(0.0), ..self }.map(f64::sqrt).ulps(5.0);
+        Self { low: result.low.max(0.0), ..result }
+    }
+
+    fn exp(self, function: impl Fn(f64) -> f64) -> Self {
+        let greatest = self.low.abs().max(self.high.abs());
+        self.map(function).ulps(if self.half { 1.0 } else { 3.0 } + 2.0 * greatest)
+    }
+
+    fn log(self, function: impl Fn(f64) -> f64) -> Self {
+        // Where some of it lies in [0.5, 2], more is allowed.
+        let result = self.map(function).ulps(3.0);
+        let near = self.low <= 2.0 && self.high >= 0.5;
+        if near { result.absolute(2_f64.powi(if self.half { -7 } else { -21 })) } else { result }
+    }
+
+    fn atan2(self, x: Self) -> Self {
+        self.corners(x, f64::atan2).ulps(if self.half { 5.0 } else { 4096.0 })
+    }
+
+    /// Whether Vulkan permits a result where this is what a formula may give and `exact` what it should.
+    fn permits(self, found: f64, exact: f64) -> bool {
+        let error = (exact - self.low).abs().max((exact - self.high).abs());
+        error.is_nan() || (found >= exact - error && found <= exact + error)
+    }
+}
+
+/// What a function's formula may give.
+fn permitted(op: Unary, x: f64, half: bool) -> Range {
+    let a = Range::of(x, half);
+    let [one, point_five] = [1.0, 0.5].map(|value| Range::of(value, half));
+    let trigonometric = 2_f64.powi(if half { -7 } else { -11 });
+    let hyperbolic = |sum: bool| {
+        let (up, down) = (a.exp(f64::exp), Range::of(-x, half).exp(f64::exp));
+        if sum { up.add(down).mul(point_five) } else { up.sub(down).mul(point_five) }
+    };
+    let cathetus = one.sub(a.mul(a)).sqrt();
+    match op {
+        Unary::Sqrt => a.sqrt(),
+        Unary::InverseSqrt => a.map(|x| 1.0 / x.sqrt()).ulps(2.0),
+        Unary::Exp => a.exp(f64::exp),
+        Unary::Exp2 => a.exp(f64::exp2),
+        Unary::Log => a.log(f64::ln),
+        Unary::Log2 => a.log(f64::log2),
+        Unary::Sin => a.map(f64::sin).absolute(trigonometric),
+        Unary::Cos => a.map(f64::cos).absolute(trigonometric),
+        Unary::Tan => a.map(f64::sin).absolute(trigonometric).div(a.map(f64::cos).absolute(trigonometric)),
+        Unary::Atan => a.map(f64::atan).ulps(if half { 5.0 } else { 4096.0 }),
+        Unary::Asin => a.atan2(cathetus),
+        Unary::Acos => cathetus.atan2(a),
+        Unary::Sinh => hyperbolic(false),
+        Unary::Cosh => hyperbolic(true),
+        Unary::Tanh => hyperbolic(false).div(hyperbolic(true)),
+        Unary::Asinh => a.add(a.mul(a).add(one).sqrt()).log(f64::ln),
+        Unary::Acosh => a.add(a.mul(a).sub(one).sqrt()).log(f64::ln),
+        Unary::Atanh => one.add(a).div(one.sub(a)).log(f64::ln).mul(point_five),
+        _ => unreachable!("not a function"),
+    }
+}
+
+fn exact(op: Unary, x: f64) -> f64 {
+    match op {
+        Unary::Sqrt => x.sqrt(),
+        Unary::InverseSqrt => 1.0 / x.sqrt(),
+        Unary::Exp => x.exp(),
+        Unary::Exp2 => x.exp2(),
+        Unary::Log => x.ln(),
+        Unary::Log2 => x.log2(),
+        Unary::Sin => x.sin(),
+        Unary::Cos => x.cos(),
+        Unary::Tan => x.tan(),
+        Unary::Atan => x.atan(),
+        Unary::Asin => x.asin(),
+        Unary::Acos => x.acos(),
+        Unary::Sinh => x.sinh(),
+        Unary::Cosh => x.cosh(),
+        Unary::Tanh => x.tanh(),
+        Unary::Asinh => x.asinh(),
+        Unary::Acosh => x.acosh(),
+        Unary::Atanh => x.atanh(),
+        _ => unreachable!("not a function"),
+    }
+}
+
+/// A float of a width near a double.
+fn encode(value: f64, half: bool) -> u64 {
+    let single = u64::from((value as f32).to_bits());
+    if half { convert(Convert::FToF(None), 32, 16, single, &FREE, &mut Plain) } else { single }
+}
+
+fn decode(bits: u64, half: bool) -> f64 {
+    let single = if half { convert(Convert::FToF(None), 16, 32, bits, &FREE, &mut Plain) } else { bits };
+    f32::from_bits(single as u32).into()
+}
+
+#[test]
+fn functions_are_off_by_what_vulkan_allows() {
+    let ops = [
+        (Unary::Sqrt, 1e-3, 1e4),
+        (Unary::InverseSqrt, 1e-3, 1e4),
+        (Unary::Exp, -8.0, 8.0),
+        (Unary::Exp2, -10.0, 12.0),
+        (Unary::Log, 1e-3, 1e4),
+        (Unary::Log2, 0.25, 4.0),
+        (Unary::Sin, -3.1, 3.1),
+        (Unary::Cos, -3.1, 3.1),
+        (Unary::Tan, -3.1, 3.1),
+        (Unary::Atan, -20.0, 20.0),
+        (Unary::Asin, -1.0, 1.0),
+        (Unary::Acos, -1.0, 1.0),
+        (Unary::Sinh, -8.0, 8.0),
+        (Unary::Cosh, -8.0, 8.0),
+        (Unary::Tanh, -8.0, 8.0),
+        (Unary::Asinh, -8.0, 8.0),
+        (Unary::Acosh, 1.01, 100.0),
+        (Unary::Atanh, -0.95, 0.95),
+    ];
+    let mut random = Seeded::new(24);
+    let mut choice = Seeded::new(25);
+    for half in [true, false] {
+        let width = if half { 16 } else { 32 };
+        for (op, low, high) in ops {
+            let mut differing = 0;
+            for _ in 0..1_000 {
+                let fraction = random.bits() as f64 / 2_f64.powi(64);
+                let bits = encode(low + (high - low) * fraction, half);
+                let x = decode(bits, half);
+                if domain::unary(op, width, bits) {
+                    continue;
+                }
+                let plain = unary(op, width, bits, &FREE, &mut Plain);
+                let range = permitted(op, x, half);
+                for _ in 0..8 {
+                    let found = unary(op, width, bits, &FREE, &mut choice);
+                    let value = decode(found, half);
+                    assert!(range.permits(value, exact(op, x)), "{op:?} {x} ({width}): {value} not in {range:?}");
+                    differing += u32::from(found != plain);
+                }
+            }
+            assert!(differing > 1_000, "{op:?} {width}: {differing} of 8000 differ");
+        }
+    }
+}
+
+#[test]
+fn powers_and_angles_are_off_by_what_vulkan_allows() {
+    let mut random = Seeded::new(26);
+    let mut choice = Seeded::new(27);
+    for half in [true, false] {
+        let width = if half { 16 } else { 32 };
+        let mut differing = [0; 2];
+        for _ in 0..2_000 {
+            let mut operand = |low: f64, high: f64| {
+                let bits = encode(low + (high - low) * (random.bits() as f64 / 2_f64.powi(64)), half);
+                (bits, decode(bits, half))
+            };
+            let ((base, x), (exponent, y)) = (operand(0.01, 8.0), operand(-3.0, 3.0));
+            let range = Range::of(y, half).mul(Range::of(x, half).log(f64::log2)).exp(f64::exp2);
+            let found = binary(Binary::Pow, width, base, exponent, &FREE, &mut choice);
+            let value = decode(found, half);
+            assert!(range.permits(value, x.powf(y)), "{x} to the {y}: {value} not in {range:?}");
+            differing[0] += u32::from(found != binary(Binary::Pow, width, base, exponent, &FREE, &mut Plain));
+
+            let ((opposite, y), (adjacent, x)) = (operand(-4.0, 4.0), operand(-4.0, 4.0));
+            let range = Range::of(y.atan2(x), half).ulps(if half { 5.0 } else { 4096.0 });
+            let found = binary(Binary::Atan2, width, opposite, adjacent, &FREE, &mut choice);
+            let value = decode(found, half);
+            assert!(range.permits(value, y.atan2(x)), "atan2 of {y} {x}: {value} not in {range:?}");
+            differing[1] += u32::from(found != binary(Binary::Atan2, width, opposite, adjacent, &FREE, &mut Plain));
+        }
+        assert!(differing.iter().all(|count| *count > 400), "{differing:?}");
+    }
+}
+
+#[test]
+fn remainders_jump_where_the_quotient_is_whole() {
+    let single = |value: f32| u64::from(value.to_bits());
+    let mut choice = Seeded::new(28);
+    let mut of = |op, a, b| -> Vec<f32> {
+        let found: std::collections::BTreeSet<u64> =
+            (0..300).map(|_| binary(op, 32, single(a), single(b), &BOUND, &mut choice) & 0x7fff_ffff).collect();
+        found.into_iter().map(|bits| f32::from_bits(bits as u32)).collect()
+    };
+    // Vulkan's own example: "FMod(x,x) computing x rather than 0". 7 / 7 may come out just below 1.
+    assert_eq!(of(Binary::FMod, 7.0, 7.0), [0.0, 7.0]);
+    assert_eq!(of(Binary::FRem, 7.0, 7.0), [0.0, 7.0]);
+    // Far from a whole quotient nothing jumps.
+    assert_eq!(of(Binary::FRem, 7.5, 7.0), [0.5]);
+}
+
+#[test]
+fn roots_of_doubles_are_off_by_a_few_units() {
+    let mut sample = samples::<Double>(29);
+    let mut choice = Seeded::new(30);
+    let mut greatest = 0.0_f64;
+    for _ in 0..4_000 {
+        let a = sample() & (u64::MAX >> 1);
+        let x = f64::from_bits(a);
+        if !x.is_normal() {
+            continue;
+        }
+        let root = f64::from_bits(unary(Unary::Sqrt, 64, a, &BOUND, &mut choice));
+        let off = (root - x.sqrt()).abs() / (x.sqrt() * f64::EPSILON);
+        // 2 units of the inverse root, 2.5 of the division, a half of ours, and units differ in size by 2 at most.
+        assert!(off <= 5.0, "{x}: {root}, off by {off}");
+        greatest = greatest.max(off);
+    }
+    assert!(greatest > 1.5, "{greatest}");
+}
+
+#[test]
+fn mixes_and_steps_stay_near() {
+    let mut random = Seeded::new(31);
+    let mut choice = Seeded::new(32);
+    let (mut mixes, mut steps) = (0, 0);
+    for _ in 0..2_000 {
+        let mut operand = || {
+            let value = (random.bits() as f64 / 2_f64.powi(64)) as f32;
+            (u64::from(value.to_bits()), f64::from(value))
+        };
+        let [(x, vx), (y, vy), (a, va)] = [operand(), operand(), operand()];
+        let found = ternary(Ternary::FMix, 32, [x, y, a], &FREE, &mut choice);
+        let error = decode(found, false) - (vx * (1.0 - va) + vy * va);
+        // All intermediate values are below 1: each of four roundings is off by 2^-24 or, if directed, 2^-23.
+        assert!(error.abs() <= 4.0 * 2_f64.powi(-23), "{vx} {vy} {va}: off by {error}");
+        mixes += u32::from(found != ternary(Ternary::FMix, 32, [x, y, a], &FREE, &mut Plain));
+
+        let (low, high) = if vx < vy { (x, y) } else { (y, x) };
+        let (from, to) = (vx.min(vy), vx.max(vy));
+        if to - from < 0.01 {
+            continue;
+        }
+        let t = ((va - from) / (to - from)).clamp(0.0, 1.0);
+        let found = ternary(Ternary::SmoothStep, 32, [low, high, a], &FREE, &mut choice);
+        let error = decode(found, false) - t * t * (3.0 - 2.0 * t);
+        // The slope is 1.5 at most, and the ratio is off by 2^-23 / 0.01 in the worst case.
+        assert!(error.abs() <= 5e-5, "{from} {to} {va}: off by {error}");
+        steps += u32::from(found != ternary(Ternary::SmoothStep, 32, [low, high, a], &FREE, &mut Plain));
+    }
+    assert!(mixes > 400 && steps > 200, "{mixes} {steps}");
+}

@@ -1,0 +1,270 @@
+//! Undefined bits: no assignment of them changes a bit that is called defined, and what should be defined is.
+
+use super::super::undefined as mask_of;
+use super::*;
+
+/// All values of `bits` width whose bits are 0, 1 or undefined: value and mask. What stands in undefined bits varies.
+fn states(bits: u8) -> Vec<(u64, u64)> {
+    let mut filler = Seeded::new(7);
+    let all = 0..1_u64 << bits;
+    all.clone()
+        .flat_map(|u| all.clone().filter(move |a| a & u == 0).map(move |a| (a, u)))
+        .map(|(a, u)| (a | (filler.bits() & u), u))
+        .collect()
+}
+
+/// All values that a state may have.
+fn assignments((a, u): (u64, u64)) -> impl Iterator<Item = u64> + Clone {
+    // Counts through the submasks of `u`.
+    let mut next = Some(0_u64);
+    std::iter::from_fn(move || {
+        let current = next?;
+        next = (current != u).then(|| current.wrapping_sub(u) & u);
+        Some((a & !u) | current)
+    })
+}
+
+/// Checks a mask against the results of all assignments, `None` where undefined.
+fn check(undefined: u64, bits: u8, results: impl Iterator<Item = Option<u64>>, context: impl Fn() -> String) {
+    assert!(undefined <= mask(bits), "{}: mask {undefined:x} beyond the width", context());
+    let mut first = None;
+    for result in results {
+        match result {
+            None => assert_eq!(undefined, mask(bits), "{}: undefined result", context()),
+            Some(result) => {
+                let first = *first.get_or_insert(result);
+                assert_eq!(
+                    (result ^ first) & !undefined,
+                    0,
+                    "{}: {result:x} or {first:x}, mask {undefined:x}",
+                    context()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn unary_masks_are_sound() {
+    use Unary as U;
+    let ops =
+        [U::SNegate, U::Not, U::BitReverse, U::BitCount, U::SAbs, U::SSign, U::FindILsb, U::FindSMsb, U::FindUMsb];
+    for op in ops {
+        for bits in [1, 5, 8] {
+            for state in states(bits) {
+                let results = assignments(state).map(|a| Some(unary(op, bits, a, &FREE, &mut Plain)));
+                check(mask_of::unary(op, bits, state.0, state.1), bits, results, || {
+                    format!("{op:?} {bits} {state:x?}")
+                });
+            }
+        }
+    }
+    for state in states(1) {
+        let results = assignments(state).map(|a| Some(unary(U::LogicalNot, 1, a, &FREE, &mut Plain)));
+        check(mask_of::unary(U::LogicalNot, 1, state.0, state.1), 1, results, || format!("{state:x?}"));
+    }
+}
+
+#[test]
+fn binary_masks_are_sound() {
+    use Binary as B;
+    let ops = [
+        B::IAdd,
+        B::ISub,
+        B::IMul,
+        B::UDiv,
+        B::SDiv,
+        B::UMod,
+        B::SRem,
+        B::SMod,
+        B::ShiftLeftLogical,
+        B::ShiftRightLogical,
+        B::ShiftRightArithmetic,
+        B::BitwiseAnd,
+        B::BitwiseOr,
+        B::BitwiseXor,
+        B::IEqual,
+        B::INotEqual,
+        B::UGreaterThan,
+        B::UGreaterThanEqual,
+        B::ULessThan,
+        B::ULessThanEqual,
+        B::SGreaterThan,
+        B::SGreaterThanEqual,
+        B::SLessThan,
+        B::SLessThanEqual,
+        B::UMin,
+        B::UMax,
+        B::SMin,
+        B::SMax,
+    ];
+    for bits in [1, 4] {
+        let states = states(bits);
+        for op in ops {
+            for &x in &states {
+                for &y in &states {
+                    let results = assignments(x).flat_map(|a| assignments(y).map(move |b| (a, b))).map(|(a, b)| {
+                        (!domain::binary(op, bits, a, b)).then(|| binary(op, bits, a, b, &FREE, &mut Plain))
+                    });
+                    let undefined = mask_of::binary(op, bits, [x.0, y.0], [x.1, y.1]);
+                    check(undefined, op.result_bits(bits), results, || format!("{op:?} {bits} {x:x?} {y:x?}"));
+                }
+            }
+        }
+    }
+    for op in [B::LogicalAnd, B::LogicalOr] {
+        for x in states(1) {
+            for y in states(1) {
+                let results = assignments(x)
+                    .flat_map(|a| assignments(y).map(move |b| (a, b)))
+                    .map(|(a, b)| Some(binary(op, 1, a, b, &FREE, &mut Plain)));
+                check(mask_of::binary(op, 1, [x.0, y.0], [x.1, y.1]), 1, results, || format!("{op:?} {x:?} {y:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn ternary_masks_are_sound() {
+    let ops = [Ternary::Select, Ternary::UClamp, Ternary::SClamp, Ternary::BitFieldSExtract, Ternary::BitFieldUExtract];
+    let bits = 3;
+    let of_three = states(bits);
+    for op in ops {
+        let first = if op == Ternary::Select { states(1) } else { of_three.clone() };
+        for &x in &first {
+            for &y in &of_three {
+                for &z in &of_three {
+                    let results = assignments(x)
+                        .flat_map(|a| assignments(y).flat_map(move |b| assignments(z).map(move |c| [a, b, c])))
+                        .map(|all| {
+                            (!domain::ternary(op, bits, all)).then(|| ternary(op, bits, all, &FREE, &mut Plain))
+                        });
+                    let undefined = mask_of::ternary(op, bits, [x.0, y.0, z.0], [x.1, y.1, z.1]);
+                    check(undefined, bits, results, || format!("{op:?} {x:x?} {y:x?} {z:x?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wide_masks_are_sound() {
+    let bits = 4;
+    let states = states(bits);
+    for op in [Wide::IAddCarry, Wide::ISubBorrow, Wide::UMulExtended, Wide::SMulExtended] {
+        for &x in &states {
+            for &y in &states {
+                let undefined = mask_of::wide(op, bits, [x.0, y.0], [x.1, y.1]);
+                for (index, (undefined, width)) in undefined.into_iter().zip(op.result_bits(bits)).enumerate() {
+                    let results = assignments(x)
+                        .flat_map(|a| assignments(y).map(move |b| (a, b)))
+                        .map(|(a, b)| Some(wide(op, bits, a, b, &FREE, &mut Plain)[index]));
+                    check(undefined, width, results, || format!("{op:?} {x:x?} {y:x?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn insertion_masks_are_sound() {
+    let bits = 3;
+    let of_three = states(bits);
+    let of_two = states(2);
+    for &base in &of_three {
+        for &insert in &of_two {
+            for &offset in &of_two {
+                for &count in &of_two {
+                    let results = assignments(base)
+                        .flat_map(|a| assignments(insert).map(move |b| (a, b)))
+                        .flat_map(|(a, b)| assignments(offset).map(move |c| (a, b, c)))
+                        .flat_map(|(a, b, c)| assignments(count).map(move |d| (a, b, c, d)))
+                        .map(|(a, b, c, d)| {
+                            (!domain::bit_field(bits, c, d)).then(|| insert_bits(bits, a, b, c, d, &mut Plain))
+                        });
+                    let (values, masks) =
+                        ([base.0, insert.0, offset.0, count.0], [base.1, insert.1, offset.1, count.1]);
+                    let undefined = mask_of::insert_bits(bits, values, masks);
+                    check(undefined, bits, results, || format!("{values:x?} {masks:x?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn conversion_masks_are_sound() {
+    for (op, from, to) in [
+        (Convert::UToU, 3, 6),
+        (Convert::UToU, 6, 3),
+        (Convert::SToS, 3, 6),
+        (Convert::SToS, 6, 3),
+        (Convert::UToF, 6, 32),
+        (Convert::SToF, 6, 16),
+    ] {
+        for state in states(from) {
+            let results = assignments(state).map(|a| Some(convert(op, from, to, a, &FREE, &mut Plain)));
+            check(mask_of::convert(op, from, to, state.0, state.1), to, results, || format!("{op:?} {state:x?}"));
+        }
+    }
+}
+
+#[test]
+fn what_is_decided_is_defined() {
+    use Binary as B;
+    let of = |op, a, b, ua, ub| mask_of::binary(op, 32, [a, b], [ua, ub]);
+    // A byte that is masked out; a byte of an uninitialised word that is set; a byte that is shifted out.
+    assert_eq!(of(B::BitwiseAnd, 0x12, 0xff, 0xff00, 0), 0);
+    assert_eq!(of(B::BitwiseOr, 0x12, 0xff00, 0xff00, 0), 0);
+    assert_eq!(of(B::ShiftRightLogical, 0x1234, 8, 0xff, 0), 0);
+    assert_eq!(of(B::ShiftLeftLogical, 0x1234, 8, 0xff, 0), 0xff00);
+    assert_eq!(of(B::ShiftRightArithmetic, 0, 4, 0x8000_0000, 0), 0xf800_0000);
+    // Carries go up.
+    assert_eq!(of(B::IAdd, 0, 1, 0x100, 0), 0xffff_ff00);
+    assert_eq!(of(B::IMul, 3, 5, 0, 0x10), 0xffff_fff0);
+    // A defined difference decides.
+    assert_eq!(of(B::IEqual, 1, 2, 0xff00, 0), 0);
+    assert_eq!(of(B::ULessThan, 1, 0x1_0000, 0xff00, 0), 0);
+    assert_eq!(of(B::ULessThan, 5, 4, 0, 1), 0);
+    assert_eq!(of(B::SLessThan, 0x8000_0000, 0, 0xff00, 0), 0);
+    assert_eq!(of(B::UMin, 1, 0x1_0000, 0, 0xff00), 0);
+    // But all of a quotient or a float is in doubt.
+    assert_eq!(of(B::UDiv, 100, 3, 1, 0), 0xffff_ffff);
+    assert_eq!(of(B::FAdd, 0, 0, 1, 0), 0xffff_ffff);
+    assert_eq!(of(B::FOrdEqual, 0, 0, 1, 0), 1);
+    assert_eq!(mask_of::convert(Convert::FToF(None), 32, 16, 0, 1), 0xffff);
+    // Choices.
+    assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [0, 0, 0xff]), 0);
+    assert_eq!(mask_of::ternary(Ternary::Select, 32, [0, 5, 6], [0, 0, 0xf0]), 0xf0);
+    assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [1, 0, 0]), 3);
+    assert_eq!(mask_of::insert_bits(32, [0, 0, 8, 8], [0xffff_ffff, 0, 0, 0]), 0xffff_00ff);
+    assert_eq!(mask_of::unary(Unary::BitCount, 32, 0, 1), 63);
+    assert_eq!(mask_of::unary(Unary::UnpackSnorm8, 32, 0, 0xff00), 0);
+    assert_eq!(mask_of::wide(Wide::IAddCarry, 32, [1, 2], [0, 0]), [0, 0]);
+}
+
+#[test]
+fn undefined_operations_are_undefined() {
+    let of = |op, a: f32, b: f32| mask_of::binary(op, 32, [a.to_bits().into(), b.to_bits().into()], [0, 0]) != 0;
+    assert!(of(Binary::Pow, -1.0, 2.0) && of(Binary::Pow, 0.0, 0.0) && !of(Binary::Pow, 0.0, 1.0));
+    assert!(of(Binary::FRem, 1.0, -0.0) && of(Binary::FMod, 1.0, 0.0) && !of(Binary::FDiv, 1.0, 0.0));
+    assert!(of(Binary::Atan2, 0.0, -0.0) && !of(Binary::Atan2, 0.0, 1.0));
+    let of = |op, a: f32| mask_of::unary(op, 32, a.to_bits().into(), 0) != 0;
+    assert!(of(Unary::Sqrt, -1.0) && !of(Unary::Sqrt, -0.0) && of(Unary::InverseSqrt, 0.0) && of(Unary::Log2, 0.0));
+    assert!(of(Unary::Asin, 1.5) && !of(Unary::Asin, -1.0) && of(Unary::Acosh, 0.5) && of(Unary::Atanh, 1.0));
+    let ldexp = |a: f32, exponent: i32| {
+        mask_of::binary(Binary::Ldexp, 32, [a.to_bits().into(), (exponent as u32).into()], [0, 0]) != 0
+    };
+    assert!(!ldexp(1.0, 127) && ldexp(1.0, 128) && !ldexp(0.5, 128) && ldexp(0.0, 129) && !ldexp(1.0, i32::MIN));
+    assert!(!ldexp(f32::INFINITY, 1));
+    let clamp = |low: f32, high: f32| {
+        let operands = [0.0, low, high].map(|value| value.to_bits().into());
+        mask_of::ternary(Ternary::FClamp, 32, operands, [0; 3]) != 0
+    };
+    assert!(clamp(1.0, 0.0) && !clamp(1.0, 1.0));
+    assert_eq!(mask_of::wide(Wide::Frexp, 32, [f32::NAN.to_bits().into(), 0], [0, 0]), [0xffff_ffff; 2]);
+    assert_eq!(mask_of::binary(Binary::SDiv, 8, [0x80, 0xff], [0, 0]), 0xff);
+    assert_eq!(mask_of::binary(Binary::ShiftLeftLogical, 8, [1, 8], [0, 0]), 0xff);
+    assert_eq!(mask_of::convert(Convert::FToU, 32, 8, 256_f32.to_bits().into(), 0), 0xff);
+    assert_eq!(mask_of::convert(Convert::FToU, 32, 8, (-0.5_f32).to_bits().into(), 0), 0);
+}

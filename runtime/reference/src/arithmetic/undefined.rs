@@ -1,0 +1,169 @@
+//! Which bits of results are undefined (1), given the operands and which of their bits are.
+//!
+//! As precise as is worth it: a bit is called defined only if no choice of the undefined bits changes it. Operations on floats
+//! don't see bits but values: any undefined bit makes all of the result undefined. So do operands for which the result is
+//! undefined by the specification ([`super::domain`]).
+
+use super::{bits as bit, domain, mask, signed};
+use crate::code::{Binary, Convert, Ternary, Unary, Wide};
+
+/// All bits of a width if any is undefined.
+fn any(undefined: u64, bits: u8) -> u64 {
+    if undefined == 0 { 0 } else { mask(bits) }
+}
+
+/// The lowest undefined bit and all above: where carries go.
+fn upward(undefined: u64, bits: u8) -> u64 {
+    (undefined | undefined.wrapping_neg()) & mask(bits)
+}
+
+/// Of [`super::unary`].
+#[inline]
+pub fn unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
+    if domain::unary(op, bits, a) {
+        mask(op.result_bits(bits))
+    } else if ua == 0 {
+        0
+    } else {
+        through_unary(op, bits, a, ua)
+    }
+}
+
+fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
+    let defined_ones = a & !ua;
+    match op {
+        Unary::Not | Unary::LogicalNot => ua,
+        Unary::SNegate => upward(ua, bits),
+        Unary::BitReverse => bit::reverse(bits, ua),
+        // No count is greater than the width.
+        Unary::BitCount => u64::MAX >> u64::from(bits).leading_zeros() & mask(bits),
+        // A one below all that is undefined decides, or above.
+        Unary::FindILsb if defined_ones.trailing_zeros() < ua.trailing_zeros() => 0,
+        Unary::FindUMsb if defined_ones.leading_zeros() < ua.leading_zeros() => 0,
+        Unary::SAbs if signed(a | ua, bits) >= 0 => ua,
+        Unary::SAbs if signed(defined_ones, bits) < 0 => upward(ua, bits),
+        Unary::UnpackSnorm8 | Unary::UnpackUnorm8 => any(ua & 0xff, 32),
+        Unary::UnpackSnorm16 | Unary::UnpackUnorm16 => any(ua & 0xffff, 32),
+        _ => mask(op.result_bits(bits)),
+    }
+}
+
+/// Of [`super::binary`].
+#[inline]
+pub fn binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
+    if domain::binary(op, bits, a, b) {
+        mask(op.result_bits(bits))
+    } else if ua | ub == 0 {
+        0
+    } else {
+        through_binary(op, bits, [a, b], [ua, ub])
+    }
+}
+
+fn through_binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
+    use Binary as B;
+    let either = ua | ub;
+    // Flips the order of signed values to that of unsigned ones.
+    let sign = mask(bits) ^ (mask(bits) >> 1);
+    let decided = |less: Option<bool>| u64::from(less.is_none());
+    match op {
+        B::BitwiseXor => either,
+        // A defined 0, or 1, decides.
+        B::BitwiseAnd | B::LogicalAnd => either & (a | ua) & (b | ub),
+        B::BitwiseOr | B::LogicalOr => either & (!a | ua) & (!b | ub),
+        B::IAdd | B::ISub | B::IMul => upward(either, bits),
+        B::ShiftLeftLogical if ub == 0 => bit::shift_left(bits, ua, b),
+        B::ShiftRightLogical if ub == 0 => bit::shift_right(ua, b),
+        B::ShiftRightArithmetic if ub == 0 => bit::shift_right_arithmetic(bits, ua, b),
+        B::IEqual | B::INotEqual => u64::from((a ^ b) & !either == 0),
+        B::ULessThan | B::UGreaterThanEqual => decided(less([a, b], [ua, ub])),
+        B::UGreaterThan | B::ULessThanEqual => decided(less([b, a], [ub, ua])),
+        B::SLessThan | B::SGreaterThanEqual => decided(less([a ^ sign, b ^ sign], [ua, ub])),
+        B::SGreaterThan | B::SLessThanEqual => decided(less([b ^ sign, a ^ sign], [ub, ua])),
+        B::UMin => chosen(less([b, a], [ub, ua]), [b, a], [ub, ua]),
+        B::UMax => chosen(less([a, b], [ua, ub]), [b, a], [ub, ua]),
+        B::SMin => chosen(less([b ^ sign, a ^ sign], [ub, ua]), [b, a], [ub, ua]),
+        B::SMax => chosen(less([a ^ sign, b ^ sign], [ua, ub]), [b, a], [ub, ua]),
+        _ => mask(op.result_bits(bits)),
+    }
+}
+
+/// Whether the first is less than the second, if that doesn't depend on undefined bits.
+fn less([a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> Option<bool> {
+    if a | ua < b & !ub {
+        Some(true)
+    } else if a & !ua >= b | ub {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Of a choice between the first, if true, and the second; if that is undefined, only where they agree is not.
+fn chosen(first: Option<bool>, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
+    match first {
+        Some(true) => ua,
+        Some(false) => ub,
+        None => ua | ub | (a ^ b),
+    }
+}
+
+/// Of [`super::ternary`].
+#[inline]
+pub fn ternary(op: Ternary, bits: u8, a: [u64; 3], u: [u64; 3]) -> u64 {
+    if domain::ternary(op, bits, a) {
+        mask(bits)
+    } else if u == [0; 3] {
+        0
+    } else {
+        through_ternary(op, bits, a, u)
+    }
+}
+
+fn through_ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u64; 3]) -> u64 {
+    let clamp = |max: Binary, min: Binary, greater: u64| {
+        let raised = binary(max, bits, [a, b], [ua, ub]);
+        let limits = any(ub | uc, bits);
+        limits | binary(min, bits, [greater, c], [raised, uc])
+    };
+    match op {
+        Ternary::Select => chosen((ua == 0).then_some(a != 0), [b, c], [ub, uc]),
+        Ternary::UClamp => clamp(Binary::UMax, Binary::UMin, a.max(b)),
+        Ternary::SClamp => clamp(Binary::SMax, Binary::SMin, super::integer::max(bits, a, b)),
+        Ternary::BitFieldUExtract if ub | uc == 0 => bit::extract_unsigned(bits, ua, b, c),
+        Ternary::BitFieldSExtract if ub | uc == 0 => bit::extract_signed(bits, ua, b, c),
+        _ => any(ua | ub | uc, bits),
+    }
+}
+
+/// Of [`super::wide`].
+pub fn wide(op: Wide, bits: u8, [a, _]: [u64; 2], [ua, ub]: [u64; 2]) -> [u64; 2] {
+    let [first, second] = op.result_bits(bits);
+    if domain::wide(op, bits, a) {
+        return [mask(first), mask(second)];
+    }
+    match op {
+        Wide::IAddCarry | Wide::ISubBorrow | Wide::UMulExtended | Wide::SMulExtended => {
+            [upward(ua | ub, first), any(ua | ub, second)]
+        }
+        Wide::Modf | Wide::Frexp => [any(ua, first), any(ua, second)],
+    }
+}
+
+/// Of [`super::convert`].
+pub fn convert(op: Convert, from: u8, to: u8, a: u64, ua: u64) -> u64 {
+    match op {
+        Convert::UToU => ua & mask(to),
+        Convert::SToS => signed(ua, from) as u64 & mask(to),
+        _ if domain::convert(op, from, to, a) => mask(to),
+        _ => any(ua, to),
+    }
+}
+
+/// Of [`super::insert_bits`]: base, insert, offset, count.
+pub fn insert_bits(bits: u8, [_, _, offset, count]: [u64; 4], [base, insert, of_offset, of_count]: [u64; 4]) -> u64 {
+    if of_offset | of_count != 0 || domain::bit_field(bits, offset, count) {
+        return mask(bits);
+    }
+    bit::insert(bits, base, insert, offset, count)
+}

@@ -1,0 +1,410 @@
+//! Functions: their blocks in order, the edges between them with the moves that phis stand for, and calls.
+
+use rspirv::spirv::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::emit::Label;
+use super::flow::Flow;
+use super::group::waits_for_others;
+use super::layout::Scalar;
+use super::{Cells, Compiler, Result, Value, refuse};
+use crate::code::{Block, Inst, Loop, Slot, Switch};
+use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
+
+/// What callers need to know of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Callee {
+    /// Where it begins.
+    label: Label,
+    /// The registers of its parameters, one parameter after another.
+    parameters: Cells,
+    /// The registers that its result is left in.
+    result: Cells,
+    /// Whether it waits for other invocations anywhere, also in functions that it calls.
+    waits: bool,
+}
+
+/// A phi.
+struct Phi {
+    ty: u32,
+    result: Cells,
+    /// Values by the blocks that control comes from, by label.
+    incoming: FxHashMap<u32, u32>,
+}
+
+/// A function that is being compiled.
+struct Body<'m> {
+    function: &'m Function,
+    flow: Flow,
+    /// Blocks by their number in the function: their number in the code, and where they begin.
+    numbers: Vec<u32>,
+    labels: Vec<Label>,
+    phis: Vec<Vec<Phi>>,
+    /// Number of the first of its loops in the code.
+    first_loop: u32,
+    /// For each loop whether invocations wait for each other in it.
+    loop_waits: Vec<bool>,
+    callee: Callee,
+}
+
+impl<'m> Compiler<'m> {
+    /// Compiles a function without parameters and all that it calls. Returns where it begins.
+    pub(super) fn functions(&mut self, main: u32) -> Result<Label> {
+        let module = self.module;
+        let by_id: FxHashMap<u32, usize> =
+            module.functions.iter().enumerate().map(|(number, function)| (function.id, number)).collect();
+        let find =
+            |id: u32| by_id.get(&id).copied().ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is no function")));
+        let first = find(main)?;
+        if !module.functions[first].parameters.is_empty() {
+            return Err(refuse("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
+        }
+        // In the order in which they are met; each waits if it or one that it calls does.
+        let mut order = vec![first];
+        let mut met: FxHashSet<usize> = FxHashSet::from_iter([first]);
+        let mut callers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        let mut waiting = Vec::new();
+        let mut next = 0;
+        while let Some(&number) = order.get(next) {
+            next += 1;
+            let blocks = &module.functions[number].blocks;
+            for inst in blocks.iter().flat_map(|block| block.instructions.clone()).map(|at| module.instruction(at)) {
+                if inst.op == Op::FunctionCall {
+                    let callee = find(inst.operand(0)?)?;
+                    callers.entry(callee).or_default().push(number);
+                    if met.insert(callee) {
+                        order.push(callee);
+                    }
+                } else if waits_for_others(inst.op) {
+                    waiting.push(number);
+                }
+            }
+        }
+        let mut waits: FxHashSet<usize> = FxHashSet::default();
+        while let Some(number) = waiting.pop() {
+            if waits.insert(number) {
+                waiting.extend(callers.get(&number).into_iter().flatten());
+            }
+        }
+        for &number in &order {
+            let function = &module.functions[number];
+            let callee = self.callee(function, waits.contains(&number))?;
+            self.callees.insert(function.id, callee);
+        }
+        for (place, &number) in (0..).zip(&order) {
+            self.function(&module.functions[number], place)?;
+        }
+        Ok(self.callees.get(&main).map_or(0, |callee| callee.label))
+    }
+
+    /// Gives a function its registers.
+    fn callee(&mut self, function: &Function, waits: bool) -> Result<Callee> {
+        let mut parameters = Vec::new();
+        for &(id, ty) in &function.parameters {
+            let count = self.layouts.cells(ty)?;
+            let first = self.emit.fresh(count)?;
+            let cells: Cells = (first..first + count).collect();
+            parameters.extend_from_slice(&cells);
+            self.define(id, Value::Cells(cells))?;
+        }
+        let count = match self.module.get_type(function.result) {
+            Some(module::Type::Void) => 0,
+            _ => self.layouts.cells(function.result)?,
+        };
+        let first = self.emit.fresh(count)?;
+        let result = (first..first + count).collect();
+        Ok(Callee { label: self.emit.label(), parameters: parameters.into(), result, waits })
+    }
+
+    fn function(&mut self, function: &'m Function, number: u32) -> Result<()> {
+        let mut body = self.body(function, number)?;
+        for block in (0..function.blocks.len()).filter(|&block| body.flow.reached[block]) {
+            body.phis[block] = self.phis(&function.blocks[block])?;
+        }
+        for block in (0..function.blocks.len()).filter(|&block| body.flow.reached[block]) {
+            self.emit.bind(body.labels[block]);
+            self.emit.place.block = body.numbers[block];
+            self.code.blocks[body.numbers[block] as usize].start = self.emit.position(body.labels[block]);
+            self.emit.place.line = 0;
+            let source = &function.blocks[block];
+            for at in source.instructions.clone() {
+                self.instruction(&self.module.instruction(at))?;
+            }
+            let end = self.module.instruction(source.end);
+            for at in source.instructions.end..source.end {
+                self.line(&self.module.instruction(at))?;
+            }
+            self.emit.place.word = end.word;
+            self.terminator(&body, block, &end)?;
+        }
+        Ok(())
+    }
+
+    /// Analyses a function and gives numbers to its blocks and loops.
+    fn body(&mut self, function: &'m Function, number: u32) -> Result<Body<'m>> {
+        let Some(callee) = self.callees.get(&function.id).cloned() else {
+            return Err(refuse(rule::UNIVERSAL, format!("%{} is no function", function.id)));
+        };
+        let flow = Flow::new(function)?;
+        let first_loop = self.code.loops.len() as u32;
+        let mut numbers = vec![0; function.blocks.len()];
+        let reached = numbers.iter_mut().zip(&flow.reached).filter(|(_, reached)| **reached);
+        for (count, (number, _)) in (self.code.blocks.len() as u32..).zip(reached) {
+            *number = count;
+        }
+        let mut loop_waits = vec![false; flow.loops.len()];
+        for (block, source) in function.blocks.iter().enumerate().filter(|(block, _)| flow.reached[*block]) {
+            let mut forward = source.terminator.successors();
+            forward.retain(|&to| !flow.goes_back(block, to));
+            forward.sort_unstable();
+            forward.dedup();
+            self.code.blocks.push(Block {
+                start: 0,
+                loops: flow.around[block].iter().map(|&number| first_loop + number as u32).collect(),
+                forward: forward.into_iter().map(|to| numbers[to]).collect(),
+                function: number,
+            });
+            let mut instructions = source.instructions.clone().map(|at| self.module.instruction(at));
+            let waits = instructions.any(|inst| match inst.op {
+                Op::FunctionCall => {
+                    let callee = inst.operands.first().and_then(|id| self.callees.get(id));
+                    callee.is_some_and(|callee| callee.waits)
+                }
+                op => waits_for_others(op),
+            });
+            if waits {
+                flow.around[block].iter().for_each(|&number| loop_waits[number] = true);
+            }
+        }
+        self.code.loops.extend(flow.loops.iter().map(|found| Loop { header: numbers[found.header] }));
+        let mut labels: Vec<Label> = function.blocks.iter().map(|_| self.emit.label()).collect();
+        // Nothing in the function leads to its first block.
+        labels[0] = callee.label;
+        let phis = function.blocks.iter().map(|_| Vec::new()).collect();
+        Ok(Body { function, flow, numbers, labels, phis, first_loop, loop_waits, callee })
+    }
+
+    /// Gives registers to the phis of a block.
+    fn phis(&mut self, block: &module::Block) -> Result<Vec<Phi>> {
+        let mut phis = Vec::new();
+        for inst in block.instructions.clone().map(|at| self.module.instruction(at)) {
+            if inst.op != Op::Phi {
+                if is_line(inst.op) {
+                    continue;
+                }
+                break;
+            }
+            let count = self.layouts.cells(inst.ty)?;
+            let first = self.emit.fresh(count)?;
+            let result: Cells = (first..first + count).collect();
+            self.define(inst.id, Value::Cells(result.clone()))?;
+            let incoming = inst.operands.chunks_exact(2).map(|pair| (pair[1], pair[0])).collect();
+            phis.push(Phi { ty: inst.ty, result, incoming });
+        }
+        Ok(phis)
+    }
+
+    /// Notes the source line that an instruction says.
+    fn line(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        match inst.op {
+            Op::Line => {
+                let name = self.module.string(inst.operand(0)?).unwrap_or_default();
+                let files = &mut self.code.files;
+                let file = files.iter().position(|file| file == name).unwrap_or_else(|| {
+                    files.push(name.into());
+                    files.len() - 1
+                });
+                self.emit.place.file = file as u32;
+                self.emit.place.line = inst.operand(1)?;
+            }
+            Op::NoLine => self.emit.place.line = 0,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, inst: &Instruction<'m>) -> Result<()> {
+        if is_line(inst.op) {
+            return self.line(inst);
+        }
+        self.emit.place.word = inst.word;
+        match inst.op {
+            // Its registers have been given and are filled on the edges.
+            Op::Phi if self.values.contains_key(&inst.id) => {}
+            Op::FunctionCall => self.call(inst)?,
+            Op::ExtInst => self.extended(inst)?,
+            // A promise that helps compilers alone.
+            Op::AssumeTrueKHR => {}
+            _ => {
+                let known = self.memory_operation(inst)?
+                    || self.atomic(inst)?
+                    || self.group_operation(inst)?
+                    || self.pure(inst)?;
+                if !known {
+                    return Err(inst.refuse(rule::UNSUPPORTED, "the instruction"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let id = inst.operand(0)?;
+        let Some(callee) = self.callees.get(&id).cloned() else {
+            return Err(inst.refuse(rule::UNIVERSAL, "calls what is no function"));
+        };
+        let ty = self.definition(id)?.operand(1)?;
+        let Some(module::Type::Function { parameters, result }) = self.module.get_type(ty) else {
+            return Err(inst.refuse(rule::UNIVERSAL, "calls what is no function"));
+        };
+        let arguments = inst.rest(1);
+        if *result != inst.ty || arguments.len() != parameters.len() {
+            return Err(inst.refuse(rule::UNIVERSAL, "does not fit the function that it calls"));
+        }
+        let mut targets = callee.parameters.iter();
+        for (&argument, &parameter) in arguments.iter().zip(parameters) {
+            if self.type_of(argument)? != parameter {
+                return Err(
+                    inst.refuse(rule::UNIVERSAL, "has arguments of other types than the function that it calls")
+                );
+            }
+            for (&a, &d) in self.cells(argument)?.iter().zip(targets.by_ref()) {
+                self.emit.emit(Inst::Move { d, a })?;
+            }
+        }
+        self.emit.emit(Inst::Call(callee.label))?;
+        if callee.result.is_empty() {
+            // Nothing can use it: a function without a result has type void.
+            return Ok(());
+        }
+        let first = self.copies(&callee.result)?;
+        self.result_at(inst, first)
+    }
+
+    fn terminator(&mut self, body: &Body<'m>, block: usize, inst: &Instruction<'_>) -> Result<()> {
+        match &body.function.blocks[block].terminator {
+            &Terminator::Branch(to) => self.follow(body, block, to)?,
+            &Terminator::Conditional { condition, yes, no } => {
+                if self.vector_of(condition)? != (Scalar::Bool, 1) {
+                    return Err(inst.refuse(rule::UNIVERSAL, "branches on what is no boolean"));
+                }
+                let condition = self.scalar(condition)?;
+                let mut detours = Vec::new();
+                let yes = self.edge(body, block, yes, &mut detours)?;
+                let no = self.edge(body, block, no, &mut detours)?;
+                self.emit.emit(Inst::Branch { condition, yes, no })?;
+                self.detours(body, block, detours)?;
+            }
+            Terminator::Switch { selector, default, cases } => {
+                let selector = self.scalar(*selector)?;
+                let mut detours = Vec::new();
+                let default = self.edge(body, block, *default, &mut detours)?;
+                let mut targets = Vec::with_capacity(cases.len());
+                for &(value, to) in cases {
+                    targets.push((value, self.edge(body, block, to, &mut detours)?));
+                }
+                self.emit.emit(Inst::Switch(self.code.switches.len() as u32))?;
+                self.code.switches.push(Switch { selector, cases: targets, default });
+                self.detours(body, block, detours)?;
+            }
+            Terminator::Return(value) => {
+                if let Some(value) = *value {
+                    if self.type_of(value)? != body.function.result {
+                        return Err(inst.refuse(rule::UNIVERSAL, "returns a value of another type"));
+                    }
+                    for (&a, &d) in self.cells(value)?.iter().zip(body.callee.result.iter()) {
+                        self.emit.emit(Inst::Move { d, a })?;
+                    }
+                }
+                self.emit.emit(Inst::Return)?;
+            }
+            Terminator::Unreachable => self.emit.emit(Inst::Unreachable)?,
+        }
+        Ok(())
+    }
+
+    /// Where a conditional branch goes: to the block at once, or by a detour where something is to be done on the way.
+    fn edge(&mut self, body: &Body<'m>, from: usize, to: usize, detours: &mut Vec<(Label, usize)>) -> Result<Label> {
+        if let Some(&(label, _)) = detours.iter().find(|detour| detour.1 == to) {
+            return Ok(label);
+        }
+        if body.phis[to].is_empty() && loop_step(body, from, to).is_none() {
+            return Ok(body.labels[to]);
+        }
+        let label = self.emit.label();
+        detours.push((label, to));
+        Ok(label)
+    }
+
+    fn detours(&mut self, body: &Body<'m>, from: usize, detours: Vec<(Label, usize)>) -> Result<()> {
+        for (label, to) in detours {
+            self.emit.bind(label);
+            self.follow(body, from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an edge: fills the phis of the block that it leads to, counts rounds, goes there.
+    fn follow(&mut self, body: &Body<'m>, from: usize, to: usize) -> Result<()> {
+        let label = body.function.blocks[from].label;
+        let mut moves = Vec::new();
+        for phi in &body.phis[to] {
+            let Some(&value) = phi.incoming.get(&label) else {
+                let message = format!("a phi of %{} lacks a value for %{label}", body.function.blocks[to].label);
+                return Err(refuse(rule::UNIVERSAL, message));
+            };
+            let cells = self.cells(value)?;
+            if self.type_of(value)? != phi.ty {
+                return Err(refuse(rule::UNIVERSAL, format!("a phi takes %{value}, which is of another type")));
+            }
+            moves.extend(phi.result.iter().copied().zip(cells.iter().copied()));
+        }
+        self.moves_at_once(moves)?;
+        if let Some(step) = loop_step(body, from, to) {
+            self.emit.emit(step)?;
+        }
+        self.emit.emit(Inst::Jump(body.labels[to]))
+    }
+
+    /// Moves registers (target, source) as if all sources were read before any target is written.
+    fn moves_at_once(&mut self, mut moves: Vec<(Slot, Slot)>) -> Result<()> {
+        moves.retain(|(d, a)| d != a);
+        let mut readers: FxHashMap<Slot, u32> = FxHashMap::default();
+        moves.iter().for_each(|&(_, a)| *readers.entry(a).or_default() += 1);
+        let mut sources: FxHashMap<Slot, Slot> = moves.iter().copied().collect();
+        let mut ready: Vec<Slot> = moves.iter().map(|&(d, _)| d).filter(|d| !readers.contains_key(d)).collect();
+        while let Some(d) = ready.pop() {
+            let Some(a) = sources.remove(&d) else { continue };
+            self.emit.emit(Inst::Move { d, a })?;
+            if let Some(count) = readers.get_mut(&a) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(a);
+                }
+            }
+        }
+        // What is left are cycles. One register of each is set aside, which frees its place.
+        for (d, _) in moves {
+            if !sources.contains_key(&d) {
+                continue;
+            }
+            let aside = self.emit.fresh(1)?;
+            self.emit.emit(Inst::Move { d: aside, a: d })?;
+            // Walk the cycle backwards: every register has one reader.
+            let mut at = d;
+            while let Some(a) = sources.remove(&at) {
+                let a_or_aside = if a == d { aside } else { a };
+                self.emit.emit(Inst::Move { d: at, a: a_or_aside })?;
+                at = a;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an edge means for the rounds of loops in which invocations wait for each other.
+fn loop_step(body: &Body<'_>, from: usize, to: usize) -> Option<Inst> {
+    let number = body.flow.headed[to].filter(|&number| body.loop_waits[number])?;
+    let index = body.first_loop + number as u32;
+    Some(if body.flow.goes_back(from, to) { Inst::NextRound(index) } else { Inst::EnterLoop(index) })
+}

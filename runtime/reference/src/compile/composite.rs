@@ -1,0 +1,237 @@
+//! Putting composites together and taking them apart: mostly a matter of naming registers.
+
+use rspirv::spirv::Op;
+
+use super::layout::Kind;
+use super::{Compiler, Result, Value};
+use crate::code::{Inst, Slot};
+use crate::module::{Instruction, rule};
+
+impl Compiler<'_> {
+    /// Compiles an instruction about composites, if it is one.
+    pub(super) fn composite_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
+        match inst.op {
+            Op::CompositeConstruct => self.composite(inst)?,
+            Op::CompositeExtract => self.extract(inst)?,
+            Op::CompositeInsert => self.insert(inst)?,
+            Op::VectorShuffle => self.shuffle(inst)?,
+            Op::VectorExtractDynamic => self.extract_dynamic(inst)?,
+            Op::VectorInsertDynamic => self.insert_dynamic(inst)?,
+            Op::CopyObject | Op::ExpectKHR => {
+                let id = inst.operand(0)?;
+                let value = self.value(id)?;
+                if let Some(facts) = self.facts.get(&id).copied() {
+                    self.facts.insert(inst.id, facts);
+                }
+                if self.type_of(id)? != inst.ty {
+                    return Err(inst.refuse(rule::UNIVERSAL, "copies a value of another type"));
+                }
+                self.define(inst.id, value)?;
+            }
+            Op::CopyLogical => {
+                let id = inst.operand(0)?;
+                let scalars = |leaves: Vec<(u64, _)>| leaves.into_iter().map(|leaf| leaf.1).collect::<Vec<_>>();
+                let from = scalars(self.layouts.leaves(self.type_of(id)?, None)?);
+                if from != scalars(self.layouts.leaves(inst.ty, None)?) {
+                    return Err(inst.refuse(rule::UNIVERSAL, "copies a value of another shape"));
+                }
+                let cells = self.cells(id)?;
+                self.result(inst, cells)?;
+            }
+            Op::Undef => self.undefined(inst)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// A composite of its parts. Vectors may also be made of vectors.
+    pub(super) fn composite(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let wrong = || inst.refuse(rule::UNIVERSAL, "has parts that don't fit its type");
+        let parts = inst.operands;
+        match &self.layouts.get(inst.ty)?.kind {
+            &Kind::Vector { component, .. } => {
+                for &part in parts {
+                    if self.vector_of(part)?.0 != component {
+                        return Err(wrong());
+                    }
+                }
+            }
+            &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
+                if parts.len() != count as usize {
+                    return Err(wrong());
+                }
+                for &id in parts {
+                    if self.type_of(id)? != part {
+                        return Err(wrong());
+                    }
+                }
+            }
+            Kind::Struct(members) => {
+                if parts.len() != members.len() {
+                    return Err(wrong());
+                }
+                for (&part, member) in parts.iter().zip(members) {
+                    if self.type_of(part)? != member.ty {
+                        return Err(wrong());
+                    }
+                }
+            }
+            _ => return Err(wrong()),
+        }
+        // Before the registers are named: constituents may be large, and there may be many of them.
+        let mut cells = Vec::with_capacity(self.layouts.cells(inst.ty)? as usize);
+        for &part in parts {
+            cells.extend_from_slice(&self.cells(part)?);
+        }
+        self.result(inst, cells)
+    }
+
+    /// Follows literal indices into a composite: the type of the part and where its registers begin.
+    fn part(&self, inst: &Instruction<'_>, mut ty: u32, indices: &[u32]) -> Result<(u32, u32)> {
+        let mut start = 0;
+        for &index in indices {
+            let outside = || inst.refuse(rule::UNIVERSAL, format!("there is no part {index}"));
+            let (part, count, stride) = match &self.layouts.get(ty)?.kind {
+                // What is behind has no type by id, but there is nothing behind.
+                Kind::Vector { count, .. } => (self.module.get_type(ty).and_then(component).unwrap_or(0), *count, 1),
+                &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
+                    (part, count, self.layouts.cells(part)?)
+                }
+                Kind::Struct(members) => {
+                    let member = members.get(index as usize).ok_or_else(outside)?;
+                    start += member.cell;
+                    ty = member.ty;
+                    continue;
+                }
+                _ => return Err(outside()),
+            };
+            if index >= count {
+                return Err(outside());
+            }
+            start += index * stride;
+            ty = part;
+        }
+        Ok((ty, start))
+    }
+
+    fn extract(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let id = inst.operand(0)?;
+        let cells = self.cells(id)?;
+        let (ty, start) = self.part(inst, self.type_of(id)?, inst.rest(1))?;
+        let count = self.layouts.cells(ty)?;
+        // The value has all registers of its type, so the part's are among them.
+        let part = &cells[start as usize..(start + count) as usize];
+        if ty != inst.ty {
+            return Err(inst.refuse(rule::UNIVERSAL, "extracts a part of another type"));
+        }
+        self.result(inst, part)
+    }
+
+    fn insert(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (object, composite) = (inst.operand(0)?, inst.operand(1)?);
+        let mut cells = self.cells(composite)?.to_vec();
+        let (ty, start) = self.part(inst, self.type_of(composite)?, inst.rest(2))?;
+        let object_cells = self.cells(object)?;
+        if ty != self.type_of(object)? || self.type_of(composite)? != inst.ty {
+            return Err(inst.refuse(rule::UNIVERSAL, "inserts a part of another type"));
+        }
+        cells[start as usize..start as usize + object_cells.len()].copy_from_slice(&object_cells);
+        self.result(inst, cells)
+    }
+
+    fn shuffle(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (a, b) = (inst.operand(0)?, inst.operand(1)?);
+        let (scalar, _) = self.layouts.vector(inst.ty)?;
+        if self.vector_of(a)?.0 != scalar || self.vector_of(b)?.0 != scalar {
+            return Err(inst.refuse(rule::UNIVERSAL, "shuffles vectors of other components"));
+        }
+        let both = [self.cells(a)?, self.cells(b)?].concat();
+        let mut cells = Vec::new();
+        for &index in inst.rest(2) {
+            cells.push(match both.get(index as usize) {
+                Some(&slot) => slot,
+                None if index == u32::MAX => {
+                    let d = self.emit.fresh(1)?;
+                    self.emit.emit(Inst::Undef { bits: scalar.bits(), d, count: 1 })?;
+                    d
+                }
+                None => return Err(inst.refuse(rule::UNIVERSAL, format!("there is no component {index}"))),
+            });
+        }
+        self.result(inst, cells)
+    }
+
+    fn extract_dynamic(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let id = inst.operand(0)?;
+        let (scalar, count) = self.vector_of(id)?;
+        if self.layouts.vector(inst.ty)? != (scalar, 1) {
+            return Err(inst.refuse(rule::UNIVERSAL, "extracts a component of another type"));
+        }
+        self.expect(inst, 1, super::Scalar::is_int)?;
+        let cells = self.cells(id)?;
+        let index = self.scalar(inst.operand(1)?)?;
+        let d = self.pick(&cells, scalar.bits(), index, count)?;
+        self.result(inst, [d])
+    }
+
+    /// One of some registers, by an index that is computed.
+    pub(super) fn pick(&mut self, cells: &[Slot], bits: u8, index: Slot, count: u32) -> Result<Slot> {
+        let constant = self.emit.constant_bits(index).and_then(|index| cells.get(usize::try_from(index).ok()?));
+        if let Some(&slot) = constant {
+            return Ok(slot);
+        }
+        let from = self.contiguous(cells)?;
+        let d = self.emit.fresh(1)?;
+        self.emit.emit(Inst::Extract { bits, d, from, index, count })?;
+        Ok(d)
+    }
+
+    fn insert_dynamic(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (vector, component) = (inst.operand(0)?, inst.operand(1)?);
+        let (scalar, count) = self.layouts.vector(inst.ty)?;
+        if self.vector_of(vector)? != (scalar, count) || self.vector_of(component)? != (scalar, 1) {
+            return Err(inst.refuse(rule::UNIVERSAL, "inserts a component of another type"));
+        }
+        self.expect(inst, 2, super::Scalar::is_int)?;
+        let cells = self.cells(vector)?;
+        let value = self.scalar(component)?;
+        let index = self.scalar(inst.operand(2)?)?;
+        let d = self.copies(&cells)?;
+        self.emit.emit(Inst::Insert { bits: scalar.bits(), d, value, index, count })?;
+        self.result_at(inst, d)
+    }
+
+    /// `OpUndef` in a function.
+    fn undefined(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let first = self.emit.fresh(self.layouts.cells(inst.ty)?)?;
+        self.make_undefined(inst.ty, first)?;
+        self.result_at(inst, first)
+    }
+
+    /// Fills the registers of a value with arbitrary bits.
+    pub(super) fn make_undefined(&mut self, ty: u32, mut d: Slot) -> Result<()> {
+        let leaves = self.layouts.leaves(ty, None)?;
+        for run in leaves.chunk_by(|a, b| a.1.bits() == b.1.bits()) {
+            let count = run.len() as u32;
+            self.emit.emit(Inst::Undef { bits: run[0].1.bits(), d, count })?;
+            d += count;
+        }
+        Ok(())
+    }
+
+    /// What a module-level `OpUndef` stands for: registers that are filled before the entry point begins.
+    pub(super) fn global_undefined(&mut self, inst: &Instruction<'_>) -> Result<Value> {
+        let count = self.layouts.cells(inst.ty)?;
+        let first = self.emit.fresh(count)?;
+        self.deferred.push(super::Deferred::Undefined { word: inst.word, ty: inst.ty, first });
+        Ok(Value::Cells((first..first + count).collect()))
+    }
+}
+
+/// The type of a vector's components.
+fn component(ty: &crate::module::Type) -> Option<u32> {
+    match ty {
+        crate::module::Type::Vector { component, .. } => Some(*component),
+        _ => None,
+    }
+}

@@ -1,0 +1,96 @@
+//! Types and constants of a module, with specialization constants given their values.
+
+use rspirv::spirv::{Decoration, Op};
+
+use super::layout::Scalar;
+use super::{Cells, Compiler, Result, Value};
+use crate::module::{Instruction, rule};
+
+impl Compiler<'_> {
+    /// Goes through everything outside of functions, in order.
+    pub(super) fn globals(&mut self, specialization: &[(u32, u64)]) -> Result<()> {
+        let module = self.module;
+        self.emit.folds = true;
+        for &index in &module.globals {
+            let inst = module.instruction(index);
+            self.emit.place.word = inst.word;
+            match inst.op {
+                // These come into being where they are first used.
+                Op::Variable | Op::Undef => {}
+                op if op.is_type() => self.declare_type(&inst)?,
+                Op::ConstantNull => {
+                    self.layouts.get(inst.ty)?;
+                    self.define(inst.id, Value::Null(inst.ty))?;
+                }
+                Op::ConstantTrue | Op::ConstantFalse => self.literal(&inst, u64::from(inst.op == Op::ConstantTrue))?,
+                Op::Constant => self.literal(&inst, number(&inst)?)?,
+                Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                    let default = u64::from(inst.op == Op::SpecConstantTrue);
+                    let bits = self.specialized(&inst, specialization).unwrap_or(default);
+                    self.literal(&inst, u64::from(bits != 0))?;
+                }
+                Op::SpecConstant => {
+                    let default = number(&inst)?;
+                    let bits = self.specialized(&inst, specialization).unwrap_or(default);
+                    self.literal(&inst, bits)?;
+                }
+                Op::ConstantComposite | Op::SpecConstantComposite => self.composite(&inst)?,
+                Op::SpecConstantOp => self.constant_operation(&inst)?,
+                _ => {}
+            }
+        }
+        self.emit.folds = false;
+        Ok(())
+    }
+
+    fn declare_type(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let length = match inst.op {
+            Op::TypeArray => {
+                let id = inst.operand(1)?;
+                let length = self.constant_operand(inst, id)?;
+                u32::try_from(length).map_err(|_| inst.refuse(rule::LIMITS, format!("{length} elements")))?
+            }
+            _ => 0,
+        };
+        self.layouts.declare(self.module, inst, |_| Ok(length))
+    }
+
+    fn specialized(&self, inst: &Instruction<'_>, specialization: &[(u32, u64)]) -> Option<u64> {
+        let id = self.module.decoration(inst.id, Decoration::SpecId)?;
+        specialization.iter().find(|entry| entry.0 == id).map(|entry| entry.1)
+    }
+
+    /// A constant of a scalar type. Narrow literals are sign-extended in their word; registers hold zeroes there.
+    fn literal(&mut self, inst: &Instruction<'_>, bits: u64) -> Result<()> {
+        let (scalar, count) = self.layouts.vector(inst.ty)?;
+        if count != 1 || matches!(scalar, Scalar::Pointer(_)) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has no number as its type"));
+        }
+        let slot = self.emit.constant(bits & (u64::MAX >> (64 - scalar.bits())));
+        self.result(inst, [slot])
+    }
+
+    /// A constant that other constants make up.
+    fn constant_operation(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let op = inst.operand(0)?;
+        let op = Op::from_u32(op).ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("unknown opcode {op}")))?;
+        let inner = Instruction { op, operands: inst.rest(1), ..*inst };
+        if inner.op == Op::SpecConstantOp || !self.pure(&inner)? {
+            return Err(inst.refuse(rule::UNIVERSAL, format!("Op{op:?} makes no constants")));
+        }
+        let cells: Cells = self.cells(inst.id)?;
+        if cells.iter().any(|&slot| self.emit.constant_bits(slot).is_none()) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has operands that are not constants"));
+        }
+        Ok(())
+    }
+}
+
+/// The literal of a constant.
+fn number(inst: &Instruction<'_>) -> Result<u64> {
+    match *inst.operands {
+        [low] => Ok(u64::from(low)),
+        [low, high] => Ok(u64::from(high) << 32 | u64::from(low)),
+        _ => Err(inst.refuse(rule::INSTRUCTION, "has no literal of one or two words")),
+    }
+}

@@ -1,0 +1,215 @@
+//! Collects instructions, registers, constants and jump targets, and at the end numbers them for good.
+
+use rustc_hash::FxHashMap;
+
+use super::refuse;
+use crate::arithmetic;
+use crate::code::{Code, FloatControls, Inst, Place, Slot};
+use crate::config::Plain;
+use crate::finding::Refusal;
+use crate::module::rule;
+
+/// Most instructions of an entry point.
+const INST_LIMIT: usize = 1 << 22;
+
+/// Most registers of an invocation, so that a workgroup's fit into the host's memory.
+const SLOT_LIMIT: u32 = 1 << 18;
+
+/// Marks slots of constants before they are numbered.
+const CONSTANT: Slot = 1 << 31;
+
+/// A place that instructions jump to. Until [`Emitter::finish`] instructions have it in place of a [`Pc`](crate::code::Pc).
+pub(super) type Label = u32;
+
+#[derive(Default)]
+pub(super) struct Emitter {
+    insts: Vec<Inst>,
+    places: Vec<Place>,
+    /// Where the instructions that are emitted next come from.
+    pub(super) place: Place,
+    slots: u32,
+    constants: Vec<u64>,
+    constant_slots: FxHashMap<u64, Slot>,
+    labels: Vec<u32>,
+    /// The last place that a label was bound to.
+    last_bound: Option<usize>,
+    /// Whether operations on constants are computed at once.
+    pub(super) folds: bool,
+}
+
+impl Emitter {
+    /// Adds an instruction.
+    pub(super) fn emit(&mut self, inst: Inst) -> Result<(), Refusal> {
+        if self.insts.len() >= INST_LIMIT {
+            return Err(refuse(rule::UNSUPPORTED, format!("more than {INST_LIMIT} instructions")));
+        }
+        self.insts.push(inst);
+        self.places.push(self.place);
+        Ok(())
+    }
+
+    /// New registers, one after another.
+    pub(super) fn fresh(&mut self, count: u32) -> Result<Slot, Refusal> {
+        let first = self.slots;
+        match first.checked_add(count) {
+            Some(slots) if slots <= SLOT_LIMIT => self.slots = slots,
+            _ => return Err(refuse(rule::UNSUPPORTED, format!("more than {SLOT_LIMIT} registers"))),
+        }
+        Ok(first)
+    }
+
+    /// The register of a constant.
+    pub(super) fn constant(&mut self, bits: u64) -> Slot {
+        // `constants` stays far below 2^31: each has an instruction or a word of the module behind it.
+        *self.constant_slots.entry(bits).or_insert_with(|| {
+            self.constants.push(bits);
+            CONSTANT | (self.constants.len() - 1) as u32
+        })
+    }
+
+    /// What a register holds, if it is a constant's.
+    pub(super) fn constant_bits(&self, slot: Slot) -> Option<u64> {
+        if slot & CONSTANT == 0 { None } else { self.constants.get((slot & !CONSTANT) as usize).copied() }
+    }
+
+    /// Emits an operation with one result, whose register it makes into the instruction's.
+    pub(super) fn compute(&mut self, inst: impl FnOnce(Slot) -> Inst) -> Result<Slot, Refusal> {
+        let d = self.slots;
+        let inst = inst(d);
+        if self.folds
+            && let Some(bits) = self.fold(&inst)
+        {
+            return Ok(self.constant(bits));
+        }
+        self.fresh(1)?;
+        self.emit(inst)?;
+        Ok(d)
+    }
+
+    fn fold(&self, inst: &Inst) -> Option<u64> {
+        let value = |slot| self.constant_bits(slot);
+        let floats = FloatControls::default();
+        Some(match *inst {
+            Inst::Unary { op, bits, a, .. } => arithmetic::unary(op, bits, value(a)?, &floats, &mut Plain),
+            Inst::Binary { op, bits, a, b, .. } => {
+                arithmetic::binary(op, bits, value(a)?, value(b)?, &floats, &mut Plain)
+            }
+            Inst::Ternary { op, bits, a, b, c, .. } => {
+                arithmetic::ternary(op, bits, [value(a)?, value(b)?, value(c)?], &floats, &mut Plain)
+            }
+            Inst::Convert { op, from, to, a, .. } => arithmetic::convert(op, from, to, value(a)?, &floats, &mut Plain),
+            _ => return None,
+        })
+    }
+
+    /// A new label.
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(u32::MAX);
+        (self.labels.len() - 1) as Label
+    }
+
+    /// Binds a label to what is emitted next. A jump to here just before is left out.
+    pub(super) fn bind(&mut self, label: Label) {
+        if self.last_bound != Some(self.insts.len()) && self.insts.last() == Some(&Inst::Jump(label)) {
+            self.insts.pop();
+            self.places.pop();
+        }
+        self.last_bound = Some(self.insts.len());
+        self.labels[label as usize] = self.insts.len() as u32;
+    }
+
+    /// Where a label is bound to.
+    pub(super) fn position(&self, label: Label) -> u32 {
+        self.labels[label as usize]
+    }
+
+    /// Numbers constants and registers and resolves labels, in all of `code`, to which it adds the instructions.
+    pub(super) fn finish(self, code: &mut Code) {
+        let Self { insts, places, slots, constants, labels, .. } = self;
+        code.insts = insts;
+        code.places = places;
+        let mut used = vec![false; constants.len()];
+        visit_slots(code, |slot| {
+            if *slot & CONSTANT != 0 {
+                used[(*slot & !CONSTANT) as usize] = true;
+            }
+        });
+        let mut numbers = vec![0; constants.len()];
+        for (index, bits) in constants.into_iter().enumerate() {
+            if used[index] {
+                numbers[index] = code.constants.len() as u32;
+                code.constants.push(bits);
+            }
+        }
+        let count = code.constants.len() as u32;
+        code.slots = count + slots;
+        visit_slots(code, |slot| {
+            *slot = if *slot & CONSTANT != 0 { numbers[(*slot & !CONSTANT) as usize] } else { *slot + count };
+        });
+        visit_targets(code, |target| *target = labels[*target as usize]);
+    }
+}
+
+/// Calls `f` for every register that instructions name.
+fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
+    for inst in &mut code.insts {
+        match inst {
+            Inst::Unary { d, a, .. } | Inst::Convert { d, a, .. } | Inst::Move { d, a } | Inst::Offset { d, a, .. } => {
+                [d, a].into_iter().for_each(&mut f);
+            }
+            Inst::Binary { d, a, b, .. } | Inst::Wide { d, a, b, .. } => [d, a, b].into_iter().for_each(&mut f),
+            Inst::Ternary { d, a, b, c, .. } => [d, a, b, c].into_iter().for_each(&mut f),
+            Inst::InsertBits { d, insert, offset, count, .. } => {
+                [d, insert, offset, count].into_iter().for_each(&mut f)
+            }
+            Inst::Extract { d, from, index, .. } => [d, from, index].into_iter().for_each(&mut f),
+            Inst::Insert { d, value, index, .. } => [d, value, index].into_iter().for_each(&mut f),
+            Inst::Index { d, a, index, .. } => [d, a, index].into_iter().for_each(&mut f),
+            Inst::Undef { d, .. }
+            | Inst::ArrayLength { d, .. }
+            | Inst::BindingAddress { d, .. }
+            | Inst::Builtin { d, .. }
+            | Inst::Clock { d } => f(d),
+            Inst::Access { pointer, .. } => f(pointer),
+            Inst::Load { d, pointer, .. } => [d, pointer].into_iter().for_each(&mut f),
+            Inst::Store { value, pointer, .. } => [value, pointer].into_iter().for_each(&mut f),
+            Inst::Branch { condition, .. } => f(condition),
+            Inst::Atomic(_)
+            | Inst::Group(_)
+            | Inst::Barrier(_)
+            | Inst::Fence(_)
+            | Inst::Jump(_)
+            | Inst::Switch(_)
+            | Inst::Call(_)
+            | Inst::Return
+            | Inst::Forget { .. }
+            | Inst::Unreachable
+            | Inst::EnterLoop(_)
+            | Inst::NextRound(_) => {}
+        }
+    }
+    for atomic in &mut code.atomics {
+        [&mut atomic.d, &mut atomic.pointer, &mut atomic.value, &mut atomic.comparator].into_iter().for_each(&mut f);
+    }
+    for group in &mut code.groups {
+        [&mut group.d, &mut group.value, &mut group.other].into_iter().for_each(&mut f);
+    }
+    for switch in &mut code.switches {
+        f(&mut switch.selector);
+    }
+}
+
+/// Calls `f` for every place that instructions may go to.
+fn visit_targets(code: &mut Code, mut f: impl FnMut(&mut Label)) {
+    for inst in &mut code.insts {
+        match inst {
+            Inst::Jump(target) | Inst::Call(target) => f(target),
+            Inst::Branch { yes, no, .. } => [yes, no].into_iter().for_each(&mut f),
+            _ => {}
+        }
+    }
+    for switch in &mut code.switches {
+        switch.cases.iter_mut().for_each(|case| f(&mut case.1));
+        f(&mut switch.default);
+    }
+}

@@ -1,0 +1,295 @@
+//! `GLSL.std.450`: scalar functions as operations of their own, the others made of those as the specification says.
+
+use rspirv::spirv::GlslStd450Op as Glsl;
+
+use super::layout::Scalar;
+use super::{Compiler, Result};
+use crate::code::{Binary, Inst, Slot, Ternary, Unary, Wide};
+use crate::module::{Instruction, rule};
+
+fn unary(function: Glsl) -> Option<Unary> {
+    Some(match function {
+        Glsl::Round => Unary::Round,
+        Glsl::RoundEven => Unary::RoundEven,
+        Glsl::Trunc => Unary::Trunc,
+        Glsl::FAbs => Unary::FAbs,
+        Glsl::SAbs => Unary::SAbs,
+        Glsl::FSign => Unary::FSign,
+        Glsl::SSign => Unary::SSign,
+        Glsl::Floor => Unary::Floor,
+        Glsl::Ceil => Unary::Ceil,
+        Glsl::Fract => Unary::Fract,
+        Glsl::Radians => Unary::Radians,
+        Glsl::Degrees => Unary::Degrees,
+        Glsl::Sin => Unary::Sin,
+        Glsl::Cos => Unary::Cos,
+        Glsl::Tan => Unary::Tan,
+        Glsl::Asin => Unary::Asin,
+        Glsl::Acos => Unary::Acos,
+        Glsl::Atan => Unary::Atan,
+        Glsl::Sinh => Unary::Sinh,
+        Glsl::Cosh => Unary::Cosh,
+        Glsl::Tanh => Unary::Tanh,
+        Glsl::Asinh => Unary::Asinh,
+        Glsl::Acosh => Unary::Acosh,
+        Glsl::Atanh => Unary::Atanh,
+        Glsl::Exp => Unary::Exp,
+        Glsl::Log => Unary::Log,
+        Glsl::Exp2 => Unary::Exp2,
+        Glsl::Log2 => Unary::Log2,
+        Glsl::Sqrt => Unary::Sqrt,
+        Glsl::InverseSqrt => Unary::InverseSqrt,
+        Glsl::FindILsb => Unary::FindILsb,
+        Glsl::FindSMsb => Unary::FindSMsb,
+        Glsl::FindUMsb => Unary::FindUMsb,
+        _ => return None,
+    })
+}
+
+fn binary(function: Glsl) -> Option<Binary> {
+    Some(match function {
+        Glsl::Atan2 => Binary::Atan2,
+        Glsl::Pow => Binary::Pow,
+        Glsl::Step => Binary::Step,
+        Glsl::FMin => Binary::FMin,
+        Glsl::UMin => Binary::UMin,
+        Glsl::SMin => Binary::SMin,
+        Glsl::FMax => Binary::FMax,
+        Glsl::UMax => Binary::UMax,
+        Glsl::SMax => Binary::SMax,
+        Glsl::NMin => Binary::NMin,
+        Glsl::NMax => Binary::NMax,
+        _ => return None,
+    })
+}
+
+fn ternary(function: Glsl) -> Option<Ternary> {
+    Some(match function {
+        Glsl::FClamp => Ternary::FClamp,
+        Glsl::UClamp => Ternary::UClamp,
+        Glsl::SClamp => Ternary::SClamp,
+        Glsl::NClamp => Ternary::NClamp,
+        Glsl::FMix => Ternary::FMix,
+        Glsl::SmoothStep => Ternary::SmoothStep,
+        Glsl::Fma => Ternary::Fma,
+        _ => return None,
+    })
+}
+
+impl Compiler<'_> {
+    /// Compiles an extended instruction.
+    pub(super) fn extended(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let set = inst.operand(0)?;
+        if self.module.is_debug_set(set) {
+            return Ok(());
+        }
+        if self.module.set_name(set) != Some("GLSL.std.450") {
+            return Err(inst.refuse(rule::UNSUPPORTED, "an instruction set other than GLSL.std.450"));
+        }
+        let number = inst.operand(1)?;
+        let inner = Instruction { operands: inst.rest(2), ..*inst };
+        let unknown = || inst.refuse(rule::UNSUPPORTED, format!("instruction {number} of GLSL.std.450"));
+        let function = Glsl::from_u32(number).ok_or_else(unknown)?;
+        if let Some(op) = unary(function) {
+            self.unary(&inner, op)
+        } else if let Some(op) = binary(function) {
+            self.binary(&inner, op)
+        } else if let Some(op) = ternary(function) {
+            self.ternary(&inner, op)
+        } else {
+            match function {
+                Glsl::Ldexp => self.ldexp(&inner),
+                Glsl::Modf | Glsl::ModfStruct => self.parts(&inner, Wide::Modf, function == Glsl::Modf),
+                Glsl::Frexp | Glsl::FrexpStruct => self.parts(&inner, Wide::Frexp, function == Glsl::Frexp),
+                Glsl::Length => self.length(&inner),
+                Glsl::Distance => self.distance(&inner),
+                Glsl::Normalize => self.normalize(&inner),
+                Glsl::Cross => self.cross(&inner),
+                Glsl::FaceForward => self.face_forward(&inner),
+                Glsl::Reflect => self.reflect(&inner),
+                Glsl::Refract => self.refract(&inner),
+                Glsl::Determinant => self.determinant(&inner),
+                Glsl::MatrixInverse => self.inverse(&inner),
+                _ if self.pack(&inner, function)? => Ok(()),
+                _ => Err(unknown()),
+            }
+        }
+    }
+
+    fn ldexp(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (scalar, _) = self.layouts.vector(inst.ty)?;
+        self.expect(inst, 0, |other| other == scalar && scalar.is_float())?;
+        self.expect(inst, 1, |exponent| exponent == Scalar::Int(32))?;
+        let bits = scalar.bits();
+        self.each(inst, 2, |d, [a, b, _]| Inst::Binary { op: Binary::Ldexp, bits, d, a, b })
+    }
+
+    /// `Modf` and `Frexp`, which store their second result, or have a struct of both.
+    fn parts(&mut self, inst: &Instruction<'_>, op: Wide, stores: bool) -> Result<()> {
+        let operand = inst.operand(0)?;
+        let (scalar, count) = self.vector_of(operand)?;
+        self.expect(inst, 0, Scalar::is_float)?;
+        let cells = self.cells(operand)?;
+        let both = self.wide_halves(op, scalar, &cells, None)?;
+        let (first, second) = both.split_at(count as usize);
+        let expected = if op == Wide::Frexp { Scalar::Int(32) } else { scalar };
+        let results = self.layouts.leaves(inst.ty, None)?.into_iter().map(|leaf| leaf.1);
+        let seconds = if stores { 0 } else { second.len() };
+        if !results.eq(first.iter().map(|_| scalar).chain(second[..seconds].iter().map(|_| expected))) {
+            return Err(inst.refuse(rule::UNIVERSAL, "has a result of another type"));
+        }
+        if !stores {
+            return self.result(inst, both);
+        }
+        let pointer = self.writable(inst, inst.operand(1)?)?;
+        if self.layouts.vector(pointer.pointee)? != (expected, count) {
+            return Err(inst.refuse(rule::UNIVERSAL, "stores to a pointer of another type"));
+        }
+        let access = self.plain_access();
+        let how = self.access_number(access)?;
+        let align = u32::from(expected.bytes());
+        self.store_cells(pointer.class, pointer.slot, pointer.pointee, pointer.facts.matrix, second, how, align)?;
+        self.result(inst, first)
+    }
+
+    /// The registers of operands that are vectors of floats of one width, and that width.
+    fn floats<const N: usize>(&mut self, inst: &Instruction<'_>) -> Result<(u8, [Vec<Slot>; N])> {
+        let (scalar, count) = self.vector_of(inst.operand(0)?)?;
+        self.expect_result(inst, scalar)?;
+        let mut all = std::array::from_fn(|_| Vec::new());
+        for (index, cells) in all.iter_mut().enumerate() {
+            let id = inst.operand(index)?;
+            if !scalar.is_float() || self.vector_of(id)? != (scalar, count) {
+                return Err(inst.refuse(rule::UNIVERSAL, "has operands of different types"));
+            }
+            *cells = self.cells(id)?.to_vec();
+        }
+        Ok((scalar.bits(), all))
+    }
+
+    pub(super) fn apply(&mut self, op: Binary, bits: u8, a: Slot, b: Slot) -> Result<Slot> {
+        self.emit.compute(|d| Inst::Binary { op, bits, d, a, b })
+    }
+
+    fn unary_of(&mut self, op: Unary, bits: u8, a: Slot) -> Result<Slot> {
+        self.emit.compute(|d| Inst::Unary { op, bits, d, a })
+    }
+
+    /// An operation on the components of vectors one by one.
+    fn map2(&mut self, op: Binary, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Vec<Slot>> {
+        a.iter().zip(b).map(|(&a, &b)| self.apply(op, bits, a, b)).collect()
+    }
+
+    /// An operation on the components of a vector, each with the same scalar.
+    pub(super) fn scale(&mut self, op: Binary, bits: u8, a: &[Slot], b: Slot) -> Result<Vec<Slot>> {
+        a.iter().map(|&a| self.apply(op, bits, a, b)).collect()
+    }
+
+    /// The sum of the products of components.
+    pub(super) fn dot(&mut self, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Slot> {
+        let products = self.map2(Binary::FMul, bits, a, b)?;
+        self.joined(Binary::FAdd, bits, &products)
+    }
+
+    fn length_of(&mut self, bits: u8, a: &[Slot]) -> Result<Slot> {
+        let square = self.dot(bits, a, a)?;
+        self.unary_of(Unary::Sqrt, bits, square)
+    }
+
+    fn length(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [a]) = self.floats(inst)?;
+        let length = self.length_of(bits, &a)?;
+        self.result(inst, [length])
+    }
+
+    fn distance(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [a, b]) = self.floats(inst)?;
+        let difference = self.map2(Binary::FSub, bits, &a, &b)?;
+        let length = self.length_of(bits, &difference)?;
+        self.result(inst, [length])
+    }
+
+    fn normalize(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [a]) = self.floats(inst)?;
+        let length = self.length_of(bits, &a)?;
+        let normal = self.scale(Binary::FDiv, bits, &a, length)?;
+        self.result(inst, normal)
+    }
+
+    fn cross(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [a, b]) = self.floats(inst)?;
+        let (&[ax, ay, az], &[bx, by, bz]) = (a.as_slice(), b.as_slice()) else {
+            return Err(inst.refuse(rule::UNIVERSAL, "is for vectors of three components"));
+        };
+        let left = self.map2(Binary::FMul, bits, &[ay, az, ax], &[bz, bx, by])?;
+        let right = self.map2(Binary::FMul, bits, &[by, bz, bx], &[az, ax, ay])?;
+        let product = self.map2(Binary::FSub, bits, &left, &right)?;
+        self.result(inst, product)
+    }
+
+    /// `FaceForward N I Nref`: N if the dot product of Nref and I is negative, else -N.
+    fn face_forward(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [normal, incident, reference]) = self.floats(inst)?;
+        let angle = self.dot(bits, &reference, &incident)?;
+        let zero = self.emit.constant(0);
+        let keeps = self.apply(Binary::FOrdLessThan, bits, angle, zero)?;
+        let mut result = Vec::new();
+        for a in normal {
+            let opposite = self.unary_of(Unary::FNegate, bits, a)?;
+            result.push(self.choose(bits, keeps, a, opposite)?);
+        }
+        self.result(inst, result)
+    }
+
+    fn choose(&mut self, bits: u8, a: Slot, b: Slot, c: Slot) -> Result<Slot> {
+        self.emit.compute(|d| Inst::Ternary { op: Ternary::Select, bits, d, a, b, c })
+    }
+
+    /// `Reflect I N`: I - 2 * dot(N, I) * N.
+    fn reflect(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [incident, normal]) = self.floats(inst)?;
+        let angle = self.dot(bits, &normal, &incident)?;
+        let twice = self.apply(Binary::FAdd, bits, angle, angle)?;
+        let along = self.scale(Binary::FMul, bits, &normal, twice)?;
+        let result = self.map2(Binary::FSub, bits, &incident, &along)?;
+        self.result(inst, result)
+    }
+
+    /// `Refract I N eta`: with k = 1 - eta² * (1 - dot(N, I)²), 0 if k is negative, else
+    /// eta * I - (eta * dot(N, I) + sqrt(k)) * N.
+    fn refract(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [incident, normal]) = self.floats(inst)?;
+        let eta = inst.operand(2)?;
+        if self.vector_of(eta)? != (Scalar::Float(bits), 1) {
+            return Err(inst.refuse(rule::UNSUPPORTED, "has an index of refraction of another width"));
+        }
+        let eta = self.scalar(eta)?;
+        let (zero, one) = (self.emit.constant(0), self.one(bits));
+        let angle = self.dot(bits, &normal, &incident)?;
+        let square = self.apply(Binary::FMul, bits, angle, angle)?;
+        let sine = self.apply(Binary::FSub, bits, one, square)?;
+        let eta_square = self.apply(Binary::FMul, bits, eta, eta)?;
+        let lost = self.apply(Binary::FMul, bits, eta_square, sine)?;
+        let k = self.apply(Binary::FSub, bits, one, lost)?;
+        let vanishes = self.apply(Binary::FOrdLessThan, bits, k, zero)?;
+        let root = self.unary_of(Unary::Sqrt, bits, k)?;
+        let along = self.apply(Binary::FMul, bits, eta, angle)?;
+        let factor = self.apply(Binary::FAdd, bits, along, root)?;
+        let scaled = self.scale(Binary::FMul, bits, &incident, eta)?;
+        let turned = self.scale(Binary::FMul, bits, &normal, factor)?;
+        let mut result = Vec::new();
+        for c in self.map2(Binary::FSub, bits, &scaled, &turned)? {
+            result.push(self.choose(bits, vanishes, zero, c)?);
+        }
+        self.result(inst, result)
+    }
+
+    /// 1 as a float of a width.
+    pub(super) fn one(&mut self, bits: u8) -> Slot {
+        self.emit.constant(match bits {
+            16 => 0x3c00,
+            32 => u64::from(1f32.to_bits()),
+            _ => 1f64.to_bits(),
+        })
+    }
+}

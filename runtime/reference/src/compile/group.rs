@@ -1,0 +1,189 @@
+//! Operations of a subgroup.
+
+use rspirv::spirv::{GroupOperation, Op};
+
+use super::layout::Scalar;
+use super::{Compiler, Result};
+use crate::code::{Group, GroupArithmetic, GroupOp, Inst, Scan, Scope, Slot};
+use crate::module::{Instruction, rule};
+
+/// How an operation's operands are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// A value, after the scope.
+    Value,
+    /// A value and a scalar, after the scope.
+    ValueAndScalar,
+    /// A group operation and a value, after the scope, and perhaps a cluster's size.
+    Scan,
+    /// Nothing but the scope.
+    Nothing,
+}
+
+/// Whether an operation waits for other invocations.
+pub(super) fn waits_for_others(op: Op) -> bool {
+    op == Op::ControlBarrier || plain(op).is_some() || scanned(op).is_some() || op == Op::GroupNonUniformQuadSwap
+}
+
+/// Operations that are not made of a scan, how their operands lie, and whether a scope comes first.
+fn plain(op: Op) -> Option<(GroupOp, Shape, bool)> {
+    use Shape::{Nothing, Value, ValueAndScalar};
+    Some(match op {
+        Op::GroupNonUniformElect => (GroupOp::Elect, Nothing, true),
+        Op::GroupNonUniformAll => (GroupOp::All, Value, true),
+        Op::GroupNonUniformAny => (GroupOp::Any, Value, true),
+        Op::GroupNonUniformAllEqual => (GroupOp::AllEqual { float: false }, Value, true),
+        Op::GroupNonUniformBroadcast => (GroupOp::Broadcast, ValueAndScalar, true),
+        Op::GroupNonUniformBroadcastFirst => (GroupOp::BroadcastFirst, Value, true),
+        Op::GroupNonUniformBallot => (GroupOp::Ballot, Value, true),
+        Op::GroupNonUniformInverseBallot => (GroupOp::InverseBallot, Value, true),
+        Op::GroupNonUniformBallotBitExtract => (GroupOp::BallotBitExtract, ValueAndScalar, true),
+        Op::GroupNonUniformBallotFindLSB => (GroupOp::BallotFindLsb, Value, true),
+        Op::GroupNonUniformBallotFindMSB => (GroupOp::BallotFindMsb, Value, true),
+        Op::GroupNonUniformShuffle => (GroupOp::Shuffle, ValueAndScalar, true),
+        Op::GroupNonUniformShuffleXor => (GroupOp::ShuffleXor, ValueAndScalar, true),
+        Op::GroupNonUniformShuffleUp => (GroupOp::ShuffleUp, ValueAndScalar, true),
+        Op::GroupNonUniformShuffleDown => (GroupOp::ShuffleDown, ValueAndScalar, true),
+        Op::GroupNonUniformRotateKHR => (GroupOp::Rotate { cluster: 0 }, ValueAndScalar, true),
+        Op::GroupNonUniformQuadBroadcast => (GroupOp::QuadBroadcast, ValueAndScalar, true),
+        Op::SubgroupBallotKHR => (GroupOp::Ballot, Value, false),
+        Op::SubgroupFirstInvocationKHR => (GroupOp::BroadcastFirst, Value, false),
+        Op::SubgroupReadInvocationKHR => (GroupOp::Shuffle, ValueAndScalar, false),
+        Op::SubgroupAllKHR => (GroupOp::All, Value, false),
+        Op::SubgroupAnyKHR => (GroupOp::Any, Value, false),
+        Op::SubgroupAllEqualKHR => (GroupOp::AllEqual { float: false }, Value, false),
+        _ => return None,
+    })
+}
+
+/// Operations that join values; `None` counts bits of a ballot.
+fn scanned(op: Op) -> Option<Option<GroupArithmetic>> {
+    Some(Some(match op {
+        Op::GroupNonUniformBallotBitCount => return Some(None),
+        Op::GroupNonUniformIAdd => GroupArithmetic::IAdd,
+        Op::GroupNonUniformFAdd => GroupArithmetic::FAdd,
+        Op::GroupNonUniformIMul => GroupArithmetic::IMul,
+        Op::GroupNonUniformFMul => GroupArithmetic::FMul,
+        Op::GroupNonUniformSMin => GroupArithmetic::SMin,
+        Op::GroupNonUniformUMin => GroupArithmetic::UMin,
+        Op::GroupNonUniformFMin => GroupArithmetic::FMin,
+        Op::GroupNonUniformSMax => GroupArithmetic::SMax,
+        Op::GroupNonUniformUMax => GroupArithmetic::UMax,
+        Op::GroupNonUniformFMax => GroupArithmetic::FMax,
+        Op::GroupNonUniformBitwiseAnd | Op::GroupNonUniformLogicalAnd => GroupArithmetic::And,
+        Op::GroupNonUniformBitwiseOr | Op::GroupNonUniformLogicalOr => GroupArithmetic::Or,
+        Op::GroupNonUniformBitwiseXor | Op::GroupNonUniformLogicalXor => GroupArithmetic::Xor,
+        _ => return None,
+    }))
+}
+
+impl Compiler<'_> {
+    /// Compiles an operation of a subgroup, if it is one.
+    pub(super) fn group_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
+        let (op, shape, scope_first) = match (plain(inst.op), scanned(inst.op)) {
+            (Some(plain), _) => plain,
+            (None, Some(arithmetic)) => (self.scan(inst, arithmetic)?, Shape::Scan, true),
+            (None, None) if inst.op == Op::GroupNonUniformQuadSwap => (self.quad_swap(inst)?, Shape::Value, true),
+            (None, None) => return Ok(false),
+        };
+        let mut first = 0;
+        if scope_first {
+            if self.scope(inst, inst.operand(0)?)? != Scope::Subgroup {
+                let rule = "VUID-StandaloneSpirv-None-04642";
+                return Err(inst.refuse(rule, "has a scope other than that of the subgroup"));
+            }
+            first = 1;
+        }
+        first += usize::from(shape == Shape::Scan);
+        let nothing = self.emit.constant(0);
+        let (mut value, mut other, mut scalar, mut components) = (nothing, nothing, Scalar::Bool, 1);
+        if shape != Shape::Nothing {
+            let id = inst.operand(first)?;
+            (scalar, components) = self.vector_of(id)?;
+            let cells = self.cells(id)?;
+            value = self.contiguous(&cells)?;
+        }
+        if shape == Shape::ValueAndScalar {
+            let id = inst.operand(first + 1)?;
+            if self.vector_of(id)? != (Scalar::Int(32), 1) {
+                return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no integer of 32 bits")));
+            }
+            other = self.scalar(id)?;
+        }
+        let op = match op {
+            GroupOp::AllEqual { .. } => GroupOp::AllEqual { float: scalar.is_float() },
+            GroupOp::Rotate { .. } => GroupOp::Rotate { cluster: self.cluster(inst, 3)?.unwrap_or(0) },
+            op => op,
+        };
+        self.check_shapes(inst, op, scalar, components)?;
+        let d: Slot = self.emit.fresh(self.layouts.cells(inst.ty)?)?;
+        self.emit.emit(Inst::Group(self.code.groups.len() as u32))?;
+        self.code.groups.push(Group { op, bits: scalar.bits(), components, d, value, other });
+        self.result_at(inst, d)?;
+        Ok(true)
+    }
+
+    /// What the interpreter relies on: operands and result of the right widths and counts.
+    fn check_shapes(&self, inst: &Instruction<'_>, op: GroupOp, scalar: Scalar, components: u32) -> Result<()> {
+        let result = self.layouts.vector(inst.ty)?;
+        let ballot = (Scalar::Int(32), 4);
+        let right = match op {
+            GroupOp::Elect => result == (Scalar::Bool, 1),
+            GroupOp::All | GroupOp::Any => result == (Scalar::Bool, 1) && (scalar, components) == result,
+            GroupOp::AllEqual { .. } => result == (Scalar::Bool, 1),
+            GroupOp::Ballot => result == ballot && (scalar, components) == (Scalar::Bool, 1),
+            GroupOp::InverseBallot | GroupOp::BallotBitExtract => {
+                result == (Scalar::Bool, 1) && (scalar, components) == ballot
+            }
+            GroupOp::BallotBitCount(_) | GroupOp::BallotFindLsb | GroupOp::BallotFindMsb => {
+                result == (Scalar::Int(32), 1) && (scalar, components) == ballot
+            }
+            GroupOp::Arithmetic(arithmetic, _) => {
+                let family = match arithmetic {
+                    GroupArithmetic::FAdd | GroupArithmetic::FMul | GroupArithmetic::FMin | GroupArithmetic::FMax => {
+                        scalar.is_float()
+                    }
+                    GroupArithmetic::And | GroupArithmetic::Or | GroupArithmetic::Xor => !scalar.is_float(),
+                    _ => scalar.is_int(),
+                };
+                family && result == (scalar, components)
+            }
+            _ => result == (scalar, components),
+        };
+        if right { Ok(()) } else { Err(inst.refuse(rule::UNIVERSAL, "has operands or a result of another shape")) }
+    }
+
+    fn scan(&mut self, inst: &Instruction<'_>, arithmetic: Option<GroupArithmetic>) -> Result<GroupOp> {
+        let scan = match GroupOperation::from_u32(inst.operand(1)?) {
+            Some(GroupOperation::Reduce) => Scan::Reduce,
+            Some(GroupOperation::InclusiveScan) => Scan::Inclusive,
+            Some(GroupOperation::ExclusiveScan) => Scan::Exclusive,
+            Some(GroupOperation::ClusteredReduce) if arithmetic.is_some() => {
+                let size = self.cluster(inst, 3)?;
+                Scan::Clustered(size.ok_or_else(|| inst.refuse(rule::INSTRUCTION, "lacks its cluster's size"))?)
+            }
+            _ => return Err(inst.refuse(rule::UNSUPPORTED, "the group operation")),
+        };
+        Ok(match arithmetic {
+            Some(arithmetic) => GroupOp::Arithmetic(arithmetic, scan),
+            None => GroupOp::BallotBitCount(scan),
+        })
+    }
+
+    /// The constant that says a cluster's size, if there is such an operand.
+    fn cluster(&mut self, inst: &Instruction<'_>, index: usize) -> Result<Option<u32>> {
+        let Some(&id) = inst.operands.get(index) else { return Ok(None) };
+        let size = self.constant_operand(inst, id)?;
+        match u32::try_from(size) {
+            Ok(size) if size.is_power_of_two() => Ok(Some(size)),
+            _ => Err(inst.refuse(rule::INSTRUCTION, format!("a cluster of {size} is no power of two"))),
+        }
+    }
+
+    fn quad_swap(&mut self, inst: &Instruction<'_>) -> Result<GroupOp> {
+        match self.constant_operand(inst, inst.operand(2)?)? {
+            direction @ 0..=2 => Ok(GroupOp::QuadSwap(direction as u8)),
+            direction => Err(inst.refuse(rule::INSTRUCTION, format!("unknown direction {direction}"))),
+        }
+    }
+}

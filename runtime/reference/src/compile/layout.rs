@@ -1,0 +1,340 @@
+//! Types with their constants specialised: how many registers a value takes, and how it lies in memory.
+//!
+//! Where a type has explicit offsets and strides these count. Others (variables of invocations and workgroups) are laid out
+//! by Vulkan's standard storage buffer layout, which is the most that a device may take for them.
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::FxHashMap;
+
+use super::{Result, refuse};
+use crate::module::{Instruction, Module, Type, rule};
+
+/// Most registers of one value.
+const CELL_LIMIT: u64 = 1 << 16;
+
+/// What one register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Bool,
+    Int(u8),
+    Float(u8),
+    Pointer(StorageClass),
+}
+
+impl Scalar {
+    /// Its width in a register.
+    pub(super) fn bits(self) -> u8 {
+        match self {
+            Self::Bool => 1,
+            Self::Int(bits) | Self::Float(bits) => bits,
+            Self::Pointer(_) => 64,
+        }
+    }
+
+    /// Its size in memory.
+    pub(super) fn bytes(self) -> u8 {
+        match self {
+            // As Vulkan counts them for limits.
+            Self::Bool => 4,
+            Self::Int(bits) | Self::Float(bits) => bits / 8,
+            Self::Pointer(_) => 8,
+        }
+    }
+
+    /// Whether it is an integer.
+    pub(super) fn is_int(self) -> bool {
+        matches!(self, Self::Int(_))
+    }
+
+    /// Whether it is a float.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::Float(_))
+    }
+}
+
+/// How a matrix lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MatrixLayout {
+    /// Bytes from column to column, or from row to row.
+    pub(super) stride: u32,
+    /// Whether rows lie together.
+    pub(super) row_major: bool,
+}
+
+/// A member of a struct.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) ty: u32,
+    /// Where it begins in memory.
+    pub(super) offset: u64,
+    /// Where it begins among the value's registers.
+    pub(super) cell: u32,
+    pub(super) matrix: Option<MatrixLayout>,
+}
+
+/// What a type is made of.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Scalar(Scalar),
+    Vector {
+        component: Scalar,
+        count: u32,
+    },
+    Matrix {
+        column: u32,
+        count: u32,
+    },
+    Array {
+        element: u32,
+        length: u32,
+        stride: u64,
+    },
+    RuntimeArray {
+        element: u32,
+        stride: u64,
+    },
+    Struct(Box<[Member]>),
+    /// Functions, void, images: no values.
+    Other,
+}
+
+/// A type.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) kind: Kind,
+    /// Registers of a value; `None` if there are no values of the type, or too large ones.
+    pub(super) cells: Option<u32>,
+    /// Bytes in memory. Those of runtime arrays are not counted.
+    pub(super) bytes: u64,
+    /// Alignment in the standard storage buffer layout.
+    align: u64,
+    /// The largest size of a scalar in it.
+    pub(super) scalar_align: u64,
+}
+
+/// The layouts of a module's types.
+#[derive(Default)]
+pub(super) struct Layouts(FxHashMap<u32, Layout>);
+
+impl Layouts {
+    /// The layout of a type.
+    pub(super) fn get(&self, ty: u32) -> Result<&Layout> {
+        self.0.get(&ty).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{ty} is no type")))
+    }
+
+    /// Registers of a value of a type.
+    pub(super) fn cells(&self, ty: u32) -> Result<u32> {
+        let cells = self.get(ty)?.cells;
+        cells.ok_or_else(|| refuse(rule::UNSUPPORTED, format!("values of type %{ty}: none, or too large")))
+    }
+
+    /// The scalar type and count of a scalar or vector.
+    pub(super) fn vector(&self, ty: u32) -> Result<(Scalar, u32)> {
+        match self.get(ty)?.kind {
+            Kind::Scalar(scalar) => Ok((scalar, 1)),
+            Kind::Vector { component, count } => Ok((component, count)),
+            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is neither scalar nor vector"))),
+        }
+    }
+
+    /// What the registers of a value hold and where each lies in memory.
+    pub(super) fn leaves(&self, ty: u32, matrix: Option<MatrixLayout>) -> Result<Vec<(u64, Scalar)>> {
+        let mut leaves = Vec::with_capacity(self.cells(ty)? as usize);
+        self.add_leaves(ty, 0, matrix, &mut leaves)?;
+        Ok(leaves)
+    }
+
+    // Types nest at most 255 deep, and `leaves` has seen that there are not too many.
+    fn add_leaves(
+        &self,
+        ty: u32,
+        base: u64,
+        matrix: Option<MatrixLayout>,
+        leaves: &mut Vec<(u64, Scalar)>,
+    ) -> Result<()> {
+        match &self.get(ty)?.kind {
+            Kind::Scalar(scalar) => leaves.push((base, *scalar)),
+            &Kind::Vector { component, count } => {
+                let stride = self.part_stride(ty, matrix)?;
+                leaves.extend((0..u64::from(count)).map(|index| (base.saturating_add(index * stride), component)));
+            }
+            &Kind::Matrix { column: element, count } | &Kind::Array { element, length: count, .. } => {
+                let stride = self.part_stride(ty, matrix)?;
+                for index in 0..u64::from(count) {
+                    let offset = index.saturating_mul(stride).saturating_add(base);
+                    self.add_leaves(element, offset, matrix, leaves)?;
+                }
+            }
+            Kind::Struct(members) => {
+                for member in members {
+                    self.add_leaves(member.ty, base.saturating_add(member.offset), member.matrix, leaves)?;
+                }
+            }
+            Kind::RuntimeArray { .. } | Kind::Other => {
+                return Err(refuse(rule::UNIVERSAL, format!("%{ty} has no values")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes from one component, column or element to the next.
+    pub(super) fn part_stride(&self, ty: u32, matrix: Option<MatrixLayout>) -> Result<u64> {
+        match self.get(ty)?.kind {
+            Kind::Vector { component, .. } => match matrix {
+                Some(MatrixLayout { stride, row_major: true }) => Ok(u64::from(stride)),
+                _ => Ok(u64::from(component.bytes())),
+            },
+            Kind::Matrix { column, .. } => {
+                let column = self.get(column)?;
+                match matrix {
+                    Some(MatrixLayout { row_major: true, .. }) => Ok(column.scalar_align),
+                    Some(MatrixLayout { stride, .. }) => Ok(u64::from(stride)),
+                    None => Ok(column.bytes.next_multiple_of(column.align)),
+                }
+            }
+            Kind::Array { stride, .. } | Kind::RuntimeArray { stride, .. } => Ok(stride),
+            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} has no parts to count"))),
+        }
+    }
+
+    /// Takes note of a type, whose parts have been noted. `length` gives the value of a constant.
+    pub(super) fn declare(
+        &mut self,
+        module: &Module,
+        inst: &Instruction<'_>,
+        length: impl FnOnce(u32) -> Result<u32>,
+    ) -> Result<()> {
+        let Some(ty) = module.get_type(inst.id) else { return Ok(()) };
+        let layout = match ty {
+            Type::Bool => scalar(Scalar::Bool),
+            Type::Int { bits } => scalar(Scalar::Int(*bits)),
+            Type::Float { bits } => scalar(Scalar::Float(*bits)),
+            Type::Pointer { class, .. } => scalar(Scalar::Pointer(*class)),
+            &Type::Vector { component, count } => {
+                let (component, _) = self.vector(component)?;
+                let bytes = u64::from(component.bytes());
+                Layout {
+                    kind: Kind::Vector { component, count },
+                    cells: Some(count),
+                    bytes: bytes * u64::from(count),
+                    align: bytes * u64::from(count.next_power_of_two()),
+                    scalar_align: bytes,
+                }
+            }
+            &Type::Matrix { column, count } => {
+                let part = self.get(column)?;
+                Layout {
+                    kind: Kind::Matrix { column, count },
+                    cells: times(part.cells, count),
+                    bytes: part.bytes.next_multiple_of(part.align) * u64::from(count),
+                    align: part.align,
+                    scalar_align: part.scalar_align,
+                }
+            }
+            &Type::Array { element, length: count } => {
+                let length = length(count)?;
+                if length == 0 {
+                    return Err(inst.refuse(rule::UNIVERSAL, "an array has at least one element"));
+                }
+                let part = self.get(element)?;
+                let stride = stride(module, inst, part)?;
+                Layout {
+                    kind: Kind::Array { element, length, stride },
+                    cells: times(part.cells, length),
+                    bytes: stride.saturating_mul(u64::from(length) - 1).saturating_add(part.bytes),
+                    align: part.align,
+                    scalar_align: part.scalar_align,
+                }
+            }
+            &Type::RuntimeArray { element } => {
+                let part = self.get(element)?;
+                let stride = stride(module, inst, part)?;
+                let (align, scalar_align) = (part.align, part.scalar_align);
+                Layout { kind: Kind::RuntimeArray { element, stride }, cells: None, bytes: 0, align, scalar_align }
+            }
+            Type::Struct { members } => self.record(module, inst, members)?,
+            Type::Void | Type::Function { .. } | Type::Opaque => {
+                Layout { kind: Kind::Other, cells: None, bytes: 0, align: 1, scalar_align: 1 }
+            }
+        };
+        self.0.insert(inst.id, layout);
+        Ok(())
+    }
+
+    fn record(&self, module: &Module, inst: &Instruction<'_>, types: &[u32]) -> Result<Layout> {
+        let mut members = Vec::with_capacity(types.len());
+        let (mut cells, mut bytes, mut align, mut scalar_align) = (Some(0u32), 0u64, 1u64, 1u64);
+        let mut explicit = false;
+        for (number, &ty) in (0..).zip(types) {
+            // A pointer announced ahead may be declared later.
+            let ahead = scalar(Scalar::Pointer(StorageClass::PhysicalStorageBuffer));
+            let part = self.0.get(&ty).unwrap_or(&ahead);
+            let decoration = |kind| module.member_decoration(inst.id, number, kind);
+            let offset = match decoration(Decoration::Offset) {
+                Some(offset) => {
+                    explicit = true;
+                    u64::from(offset)
+                }
+                None => bytes.checked_next_multiple_of(part.align).unwrap_or(u64::MAX),
+            };
+            let matrix = decoration(Decoration::MatrixStride)
+                .map(|stride| MatrixLayout { stride, row_major: decoration(Decoration::RowMajor).is_some() });
+            let strides = matrix.map_or(0, |matrix| u64::from(matrix.stride));
+            if explicit && (offset % part.scalar_align != 0 || strides % part.scalar_align != 0) {
+                return Err(inst.refuse(rule::OFFSETS, format!("member {number} is not aligned to its scalars")));
+            }
+            // Registers are counted up to the limit, so a member that is there begins within it.
+            members.push(Member { ty, offset, cell: cells.unwrap_or(0), matrix });
+            cells = cells.zip(part.cells).and_then(|(before, more)| limited(u64::from(before) + u64::from(more)));
+            bytes = bytes.max(offset.saturating_add(self.extent(part, matrix)?));
+            align = align.max(part.align);
+            scalar_align = scalar_align.max(part.scalar_align);
+        }
+        if !explicit {
+            bytes = bytes.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        }
+        Ok(Layout { kind: Kind::Struct(members.into()), cells, bytes, align, scalar_align })
+    }
+
+    /// Bytes of a member, whose matrices may have a stride of their own.
+    fn extent(&self, part: &Layout, matrix: Option<MatrixLayout>) -> Result<u64> {
+        let Some(matrix) = matrix else { return Ok(part.bytes) };
+        match part.kind {
+            Kind::Matrix { column, count } => {
+                let column = self.get(column)?;
+                let rows = u64::from(column.cells.unwrap_or(0));
+                let lines = if matrix.row_major { rows } else { u64::from(count) };
+                Ok(lines.saturating_mul(u64::from(matrix.stride)))
+            }
+            Kind::Array { element, length, stride } => {
+                let last = stride.saturating_mul(u64::from(length) - 1);
+                Ok(last.saturating_add(self.extent(self.get(element)?, Some(matrix))?))
+            }
+            _ => Ok(part.bytes),
+        }
+    }
+}
+
+fn scalar(scalar: Scalar) -> Layout {
+    let bytes = u64::from(scalar.bytes());
+    Layout { kind: Kind::Scalar(scalar), cells: Some(1), bytes, align: bytes, scalar_align: bytes }
+}
+
+fn limited(cells: u64) -> Option<u32> {
+    if cells <= CELL_LIMIT { u32::try_from(cells).ok() } else { None }
+}
+
+fn times(cells: Option<u32>, count: u32) -> Option<u32> {
+    limited(u64::from(cells?) * u64::from(count))
+}
+
+/// Bytes from one element of an array to the next.
+fn stride(module: &Module, array: &Instruction<'_>, element: &Layout) -> Result<u64> {
+    match module.decoration(array.id, Decoration::ArrayStride) {
+        Some(stride) if stride == 0 || u64::from(stride) % element.scalar_align != 0 => {
+            Err(array.refuse(rule::OFFSETS, format!("elements {stride} bytes apart are not aligned to their scalars")))
+        }
+        Some(stride) => Ok(u64::from(stride)),
+        None => Ok(element.bytes.checked_next_multiple_of(element.align).unwrap_or(u64::MAX).max(1)),
+    }
+}

@@ -1,0 +1,469 @@
+//! Pointers, loads and stores.
+
+use rspirv::spirv::{Decoration, MemoryAccess as Operands, Op, StorageClass};
+
+use super::layout::{Kind, MatrixLayout, Member, Scalar};
+use super::{Compiler, Component, Result, Value, refuse};
+use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Scope, Slot};
+use crate::module::{Instruction, rule};
+
+/// What is known of a pointer besides where it points to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PointerFacts {
+    /// The descriptor that it points into.
+    pub(super) binding: Option<u32>,
+    pub(super) coherent: bool,
+    pub(super) volatile: bool,
+    /// Whether the module promises not to write there.
+    pub(super) read_only: bool,
+    /// How matrices lie there, or the columns of one.
+    pub(super) matrix: Option<MatrixLayout>,
+}
+
+/// A pointer to memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    pub(super) class: Class,
+    pub(super) storage: StorageClass,
+    /// Its register.
+    pub(super) slot: Slot,
+    /// The type that it points to.
+    pub(super) pointee: u32,
+    pub(super) facts: PointerFacts,
+}
+
+/// The memory operands of an instruction.
+struct MemoryOperands {
+    access: MemoryAccess,
+    align: Option<u32>,
+    /// How many words they take.
+    words: usize,
+}
+
+/// The class of a storage class that is memory.
+pub(super) fn class_of(class: StorageClass) -> Option<Class> {
+    Some(match class {
+        StorageClass::PhysicalStorageBuffer | StorageClass::StorageBuffer | StorageClass::Uniform => Class::Device,
+        StorageClass::Workgroup => Class::Workgroup,
+        StorageClass::Function | StorageClass::Private => Class::Private,
+        StorageClass::PushConstant => Class::PushConstant,
+        _ => return None,
+    })
+}
+
+impl Compiler<'_> {
+    /// Compiles an instruction about memory, if it is one (atomics are apart).
+    pub(super) fn memory_operation(&mut self, inst: &Instruction<'_>) -> Result<bool> {
+        match inst.op {
+            Op::Variable => self.local_variable(inst)?,
+            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(inst, false)?,
+            Op::PtrAccessChain | Op::InBoundsPtrAccessChain => self.access_chain(inst, true)?,
+            Op::ArrayLength => self.array_length(inst)?,
+            Op::Load => self.load(inst)?,
+            Op::Store => self.store(inst)?,
+            Op::CopyMemory => self.copy_memory(inst)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The facts about a pointer: those it was derived with and its own decorations.
+    fn pointer_facts(&self, id: u32) -> PointerFacts {
+        let mut facts = self.facts.get(&id).copied().unwrap_or_default();
+        facts.coherent |= self.module.decoration(id, Decoration::Coherent).is_some();
+        facts.volatile |= self.module.decoration(id, Decoration::Volatile).is_some();
+        facts.read_only |= self.module.decoration(id, Decoration::NonWritable).is_some();
+        facts
+    }
+
+    /// An operand that points to memory.
+    pub(super) fn pointer(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Pointer> {
+        let (storage, pointee) = self.pointer_type(self.type_of(id)?)?;
+        let Some(class) = class_of(storage) else {
+            return Err(inst.refuse(rule::UNSUPPORTED, format!("a pointer to {storage:?}")));
+        };
+        Ok(Pointer { class, storage, slot: self.scalar(id)?, pointee, facts: self.pointer_facts(id) })
+    }
+
+    /// A pointer some bytes further.
+    pub(super) fn offset(&mut self, a: Slot, bytes: u64) -> Result<Slot> {
+        if bytes == 0 {
+            return Ok(a);
+        }
+        if let Some(base) = self.emit.constant_bits(a) {
+            return Ok(self.emit.constant(base.wrapping_add(bytes)));
+        }
+        match u32::try_from(bytes) {
+            Ok(offset) => self.emit.compute(|d| Inst::Offset { d, a, offset }),
+            Err(_) => {
+                let b = self.emit.constant(bytes);
+                self.emit.compute(|d| Inst::Binary { op: Binary::IAdd, bits: 64, d, a, b })
+            }
+        }
+    }
+
+    /// Bytes between elements that `OpPtrAccessChain` and the like count by.
+    pub(super) fn pointer_stride(&self, inst: &Instruction<'_>, ty: u32) -> Result<u64> {
+        if let Some(stride) = self.module.decoration(ty, Decoration::ArrayStride) {
+            return Ok(u64::from(stride));
+        }
+        let (_, pointee) = self.pointer_type(ty)?;
+        match self.layouts.get(pointee)?.bytes {
+            0 => Err(inst.refuse(rule::UNIVERSAL, "counts in elements of no size")),
+            bytes => Ok(bytes),
+        }
+    }
+
+    fn access_chain(&mut self, inst: &Instruction<'_>, by_element: bool) -> Result<()> {
+        let base = inst.operand(0)?;
+        if let Value::Input(builtin, component) = self.value(base)? {
+            return self.input_chain(inst, builtin, component);
+        }
+        let mut pointer = self.pointer(inst, base)?;
+        // Constant parts are added up and applied at once.
+        let mut constant = 0u64;
+        let mut indices = inst.rest(1);
+        if let (true, Some((&element, rest))) = (by_element, indices.split_first()) {
+            let stride = self.pointer_stride(inst, self.type_of(base)?)?;
+            self.step(inst, &mut pointer, &mut constant, element, stride, 0)?;
+            indices = rest;
+        }
+        for &index in indices {
+            let ty = pointer.pointee;
+            let layout = self.layouts.get(ty)?;
+            let (part, count) = match &layout.kind {
+                Kind::Struct(_) => {
+                    let number = self.scalar_constant(index)?.and_then(|number| u32::try_from(number).ok());
+                    let member = number.and_then(|number| Some((number, self.member(ty, number)?)));
+                    let Some((number, member)) = member else {
+                        return Err(inst.refuse(rule::UNIVERSAL, format!("%{index} is no member of a struct")));
+                    };
+                    constant = constant.saturating_add(member.offset);
+                    pointer.pointee = member.ty;
+                    let decorated = |kind| self.module.member_decoration(ty, number, kind).is_some();
+                    pointer.facts.coherent |= decorated(Decoration::Coherent);
+                    pointer.facts.volatile |= decorated(Decoration::Volatile);
+                    pointer.facts.read_only |= decorated(Decoration::NonWritable);
+                    pointer.facts.matrix = member.matrix;
+                    continue;
+                }
+                &Kind::Vector { count, .. } => (self.component_type(ty)?, count),
+                &Kind::Matrix { column, count } => (column, count),
+                &Kind::Array { element, length, .. } => (element, length),
+                &Kind::RuntimeArray { element, .. } => (element, 0),
+                Kind::Scalar(_) | Kind::Other => return Err(inst.refuse(rule::UNIVERSAL, "indexes what has no parts")),
+            };
+            let stride = self.layouts.part_stride(ty, pointer.facts.matrix)?;
+            self.step(inst, &mut pointer, &mut constant, index, stride, count)?;
+            pointer.pointee = part;
+        }
+        let (storage, pointee) = self.pointer_type(inst.ty)?;
+        if storage != pointer.storage || pointee != pointer.pointee {
+            return Err(inst.refuse(rule::UNIVERSAL, "results in a pointer of another type"));
+        }
+        let slot = self.offset(pointer.slot, constant)?;
+        self.facts.insert(inst.id, pointer.facts);
+        self.result(inst, [slot])
+    }
+
+    /// Moves a pointer on by an index. Elements of `count` 0 are not counted.
+    fn step(
+        &mut self,
+        inst: &Instruction<'_>,
+        pointer: &mut Pointer,
+        constant: &mut u64,
+        index: u32,
+        stride: u64,
+        count: u32,
+    ) -> Result<()> {
+        let (Scalar::Int(bits), 1) = self.vector_of(index)? else {
+            return Err(inst.refuse(rule::UNIVERSAL, format!("%{index} is no integer")));
+        };
+        let index = self.scalar(index)?;
+        if let Some(value) = self.emit.constant_bits(index) {
+            let positive = value >> (bits - 1) == 0;
+            if positive && (count == 0 || value < u64::from(count)) {
+                *constant = constant.saturating_add(value.saturating_mul(stride));
+                return Ok(());
+            }
+        }
+        let stride = u32::try_from(stride).map_err(|_| {
+            inst.refuse(rule::UNSUPPORTED, format!("elements of {stride} bytes, indexed by what is no constant"))
+        })?;
+        let a = pointer.slot;
+        pointer.slot = self.emit.compute(|d| Inst::Index { bits, d, a, index, stride, count })?;
+        Ok(())
+    }
+
+    /// The value of a scalar, if it is constant.
+    fn scalar_constant(&mut self, id: u32) -> Result<Option<u64>> {
+        let slot = self.scalar(id)?;
+        Ok(self.emit.constant_bits(slot))
+    }
+
+    /// A member of a struct by its number.
+    fn member(&self, ty: u32, number: u32) -> Option<Member> {
+        match &self.layouts.get(ty).ok()?.kind {
+            Kind::Struct(members) => members.get(number as usize).copied(),
+            _ => None,
+        }
+    }
+
+    fn component_type(&self, ty: u32) -> Result<u32> {
+        match self.module.get_type(ty) {
+            Some(&crate::module::Type::Vector { component, .. }) => Ok(component),
+            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is no vector"))),
+        }
+    }
+
+    fn input_chain(
+        &mut self,
+        inst: &Instruction<'_>,
+        builtin: crate::code::Builtin,
+        component: Component,
+    ) -> Result<()> {
+        let (Component::All, &[index]) = (component, inst.rest(1)) else {
+            return Err(inst.refuse(rule::UNIVERSAL, "indexes a component"));
+        };
+        let base = self.pointer_type(self.type_of(inst.operand(0)?)?)?;
+        let (scalar, count) = self.layouts.vector(base.1)?;
+        let (storage, pointee) = self.pointer_type(inst.ty)?;
+        if storage != StorageClass::Input || self.layouts.vector(pointee)? != (scalar, 1) {
+            return Err(inst.refuse(rule::UNIVERSAL, "results in a pointer of another type"));
+        }
+        let component = match self.scalar_constant(index)? {
+            Some(value) if value < u64::from(count) => Component::One(value as u8),
+            Some(_) => return Err(inst.refuse(rule::UNIVERSAL, "there is no such component")),
+            None => Component::Dynamic { index: self.scalar(index)?, count: count as u8 },
+        };
+        self.define(inst.id, Value::Input(builtin, component))
+    }
+
+    /// Loads from a built-in input.
+    fn load_input(
+        &mut self,
+        inst: &Instruction<'_>,
+        builtin: crate::code::Builtin,
+        component: Component,
+    ) -> Result<()> {
+        let (_, count) = self.layouts.vector(inst.ty)?;
+        let read =
+            |compiler: &mut Self, component: u8| compiler.emit.compute(|d| Inst::Builtin { builtin, component, d });
+        let cells = match component {
+            // Built-ins have at most 4 components.
+            Component::All => (0..count as u8).map(|component| read(self, component)).collect::<Result<Vec<_>>>()?,
+            Component::One(component) => vec![read(self, component)?],
+            Component::Dynamic { index, count } => {
+                let cells = (0..count).map(|component| read(self, component)).collect::<Result<Vec<_>>>()?;
+                vec![self.pick(&cells, 32, index, u32::from(count))?]
+            }
+        };
+        self.result(inst, cells)
+    }
+
+    fn array_length(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let pointer = self.pointer(inst, inst.operand(0)?)?;
+        let number = inst.operand(1)?;
+        let member = self.member(pointer.pointee, number);
+        let (Some(binding), Some(member)) = (pointer.facts.binding, member) else {
+            return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of what is no array of a buffer"));
+        };
+        let (Kind::RuntimeArray { stride, .. }, Ok(offset)) =
+            (&self.layouts.get(member.ty)?.kind, u32::try_from(member.offset))
+        else {
+            return Err(inst.refuse(rule::UNIVERSAL, "asks for the length of what is no runtime array"));
+        };
+        let stride = u32::try_from(*stride).map_err(|_| inst.refuse(rule::OFFSETS, "has too large elements"))?;
+        self.expect_result(inst, Scalar::Int(32))?;
+        let d = self.emit.fresh(1)?;
+        self.emit.emit(Inst::ArrayLength { d, binding, offset, stride })?;
+        self.result(inst, [d])
+    }
+
+    /// Reads the memory operands that begin at an operand. Scopes follow in the order of the bits.
+    fn memory_operands(
+        &mut self,
+        inst: &Instruction<'_>,
+        first: usize,
+        pointer: &Pointer,
+        write: bool,
+    ) -> Result<MemoryOperands> {
+        let bits = inst.operands.get(first).copied().unwrap_or(0);
+        let mask = Operands::from_bits(bits)
+            .ok_or_else(|| inst.refuse(rule::INSTRUCTION, format!("unknown memory operands {bits:#x}")))?;
+        let mut next = first + usize::from(inst.operands.len() > first);
+        let mut more = |present: bool| -> Result<Option<u32>> {
+            if !present {
+                return Ok(None);
+            }
+            next += 1;
+            inst.operand(next - 1).map(Some)
+        };
+        let align = more(mask.contains(Operands::ALIGNED))?;
+        let available = more(mask.contains(Operands::MAKE_POINTER_AVAILABLE))?;
+        let visible = more(mask.contains(Operands::MAKE_POINTER_VISIBLE))?;
+        let words = next - first;
+        let vulkan = self.module.has_vulkan_memory_model();
+        if (write && visible.is_some()) || (!write && available.is_some()) {
+            return Err(inst.refuse(rule::UNIVERSAL, "makes loads available or stores visible"));
+        }
+        let mut scope = |id: Option<u32>| id.map(|id| self.scope(inst, id)).transpose();
+        let access = MemoryAccess {
+            non_private: !vulkan || mask.contains(Operands::NON_PRIVATE_POINTER),
+            available: scope(available)?,
+            visible: scope(visible)?,
+            volatile: mask.contains(Operands::VOLATILE) || pointer.facts.volatile,
+            coherent: !vulkan && pointer.facts.coherent,
+        };
+        Ok(MemoryOperands { access, align, words })
+    }
+
+    /// How instructions without memory operands access memory.
+    pub(super) fn plain_access(&self) -> MemoryAccess {
+        MemoryAccess { non_private: !self.module.has_vulkan_memory_model(), ..MemoryAccess::default() }
+    }
+
+    /// The alignment that an access promises.
+    fn alignment(&self, inst: &Instruction<'_>, pointer: &Pointer, operands: &MemoryOperands) -> Result<u32> {
+        // Scalars have at most 8 bytes.
+        let scalars = self.layouts.get(pointer.pointee)?.scalar_align as u32;
+        if pointer.storage != StorageClass::PhysicalStorageBuffer {
+            return Ok(scalars);
+        }
+        match operands.align {
+            Some(align) if align.is_power_of_two() && align >= scalars => Ok(align),
+            Some(align) => {
+                Err(inst.refuse("VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314", format!("Aligned {align}")))
+            }
+            None => Err(inst.refuse("VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708", "has no Aligned operand")),
+        }
+    }
+
+    fn load(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let id = inst.operand(0)?;
+        if let Value::Input(builtin, component) = self.value(id)? {
+            return self.load_input(inst, builtin, component);
+        }
+        let pointer = self.pointer(inst, id)?;
+        if pointer.pointee != inst.ty {
+            return Err(inst.refuse(rule::UNIVERSAL, "loads another type than its pointer points to"));
+        }
+        let operands = self.memory_operands(inst, 1, &pointer, false)?;
+        let align = self.alignment(inst, &pointer, &operands)?;
+        let first = self.load_cells(&pointer, operands.access, align)?;
+        self.result_at(inst, first)
+    }
+
+    /// Loads a value into new registers.
+    fn load_cells(&mut self, pointer: &Pointer, access: MemoryAccess, align: u32) -> Result<Slot> {
+        let leaves = self.layouts.leaves(pointer.pointee, pointer.facts.matrix)?;
+        let how = self.access_number(access)?;
+        let class = pointer.class;
+        let first = self.emit.fresh(leaves.len() as u32)?;
+        self.access(class, pointer.slot, &leaves, align, false)?;
+        for (d, &(offset, scalar)) in (first..).zip(&leaves) {
+            let (pointer, offset) = (pointer.slot, small(offset)?);
+            let target = if scalar == Scalar::Bool { self.emit.fresh(1)? } else { d };
+            self.emit.emit(Inst::Load { class, bytes: scalar.bytes(), how, d: target, pointer, offset })?;
+            if scalar == Scalar::Bool {
+                // Uninitialised memory may hold anything, registers of booleans may not.
+                self.emit.emit(Inst::Convert { op: Convert::UToU, from: 32, to: 1, d, a: target })?;
+            }
+        }
+        Ok(first)
+    }
+
+    /// Announces an access to the leaves of a value.
+    fn access(&mut self, class: Class, pointer: Slot, leaves: &[(u64, Scalar)], align: u32, write: bool) -> Result<()> {
+        let end = leaves.iter().map(|(offset, scalar)| offset.saturating_add(u64::from(scalar.bytes()))).max();
+        let bytes = small(end.unwrap_or(0))?;
+        self.emit.emit(Inst::Access { class, pointer, bytes, align, write })
+    }
+
+    fn store(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let pointer = self.writable(inst, inst.operand(0)?)?;
+        let value = inst.operand(1)?;
+        if self.type_of(value)? != pointer.pointee {
+            return Err(inst.refuse(rule::UNIVERSAL, "stores another type than its pointer points to"));
+        }
+        let operands = self.memory_operands(inst, 2, &pointer, true)?;
+        let align = self.alignment(inst, &pointer, &operands)?;
+        let how = self.access_number(operands.access)?;
+        let cells = self.cells(value)?;
+        self.store_cells(pointer.class, pointer.slot, pointer.pointee, pointer.facts.matrix, &cells, how, align)
+    }
+
+    /// An operand that points to memory which may be written.
+    pub(super) fn writable(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Pointer> {
+        let pointer = self.pointer(inst, id)?;
+        if pointer.facts.read_only || pointer.class == Class::PushConstant {
+            return Err(inst.refuse("SPIR-V 3.20 Decoration, NonWritable", format!("writes to read-only %{id}")));
+        }
+        Ok(pointer)
+    }
+
+    /// Stores a value.
+    #[allow(clippy::too_many_arguments, reason = "a store is made of all of them")]
+    pub(super) fn store_cells(
+        &mut self,
+        class: Class,
+        pointer: Slot,
+        ty: u32,
+        matrix: Option<MatrixLayout>,
+        cells: &[Slot],
+        how: u16,
+        align: u32,
+    ) -> Result<()> {
+        let leaves = self.layouts.leaves(ty, matrix)?;
+        self.access(class, pointer, &leaves, align, true)?;
+        for (&value, &(offset, scalar)) in cells.iter().zip(&leaves) {
+            let (bytes, offset) = (scalar.bytes(), small(offset)?);
+            self.emit.emit(Inst::Store { class, bytes, how, value, pointer, offset })?;
+        }
+        Ok(())
+    }
+
+    fn copy_memory(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let to = self.writable(inst, inst.operand(0)?)?;
+        let from = self.pointer(inst, inst.operand(1)?)?;
+        if to.pointee != from.pointee {
+            return Err(inst.refuse(rule::UNIVERSAL, "copies between pointers of different types"));
+        }
+        let store = self.memory_operands(inst, 2, &to, true)?;
+        // One set of operands is for both sides, of two the first is for the target.
+        let second = if inst.operands.len() > 2 + store.words { 2 + store.words } else { 2 };
+        let load = self.memory_operands(inst, second, &from, false)?;
+        let load_align = self.alignment(inst, &from, &load)?;
+        let store_align = self.alignment(inst, &to, &store)?;
+        let first = self.load_cells(&from, load.access, load_align)?;
+        let how = self.access_number(store.access)?;
+        let cells: Vec<Slot> = (first..first + self.layouts.cells(to.pointee)?).collect();
+        self.store_cells(to.class, to.slot, to.pointee, to.facts.matrix, &cells, how, store_align)
+    }
+
+    /// An operand that says a scope. It must be a constant.
+    pub(super) fn scope(&mut self, inst: &Instruction<'_>, id: u32) -> Result<Scope> {
+        use rspirv::spirv::Scope as Spirv;
+        let number = self.constant_operand(inst, id)?;
+        let scope = u32::try_from(number).ok().and_then(Spirv::from_u32);
+        Ok(match scope {
+            Some(Spirv::Invocation) => Scope::Invocation,
+            Some(Spirv::Subgroup) => Scope::Subgroup,
+            Some(Spirv::Workgroup) => Scope::Workgroup,
+            Some(Spirv::QueueFamily) => Scope::Device,
+            Some(Spirv::Device) => {
+                self.need_device_scope(inst)?;
+                Scope::Device
+            }
+            _ => {
+                let rule = "VUID-StandaloneSpirv-None-04638";
+                return Err(inst.refuse(rule, format!("has scope {number}, which Vulkan does not have")));
+            }
+        })
+    }
+}
+
+/// Sizes of single accesses fit into 32 bits.
+fn small(bytes: u64) -> Result<u32> {
+    u32::try_from(bytes).map_err(|_| refuse(rule::OFFSETS, format!("an access of {bytes} bytes")))
+}

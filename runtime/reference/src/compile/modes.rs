@@ -1,0 +1,117 @@
+//! What an entry point declares of itself: the workgroup's size, float controls, reconvergence.
+
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode};
+
+use super::{Compiler, Result, refuse};
+use crate::code::Rounding;
+use crate::module::{EntryPoint, Mode, rule};
+
+impl Compiler<'_> {
+    /// Takes over the execution modes of an entry point.
+    pub(super) fn modes(&mut self, entry: &EntryPoint) -> Result<()> {
+        let mut size = None;
+        for mode in &entry.modes {
+            match ExecutionMode::from_u32(mode.mode) {
+                Some(ExecutionMode::LocalSize | ExecutionMode::LocalSizeId) => size = Some(self.local_size(mode)?),
+                Some(ExecutionMode::MaximallyReconvergesKHR) => self.code.convergence.maximal = true,
+                Some(ExecutionMode::SubgroupUniformControlFlowKHR) => self.code.convergence.subgroup_uniform = true,
+                Some(
+                    kind @ (ExecutionMode::DenormPreserve
+                    | ExecutionMode::DenormFlushToZero
+                    | ExecutionMode::SignedZeroInfNanPreserve
+                    | ExecutionMode::RoundingModeRTE
+                    | ExecutionMode::RoundingModeRTZ),
+                ) => self.float_control(kind, mode)?,
+                _ => {
+                    let message = format!("execution mode {} at word {}", mode.mode, mode.word);
+                    return Err(refuse(rule::UNSUPPORTED, message));
+                }
+            }
+        }
+        if let Some(constant) = self.size_constant()? {
+            size = Some(constant);
+        }
+        self.code.workgroup_size = size.ok_or_else(|| {
+            refuse(
+                "VUID-StandaloneSpirv-LocalSize-06426",
+                format!("`{}` does not say its workgroup's size", entry.name),
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Refuses a workgroup that is larger than the target's.
+    pub(super) fn check_limits(&self) -> Result<()> {
+        let size = self.code.workgroup_size;
+        let limits = &self.target.limits;
+        if size.contains(&0) {
+            return Err(refuse(rule::UNIVERSAL, format!("a workgroup of {size:?} has no invocations")));
+        }
+        if size.iter().zip(&limits.max_compute_work_group_size).any(|(size, limit)| size > limit) {
+            let limit = limits.max_compute_work_group_size;
+            return Err(refuse("maxComputeWorkGroupSize", format!("a workgroup of {size:?}, the limit is {limit:?}")));
+        }
+        let limit = limits.max_compute_work_group_invocations;
+        let all = size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
+        if all.is_none_or(|all| all > limit) {
+            let message = format!("a workgroup of {size:?}, the limit is {limit} invocations");
+            return Err(refuse("maxComputeWorkGroupInvocations", message));
+        }
+        Ok(())
+    }
+
+    fn local_size(&mut self, mode: &Mode) -> Result<[u32; 3]> {
+        let &[x, y, z] = mode.operands.as_slice() else {
+            return Err(refuse(rule::INSTRUCTION, format!("the local size at word {} has not 3 sizes", mode.word)));
+        };
+        if !mode.ids {
+            return Ok([x, y, z]);
+        }
+        let mut size = [0; 3];
+        for (size, id) in size.iter_mut().zip([x, y, z]) {
+            *size = self.constant_size(id)?;
+        }
+        Ok(size)
+    }
+
+    fn constant_size(&mut self, id: u32) -> Result<u32> {
+        let slot = self.scalar(id)?;
+        let bits = self.emit.constant_bits(slot).and_then(|bits| u32::try_from(bits).ok());
+        bits.ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is no constant that a size can be")))
+    }
+
+    /// The constant that is decorated as the workgroup's size, which overrides execution modes.
+    fn size_constant(&mut self) -> Result<Option<[u32; 3]>> {
+        let module = self.module;
+        let decorated = |id| module.decoration(id, Decoration::BuiltIn) == Some(BuiltIn::WorkgroupSize as u32);
+        let mut globals = module.globals.iter().map(|&index| module.instruction(index));
+        let Some(inst) = globals.find(|inst| inst.op != rspirv::spirv::Op::Variable && decorated(inst.id)) else {
+            return Ok(None);
+        };
+        let cells = self.cells(inst.id)?;
+        let sizes: Vec<u32> = cells
+            .iter()
+            .filter_map(|&slot| self.emit.constant_bits(slot).and_then(|bits| u32::try_from(bits).ok()))
+            .collect();
+        let sizes = <[u32; 3]>::try_from(sizes);
+        sizes.map(Some).map_err(|_| inst.refuse("VUID-WorkgroupSize-WorkgroupSize-04427", "is not three 32-bit sizes"))
+    }
+
+    fn float_control(&mut self, kind: ExecutionMode, mode: &Mode) -> Result<()> {
+        let index = match mode.operands.first() {
+            Some(16) => 0,
+            Some(32) => 1,
+            Some(64) => 2,
+            _ => return Err(refuse(rule::INSTRUCTION, format!("the float control at word {}: no width", mode.word))),
+        };
+        let control = &mut self.code.floats.0[index];
+        match kind {
+            ExecutionMode::DenormPreserve => control.denormals_kept = Some(true),
+            ExecutionMode::DenormFlushToZero => control.denormals_kept = Some(false),
+            ExecutionMode::RoundingModeRTE => control.rounding = Some(Rounding::NearestEven),
+            ExecutionMode::RoundingModeRTZ => control.rounding = Some(Rounding::Zero),
+            _ => control.signed_zero_inf_nan = true,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Which operations on registers instructions stand for, and what these work on.
+
+use rspirv::spirv::Op;
+
+use super::layout::Scalar;
+use crate::code::{Binary, Inst, Ternary, Unary, Wide};
+
+/// The operation of one operand that an instruction stands for.
+pub(super) fn unary(op: Op) -> Option<Unary> {
+    Some(match op {
+        Op::SNegate => Unary::SNegate,
+        Op::Not => Unary::Not,
+        Op::LogicalNot => Unary::LogicalNot,
+        Op::BitReverse => Unary::BitReverse,
+        Op::BitCount => Unary::BitCount,
+        Op::FNegate => Unary::FNegate,
+        Op::IsNan => Unary::IsNan,
+        Op::IsInf => Unary::IsInf,
+        Op::QuantizeToF16 => Unary::QuantizeToF16,
+        _ => return None,
+    })
+}
+
+/// The operation of two operands that an instruction stands for.
+pub(super) fn binary(op: Op) -> Option<Binary> {
+    Some(match op {
+        Op::IAdd => Binary::IAdd,
+        Op::ISub => Binary::ISub,
+        Op::IMul => Binary::IMul,
+        Op::UDiv => Binary::UDiv,
+        Op::SDiv => Binary::SDiv,
+        Op::UMod => Binary::UMod,
+        Op::SRem => Binary::SRem,
+        Op::SMod => Binary::SMod,
+        Op::FAdd => Binary::FAdd,
+        Op::FSub => Binary::FSub,
+        Op::FMul => Binary::FMul,
+        Op::FDiv => Binary::FDiv,
+        Op::FRem => Binary::FRem,
+        Op::FMod => Binary::FMod,
+        Op::BitwiseAnd => Binary::BitwiseAnd,
+        Op::BitwiseOr => Binary::BitwiseOr,
+        Op::BitwiseXor => Binary::BitwiseXor,
+        Op::LogicalAnd => Binary::LogicalAnd,
+        Op::LogicalOr => Binary::LogicalOr,
+        Op::IEqual | Op::LogicalEqual | Op::PtrEqual => Binary::IEqual,
+        Op::INotEqual | Op::LogicalNotEqual | Op::PtrNotEqual => Binary::INotEqual,
+        Op::UGreaterThan => Binary::UGreaterThan,
+        Op::UGreaterThanEqual => Binary::UGreaterThanEqual,
+        Op::ULessThan => Binary::ULessThan,
+        Op::ULessThanEqual => Binary::ULessThanEqual,
+        Op::SGreaterThan => Binary::SGreaterThan,
+        Op::SGreaterThanEqual => Binary::SGreaterThanEqual,
+        Op::SLessThan => Binary::SLessThan,
+        Op::SLessThanEqual => Binary::SLessThanEqual,
+        Op::FOrdEqual => Binary::FOrdEqual,
+        Op::FUnordEqual => Binary::FUnordEqual,
+        Op::FOrdNotEqual => Binary::FOrdNotEqual,
+        Op::FUnordNotEqual => Binary::FUnordNotEqual,
+        Op::FOrdLessThan => Binary::FOrdLessThan,
+        Op::FUnordLessThan => Binary::FUnordLessThan,
+        Op::FOrdLessThanEqual => Binary::FOrdLessThanEqual,
+        Op::FUnordLessThanEqual => Binary::FUnordLessThanEqual,
+        Op::FOrdGreaterThan => Binary::FOrdGreaterThan,
+        Op::FUnordGreaterThan => Binary::FUnordGreaterThan,
+        Op::FOrdGreaterThanEqual => Binary::FOrdGreaterThanEqual,
+        Op::FUnordGreaterThanEqual => Binary::FUnordGreaterThanEqual,
+        _ => return None,
+    })
+}
+
+/// The operation of two operands, of which the second may have another width.
+pub(super) fn shift(op: Op) -> Option<Binary> {
+    Some(match op {
+        Op::ShiftLeftLogical => Binary::ShiftLeftLogical,
+        Op::ShiftRightLogical => Binary::ShiftRightLogical,
+        Op::ShiftRightArithmetic => Binary::ShiftRightArithmetic,
+        _ => return None,
+    })
+}
+
+/// The operation with two results that an instruction stands for.
+pub(super) fn wide(op: Op) -> Option<Wide> {
+    Some(match op {
+        Op::IAddCarry => Wide::IAddCarry,
+        Op::ISubBorrow => Wide::ISubBorrow,
+        Op::UMulExtended => Wide::UMulExtended,
+        Op::SMulExtended => Wide::SMulExtended,
+        _ => return None,
+    })
+}
+
+/// Which operands an operation works on.
+pub(super) fn family(inst: Inst) -> fn(Scalar) -> bool {
+    match inst {
+        Inst::Unary { op: Unary::LogicalNot, .. } | Inst::Binary { op: Binary::LogicalAnd | Binary::LogicalOr, .. } => {
+            |scalar| scalar == Scalar::Bool
+        }
+        // Also logical equality, and equality of pointers.
+        Inst::Binary { op: Binary::IEqual | Binary::INotEqual, .. } => |scalar| !scalar.is_float(),
+        Inst::Unary { op: Unary::QuantizeToF16, .. } => |scalar| scalar == Scalar::Float(32),
+        Inst::Unary {
+            op:
+                Unary::SNegate
+                | Unary::Not
+                | Unary::BitReverse
+                | Unary::BitCount
+                | Unary::SAbs
+                | Unary::SSign
+                | Unary::FindILsb
+                | Unary::FindSMsb
+                | Unary::FindUMsb,
+            ..
+        }
+        | Inst::Binary {
+            op:
+                Binary::IAdd
+                | Binary::ISub
+                | Binary::IMul
+                | Binary::UDiv
+                | Binary::SDiv
+                | Binary::UMod
+                | Binary::SRem
+                | Binary::SMod
+                | Binary::BitwiseAnd
+                | Binary::BitwiseOr
+                | Binary::BitwiseXor
+                | Binary::UGreaterThan
+                | Binary::UGreaterThanEqual
+                | Binary::ULessThan
+                | Binary::ULessThanEqual
+                | Binary::SGreaterThan
+                | Binary::SGreaterThanEqual
+                | Binary::SLessThan
+                | Binary::SLessThanEqual
+                | Binary::UMin
+                | Binary::UMax
+                | Binary::SMin
+                | Binary::SMax,
+            ..
+        }
+        | Inst::Ternary { op: Ternary::UClamp | Ternary::SClamp, .. } => Scalar::is_int,
+        _ => Scalar::is_float,
+    }
+}
+
+/// Whether the result is a boolean, whatever the operands are.
+pub(super) fn compares(op: Binary) -> bool {
+    matches!(
+        op,
+        Binary::IEqual
+            | Binary::INotEqual
+            | Binary::UGreaterThan
+            | Binary::UGreaterThanEqual
+            | Binary::ULessThan
+            | Binary::ULessThanEqual
+            | Binary::SGreaterThan
+            | Binary::SGreaterThanEqual
+            | Binary::SLessThan
+            | Binary::SLessThanEqual
+            | Binary::FOrdEqual
+            | Binary::FUnordEqual
+            | Binary::FOrdNotEqual
+            | Binary::FUnordNotEqual
+            | Binary::FOrdLessThan
+            | Binary::FUnordLessThan
+            | Binary::FOrdLessThanEqual
+            | Binary::FUnordLessThanEqual
+            | Binary::FOrdGreaterThan
+            | Binary::FUnordGreaterThan
+            | Binary::FOrdGreaterThanEqual
+            | Binary::FUnordGreaterThanEqual
+    )
+}

@@ -1,0 +1,32 @@
+//! Every kernel that the translator accepts for a target also runs on the reference device as that target.
+
+use std::fs;
+
+use ptx2spv_translator::{Options, Program, Source, Target};
+
+use super::{compile_words, ptx_files};
+use crate::code::Inst;
+
+#[test]
+fn translated_kernels_are_accepted() {
+    let mut compiled = 0;
+    for file in ptx_files() {
+        let text = fs::read_to_string(&file).expect("it can be read");
+        let source = Source::new(file.display().to_string(), text);
+        let Ok(program) = Program::new(&source) else { continue };
+        for preset in Target::PRESETS {
+            let target = Target::preset(preset).expect("there is such a preset");
+            let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
+            let Ok(translation) = program.translate(&options) else { continue };
+            for entry in translation.interface.entries.iter().map(|entry| &entry.name) {
+                let code = compile_words(&translation.spirv, entry, &target)
+                    .unwrap_or_else(|refusal| panic!("{} for {preset}, {entry}: {refusal}", file.display()));
+                assert_eq!(code.insts.len(), code.places.len());
+                assert!(code.places.iter().any(|place| place.line != 0), "{}: no lines", file.display());
+                assert!(code.insts.iter().any(|inst| matches!(inst, Inst::Return)));
+                compiled += 1;
+            }
+        }
+    }
+    assert!(compiled > 300, "{compiled} kernels");
+}

@@ -1,0 +1,345 @@
+//! What is refused, and by which rule.
+
+use std::fmt::Write;
+
+use ptx2spv_translator::target::Version;
+use ptx2spv_translator::{Feature, Target};
+use rspirv::spirv::ExecutionMode;
+
+use super::{assemble, compile_text, compile_words, device};
+use crate::finding::Refusal;
+
+/// A module with more capabilities, execution modes and globals, and statements in its only function.
+fn module(capabilities: &[&str], modes: &[&str], globals: &str, body: &str) -> String {
+    let mut text = String::from("OpCapability Shader\n");
+    for capability in capabilities {
+        let _ = writeln!(text, "OpCapability {capability}");
+    }
+    text += "OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n";
+    text += "OpExecutionMode %main LocalSize 4 1 1\n";
+    for mode in modes {
+        let _ = writeln!(text, "OpExecutionMode %main {mode}");
+    }
+    text += "%void = OpTypeVoid\n%function = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%u1 = OpConstant %uint 1\n";
+    text += globals;
+    let _ =
+        write!(text, "\n%main = OpFunction %void None %function\n%entry = OpLabel\n{body}\nOpReturn\nOpFunctionEnd\n");
+    text
+}
+
+fn refusal(text: &str, target: &Target) -> Refusal {
+    match compile_words(&assemble(text), "main", target) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(refusal) => refusal,
+    }
+}
+
+/// The rule by which a module is refused on a device that has everything.
+fn rule(text: &str) -> String {
+    refusal(text, &device()).rule
+}
+
+fn without(features: &[Feature]) -> Target {
+    let mut target = device();
+    target.features.retain(|feature| !features.contains(feature));
+    target
+}
+
+#[test]
+fn missing_features_are_named() {
+    type Case<'a> = (&'a [&'a str], &'a [&'a str], &'a [Feature], &'a str);
+    let cases: &[Case<'_>] = &[
+        (&["Int64"], &[], &[Feature::ShaderInt64], "shaderInt64"),
+        (&["Int16"], &[], &[Feature::ShaderInt16], "shaderInt16"),
+        (&["Int8"], &[], &[Feature::ShaderInt8], "shaderInt8"),
+        (&["Float64"], &[], &[Feature::ShaderFloat64], "shaderFloat64"),
+        (&["Float16"], &[], &[Feature::ShaderFloat16], "shaderFloat16"),
+        (&["StorageBuffer16BitAccess"], &[], &[Feature::StorageBuffer16BitAccess], "storageBuffer16BitAccess"),
+        (&["StorageBuffer8BitAccess"], &[], &[Feature::StorageBuffer8BitAccess], "storageBuffer8BitAccess"),
+        (&["PhysicalStorageBufferAddresses"], &[], &[Feature::BufferDeviceAddress], "bufferDeviceAddress"),
+        (&["VulkanMemoryModel"], &[], &[Feature::VulkanMemoryModel], "vulkanMemoryModel"),
+        (
+            &["Int64", "Int64Atomics"],
+            &[],
+            &[Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics],
+            "shaderBufferInt64Atomics or shaderSharedInt64Atomics",
+        ),
+        (
+            &["WorkgroupMemoryExplicitLayoutKHR"],
+            &[],
+            &[Feature::WorkgroupMemoryExplicitLayout],
+            "workgroupMemoryExplicitLayout",
+        ),
+        (
+            &[],
+            &["SubgroupUniformControlFlowKHR"],
+            &[Feature::ShaderSubgroupUniformControlFlow],
+            "shaderSubgroupUniformControlFlow",
+        ),
+    ];
+    for (capabilities, modes, features, expected) in cases {
+        let text = module(capabilities, modes, "", "");
+        assert_eq!(refusal(&text, &without(features)).rule, *expected);
+        compile_text(&text).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
+    }
+}
+
+#[test]
+fn reconvergence_is_a_feature() {
+    // Older versions of spirv-as don't know the mode, so another one is given its number.
+    let mut words = assemble(&module(&[], &["SubgroupUniformControlFlowKHR"], "", ""));
+    let mode = words.iter_mut().find(|word| **word == ExecutionMode::SubgroupUniformControlFlowKHR as u32);
+    *mode.expect("the mode is there") = ExecutionMode::MaximallyReconvergesKHR as u32;
+    let code = compile_words(&words, "main", &device()).expect("it has all features");
+    assert!(code.convergence.maximal && !code.convergence.subgroup_uniform);
+    let target = without(&[Feature::ShaderMaximalReconvergence]);
+    let found = compile_words(&words, "main", &target).expect_err("the feature is missing");
+    assert_eq!(found.rule, "shaderMaximalReconvergence");
+}
+
+#[test]
+fn unknown_capabilities_are_named() {
+    let found = refusal(&module(&["Geometry"], &[], "", ""), &device());
+    assert_eq!(found.rule, "VUID-VkShaderModuleCreateInfo-pCode-08740");
+    assert!(found.message.contains("Geometry"), "{found}");
+    let found = refusal(&module(&["StoragePushConstant8"], &[], "", ""), &device());
+    assert_eq!(found.rule, "storagePushConstant8");
+}
+
+#[test]
+fn float_controls_are_those_of_the_target() {
+    let text = module(&["RoundingModeRTE"], &["RoundingModeRTE 32"], "", "");
+    let mut target = device();
+    target.float_controls.rounding_mode_rte_float32 = false;
+    assert_eq!(refusal(&text, &target).rule, "shaderRoundingModeRTEFloat32");
+    target.float_controls.rounding_mode_rte_float32 = true;
+    let code = compile_words(&assemble(&text), "main", &target).expect("the target has it");
+    assert_eq!(code.floats.0[1].rounding, Some(crate::code::Rounding::NearestEven));
+    assert_eq!(code.floats.0[0].rounding, None);
+}
+
+#[test]
+fn versions_are_those_of_the_target() {
+    let mut target = device();
+    target.spirv = Version(1, 3);
+    // Assembled for SPIR-V 1.6.
+    assert_eq!(refusal(&module(&[], &[], "", ""), &target).rule, "VUID-VkShaderModuleCreateInfo-pCode-08737");
+    let text = module(&["GroupNonUniform"], &[], "", "");
+    target = device();
+    target.vulkan = Version(1, 0);
+    assert_eq!(refusal(&text, &target).rule, "Vulkan 1.1");
+}
+
+/// A 64-bit atomic on workgroup memory or on a buffer.
+fn atomic(class: &str) -> String {
+    let globals = format!(
+        "%ulong = OpTypeInt 64 0
+        %l1 = OpConstant %ulong 1
+        %u0 = OpConstant %uint 0
+        %block = OpTypeStruct %ulong
+        %pblock = OpTypePointer {class} %block
+        %pulong = OpTypePointer {class} %ulong
+        %variable = OpVariable %pblock {class}"
+    );
+    let body = "%p = OpAccessChain %pulong %variable %u0\n%old = OpAtomicIAdd %ulong %p %u1 %u0 %l1";
+    let text = module(&["Int64", "Int64Atomics"], &[], &globals, body);
+    let decorations = "OpDecorate %variable DescriptorSet 0
+        OpDecorate %variable Binding 0
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0\n";
+    if class == "StorageBuffer" { text.replacen("%void =", &format!("{decorations}%void ="), 1) } else { text }
+}
+
+#[test]
+fn atomics_depend_on_where_they_are() {
+    let (buffer, shared) = (Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics);
+    let accepted = |class, target: &Target| compile_words(&assemble(&atomic(class)), "main", target).is_ok();
+    assert!(accepted("Workgroup", &without(&[buffer])));
+    assert!(accepted("StorageBuffer", &without(&[shared])));
+    assert_eq!(refusal(&atomic("Workgroup"), &without(&[shared])).rule, "shaderSharedInt64Atomics");
+    assert_eq!(refusal(&atomic("StorageBuffer"), &without(&[buffer])).rule, "shaderBufferInt64Atomics");
+}
+
+#[test]
+fn memory_has_limits() {
+    let globals = "%length = OpConstant %uint 1025
+        %array = OpTypeArray %uint %length
+        %pointer = OpTypePointer Workgroup %array
+        %element = OpTypePointer Workgroup %uint
+        %variable = OpVariable %pointer Workgroup";
+    let body = "%p = OpAccessChain %element %variable %u1\n%x = OpLoad %uint %p";
+    let text = module(&[], &[], globals, body);
+    let mut target = device();
+    target.limits.max_compute_shared_memory_size = 4096;
+    assert_eq!(refusal(&text, &target).rule, "maxComputeSharedMemorySize");
+    // What isn't used takes no room.
+    let unused = module(&[], &[], globals, "");
+    assert!(compile_words(&assemble(&unused), "main", &target).is_ok());
+    let globals = "%length = OpConstant %uint 33
+        %array = OpTypeArray %uint %length
+        %block = OpTypeStruct %array
+        %pointer = OpTypePointer PushConstant %block
+        %element = OpTypePointer PushConstant %uint
+        %u0 = OpConstant %uint 0
+        %variable = OpVariable %pointer PushConstant";
+    let body = "%p = OpAccessChain %element %variable %u0 %u1\n%x = OpLoad %uint %p";
+    target.limits.max_push_constants_size = 128;
+    assert_eq!(refusal(&module(&[], &[], globals, body), &target).rule, "maxPushConstantsSize");
+}
+
+#[test]
+fn huge_values_are_refused() {
+    let globals = "%length = OpConstant %uint 4000000000
+        %array = OpTypeArray %uint %length
+        %large = OpTypeArray %array %length
+        %null = OpConstantNull %large
+        %pointer = OpTypePointer Function %large";
+    let body = "%part = OpCompositeExtract %uint %null 7 7";
+    assert_eq!(rule(&module(&[], &[], globals, body)), "not supported by the reference device");
+    let body = "%variable = OpVariable %pointer Function";
+    assert_eq!(rule(&module(&[], &[], globals, body)), "not supported by the reference device");
+}
+
+#[test]
+fn recursion_is_refused() {
+    let other =
+        "%a = OpFunction %void None %function\n%al = OpLabel\n%ac = OpFunctionCall %void %b\nOpReturn\nOpFunctionEnd
+        %b = OpFunction %void None %function\n%bl = OpLabel\n%bc = OpFunctionCall %void %a\nOpReturn\nOpFunctionEnd\n";
+    let text = module(&[], &[], "", "%call = OpFunctionCall %void %a") + other;
+    assert_eq!(rule(&text), "VUID-StandaloneSpirv-None-04634");
+    let calls_twice = other.replace("%bc = OpFunctionCall %void %a\n", "");
+    assert!(compile_text(&(module(&[], &[], "", "%call = OpFunctionCall %void %a") + &calls_twice)).is_ok());
+}
+
+#[test]
+fn control_flow_is_structured() {
+    // A branch back to a block that begins no loop.
+    let body = "OpBranch %again\n%again = OpLabel\nOpBranchConditional %true %again %end\n%end = OpLabel";
+    let globals = "%bool = OpTypeBool\n%true = OpConstantTrue %bool";
+    assert_eq!(rule(&module(&[], &[], globals, body)), "SPIR-V 2.11 Structured Control Flow");
+}
+
+#[test]
+fn uses_come_behind_definitions() {
+    let body = "%sum = OpIAdd %uint %later %u1\n%later = OpIAdd %uint %u1 %u1";
+    let found = refusal(&module(&[], &[], "", body), &device());
+    assert_eq!(found.rule, "SPIR-V 2.16.1 Universal Validation Rules");
+    assert!(found.message.contains("before it is defined"), "{found}");
+}
+
+#[test]
+fn operands_fit_each_other() {
+    let globals = "%float = OpTypeFloat 32\n%f1 = OpConstant %float 1";
+    for body in ["%x = OpIAdd %uint %f1 %u1", "%x = OpFAdd %float %f1 %u1", "%x = OpFAdd %uint %f1 %f1"] {
+        assert_eq!(rule(&module(&[], &[], globals, body)), "SPIR-V 2.16.1 Universal Validation Rules", "{body}");
+    }
+}
+
+/// A load by a physical pointer, with these memory operands.
+fn physical(operands: &str) -> String {
+    format!(
+        "OpCapability Shader
+        OpCapability PhysicalStorageBufferAddresses
+        OpCapability Int64
+        OpMemoryModel PhysicalStorageBuffer64 GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %ulong = OpTypeInt 64 0
+        %address = OpConstant %ulong 0x1000
+        %pointer = OpTypePointer PhysicalStorageBuffer %ulong
+        %main = OpFunction %void None %function
+        %entry = OpLabel
+        %p = OpConvertUToPtr %pointer %address
+        %x = OpLoad %ulong %p {operands}
+        OpReturn
+        OpFunctionEnd"
+    )
+}
+
+#[test]
+fn physical_pointers_say_their_alignment() {
+    assert_eq!(rule(&physical("")), "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708");
+    assert_eq!(rule(&physical("Aligned 4")), "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314");
+    assert!(compile_text(&physical("Aligned 16")).is_ok());
+}
+
+#[test]
+fn read_only_memory_is_not_written() {
+    let globals = "%u0 = OpConstant %uint 0
+        %block = OpTypeStruct %uint
+        %pblock = OpTypePointer StorageBuffer %block
+        %puint = OpTypePointer StorageBuffer %uint
+        %variable = OpVariable %pblock StorageBuffer";
+    let body = "%p = OpAccessChain %puint %variable %u0\nOpStore %p %u1";
+    let decorations = "OpDecorate %variable DescriptorSet 0
+        OpDecorate %variable Binding 0
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0\n";
+    let with =
+        |more: &str| module(&[], &[], globals, body).replacen("%void =", &format!("{decorations}{more}%void ="), 1);
+    assert!(compile_text(&with("")).is_ok());
+    assert_eq!(rule(&with("OpMemberDecorate %block 0 NonWritable\n")), "SPIR-V 3.20 Decoration, NonWritable");
+}
+
+#[test]
+fn words_must_make_a_module() {
+    let target = device();
+    let rule = |words: &[u32]| compile_words(words, "main", &target).expect_err("it is none").rule;
+    assert!(rule(&[]).starts_with("SPIR-V 2.3"));
+    let words = assemble(&module(&[], &[], "", ""));
+    assert!(rule(&words[..words.len() - 1]).starts_with("SPIR-V 2.4"), "OpFunctionEnd is missing");
+    assert!(rule(&words[..words.len() - 2]).starts_with("SPIR-V 2.4"), "OpReturn is missing, too");
+    let mut cut = words.clone();
+    cut.truncate(words.len() - 3);
+    assert!(!rule(&cut).is_empty());
+    let mut bound = words.clone();
+    bound[3] = u32::MAX;
+    assert!(rule(&bound).starts_with("SPIR-V 2.17"));
+    let other = compile_words(&words, "other", &target).expect_err("there is no such entry");
+    assert_eq!(other.rule, "VUID-VkPipelineShaderStageCreateInfo-pName-00707");
+}
+
+#[test]
+fn blocks_need_terminators() {
+    let words = assemble(&module(&[], &[], "", ""));
+    // Without OpReturn, which is the last but one instruction, of one word.
+    let mut words = words;
+    words.remove(words.len() - 2);
+    let found = compile_words(&words, "main", &device()).expect_err("a block does not end");
+    assert_eq!(found.rule, "SPIR-V 2.16.1 Universal Validation Rules");
+}
+
+#[test]
+fn types_have_no_cycles() {
+    // spirv-as makes what spirv-val refuses: a struct announced as a pointer, which contains itself.
+    let text = "OpCapability Shader
+        OpCapability PhysicalStorageBufferAddresses
+        OpMemoryModel PhysicalStorageBuffer64 GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpTypeForwardPointer %cycle PhysicalStorageBuffer
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %cycle = OpTypeStruct %cycle
+        %main = OpFunction %void None %function
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd";
+    assert_eq!(rule(text), "SPIR-V 2.16.1 Universal Validation Rules");
+    let list = text.replace(
+        "%cycle = OpTypeStruct %cycle",
+        "%node = OpTypeStruct %cycle\n%cycle = OpTypePointer PhysicalStorageBuffer %node",
+    );
+    assert!(compile_text(&list).is_ok());
+}
+
+#[test]
+fn types_do_not_nest_for_ever() {
+    let mut globals = String::from("%t0 = OpTypeStruct %uint\n");
+    for depth in 1..300 {
+        let _ = writeln!(globals, "%t{depth} = OpTypeStruct %t{}", depth - 1);
+    }
+    assert_eq!(rule(&module(&[], &[], &globals, "")), "SPIR-V 2.17 Universal Limits");
+}

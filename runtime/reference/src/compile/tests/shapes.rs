@@ -1,0 +1,520 @@
+//! Shapes of code that matter: where things lie in memory, parallel moves, loops, lines, constants.
+
+use ptx2spv_translator::Target;
+
+use super::{assemble, compile_text, device};
+use crate::code::{Class, Code, Inst, Slot};
+use crate::module::Module;
+
+/// The beginning of modules: one entry point of 4 invocations, with these interface variables.
+macro_rules! module {
+    ($interface:literal, $body:literal) => {
+        concat!(
+            "OpCapability Shader\n",
+            "OpMemoryModel Logical GLSL450\n",
+            "OpEntryPoint GLCompute %main \"main\" ",
+            $interface,
+            "\nOpExecutionMode %main LocalSize 4 1 1\n",
+            $body
+        )
+    };
+}
+
+/// Three phis that change places in every round: a cycle of moves.
+const SWAP: &str = module!(
+    "",
+    "%void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %u1 = OpConstant %uint 1
+    %u2 = OpConstant %uint 2
+    %u3 = OpConstant %uint 3
+    %u9 = OpConstant %uint 9
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    OpBranch %header
+    %header = OpLabel
+    %a = OpPhi %uint %u1 %entry %b %next
+    %b = OpPhi %uint %u2 %entry %c %next
+    %c = OpPhi %uint %u3 %entry %a %next
+    %d = OpPhi %uint %u9 %entry %a %next
+    %again = OpULessThan %bool %a %d
+    OpLoopMerge %done %next None
+    OpBranchConditional %again %next %done
+    %next = OpLabel
+    OpBranch %header
+    %done = OpLabel
+    OpReturn
+    OpFunctionEnd"
+);
+
+/// A buffer with a matrix by rows and an array of structs, of which single components are read.
+const LAYOUT: &str = module!(
+    "%buffer",
+    "OpName %buffer \"buffer\"
+    OpDecorate %buffer DescriptorSet 1
+    OpDecorate %buffer Binding 3
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 16
+    OpMemberDecorate %block 0 RowMajor
+    OpMemberDecorate %block 0 MatrixStride 24
+    OpMemberDecorate %block 1 Offset 96
+    OpMemberDecorate %part 0 Offset 4
+    OpMemberDecorate %part 1 Offset 16
+    OpDecorate %parts ArrayStride 32
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %uint = OpTypeInt 32 0
+    %float = OpTypeFloat 32
+    %v3 = OpTypeVector %float 3
+    %m2x3 = OpTypeMatrix %v3 2
+    %part = OpTypeStruct %uint %v3
+    %parts = OpTypeRuntimeArray %part
+    %block = OpTypeStruct %m2x3 %parts
+    %pblock = OpTypePointer StorageBuffer %block
+    %pmatrix = OpTypePointer StorageBuffer %m2x3
+    %pcolumn = OpTypePointer StorageBuffer %v3
+    %ppart = OpTypePointer StorageBuffer %part
+    %u0 = OpConstant %uint 0
+    %u1 = OpConstant %uint 1
+    %u5 = OpConstant %uint 5
+    %buffer = OpVariable %pblock StorageBuffer
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %p = OpAccessChain %pmatrix %buffer %u0
+    %m = OpLoad %m2x3 %p
+    %q = OpAccessChain %pcolumn %buffer %u0 %u1
+    %column = OpLoad %v3 %q
+    %r = OpAccessChain %ppart %buffer %u1 %u5
+    %s = OpLoad %part %r
+    OpStore %r %s
+    %length = OpArrayLength %uint %buffer 1
+    OpReturn
+    OpFunctionEnd"
+);
+
+/// Two nested loops, with a barrier in the inner one, and a third behind them without any.
+const LOOPS: &str = module!(
+    "",
+    "%void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %two = OpConstant %uint 2
+    %semantics = OpConstant %uint 264
+    %true = OpConstantTrue %bool
+    %main = OpFunction %void None %function
+    %b0 = OpLabel
+    OpBranch %outer
+    %outer = OpLabel
+    OpLoopMerge %outer_done %outer_next None
+    OpBranch %inner
+    %inner = OpLabel
+    OpLoopMerge %inner_done %inner_next None
+    OpBranchConditional %true %inner_body %inner_done
+    %inner_body = OpLabel
+    OpControlBarrier %two %two %semantics
+    OpBranch %inner_next
+    %inner_next = OpLabel
+    OpBranch %inner
+    %inner_done = OpLabel
+    OpBranchConditional %true %outer_done %outer_next
+    %outer_next = OpLabel
+    OpBranch %outer
+    %outer_done = OpLabel
+    OpBranch %third
+    %third = OpLabel
+    OpLoopMerge %third_done %third_next None
+    OpBranchConditional %true %third_next %third_done
+    %third_next = OpLabel
+    OpBranch %third
+    %third_done = OpLabel
+    OpReturn
+    OpFunctionEnd"
+);
+
+/// Plain workgroup variables, one of them zeroed, and a function variable that is indexed.
+const WORKGROUP: &str = module!(
+    "%a %b",
+    "%void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %float = OpTypeFloat 32
+    %v3 = OpTypeVector %float 3
+    %u2 = OpConstant %uint 2
+    %u5 = OpConstant %uint 5
+    %array = OpTypeArray %v3 %u5
+    %mixed = OpTypeStruct %bool %v3 %uint
+    %parray = OpTypePointer Workgroup %array
+    %pmixed = OpTypePointer Workgroup %mixed
+    %puint = OpTypePointer Workgroup %uint
+    %pv3 = OpTypePointer Workgroup %v3
+    %a = OpVariable %parray Workgroup
+    %b = OpVariable %pmixed Workgroup
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %p = OpAccessChain %pv3 %a %u2
+    %x = OpLoad %v3 %p
+    %q = OpAccessChain %puint %b %u2
+    %y = OpLoad %uint %q
+    OpReturn
+    OpFunctionEnd"
+);
+
+/// Two aliased blocks of different sizes over the same workgroup memory.
+const BLOCKS: &str = "OpCapability Shader
+    OpCapability WorkgroupMemoryExplicitLayoutKHR
+    OpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main \"main\" %a %b
+    OpExecutionMode %main LocalSize 4 1 1
+    OpDecorate %a Aliased
+    OpDecorate %b Aliased
+    OpDecorate %words Block
+    OpDecorate %floats Block
+    OpMemberDecorate %words 0 Offset 0
+    OpMemberDecorate %floats 0 Offset 8
+    OpDecorate %array ArrayStride 4
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %uint = OpTypeInt 32 0
+    %float = OpTypeFloat 32
+    %u0 = OpConstant %uint 0
+    %u10 = OpConstant %uint 10
+    %array = OpTypeArray %uint %u10
+    %words = OpTypeStruct %array
+    %floats = OpTypeStruct %float
+    %pwords = OpTypePointer Workgroup %words
+    %pfloats = OpTypePointer Workgroup %floats
+    %puint = OpTypePointer Workgroup %uint
+    %pfloat = OpTypePointer Workgroup %float
+    %a = OpVariable %pwords Workgroup
+    %b = OpVariable %pfloats Workgroup
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %p = OpAccessChain %puint %a %u0 %u0
+    %x = OpLoad %uint %p
+    %q = OpAccessChain %pfloat %b %u0
+    %y = OpLoad %float %q
+    OpReturn
+    OpFunctionEnd";
+
+/// A workgroup's size and an array's length made of specialization constants.
+const SPECIALIZED: &str = module!(
+    "%array",
+    "OpDecorate %x SpecId 0
+    OpDecorate %n SpecId 7
+    OpDecorate %size BuiltIn WorkgroupSize
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %v3 = OpTypeVector %uint 3
+    %u1 = OpConstant %uint 1
+    %u3 = OpConstant %uint 3
+    %x = OpSpecConstant %uint 2
+    %n = OpSpecConstant %uint 4
+    %size = OpSpecConstantComposite %v3 %x %u1 %u3
+    %small = OpSpecConstantOp %bool ULessThan %n %u3
+    %least = OpSpecConstantOp %uint Select %small %u3 %n
+    %length = OpSpecConstantOp %uint IMul %least %u3
+    %type = OpTypeArray %uint %length
+    %pointer = OpTypePointer Workgroup %type
+    %puint = OpTypePointer Workgroup %uint
+    %array = OpVariable %pointer Workgroup
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %p = OpAccessChain %puint %array %u3
+    OpStore %p %n
+    OpReturn
+    OpFunctionEnd"
+);
+
+/// A function that is called twice, lines of a source file, a switch, dynamic indices.
+const MIXED: &str = module!(
+    "%id",
+    "%file = OpString \"kernel.ptx\"
+    OpDecorate %id BuiltIn GlobalInvocationId
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %uint = OpTypeInt 32 0
+    %v3 = OpTypeVector %uint 3
+    %u0 = OpConstant %uint 0
+    %u1 = OpConstant %uint 1
+    %u4 = OpConstant %uint 4
+    %puint = OpTypePointer Input %uint
+    %pv3 = OpTypePointer Input %v3
+    %array = OpTypeArray %uint %u4
+    %parray = OpTypePointer Function %array
+    %pelement = OpTypePointer Function %uint
+    %add = OpTypeFunction %uint %v3 %uint
+    %id = OpVariable %pv3 Input
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %variable = OpVariable %parray Function
+    OpLine %file 12 3
+    %p = OpAccessChain %puint %id %u1
+    %y = OpLoad %uint %p
+    %all = OpLoad %v3 %id
+    %first = OpFunctionCall %uint %sum %all %y
+    OpLine %file 14 1
+    %second = OpFunctionCall %uint %sum %all %first
+    OpNoLine
+    %e = OpAccessChain %pelement %variable %second
+    OpStore %e %y
+    OpSelectionMerge %done None
+    OpLine %file 20 1
+    OpSwitch %second %default 3 %three 4294967295 %default
+    %three = OpLabel
+    OpBranch %done
+    %default = OpLabel
+    OpBranch %done
+    %done = OpLabel
+    OpReturn
+    OpFunctionEnd
+    %sum = OpFunction %uint None %add
+    %vector = OpFunctionParameter %v3
+    %scalar = OpFunctionParameter %uint
+    %body = OpLabel
+    %z = OpCompositeExtract %uint %vector 2
+    %swapped = OpVectorShuffle %v3 %vector %vector 2 1 0
+    %x = OpCompositeExtract %uint %swapped 0
+    %t = OpIAdd %uint %z %scalar
+    %u = OpIAdd %uint %t %x
+    OpReturnValue %u
+    OpFunctionEnd"
+);
+
+/// All modules here, as seeds for mutation.
+pub(super) const ALL: &[&str] = &[SWAP, LAYOUT, LOOPS, WORKGROUP, BLOCKS, SPECIALIZED, MIXED];
+
+fn code(text: &str) -> Code {
+    compile_text(text).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+/// Offsets of the loads behind each announced access, with the access's size.
+fn accesses(code: &Code) -> Vec<(u32, Vec<u32>)> {
+    let mut all: Vec<(u32, Vec<u32>)> = Vec::new();
+    for inst in &code.insts {
+        match *inst {
+            Inst::Access { bytes, .. } => all.push((bytes, Vec::new())),
+            Inst::Load { offset, .. } | Inst::Store { offset, .. } => {
+                all.last_mut().expect("an access comes first").1.push(offset);
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// The constant that a register holds.
+fn constant(code: &Code, slot: Slot) -> Option<u64> {
+    code.constants.get(slot as usize).copied()
+}
+
+#[test]
+fn phis_change_places_at_once() {
+    let code = code(SWAP);
+    // The moves of the back edge are the last ones; those before give the constants.
+    let moves: Vec<(Slot, Slot)> = code
+        .insts
+        .iter()
+        .filter_map(|inst| match *inst {
+            Inst::Move { d, a } => Some((d, a)),
+            _ => None,
+        })
+        .collect();
+    let (initial, back): (Vec<_>, Vec<_>) = moves.iter().partition(|(_, a)| constant(&code, *a).is_some());
+    let phi = |value| {
+        let mut found = initial.iter().filter(|(_, a)| constant(&code, *a) == Some(value));
+        found.next().expect("each phi begins with a constant of its own").0
+    };
+    let (a, b, c, d) = (phi(1), phi(2), phi(3), phi(9));
+    let mut registers: Vec<u32> = (0..code.slots).collect();
+    for (to, from) in back {
+        registers[to as usize] = registers[from as usize];
+    }
+    assert_eq!([a, b, c, d].map(|slot| registers[slot as usize]), [b, c, a, a]);
+}
+
+#[test]
+fn buffers_are_laid_out_as_decorated() {
+    let code = code(LAYOUT);
+    let binding = &code.bindings[0];
+    assert_eq!((binding.name.as_str(), binding.set, binding.binding, binding.read_only), ("buffer", 1, 3, false));
+    // Two columns of three rows; rows are 24 bytes apart, columns 4.
+    assert_eq!(
+        accesses(&code),
+        [
+            (2 * 24 + 8, vec![0, 24, 48, 4, 28, 52]),
+            (2 * 24 + 4, vec![0, 24, 48]),
+            (28, vec![4, 16, 20, 24]),
+            (28, vec![4, 16, 20, 24])
+        ]
+    );
+    let offsets: Vec<u32> = code
+        .insts
+        .iter()
+        .filter_map(|inst| match *inst {
+            Inst::Offset { offset, .. } => Some(offset),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(offsets, [16, 16 + 4, 96 + 5 * 32]);
+    let length = code.insts.iter().find(|inst| matches!(inst, Inst::ArrayLength { .. }));
+    assert!(matches!(length, Some(Inst::ArrayLength { binding: 0, offset: 96, stride: 32, .. })), "{length:?}");
+}
+
+#[test]
+fn loops_are_nested_as_written() {
+    let code = code(LOOPS);
+    // Blocks in the order of the module: b0, outer, inner, inner_body, inner_next, inner_done, outer_next, outer_done,
+    // third, third_next, third_done.
+    let headers: Vec<u32> = code.loops.iter().map(|found| found.header).collect();
+    assert_eq!(headers, [1, 2, 8]);
+    let loops: Vec<&[u32]> = code.blocks.iter().map(|block| block.loops.as_slice()).collect();
+    let expected: [&[u32]; 11] = [&[], &[0], &[0, 1], &[0, 1], &[0, 1], &[0], &[0], &[], &[2], &[2], &[]];
+    assert_eq!(loops, expected);
+    let forward: Vec<&[u32]> = code.blocks.iter().map(|block| block.forward.as_slice()).collect();
+    let expected: [&[u32]; 11] = [&[1], &[2], &[3, 5], &[4], &[], &[6, 7], &[], &[8], &[9, 10], &[], &[]];
+    assert_eq!(forward, expected);
+    // Rounds are counted only where somebody waits.
+    let counted: Vec<Inst> =
+        code.insts.iter().copied().filter(|inst| matches!(inst, Inst::EnterLoop(_) | Inst::NextRound(_))).collect();
+    assert_eq!(counted, [Inst::EnterLoop(0), Inst::EnterLoop(1), Inst::NextRound(1), Inst::NextRound(0)]);
+}
+
+#[test]
+fn every_place_is_in_its_block() {
+    for text in ALL {
+        let code = code(text);
+        for (pc, place) in (0..).zip(&code.places) {
+            // What comes before the entry point stands behind all else.
+            if pc < code.start || code.start == 0 {
+                assert!(code.blocks[place.block as usize].start <= pc, "{pc}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn workgroup_variables_follow_each_other() {
+    let code = code(WORKGROUP);
+    // By the standard storage buffer layout vectors of three lie 16 bytes apart: 4 * 16 + 12 bytes, then aligned to 16. The
+    // struct has its vector at 16 and its last member at 28.
+    let found: Vec<(&str, u32, u32)> =
+        code.variables.iter().map(|variable| (variable.name.as_str(), variable.offset, variable.bytes)).collect();
+    assert_eq!(found.iter().map(|found| (found.1, found.2)).collect::<Vec<_>>(), [(0, 76), (80, 32)]);
+    assert_eq!((code.workgroup_bytes, code.workgroup_zeroed), (112, false));
+    let pointers: Vec<Option<u64>> = code
+        .insts
+        .iter()
+        .filter_map(|inst| match *inst {
+            Inst::Access { class: Class::Workgroup, pointer, .. } => Some(constant(&code, pointer)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pointers, [Some(32), Some(80 + 28)]);
+}
+
+#[test]
+fn aliased_blocks_overlap() {
+    let code = code(BLOCKS);
+    let found: Vec<(u32, u32)> = code.variables.iter().map(|variable| (variable.offset, variable.bytes)).collect();
+    assert_eq!(found, [(0, 40), (0, 12)]);
+    assert_eq!(code.workgroup_bytes, 40);
+}
+
+#[test]
+fn specialization_reaches_sizes() {
+    let words = assemble(SPECIALIZED);
+    let module = Module::parse(&words).expect("it is valid");
+    let target = device();
+    let compile = |specialization: &[(u32, u64)]| super::super::compile(&module, "main", specialization, &target);
+    let code = compile(&[]).expect("it is valid");
+    assert_eq!((code.workgroup_size, code.workgroup_bytes), ([2, 1, 3], 4 * 3 * 4));
+    let code = compile(&[(7, 2), (0, 5)]).expect("it is valid");
+    assert_eq!((code.workgroup_size, code.workgroup_bytes), ([5, 1, 3], 3 * 3 * 4));
+    let refusal = compile(&[(0, 1025)]).expect_err("it is too large");
+    assert_eq!(refusal.rule, "maxComputeWorkGroupSize");
+    let limits = target.limits.clone();
+    let small = Target {
+        limits: ptx2spv_translator::target::Limits { max_compute_work_group_invocations: 5, ..limits },
+        ..target.clone()
+    };
+    let refusal = super::super::compile(&module, "main", &[], &small).expect_err("it is too large");
+    assert_eq!(refusal.rule, "maxComputeWorkGroupInvocations");
+}
+
+#[test]
+fn parts_of_composites_cost_nothing() {
+    let code = code(MIXED);
+    let calls: Vec<u32> = code
+        .insts
+        .iter()
+        .filter_map(|inst| match *inst {
+            Inst::Call(target) => Some(target),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls.len(), 2);
+    assert_eq!(calls[0], calls[1]);
+    // The function is two additions of the parameter's registers, the move of the result, and the return.
+    let body = &code.insts[calls[0] as usize..];
+    let [Inst::Binary { a: z, d: t, .. }, Inst::Binary { a, b: x, .. }, Inst::Move { .. }, Inst::Return, ..] = body
+    else {
+        panic!("{body:?}");
+    };
+    assert_eq!((a, x), (t, z), "the first component of the shuffled vector is the last of the parameter");
+    // Each call passes four registers and takes one back, and the function returns one.
+    assert_eq!(code.insts.iter().filter(|inst| matches!(inst, Inst::Move { .. })).count(), 2 * 5 + 1);
+}
+
+#[test]
+fn lines_end_with_their_block() {
+    let code = code(MIXED);
+    assert_eq!(code.files, ["kernel.ptx"]);
+    let line = |wanted: fn(&Inst) -> bool| {
+        let lines = code.insts.iter().zip(&code.places).filter(|(inst, _)| wanted(inst)).map(|(_, place)| place.line);
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(line(|inst| matches!(inst, Inst::Call(_))), [12, 14]);
+    assert_eq!(line(|inst| matches!(inst, Inst::Store { .. })), [0]);
+    assert_eq!(line(|inst| matches!(inst, Inst::Switch(_))), [20]);
+    assert!(line(|inst| matches!(inst, Inst::Return)).iter().all(|&line| line == 0));
+}
+
+#[test]
+fn indices_know_their_bounds() {
+    let code = code(MIXED);
+    let index = code.insts.iter().find(|inst| matches!(inst, Inst::Index { .. }));
+    assert!(matches!(index, Some(Inst::Index { bits: 32, stride: 4, count: 4, .. })), "{index:?}");
+    let switch = &code.switches[0];
+    assert_eq!(switch.cases[0].0, 3);
+    assert_eq!(switch.cases[1], (0xffff_ffff, switch.default));
+}
+
+#[test]
+fn instructions_are_named() {
+    let words = assemble(MIXED);
+    let module = Module::parse(&words).expect("it is valid");
+    let code = code(MIXED);
+    let texts: Vec<String> = code.places.iter().map(|place| module.disassemble(place.word)).collect();
+    let store = texts.iter().find(|text| text.starts_with("OpStore %")).expect("there is a store");
+    assert_eq!(store.split(' ').count(), 3, "{store}");
+    assert!(texts.iter().any(|text| text.contains(" = OpFunctionCall %")), "{texts:?}");
+    assert!(texts.iter().all(|text| !text.is_empty()));
+    assert_eq!(module.disassemble(3), "");
+}
+
+#[test]
+fn variables_of_called_functions_begin_anew() {
+    let text = MIXED.replace("%body = OpLabel", "%body = OpLabel\n%scratch = OpVariable %parray Function");
+    let code = code(&text);
+    let forgotten: Vec<Inst> = code.insts.iter().copied().filter(|inst| matches!(inst, Inst::Forget { .. })).collect();
+    // Behind the entry point's own four words.
+    assert_eq!(forgotten, [Inst::Forget { offset: 16, bytes: 16 }]);
+    assert_eq!(code.private_bytes, 32);
+}

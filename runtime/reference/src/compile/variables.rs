@@ -1,0 +1,328 @@
+//! Variables: where they lie. Those outside of functions get a place when they are first used.
+
+use std::rc::Rc;
+
+use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass};
+
+use super::emit::Label;
+use super::layout::Kind;
+use super::memory::PointerFacts;
+use super::{Compiler, Component, Result, Value, refuse};
+use crate::code::{Binding, Block, Builtin, Class, Inst, MemoryAccess, Slot, Variable};
+use crate::module::{Instruction, Type, rule};
+
+/// Most bytes of an invocation's own memory, so that a workgroup's fits into the host's.
+const PRIVATE_LIMIT: u64 = 1 << 20;
+
+/// What is done before the entry point begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Deferred {
+    /// The registers of an `OpUndef` outside of functions are filled.
+    Undefined { word: u32, ty: u32, first: Slot },
+    /// The address of a descriptor is fetched.
+    Address { word: u32, binding: u32, d: Slot },
+    /// A `Private` variable gets its initial value.
+    Initial { word: u32, pointer: Slot, ty: u32, value: u32 },
+}
+
+/// Workgroup memory so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shared {
+    /// Whether there are variables without an explicit layout.
+    plain: bool,
+    /// Blocks with an explicit layout, and whether all of them are `Aliased`.
+    blocks: u32,
+    all_aliased: bool,
+    /// Variables with a null initialiser, and all.
+    zeroed: u32,
+    count: u32,
+}
+
+impl Compiler<'_> {
+    /// What an id outside of functions stands for that has no value so far.
+    pub(super) fn global_value(&mut self, id: u32) -> Result<Value> {
+        let inst = self.definition(id)?;
+        let global =
+            self.module.globals.binary_search_by_key(&inst.word, |&at| self.module.instruction(at).word).is_ok();
+        let value = match inst.op {
+            Op::Variable if global => self.variable(&inst)?,
+            Op::Undef if global => self.global_undefined(&inst)?,
+            _ => return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is used before it is defined"))),
+        };
+        self.define(id, value.clone())?;
+        Ok(value)
+    }
+
+    /// The storage class and pointee of a pointer type.
+    pub(super) fn pointer_type(&self, ty: u32) -> Result<(StorageClass, u32)> {
+        match self.module.get_type(ty) {
+            Some(&Type::Pointer { class, pointee }) => Ok((class, pointee)),
+            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is no pointer type"))),
+        }
+    }
+
+    /// A variable outside of functions.
+    fn variable(&mut self, inst: &Instruction<'_>) -> Result<Value> {
+        let (class, ty) = self.pointer_type(inst.ty)?;
+        if inst.operand(0)? != class as u32 {
+            return Err(inst.refuse(rule::UNIVERSAL, "differs from its type in its storage class"));
+        }
+        let initial = inst.operands.get(1).copied();
+        let slot = match class {
+            StorageClass::Input => return self.input(inst),
+            StorageClass::Private => {
+                let offset = self.private_variable(inst, ty)?;
+                let pointer = self.emit.constant(u64::from(offset));
+                if let Some(value) = initial {
+                    if self.type_of(value)? != ty {
+                        return Err(inst.refuse(rule::UNIVERSAL, "has an initial value of another type"));
+                    }
+                    self.deferred.push(Deferred::Initial { word: inst.word, pointer, ty, value });
+                }
+                pointer
+            }
+            StorageClass::Workgroup => {
+                let offset = self.workgroup_variable(inst, ty, initial)?;
+                self.emit.constant(u64::from(offset))
+            }
+            StorageClass::PushConstant => {
+                let bytes = self.layouts.get(ty)?.bytes;
+                let limit = self.target.limits.max_push_constants_size;
+                if bytes > u64::from(limit) {
+                    return Err(inst.refuse("maxPushConstantsSize", format!("{bytes} bytes, the limit is {limit}")));
+                }
+                self.emit.constant(0)
+            }
+            StorageClass::StorageBuffer | StorageClass::Uniform => self.descriptor(inst, class, ty)?,
+            _ => return Err(inst.refuse(rule::UNSUPPORTED, format!("a variable in {class:?}"))),
+        };
+        Ok(Value::Cells(Rc::new([slot])))
+    }
+
+    /// A variable in a function.
+    pub(super) fn local_variable(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (class, ty) = self.pointer_type(inst.ty)?;
+        if class != StorageClass::Function || inst.operand(0)? != class as u32 {
+            return Err(inst.refuse(rule::UNIVERSAL, "declares what is no variable of a function"));
+        }
+        let offset = self.private_variable(inst, ty)?;
+        let pointer = self.emit.constant(u64::from(offset));
+        if let Some(&value) = inst.operands.get(1) {
+            if self.type_of(value)? != ty {
+                return Err(inst.refuse(rule::UNIVERSAL, "has an initial value of another type"));
+            }
+            self.initialise(pointer, ty, value)?;
+        } else if self.emit.place.block != 0 {
+            // The entry point, whose first block is number 0, begins once; other functions may have left a value there.
+            let bytes = self.code.private_bytes - offset;
+            self.emit.emit(Inst::Forget { offset, bytes })?;
+        }
+        self.result(inst, [pointer])
+    }
+
+    fn initialise(&mut self, pointer: Slot, ty: u32, value: u32) -> Result<()> {
+        let cells = self.cells(value)?;
+        self.store_cells(Class::Private, pointer, ty, None, &cells, 0, 1)
+    }
+
+    /// Makes room in the invocation's memory.
+    fn private_variable(&mut self, inst: &Instruction<'_>, ty: u32) -> Result<u32> {
+        let bytes = self.sized(inst, ty)?;
+        let offset = u64::from(self.code.private_bytes).next_multiple_of(16);
+        let end = offset.saturating_add(bytes);
+        if end > PRIVATE_LIMIT {
+            let message = format!("an invocation's variables take {end} bytes, {PRIVATE_LIMIT} is the most");
+            return Err(inst.refuse(rule::UNSUPPORTED, message));
+        }
+        self.code.private_bytes = end as u32;
+        self.note_variable(inst, Class::Private, offset as u32, bytes as u32);
+        Ok(offset as u32)
+    }
+
+    /// Bytes of a variable, whose type must have a size.
+    fn sized(&self, inst: &Instruction<'_>, ty: u32) -> Result<u64> {
+        let layout = self.layouts.get(ty)?;
+        match layout.kind {
+            Kind::Other | Kind::RuntimeArray { .. } => Err(inst.refuse(rule::UNIVERSAL, "has a type without a size")),
+            _ => Ok(layout.bytes),
+        }
+    }
+
+    fn note_variable(&mut self, inst: &Instruction<'_>, class: Class, offset: u32, bytes: u32) {
+        let name = self.module.name(inst.id);
+        self.code.variables.push(Variable { name, class, offset, bytes });
+    }
+
+    /// Makes room in the workgroup's memory. Blocks with an explicit layout all begin at 0.
+    fn workgroup_variable(&mut self, inst: &Instruction<'_>, ty: u32, initial: Option<u32>) -> Result<u32> {
+        let bytes = self.sized(inst, ty)?;
+        let zeroed = match initial {
+            Some(initial) if self.definition(initial)?.op == Op::ConstantNull => 1,
+            Some(_) => {
+                let rule = "VUID-StandaloneSpirv-OpVariable-04734";
+                return Err(inst.refuse(rule, "is initialised by other than null"));
+            }
+            None => 0,
+        };
+        let aliased = self.module.decoration(inst.id, Decoration::Aliased).is_some();
+        let block = self.module.decoration(ty, Decoration::Block).is_some();
+        let shared = &mut self.shared;
+        if block {
+            shared.all_aliased = aliased && (shared.blocks == 0 || shared.all_aliased);
+            shared.blocks += 1;
+        }
+        shared.plain |= !block;
+        if (shared.plain && shared.blocks != 0) || (shared.blocks > 1 && !shared.all_aliased) {
+            let message = "is a block in workgroup memory beside others, not all of which are aliased blocks";
+            return Err(inst.refuse("SPV_KHR_workgroup_memory_explicit_layout", message));
+        }
+        shared.count += 1;
+        shared.zeroed += zeroed;
+        let before = u64::from(self.code.workgroup_bytes);
+        let offset = if block { 0 } else { before.next_multiple_of(16) };
+        let end = offset.saturating_add(bytes).max(before);
+        let limit = self.target.limits.max_compute_shared_memory_size;
+        if end > u64::from(limit) {
+            let message = format!("workgroup variables take {end} bytes, the limit is {limit}");
+            return Err(inst.refuse("maxComputeSharedMemorySize", message));
+        }
+        // Within the limit, which has 32 bits.
+        self.code.workgroup_bytes = end as u32;
+        self.note_variable(inst, Class::Workgroup, offset as u32, bytes as u32);
+        self.code.workgroup_zeroed = self.shared.zeroed == self.shared.count;
+        Ok(offset as u32)
+    }
+
+    /// A buffer. Its address is fetched once for each invocation.
+    fn descriptor(&mut self, inst: &Instruction<'_>, class: StorageClass, ty: u32) -> Result<Slot> {
+        let Kind::Struct(members) = &self.layouts.get(ty)?.kind else {
+            return Err(inst.refuse(rule::UNSUPPORTED, "is no single buffer: arrays of descriptors and textures"));
+        };
+        let members = members.len() as u32;
+        let decoration = |kind| self.module.decoration(inst.id, kind);
+        let (Some(set), Some(binding)) = (decoration(Decoration::DescriptorSet), decoration(Decoration::Binding))
+        else {
+            let message = "has no descriptor set and binding";
+            return Err(inst.refuse("VUID-StandaloneSpirv-UniformConstant-06677", message));
+        };
+        let uniform = class == StorageClass::Uniform && self.module.decoration(ty, Decoration::BufferBlock).is_none();
+        let member_read_only = |member| self.module.member_decoration(ty, member, Decoration::NonWritable).is_some();
+        let read_only = uniform
+            || decoration(Decoration::NonWritable).is_some()
+            || (members > 0 && (0..members).all(member_read_only));
+        let name = match self.module.name(inst.id) {
+            name if name.starts_with('%') => self.module.name(ty),
+            name => name,
+        };
+        let number = self.code.bindings.len() as u32;
+        let facts = PointerFacts {
+            binding: Some(number),
+            coherent: decoration(Decoration::Coherent).is_some(),
+            volatile: decoration(Decoration::Volatile).is_some(),
+            read_only,
+            matrix: None,
+        };
+        self.code.bindings.push(Binding { name, set, binding, read_only });
+        self.facts.insert(inst.id, facts);
+        let d = self.emit.fresh(1)?;
+        self.deferred.push(Deferred::Address { word: inst.word, binding: number, d });
+        Ok(d)
+    }
+
+    /// A built-in input.
+    fn input(&mut self, inst: &Instruction<'_>) -> Result<Value> {
+        let number = self.module.decoration(inst.id, Decoration::BuiltIn);
+        let builtin = match number.and_then(BuiltIn::from_u32) {
+            Some(BuiltIn::NumWorkgroups) => Builtin::NumWorkgroups,
+            Some(BuiltIn::WorkgroupId) => Builtin::WorkgroupId,
+            Some(BuiltIn::LocalInvocationId) => Builtin::LocalInvocationId,
+            Some(BuiltIn::GlobalInvocationId) => Builtin::GlobalInvocationId,
+            Some(BuiltIn::LocalInvocationIndex) => Builtin::LocalInvocationIndex,
+            Some(BuiltIn::SubgroupSize) => Builtin::SubgroupSize,
+            Some(BuiltIn::NumSubgroups) => Builtin::NumSubgroups,
+            Some(BuiltIn::SubgroupId) => Builtin::SubgroupId,
+            Some(BuiltIn::SubgroupLocalInvocationId) => Builtin::SubgroupLocalInvocationId,
+            Some(BuiltIn::SubgroupEqMask) => Builtin::SubgroupEqMask,
+            Some(BuiltIn::SubgroupGeMask) => Builtin::SubgroupGeMask,
+            Some(BuiltIn::SubgroupGtMask) => Builtin::SubgroupGtMask,
+            Some(BuiltIn::SubgroupLeMask) => Builtin::SubgroupLeMask,
+            Some(BuiltIn::SubgroupLtMask) => Builtin::SubgroupLtMask,
+            Some(BuiltIn::WorkgroupSize) => Builtin::WorkgroupSize,
+            Some(other) => return Err(inst.refuse(rule::UNSUPPORTED, format!("the built-in {other:?}"))),
+            None => return Err(inst.refuse(rule::UNIVERSAL, "is an input but no built-in of compute shaders")),
+        };
+        let (_, ty) = self.pointer_type(inst.ty)?;
+        let (scalar, count) = self.layouts.vector(ty)?;
+        if scalar.bits() != 32 || count != components(builtin) {
+            return Err(inst.refuse(rule::UNIVERSAL, format!("has a type that {builtin:?} has not")));
+        }
+        Ok(Value::Input(builtin, Component::All))
+    }
+
+    /// Emits what was deferred, and how the entry point is entered then.
+    pub(super) fn deferred(&mut self, main: Label) -> Result<()> {
+        let start = self.emit.label();
+        self.emit.bind(start);
+        // A block of its own, before that where the entry point begins, which is the first.
+        self.emit.place.block = self.code.blocks.len() as u32;
+        self.emit.place.line = 0;
+        // Stores of initial values may bring up more.
+        let mut next = 0;
+        while let Some(&deferred) = self.deferred.get(next) {
+            next += 1;
+            match deferred {
+                Deferred::Undefined { word, ty, first } => {
+                    self.emit.place.word = word;
+                    self.make_undefined(ty, first)?;
+                }
+                Deferred::Address { word, binding, d } => {
+                    self.emit.place.word = word;
+                    self.emit.emit(Inst::BindingAddress { d, binding })?;
+                }
+                Deferred::Initial { word, pointer, ty, value } => {
+                    self.emit.place.word = word;
+                    self.initialise(pointer, ty, value)?;
+                }
+            }
+        }
+        if next == 0 {
+            self.code.start = self.emit.position(main);
+        } else {
+            self.emit.emit(Inst::Jump(main))?;
+            self.code.start = self.emit.position(start);
+            self.code.blocks.push(Block { start: self.code.start, forward: vec![0], ..Block::default() });
+        }
+        Ok(())
+    }
+
+    /// The number of a kind of access among [`Code::accesses`](crate::code::Code::accesses).
+    pub(super) fn access_number(&mut self, access: MemoryAccess) -> Result<u16> {
+        let found = self.code.accesses.iter().position(|other| *other == access);
+        let number = found.unwrap_or_else(|| {
+            self.code.accesses.push(access);
+            self.code.accesses.len() - 1
+        });
+        u16::try_from(number).map_err(|_| refuse(rule::UNSUPPORTED, "too many kinds of accesses"))
+    }
+}
+
+/// How many components a built-in has.
+fn components(builtin: Builtin) -> u32 {
+    match builtin {
+        Builtin::NumWorkgroups
+        | Builtin::WorkgroupId
+        | Builtin::LocalInvocationId
+        | Builtin::GlobalInvocationId
+        | Builtin::WorkgroupSize => 3,
+        Builtin::SubgroupEqMask
+        | Builtin::SubgroupGeMask
+        | Builtin::SubgroupGtMask
+        | Builtin::SubgroupLeMask
+        | Builtin::SubgroupLtMask => 4,
+        Builtin::LocalInvocationIndex
+        | Builtin::SubgroupSize
+        | Builtin::NumSubgroups
+        | Builtin::SubgroupId
+        | Builtin::SubgroupLocalInvocationId => 1,
+    }
+}

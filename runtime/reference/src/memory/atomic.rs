@@ -1,0 +1,43 @@
+//! What atomic operations make of the value in memory.
+
+use crate::arithmetic;
+use crate::code::{AtomicOp, Binary, FloatControls};
+use crate::config::Choice;
+
+/// The value that an operation leaves in memory of `bits` width, where `old` was.
+pub(crate) fn apply<C: Choice>(
+    op: AtomicOp,
+    bits: u8,
+    old: u64,
+    value: u64,
+    comparator: u64,
+    floats: &FloatControls,
+    choice: &mut C,
+) -> u64 {
+    let mut join = |op| arithmetic::binary(op, bits, old, value, floats, choice);
+    match op {
+        AtomicOp::Load => old,
+        AtomicOp::Store | AtomicOp::Exchange => value,
+        AtomicOp::CompareExchange => {
+            if old == comparator {
+                value
+            } else {
+                old
+            }
+        }
+        AtomicOp::IIncrement => arithmetic::binary(Binary::IAdd, bits, old, 1, floats, choice),
+        AtomicOp::IDecrement => arithmetic::binary(Binary::ISub, bits, old, 1, floats, choice),
+        AtomicOp::IAdd => join(Binary::IAdd),
+        AtomicOp::ISub => join(Binary::ISub),
+        AtomicOp::SMin => join(Binary::SMin),
+        AtomicOp::UMin => join(Binary::UMin),
+        AtomicOp::SMax => join(Binary::SMax),
+        AtomicOp::UMax => join(Binary::UMax),
+        AtomicOp::And => join(Binary::BitwiseAnd),
+        AtomicOp::Or => join(Binary::BitwiseOr),
+        AtomicOp::Xor => join(Binary::BitwiseXor),
+        AtomicOp::FAdd => join(Binary::FAdd),
+        AtomicOp::FMin => join(Binary::AtomicFMin),
+        AtomicOp::FMax => join(Binary::AtomicFMax),
+    }
+}

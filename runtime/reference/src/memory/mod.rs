@@ -1,0 +1,27 @@
+//! Memory: device memory in allocations ([`device`]), and what checked and adversarial runs know of it besides its bytes
+//! ([`strict`]).
+
+pub(crate) mod atomic;
+pub(crate) mod device;
+pub mod strict;
+mod words;
+
+pub(crate) use words::Words;
+
+use crate::finding::FindingKind;
+
+/// Why an access can't be done. Whoever runs the access knows where it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// What kind of thing.
+    pub kind: FindingKind,
+    /// What happened, in words.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault, boxed since it is rare and results are many.
+    pub fn new(kind: FindingKind, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { kind, message: message.into() })
+    }
+}

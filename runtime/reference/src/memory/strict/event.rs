@@ -1,0 +1,116 @@
+//! Accesses as events: who made them, when, and in which way.
+
+use super::clock::Time;
+use super::message::classes;
+use super::{Action, Agent};
+use crate::code::{Atomic, MemoryAccess, Pc, Scope, Semantics};
+
+/// An access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Event {
+    pub(super) agent: Agent,
+    pub(super) time: Time,
+    pub(super) pc: Pc,
+    pub(super) how: How,
+}
+
+/// Properties of an access, packed because they are kept for every word of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct How(u16);
+
+impl How {
+    const READS: u16 = 1;
+    const WRITES: u16 = 2;
+    const ATOMIC: u16 = 4;
+    const PRIVATE: u16 = 8;
+    const SCOPE: u16 = 4;
+    const BYTES: u16 = 6;
+    const CLASSES: u16 = 8;
+
+    fn new(flags: u16, scope: Scope, bytes: u8, class: usize) -> Self {
+        let bytes = (bytes.trailing_zeros() as u16 & 3) << Self::BYTES;
+        Self(flags | (scope as u16) << Self::SCOPE | bytes | 1 << class << Self::CLASSES)
+    }
+
+    /// A load from memory of a storage class.
+    pub(super) fn load(access: &MemoryAccess, bytes: u8, class: usize) -> Self {
+        Self::plain(Self::READS, access, access.visible, bytes, class)
+    }
+
+    /// A store.
+    pub(super) fn store(access: &MemoryAccess, bytes: u8, class: usize) -> Self {
+        Self::plain(Self::WRITES, access, access.available, bytes, class)
+    }
+
+    fn plain(flags: u16, access: &MemoryAccess, scope: Option<Scope>, bytes: u8, class: usize) -> Self {
+        let scope = if access.coherent { Scope::Device } else { scope.unwrap_or(Scope::Invocation) };
+        let private = if access.non_private { 0 } else { Self::PRIVATE };
+        Self::new(flags | private, scope, bytes, class)
+    }
+
+    /// An atomic operation, with the semantics that apply.
+    pub(super) fn atomic(atomic: &Atomic, semantics: Semantics, reads: bool, writes: bool, class: usize) -> Self {
+        let flags = if reads { Self::READS } else { 0 } | if writes { Self::WRITES } else { 0 } | Self::ATOMIC;
+        let own = Self::new(flags, atomic.scope, atomic.bits / 8, class);
+        classes(semantics).fold(own, |how, class| Self(how.0 | 1 << class << Self::CLASSES))
+    }
+
+    /// Whether synchronisation of a storage class orders it: its own class, and those in its semantics.
+    pub(super) fn concerns(self, class: usize) -> bool {
+        self.0 >> Self::CLASSES >> class & 1 != 0
+    }
+
+    pub(super) fn reads(self) -> bool {
+        self.0 & Self::READS != 0
+    }
+
+    pub(super) fn writes(self) -> bool {
+        self.0 & Self::WRITES != 0
+    }
+
+    pub(super) fn is_atomic(self) -> bool {
+        self.0 & Self::ATOMIC != 0
+    }
+
+    pub(super) fn is_private(self) -> bool {
+        self.0 & Self::PRIVATE != 0
+    }
+
+    /// The scope of an atomic; of others, that to which it is made available or visible, `Invocation` if it isn't.
+    pub(super) fn scope(self) -> Scope {
+        match self.0 >> Self::SCOPE & 3 {
+            0 => Scope::Invocation,
+            1 => Scope::Subgroup,
+            2 => Scope::Workgroup,
+            _ => Scope::Device,
+        }
+    }
+
+    /// Whether it is as wide as another.
+    pub(super) fn is_as_wide_as(self, other: Self) -> bool {
+        self.0 >> Self::BYTES & 3 == other.0 >> Self::BYTES & 3
+    }
+
+    /// For reports.
+    pub(super) fn action(self) -> Action {
+        match (self.is_atomic(), self.writes()) {
+            (false, false) => Action::Read,
+            (false, true) => Action::Write,
+            (true, false) => Action::AtomicRead,
+            (true, true) => Action::AtomicWrite,
+        }
+    }
+}
+
+/// The narrowest scope that two invocations have in common.
+pub(super) fn common(a: Agent, b: Agent) -> Scope {
+    if a.workgroup != b.workgroup {
+        Scope::Device
+    } else if a.subgroup != b.subgroup {
+        Scope::Workgroup
+    } else if a.lane != b.lane {
+        Scope::Subgroup
+    } else {
+        Scope::Invocation
+    }
+}

@@ -1,0 +1,430 @@
+//! What checked and adversarial runs know of device and workgroup memory besides its bytes: which bits are undefined, which
+//! accesses race, and which older values an invocation may still see.
+//!
+//! The bytes themselves lie elsewhere ([`Bytes`]); nothing in here checks bounds, so only accesses inside of allocations
+//! get here. Everything is single-threaded and deterministic.
+
+mod clock;
+mod defined;
+mod event;
+mod message;
+mod order;
+mod pages;
+mod races;
+#[cfg(test)]
+mod tests;
+mod weak;
+
+use rustc_hash::FxHashMap;
+
+use crate::code::{Atomic, AtomicOp, Barrier, MemoryAccess, Pc};
+use crate::config::Mode;
+use defined::{Definedness, Origins};
+use event::{Event, How};
+use order::{Order, class};
+use races::{Accesses, Races};
+use weak::{Weak, Write};
+
+/// An invocation of the running dispatch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Agent {
+    /// Number of its workgroup, never used twice within a dispatch.
+    pub workgroup: u32,
+    /// Number of its subgroup in the workgroup.
+    pub subgroup: u16,
+    /// Its number in the workgroup.
+    pub lane: u16,
+}
+
+/// A memory that invocations share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// An allocation of device memory, by its number. Numbers are never used twice.
+    Device(u32),
+    /// The workgroup memory of a workgroup ([`Agent::workgroup`]).
+    Workgroup(u32),
+}
+
+/// A place in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// In which memory.
+    pub space: Space,
+    /// Bytes from its beginning.
+    pub offset: u64,
+}
+
+/// Where the bytes of shared memory lie. Accesses are of 1, 2, 4 or 8 bytes.
+pub trait Bytes {
+    /// The bytes at a location, zero-extended.
+    fn load(&self, location: Location, bytes: u8) -> u64;
+
+    /// Sets the bytes at a location.
+    fn store(&self, location: Location, bytes: u8, bits: u64);
+}
+
+/// What a load found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// The value. Its undefined bits are arbitrary.
+    pub bits: u64,
+    /// Which of its bits are undefined (1); always 0 in plain mode.
+    pub undefined: u64,
+    /// Whether newer values were there that this load might have seen too: the same load may give another value next time
+    /// although nobody wrote meanwhile, so an invocation that repeats it isn't spinning for ever.
+    pub stale: bool,
+}
+
+/// What a dispatch looks like.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Invocations of a workgroup; at most 65536.
+    pub workgroup_size: u32,
+    /// Invocations of a subgroup.
+    pub subgroup_size: u32,
+    /// Whether workgroup memory starts as zeroes rather than undefined.
+    pub workgroup_zeroed: bool,
+}
+
+/// How an access took part in a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// It read.
+    Read,
+    /// It wrote.
+    Write,
+    /// An atomic operation that read.
+    AtomicRead,
+    /// An atomic operation that wrote.
+    AtomicWrite,
+}
+
+/// One of the two sides of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Party {
+    /// Who.
+    pub agent: Agent,
+    /// Where in the code.
+    pub pc: Pc,
+    /// What it did.
+    pub action: Action,
+}
+
+/// What is missing between two accesses that race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Missing {
+    /// Nothing orders them.
+    Order,
+    /// Both are atomic, but one's scope excludes the other, and nothing orders them.
+    Scope,
+    /// A private access takes no part in synchronisation (`NonPrivatePointer`).
+    NonPrivate,
+    /// The write is not made available to the other invocation (`MakeAvailable`).
+    Availability,
+    /// The write is not made visible to the read (`MakeVisible`).
+    Visibility,
+}
+
+/// A data race: two accesses to the same bytes, at least one of them a write and one of them no atomic, that are not ordered
+/// by the memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The first byte that both accessed.
+    pub location: Location,
+    /// What happened first in this run.
+    pub first: Party,
+    /// What happened second.
+    pub second: Party,
+    /// Why they are not ordered.
+    pub missing: Missing,
+    /// How many more times these two instructions raced.
+    pub repeated: u64,
+}
+
+/// Where an undefined value in memory came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndefinedStore {
+    /// The first undefined byte, counted from the allocation's beginning.
+    pub offset: u64,
+    /// The dispatch that stored it, counted from 1 on.
+    pub dispatch: u32,
+    /// The first invocation that stored an undefined value at this instruction.
+    pub agent: Agent,
+    /// The instruction.
+    pub pc: Pc,
+}
+
+/// The knowledge about all shared memory of a device.
+#[derive(Debug)]
+pub struct Strict {
+    /// Counted from 1 on.
+    dispatch: u32,
+    memories: Memories,
+    origins: Origins,
+    order: Order,
+    /// If races are looked for.
+    races: Option<Races>,
+    /// If older values may be seen.
+    weak: Option<Weak>,
+}
+
+#[derive(Debug, Default)]
+struct Memories {
+    known: FxHashMap<Space, Memory>,
+    workgroup_zeroed: bool,
+}
+
+/// What is known of one memory.
+#[derive(Debug)]
+struct Memory {
+    defined: Definedness,
+    accesses: Accesses,
+}
+
+impl Memories {
+    fn get(&mut self, space: Space) -> &mut Memory {
+        let zeroed = matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed;
+        self.known.entry(space).or_insert_with(|| Memory::new(zeroed))
+    }
+}
+
+impl Memory {
+    fn new(defined: bool) -> Self {
+        Self { defined: Definedness::new(defined), accesses: Accesses::new() }
+    }
+
+    /// The newest value at a location, and its undefined bits.
+    fn newest(&self, memory: &impl Bytes, location: Location, bytes: u8) -> (u64, u64) {
+        (memory.load(location, bytes), self.defined.load(location.offset, bytes))
+    }
+
+    fn look_for_races(
+        &mut self,
+        order: &Order,
+        races: &mut Option<Races>,
+        location: Location,
+        bytes: u8,
+        event: &Event,
+    ) {
+        if let Some(races) = races
+            && let Some((offset, other, missing)) = self.accesses.add(order, location.offset, bytes, event)
+        {
+            races.report(Location { offset, ..location }, &other, event, missing);
+        }
+    }
+}
+
+impl Strict {
+    /// Knows nothing of any memory yet. It does as much as the mode asks for.
+    pub fn new(mode: Mode) -> Self {
+        Self {
+            dispatch: 0,
+            memories: Memories::default(),
+            origins: Origins::default(),
+            order: Order::default(),
+            races: mode.check.then(Races::default),
+            weak: mode.seed.map(Weak::new),
+        }
+    }
+
+    /// An allocation of device memory comes into being, undefined.
+    pub fn allocate(&mut self, allocation: u32) {
+        self.memories.known.insert(Space::Device(allocation), Memory::new(false));
+    }
+
+    /// An allocation of device memory is gone.
+    pub fn free(&mut self, allocation: u32) {
+        self.memories.known.remove(&Space::Device(allocation));
+    }
+
+    /// The host writes or fills bytes of an allocation.
+    pub fn host_write(&mut self, allocation: u32, offset: u64, bytes: u64) {
+        self.memories.get(Space::Device(allocation)).defined.define(offset, bytes);
+    }
+
+    /// The host copies bytes between allocations, given as number and offset, that don't overlap.
+    pub fn host_copy(&mut self, from: (u32, u64), to: (u32, u64), bytes: u64) {
+        // Taken out, as it may be the same one.
+        let (source, target) = (Space::Device(from.0), Space::Device(to.0));
+        let mut memory = self.memories.known.remove(&target).unwrap_or_else(|| Memory::new(false));
+        let from_other = (source != target).then(|| &self.memories.get(source).defined);
+        memory.defined.copy(to.1, from_other, from.1, bytes);
+        self.memories.known.insert(target, memory);
+    }
+
+    /// The host reads bytes of an allocation: the first of them to which a kernel stored an undefined value.
+    pub fn host_read(&self, allocation: u32, offset: u64, bytes: u64) -> Option<UndefinedStore> {
+        let memory = self.memories.known.get(&Space::Device(allocation))?;
+        let (offset, origin) = memory.defined.stored_undefined(offset, bytes)?;
+        self.origins.get(origin, offset)
+    }
+
+    /// A dispatch begins, behind all that went before. Returns its number, see [`UndefinedStore::dispatch`].
+    pub fn begin_dispatch(&mut self, shape: Shape) -> u32 {
+        if !self.order.begin_dispatch(&shape) {
+            self.memories.known.values_mut().for_each(|memory| memory.accesses = Accesses::new());
+        }
+        self.memories.workgroup_zeroed = shape.workgroup_zeroed;
+        self.dispatch += 1;
+        self.dispatch
+    }
+
+    /// The dispatch ends, or is given up. Returns the races found in it, in the order in which they were found.
+    pub fn end_dispatch(&mut self) -> Vec<Race> {
+        self.memories.known.retain(|space, _| matches!(space, Space::Device(_)));
+        self.order.end_dispatch();
+        if let Some(weak) = &mut self.weak {
+            weak.forget();
+        }
+        self.races.as_mut().map_or_else(Vec::new, Races::take)
+    }
+
+    /// A workgroup begins, with all its invocations.
+    pub fn begin_workgroup(&mut self, workgroup: u32) {
+        self.order.begin_workgroup(workgroup);
+    }
+
+    /// An invocation ends.
+    pub fn end_invocation(&mut self, agent: Agent) {
+        self.order.end_invocation(agent);
+    }
+
+    /// A workgroup ends, and with it its memory.
+    pub fn end_workgroup(&mut self, workgroup: u32) {
+        self.order.end_workgroup(workgroup);
+        self.memories.known.remove(&Space::Workgroup(workgroup));
+    }
+
+    /// Loads a scalar of 1, 2, 4 or 8 bytes.
+    pub fn load(
+        &mut self,
+        memory: &impl Bytes,
+        agent: Agent,
+        location: Location,
+        bytes: u8,
+        access: &MemoryAccess,
+        pc: Pc,
+    ) -> Loaded {
+        let event = self.order.event(agent, pc, How::load(access, bytes, class(location.space)));
+        let known = self.memories.get(location.space);
+        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+        let newest = known.newest(memory, location, bytes);
+        let older = self
+            .weak
+            .as_mut()
+            .and_then(|weak| weak.load(&self.order, location, bytes, newest, &event, access.volatile));
+        let value = older.unwrap_or(newest);
+        Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() }
+    }
+
+    /// Stores a scalar: its bits, and which of them are undefined.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many properties")]
+    pub fn store(
+        &mut self,
+        memory: &impl Bytes,
+        agent: Agent,
+        location: Location,
+        bytes: u8,
+        value: (u64, u64),
+        access: &MemoryAccess,
+        pc: Pc,
+    ) {
+        let event = self.order.event(agent, pc, How::store(access, bytes, class(location.space)));
+        self.order.announce(&event);
+        let known = self.memories.get(location.space);
+        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+        self.write(memory, Write { location, bytes, value, event, replaced: None });
+    }
+
+    /// An atomic operation. `update` gets the old value and its undefined bits and returns the new value and its undefined
+    /// bits, or `None` to write nothing (a load, or a compare-exchange that fails). It may be called twice, with different
+    /// old values, of which the last counts. Returns the old value.
+    pub fn atomic(
+        &mut self,
+        memory: &impl Bytes,
+        agent: Agent,
+        location: Location,
+        atomic: &Atomic,
+        pc: Pc,
+        mut update: impl FnMut(u64, u64) -> Option<(u64, u64)>,
+    ) -> Loaded {
+        let (bytes, class) = (atomic.bits / 8, class(location.space));
+        let reads = atomic.op != AtomicOp::Store;
+        let newest = self.memories.get(location.space).newest(memory, location, bytes);
+
+        // Only what doesn't write may see an older value.
+        let semantics = if atomic.op == AtomicOp::CompareExchange { atomic.unequal } else { atomic.semantics };
+        let how = How::atomic(atomic, semantics, true, false, class);
+        let may_only_read = matches!(atomic.op, AtomicOp::Load | AtomicOp::CompareExchange);
+        let older = self
+            .weak
+            .as_mut()
+            .filter(|_| may_only_read)
+            .and_then(|weak| weak.load_atomic(&self.order, location, bytes, newest, &self.order.event(agent, pc, how)))
+            .filter(|older| update(older.value.0, older.value.1).is_none());
+        let new = if older.is_some() { None } else { update(newest.0, newest.1) };
+
+        let semantics = match (atomic.op, new) {
+            (AtomicOp::CompareExchange, None) => atomic.unequal,
+            _ => atomic.semantics,
+        };
+        let how = How::atomic(atomic, semantics, reads, new.is_some(), class);
+        let event = self.order.event(agent, pc, how);
+        let message = match &older {
+            Some(older) => older.message.clone(),
+            None => self.order.message(location).cloned(),
+        };
+        if let Some(message) = message.as_ref().filter(|_| reads) {
+            self.order.read(agent, message, class, atomic.scope);
+        }
+        if semantics.acquire && reads {
+            // What it synchronises with happens before itself.
+            self.order.acquire(agent, message.as_ref(), atomic.scope, semantics);
+        }
+        let known = self.memories.get(location.space);
+        known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
+
+        let value = older.as_ref().map_or(newest, |older| older.value);
+        let loaded = Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() };
+        if new.is_none()
+            && let Some(weak) = &mut self.weak
+        {
+            weak.was_read(location, bytes, &event, older.as_ref());
+        }
+        if let Some(new) = new {
+            self.order.announce(&event);
+            let sequence = message.filter(|_| reads);
+            let replaced = self.order.write(agent, location, atomic.scope, semantics, sequence);
+            self.write(memory, Write { location, bytes, value: new, event, replaced });
+        }
+        loaded
+    }
+
+    /// A memory barrier.
+    pub fn fence(&mut self, agent: Agent, barrier: &Barrier) {
+        self.order.fence(agent, barrier);
+    }
+
+    /// A control barrier, for the invocations of one workgroup that leave it together.
+    pub fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
+        self.order.barrier(agents, barrier);
+    }
+
+    /// A value whose undefined bits are arbitrary.
+    fn filled(&mut self, (bits, undefined): (u64, u64)) -> u64 {
+        match &mut self.weak {
+            Some(weak) if undefined != 0 => bits & !undefined | weak.bits() & undefined,
+            _ => bits,
+        }
+    }
+
+    fn write(&mut self, memory: &impl Bytes, write: Write) {
+        let Write { location, bytes, value, event, .. } = write;
+        let defined = &mut self.memories.get(location.space).defined;
+        if let Some(weak) = &mut self.weak {
+            weak.store(memory, |byte| defined.load(byte.offset, 1), write);
+        }
+        memory.store(location, bytes, value.0);
+        defined.store(location.offset, bytes, value.1, || self.origins.number(self.dispatch, event.agent, event.pc));
+    }
+}

@@ -1,0 +1,514 @@
+//! Who knows of whose accesses: happens-before, availability and visibility of the Vulkan memory model.
+//!
+//! Each invocation has, for device and for workgroup memory apart, the set of events that inter-thread-happen-before its next
+//! access, and the writes among them that are available to its memory domains or visible to it. Releases put a copy of it
+//! into a [`Message`], acquires take it up. A dispatch is behind everything before it, so knowledge begins anew with it.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::clock::{Clock, Key, Time};
+use super::event::{Event, How, common};
+use super::message::{Announced, CLASSES, History, Meeting, Message, Release, announce, classes};
+use super::{Agent, Location, Missing, Shape, Space};
+use crate::code::{Barrier, Pc, Scope, Semantics};
+
+/// What an invocation knows of the events in one storage class.
+#[derive(Clone, Debug, Default)]
+struct Knowledge {
+    history: History,
+    /// The writes that are visible to it.
+    visible: Clock,
+}
+
+impl Knowledge {
+    fn make_visible(&mut self, scope: Scope) {
+        self.history.make_visible(scope);
+        if let Some(nearest) = self.history.available(scope).first() {
+            self.visible.join(nearest);
+        }
+    }
+}
+
+impl Knowledge {
+    /// As [`Order::missing`], for the invocation whose knowledge this is.
+    fn missing(&self, earlier: &Event, later: &Event, unordered: Missing) -> Option<Missing> {
+        if !self.history.before.knows(earlier.agent, Scope::Invocation, earlier.time) {
+            return Some(unordered);
+        }
+        if earlier.how.is_private() || later.how.is_private() {
+            return Some(Missing::NonPrivate);
+        }
+        // Of read-modify-writes too the reading half is enough.
+        if earlier.how.reads() {
+            return None;
+        }
+        let knows = |clock: &Clock| clock.knows(earlier.agent, earlier.how.scope(), earlier.time);
+        if !self.history.available(Scope::Device).iter().any(knows) {
+            return Some(Missing::Availability);
+        }
+        if later.how.reads() && !knows(&self.visible) && !self.history.available(later.how.scope()).iter().any(knows) {
+            return Some(Missing::Visibility);
+        }
+        None
+    }
+}
+
+/// The storage classes whose synchronisation orders both of two accesses.
+fn common_classes(a: &Event, b: &Event) -> impl Iterator<Item = usize> {
+    let (a, b) = (a.how, b.how);
+    (0..CLASSES).filter(move |class| a.concerns(*class) && b.concerns(*class))
+}
+
+type Known = [Knowledge; CLASSES];
+
+#[derive(Clone, Debug, Default)]
+struct Invocation {
+    /// Shared with those who left the same barrier, until it learns something else.
+    known: Arc<Known>,
+    /// Its writes to each class that made themselves available, since its last release.
+    announced: [Announced; CLASSES],
+    /// Its release barriers, which synchronise through its atomic writes.
+    fences: Vec<Fence>,
+    /// What its atomic reads of each class found, for acquire fences.
+    pending: [Option<Arc<Message>>; CLASSES],
+}
+
+/// A release barrier of an invocation.
+#[derive(Clone, Debug)]
+struct Fence {
+    scope: Scope,
+    semantics: Semantics,
+    /// What the invocation knew, its own events included.
+    known: Arc<Known>,
+}
+
+impl Fence {
+    /// Whether it tells all that another one told before.
+    fn supersedes(&self, older: &Self) -> bool {
+        let (own, older_semantics) = (self.semantics, older.semantics);
+        older.scope <= self.scope && own.device >= older_semantics.device && own.workgroup >= older_semantics.workgroup
+    }
+
+    fn message(&self, from: Agent, scope: Scope) -> Arc<Message> {
+        let mut history = [None, None];
+        for class in classes(self.semantics) {
+            history[class] = Some(self.known[class].history.clone());
+        }
+        Message::new(Release { scope: self.scope.min(scope), from, spread: Scope::Invocation, history })
+    }
+}
+
+impl Invocation {
+    /// Its own events until now become part of what it knows and can tell.
+    fn publish(&mut self, agent: Agent, now: Time, scope: Scope, semantics: Semantics) {
+        let known = Arc::make_mut(&mut self.known);
+        for class in classes(semantics) {
+            let own = &mut known[class].history;
+            own.add(Key::agent(agent), now);
+            let announced = std::mem::take(&mut self.announced[class]);
+            own.announce(agent, &announced, semantics.available.then_some(scope));
+            if semantics.available {
+                own.make_available(Key::agent(agent), now, scope);
+            }
+        }
+    }
+
+    /// It passes a release barrier and knows by now what that tells.
+    fn add_fence(&mut self, scope: Scope, semantics: Semantics) {
+        let fence = Fence { scope, semantics, known: self.known.clone() };
+        self.fences.retain(|older| !fence.supersedes(older));
+        self.fences.push(fence);
+    }
+
+    /// It takes up what its atomic reads found.
+    fn acquire_pending(&mut self, agent: Agent, scope: Scope, semantics: Semantics) {
+        let pending: Vec<_> =
+            classes(semantics).filter_map(|class| self.pending[class].as_ref()?.for_reader(agent, scope)).collect();
+        take_up(Arc::make_mut(&mut self.known), agent, &pending, scope, semantics);
+        if scope == Scope::Device && semantics.device && semantics.workgroup {
+            // Nothing is left.
+            self.pending = [None, None];
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Workgroup {
+    invocations: Vec<Invocation>,
+    /// As [`Order::messages`], for its memory.
+    messages: FxHashMap<u64, Arc<Message>>,
+}
+
+/// The order of the running dispatch's accesses.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    now: Time,
+    /// When the dispatch began. Events before are ordered before all of it.
+    begin: Time,
+    workgroup_size: usize,
+    subgroup_size: usize,
+    workgroups: FxHashMap<u32, Workgroup>,
+    /// What the last atomic write to a place in device memory (allocation and offset) carries.
+    messages: FxHashMap<(u32, u64), Arc<Message>>,
+}
+
+/// The storage class of a memory.
+pub(super) fn class(space: Space) -> usize {
+    match space {
+        Space::Device(_) => 0,
+        Space::Workgroup(_) => 1,
+    }
+}
+
+impl Order {
+    /// A dispatch begins. `false` if time began anew, so that older events must be forgotten.
+    pub(super) fn begin_dispatch(&mut self, shape: &Shape) -> bool {
+        // An event at time 0 is none.
+        let goes_on = self.now < Time::MAX / 2;
+        self.now = if goes_on { self.now + 1 } else { 1 };
+        self.begin = self.now;
+        self.workgroup_size = shape.workgroup_size as usize;
+        self.subgroup_size = shape.subgroup_size as usize;
+        self.end_dispatch();
+        goes_on
+    }
+
+    pub(super) fn end_dispatch(&mut self) {
+        self.workgroups.clear();
+        self.messages.clear();
+    }
+
+    pub(super) fn begin_workgroup(&mut self, workgroup: u32) {
+        let invocations = vec![Invocation::default(); self.workgroup_size];
+        self.workgroups.insert(workgroup, Workgroup { invocations, messages: FxHashMap::default() });
+    }
+
+    /// What an invocation knew is of no interest once it has ended.
+    pub(super) fn end_invocation(&mut self, agent: Agent) {
+        if let Some(invocation) = self.invocation_mut(agent) {
+            *invocation = Invocation::default();
+        }
+    }
+
+    pub(super) fn end_workgroup(&mut self, workgroup: u32) {
+        self.workgroups.remove(&workgroup);
+    }
+
+    /// An access by an invocation now.
+    pub(super) fn event(&self, agent: Agent, pc: Pc, how: How) -> Event {
+        Event { agent, time: self.now, pc, how }
+    }
+
+    /// Whether an event belongs to the running dispatch.
+    pub(super) fn is_current(&self, event: &Event) -> bool {
+        event.time >= self.begin
+    }
+
+    fn invocation(&self, agent: Agent) -> Option<&Invocation> {
+        self.workgroups.get(&agent.workgroup)?.invocations.get(usize::from(agent.lane))
+    }
+
+    fn invocation_mut(&mut self, agent: Agent) -> Option<&mut Invocation> {
+        self.workgroups.get_mut(&agent.workgroup)?.invocations.get_mut(usize::from(agent.lane))
+    }
+
+    /// Whether an event happened before another that happens now.
+    pub(super) fn happened_before(&self, earlier: &Event, later: &Event) -> bool {
+        earlier.agent == later.agent
+            || self.invocation(later.agent).is_some_and(|invocation| {
+                common_classes(earlier, later).any(|class| {
+                    invocation.known[class].history.before.knows(earlier.agent, Scope::Invocation, earlier.time)
+                })
+            })
+    }
+
+    /// What is missing for an earlier event to be location-ordered before another that happens now, to the same memory;
+    /// `None` if nothing is. Both belong to the running dispatch, and not both of them only read.
+    pub(super) fn missing(&self, earlier: &Event, later: &Event) -> Option<Missing> {
+        if earlier.agent == later.agent {
+            return None;
+        }
+        let mut unordered = Missing::Order;
+        if earlier.how.is_atomic() && later.how.is_atomic() && earlier.how.is_as_wide_as(later.how) {
+            if common(earlier.agent, later.agent) <= earlier.how.scope().min(later.how.scope()) {
+                return None;
+            }
+            unordered = Missing::Scope;
+        }
+        let Some(invocation) = self.invocation(later.agent) else { return Some(unordered) };
+        let mut result = unordered;
+        for class in common_classes(earlier, later) {
+            // What is nearest to being ordered tells most.
+            result = result.max(invocation.known[class].missing(earlier, later, unordered)?);
+        }
+        Some(result)
+    }
+
+    /// A write makes itself available.
+    pub(super) fn announce(&mut self, event: &Event) {
+        let now = self.now;
+        if event.how.scope() > Scope::Invocation
+            && let Some(invocation) = self.invocation_mut(event.agent)
+        {
+            for class in common_classes(event, event) {
+                announce(&mut invocation.announced[class], event.how.scope(), now);
+            }
+        }
+    }
+
+    /// What the last atomic write to a location carries.
+    pub(super) fn message(&self, location: Location) -> Option<&Arc<Message>> {
+        match location.space {
+            Space::Device(allocation) => self.messages.get(&(allocation, location.offset)),
+            Space::Workgroup(workgroup) => self.workgroups.get(&workgroup)?.messages.get(&location.offset),
+        }
+    }
+
+    /// An atomic read by an agent has found a message.
+    pub(super) fn read(&mut self, agent: Agent, message: &Arc<Message>, class: usize, scope: Scope) {
+        let Some(message) = message.for_reader(agent, scope) else { return };
+        if let Some(invocation) = self.invocation_mut(agent) {
+            Message::join(&mut invocation.pending[class], &message);
+        }
+    }
+
+    /// An atomic with acquire semantics, which has found a message.
+    pub(super) fn acquire(&mut self, agent: Agent, message: Option<&Arc<Message>>, scope: Scope, semantics: Semantics) {
+        let message = message.and_then(|message| message.for_reader(agent, scope));
+        if let Some(invocation) = self.invocation_mut(agent) {
+            let known = Arc::make_mut(&mut invocation.known);
+            take_up(known, agent, message.as_slice(), scope, semantics);
+        }
+    }
+
+    /// An atomic write by an agent: remembers what it carries, which goes on from `sequence` if that is the release
+    /// sequence it belongs to. Returns what the last write to the location carried.
+    pub(super) fn write(
+        &mut self,
+        agent: Agent,
+        location: Location,
+        scope: Scope,
+        semantics: Semantics,
+        sequence: Option<Arc<Message>>,
+    ) -> Option<Arc<Message>> {
+        let mut message = sequence;
+        let now = self.now;
+        if scope > Scope::Invocation
+            && let Some(invocation) = self.invocation_mut(agent)
+        {
+            let class = class(location.space);
+            for fence in invocation.fences.iter().filter(|fence| classes(fence.semantics).any(|own| own == class)) {
+                Message::join(&mut message, &fence.message(agent, scope));
+            }
+            if semantics.release {
+                invocation.publish(agent, now, scope, semantics);
+                let release = Fence { scope, semantics, known: invocation.known.clone() };
+                Message::join(&mut message, &release.message(agent, scope));
+                self.now = now.saturating_add(1);
+            }
+        }
+        if let Some(message) = &mut message {
+            Message::prune(message, |workgroup| self.workgroups.contains_key(&workgroup));
+        }
+        match location.space {
+            Space::Device(allocation) => replace(&mut self.messages, (allocation, location.offset), message),
+            Space::Workgroup(workgroup) => {
+                let workgroup = self.workgroups.get_mut(&workgroup)?;
+                replace(&mut workgroup.messages, location.offset, message)
+            }
+        }
+    }
+
+    /// A memory barrier.
+    pub(super) fn fence(&mut self, agent: Agent, barrier: &Barrier) {
+        let Barrier { memory: scope, semantics, .. } = *barrier;
+        let now = self.now;
+        if scope > Scope::Invocation
+            && let Some(invocation) = self.invocation_mut(agent)
+        {
+            if semantics.acquire {
+                invocation.acquire_pending(agent, scope, semantics);
+            }
+            if semantics.release {
+                invocation.publish(agent, now, scope, semantics);
+                invocation.add_fence(scope, semantics);
+                self.now = now.saturating_add(1);
+            }
+        }
+    }
+
+    /// A control barrier of invocations that leave it together.
+    pub(super) fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
+        let Semantics { acquire, release, .. } = barrier.semantics;
+        let scope = if acquire || release { barrier.execution.min(barrier.memory) } else { barrier.execution };
+        match scope {
+            Scope::Invocation => {}
+            Scope::Subgroup => {
+                let mut agents = agents.to_vec();
+                agents.sort_by_key(|agent| (agent.subgroup, agent.lane));
+                for agents in agents.chunk_by(|a, b| a.subgroup == b.subgroup) {
+                    self.meet(agents, barrier);
+                }
+            }
+            Scope::Workgroup | Scope::Device => self.meet(agents, barrier),
+        }
+    }
+
+    /// A control barrier of invocations that are all in each other's memory scope.
+    fn meet(&mut self, agents: &[Agent], barrier: &Barrier) {
+        let Some(&from) = agents.first() else { return };
+        let one_subgroup = agents.iter().all(|agent| agent.subgroup == from.subgroup);
+        let spread = if one_subgroup { Scope::Subgroup } else { Scope::Workgroup };
+        let size = if one_subgroup {
+            let first = usize::from(from.subgroup) * self.subgroup_size;
+            self.subgroup_size.min(self.workgroup_size.saturating_sub(first))
+        } else {
+            self.workgroup_size
+        };
+        let now = self.now;
+        self.now = now.saturating_add(1);
+        let Some(workgroup) = self.workgroups.get_mut(&from.workgroup) else { return };
+        let Barrier { memory: scope, semantics, .. } = *barrier;
+        if scope > Scope::Invocation && semantics.acquire {
+            workgroup.for_each(agents, |agent, invocation| {
+                if invocation.pending.iter().any(Option::is_some) {
+                    invocation.acquire_pending(agent, scope, semantics);
+                }
+            });
+        }
+        let told = if semantics.release {
+            let mut meeting = Meeting {
+                release: Release { scope, from, spread, history: [None, None] },
+                now,
+                available: semantics.available.then_some(scope),
+            };
+            workgroup.gather(agents, semantics, agents.len() == size, &mut meeting);
+            Told::All(meeting.release)
+        } else {
+            Told::Fences(workgroup.gather_fences(agents).and_then(|fences| fences.for_groups(spread)))
+        };
+        if semantics.acquire {
+            workgroup.acquire(agents, scope, semantics, &told);
+        } else {
+            workgroup.for_each(agents, |agent, invocation| {
+                if let Some(told) = told.to(agent) {
+                    invocation.pending.iter_mut().for_each(|pending| Message::join(pending, &told));
+                }
+                if semantics.release {
+                    invocation.publish(agent, now, scope, semantics);
+                }
+            });
+        }
+        if semantics.release {
+            workgroup.for_each(agents, |_, invocation| invocation.add_fence(scope, semantics));
+        }
+    }
+}
+
+/// What the participants of a control barrier tell each other.
+enum Told {
+    /// All that they know.
+    All(Release),
+    /// What their release barriers before tell, as this one is none.
+    Fences(Option<Arc<Message>>),
+}
+
+impl Told {
+    fn to(&self, agent: Agent) -> Option<Arc<Message>> {
+        match self {
+            Self::All(release) => Some(Message::new(release.told_to(agent))),
+            Self::Fences(message) => message.clone(),
+        }
+    }
+}
+
+impl Workgroup {
+    fn for_each(&mut self, agents: &[Agent], mut action: impl FnMut(Agent, &mut Invocation)) {
+        for agent in agents {
+            if let Some(invocation) = self.invocations.get_mut(usize::from(agent.lane)) {
+                action(*agent, invocation);
+            }
+        }
+    }
+
+    /// What the participants of a releasing barrier tell: all that they know and did.
+    fn gather(&mut self, agents: &[Agent], semantics: Semantics, whole: bool, meeting: &mut Meeting) {
+        let mut last: Option<Arc<Known>> = None;
+        self.for_each(agents, |agent, invocation| {
+            let known_already = last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &invocation.known));
+            for class in classes(semantics) {
+                if !known_already {
+                    meeting.bring(class, &invocation.known[class].history);
+                }
+                if !whole {
+                    meeting.add(class, agent);
+                }
+                let announced = &mut invocation.announced[class];
+                meeting.announce(class, agent, announced);
+                if semantics.acquire {
+                    // From the barrier it knows it itself.
+                    *announced = Announced::default();
+                }
+            }
+            last = Some(invocation.known.clone());
+        });
+        if whole {
+            classes(semantics).for_each(|class| meeting.add_all(class));
+        }
+    }
+
+    /// What the participants' release barriers before tell through a barrier that doesn't release.
+    fn gather_fences(&mut self, agents: &[Agent]) -> Option<Arc<Message>> {
+        let mut result = None;
+        self.for_each(agents, |agent, invocation| {
+            for fence in &invocation.fences {
+                Message::join(&mut result, &fence.message(agent, fence.scope));
+            }
+        });
+        result
+    }
+
+    /// The participants take up what they were told at a barrier.
+    fn acquire(&mut self, agents: &[Agent], scope: Scope, semantics: Semantics, told: &Told) {
+        // Those who know the same before know the same behind.
+        let mut last: Option<(Arc<Known>, Arc<Known>)> = None;
+        self.for_each(agents, |agent, invocation| {
+            if let Some((old, new)) = &last
+                && Arc::ptr_eq(old, &invocation.known)
+            {
+                invocation.known = new.clone();
+                return;
+            }
+            let mut known = Known::clone(&invocation.known);
+            take_up(&mut known, agent, told.to(agent).as_slice(), scope, semantics);
+            let old = std::mem::replace(&mut invocation.known, Arc::new(known));
+            last = Some((old, invocation.known.clone()));
+        });
+    }
+}
+
+/// An acquire operation in a scope finds messages.
+fn take_up(known: &mut Known, agent: Agent, messages: &[Arc<Message>], scope: Scope, semantics: Semantics) {
+    for class in classes(semantics) {
+        let knowledge = &mut known[class];
+        for release in messages.iter().flat_map(|message| message.releases()) {
+            release.teach(class, &mut knowledge.history, agent);
+        }
+        if semantics.visible {
+            knowledge.make_visible(scope);
+        }
+    }
+}
+
+fn replace<K: std::hash::Hash + Eq>(
+    messages: &mut FxHashMap<K, Arc<Message>>,
+    key: K,
+    message: Option<Arc<Message>>,
+) -> Option<Arc<Message>> {
+    match message {
+        Some(message) => messages.insert(key, message),
+        None => messages.remove(&key),
+    }
+}

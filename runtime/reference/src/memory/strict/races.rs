@@ -1,0 +1,130 @@
+//! Data races: conflicting accesses that are not location-ordered.
+//!
+//! Of each word of memory the last write is kept and a few of the reads since: a race with one of many readers may be
+//! missed, none is found where there is none.
+
+use rustc_hash::FxHashMap;
+
+use super::event::Event;
+use super::order::Order;
+use super::pages::Pages;
+use super::{Location, Missing, Party, Race};
+use crate::code::Pc;
+
+const WORD: u64 = 4;
+
+/// Different pairs of instructions that are reported; more are dropped.
+const REPORTS: usize = 256;
+
+/// The accesses to a word or byte. Events of former dispatches count for nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    write: Event,
+    reads: [Event; 2],
+    /// Whether a word's bytes have cells of their own.
+    split: bool,
+}
+
+/// The accesses to one memory.
+#[derive(Debug)]
+pub(super) struct Accesses {
+    words: Pages<Cell>,
+    bytes: FxHashMap<u64, [Cell; WORD as usize]>,
+}
+
+impl Accesses {
+    pub(super) fn new() -> Self {
+        Self { words: Pages::new(Cell::default()), bytes: FxHashMap::default() }
+    }
+
+    /// An access happens. Returns what it races with and the first byte in common, if it does.
+    pub(super) fn add(
+        &mut self,
+        order: &Order,
+        offset: u64,
+        bytes: u8,
+        event: &Event,
+    ) -> Option<(u64, Event, Missing)> {
+        let end = offset.saturating_add(bytes.into());
+        let mut race = None;
+        for word in offset / WORD..end.div_ceil(WORD) {
+            let first = word * WORD;
+            let (from, to) = (offset.max(first), end.min(first + WORD));
+            let cell = self.words.get_mut(word);
+            if to - from == WORD && !cell.split {
+                race = race.or(cell.access(order, event).map(|(other, missing)| (from, other, missing)));
+                continue;
+            }
+            if !cell.split {
+                self.bytes.insert(word, [*cell; WORD as usize]);
+                cell.split = true;
+            }
+            let Some(cells) = self.bytes.get_mut(&word) else { continue };
+            for byte in from..to {
+                let found = cells[(byte - first) as usize].access(order, event);
+                race = race.or(found.map(|(other, missing)| (byte, other, missing)));
+            }
+        }
+        race
+    }
+}
+
+impl Cell {
+    fn access(&mut self, order: &Order, event: &Event) -> Option<(Event, Missing)> {
+        let conflict = |other: &Event| {
+            let conflicts = order.is_current(other) && other.agent != event.agent;
+            conflicts.then(|| order.missing(other, event)).flatten().map(|missing| (*other, missing))
+        };
+        let mut race = conflict(&self.write);
+        if event.how.writes() {
+            race = race.or_else(|| self.reads.iter().find_map(conflict));
+            self.write = *event;
+            if !event.how.is_atomic() {
+                self.reads = Default::default();
+            }
+        } else if self.write.agent != event.agent || self.write.time != event.time {
+            *self.place_for(order, event) = *event;
+        }
+        race
+    }
+
+    /// Where a read is kept: in place of one that matters no more, if there is any.
+    fn place_for(&mut self, order: &Order, event: &Event) -> &mut Event {
+        let superseded = |old: &Event| {
+            !order.is_current(old)
+                || old.agent == event.agent
+                || !old.how.is_private() && order.happened_before(old, event)
+        };
+        let arbitrary = usize::from(event.agent.lane) + event.agent.workgroup as usize;
+        let index = self.reads.iter().position(superseded).unwrap_or(arbitrary % self.reads.len());
+        &mut self.reads[index]
+    }
+}
+
+/// The races that were found.
+#[derive(Debug, Default)]
+pub(super) struct Races {
+    found: Vec<Race>,
+    indices: FxHashMap<(Pc, Pc), usize>,
+}
+
+impl Races {
+    /// Reports a race between two events.
+    pub(super) fn report(&mut self, location: Location, first: &Event, second: &Event, missing: Missing) {
+        let party = |event: &Event| Party { agent: event.agent, pc: event.pc, action: event.how.action() };
+        let pair = (first.pc, second.pc);
+        if let Some(known) = self.indices.get(&pair).and_then(|index| self.found.get_mut(*index)) {
+            known.repeated += 1;
+        } else if self.found.len() < REPORTS {
+            self.indices.insert(pair, self.found.len());
+            let (first, second) = (party(first), party(second));
+            self.found.push(Race { location, first, second, missing, repeated: 0 });
+        }
+    }
+
+    /// All that were found since the last call.
+    pub(super) fn take(&mut self) -> Vec<Race> {
+        self.indices.clear();
+        std::mem::take(&mut self.found)
+    }
+}

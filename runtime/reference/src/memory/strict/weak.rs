@@ -1,0 +1,304 @@
+//! Weak visibility: which older values an access may still see, and the choice among them.
+//!
+//! Places that were written in the running dispatch keep their last writes, in the order in which they happened here. A load
+//! may see any of them that the memory model doesn't hide behind one that the invocation has to see: for ordinary loads one
+//! that is location-ordered before them (all else is a race); for atomics one that, or a read of which, happened before,
+//! so that each place is coherent. Read-modify-writes see the last. Loads never see writes of the future.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::event::Event;
+use super::message::Message;
+use super::order::Order;
+use super::{Bytes, Location};
+use crate::config::{Choice, Seeded};
+
+/// Bytes that have their writes in common, so that no scalar is torn.
+const GRANULE: u64 = 8;
+
+/// Granules that have their writes kept; of older ones everybody sees the last.
+const GRANULES: usize = 1 << 14;
+
+/// Writes that are kept of a granule.
+const WRITES: usize = 8;
+
+/// Reads that are kept of a granule.
+const READS: usize = 8;
+
+/// A value and its undefined bits.
+type Value = (u64, u64);
+
+/// A write that happens.
+#[derive(Debug)]
+pub(super) struct Write {
+    pub(super) location: Location,
+    pub(super) bytes: u8,
+    pub(super) value: Value,
+    pub(super) event: Event,
+    /// Of an atomic write: what the atomic write before it carries.
+    pub(super) replaced: Option<Arc<Message>>,
+}
+
+/// A write, as far as it concerns a granule.
+#[derive(Debug)]
+struct Written {
+    event: Event,
+    /// Bytes of the granule.
+    mask: u8,
+    value: Value,
+    replaced: Option<Arc<Message>>,
+}
+
+/// An atomic read, which saw the first `seen` writes.
+#[derive(Debug)]
+struct Read {
+    event: Event,
+    mask: u8,
+    seen: usize,
+}
+
+/// The last writes to a granule.
+#[derive(Debug, Default)]
+struct Granule {
+    /// What was there before them, for the bytes that they write.
+    base: Value,
+    base_mask: u8,
+    writes: Vec<Written>,
+    reads: Vec<Read>,
+}
+
+/// What a load sees instead of the newest value.
+#[derive(Debug)]
+pub(super) struct Older {
+    pub(super) value: Value,
+    /// For an atomic load, what the write that it sees carries.
+    pub(super) message: Option<Arc<Message>>,
+    granule: Location,
+    seen: usize,
+}
+
+/// The writes that not everybody has to see yet.
+#[derive(Debug)]
+pub(super) struct Weak {
+    choice: Seeded,
+    granules: FxHashMap<Location, Granule>,
+    /// Oldest first.
+    ages: VecDeque<Location>,
+}
+
+/// The bits of some bytes.
+fn bits(mask: u8) -> u64 {
+    (0..8).filter(|i| mask >> i & 1 != 0).fold(0, |bits, i| bits | 0xff << (8 * i))
+}
+
+fn blend(below: Value, above: Value, mask: u8) -> Value {
+    let bits = bits(mask);
+    (below.0 & !bits | above.0 & bits, below.1 & !bits | above.1 & bits)
+}
+
+/// The granule of a location, and the place of `bytes` bytes there; only those that lie in it.
+fn place(location: Location, bytes: u8) -> (Location, u32, u8) {
+    let start = location.offset % GRANULE;
+    let granule = Location { offset: location.offset - start, ..location };
+    let mask = ((1_u16 << bytes) - 1) << start;
+    (granule, start as u32 * 8, mask as u8)
+}
+
+impl Granule {
+    fn at(&self, newest: Value, seen: usize) -> Value {
+        let base = blend(newest, self.base, self.base_mask);
+        self.writes[..seen].iter().fold(base, |value, write| blend(value, write.value, write.mask))
+    }
+
+    /// How many of the writes may be the last that is seen of some bytes, given the fewest.
+    fn candidates(&self, least: usize, mask: u8) -> Vec<usize> {
+        let overlapping = (least..self.writes.len()).filter(|i| self.writes[*i].mask & mask != 0).map(|i| i + 1);
+        std::iter::once(least).chain(overlapping).collect()
+    }
+
+    /// The fewest of the writes that an atomic read sees.
+    fn coherent(&self, order: &Order, event: &Event, mask: u8) -> usize {
+        let written =
+            self.writes.iter().rposition(|write| write.mask & mask != 0 && order.happened_before(&write.event, event));
+        let read = self.reads.iter().filter(|read| read.mask & mask != 0 && order.happened_before(&read.event, event));
+        read.map(|read| read.seen).max().max(written.map(|i| i + 1)).unwrap_or(0)
+    }
+
+    /// The fewest of the writes that an ordinary load sees.
+    fn visible(&self, order: &Order, event: &Event, mask: u8) -> usize {
+        let visible = |write: &Written| write.mask & mask != 0 && order.missing(&write.event, event).is_none();
+        self.writes.iter().rposition(visible).map_or(0, |i| i + 1)
+    }
+
+    /// Everybody has to see the first writes from now on.
+    fn settle(&mut self, count: usize) {
+        for write in self.writes.drain(..count) {
+            self.base = blend(self.base, write.value, write.mask);
+        }
+        for read in &mut self.reads {
+            read.seen = read.seen.saturating_sub(count);
+        }
+        self.reads.retain(|read| read.seen > 0);
+    }
+}
+
+impl Weak {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { choice: Seeded::new(seed), granules: FxHashMap::default(), ages: VecDeque::new() }
+    }
+
+    /// Everybody sees everything.
+    pub(super) fn forget(&mut self) {
+        self.granules.clear();
+        self.ages.clear();
+    }
+
+    /// Arbitrary bits.
+    pub(super) fn bits(&mut self) -> u64 {
+        self.choice.bits()
+    }
+
+    /// Chooses what an ordinary load sees of up to 8 bytes, of which `newest` is the newest value; `fresh`: soon enough the
+    /// newest.
+    pub(super) fn load(
+        &mut self,
+        order: &Order,
+        location: Location,
+        bytes: u8,
+        newest: Value,
+        event: &Event,
+        fresh: bool,
+    ) -> Option<Value> {
+        if self.granules.is_empty() {
+            return None;
+        }
+        let mut value = newest;
+        let mut stale = false;
+        let mut done = 0;
+        // Misaligned ones may have parts in two granules.
+        while done < bytes {
+            let part = Location { offset: location.offset + u64::from(done), ..location };
+            let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
+            if let Some(older) = self.load_part(order, part, count, newest, u32::from(done) * 8, event, fresh) {
+                value = blend(value, older, (((1_u16 << count) - 1) << done) as u8);
+                stale = true;
+            }
+            done += count;
+        }
+        stale.then_some(value)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a part of a load has its place besides")]
+    fn load_part(
+        &mut self,
+        order: &Order,
+        location: Location,
+        bytes: u8,
+        newest: Value,
+        shift: u32,
+        event: &Event,
+        fresh: bool,
+    ) -> Option<Value> {
+        let (place, start, mask) = place(location, bytes);
+        let granule = self.granules.get(&place)?;
+        let mut least = granule.visible(order, event, mask);
+        if fresh {
+            least = least.max(granule.coherent(order, event, mask));
+        }
+        let seen = choose(&mut self.choice, &granule.candidates(least, mask), fresh)?;
+        let newest = (newest.0 >> shift << start, newest.1 >> shift << start);
+        let value = granule.at(newest, seen);
+        Some((value.0 >> start << shift, value.1 >> start << shift))
+    }
+
+    /// Chooses what an atomic operation sees, unless it is the newest value.
+    pub(super) fn load_atomic(
+        &mut self,
+        order: &Order,
+        location: Location,
+        bytes: u8,
+        newest: Value,
+        event: &Event,
+    ) -> Option<Older> {
+        let (place, start, mask) = place(location, bytes);
+        let granule = self.granules.get(&place)?;
+        let least = granule.coherent(order, event, mask);
+        let seen = choose(&mut self.choice, &granule.candidates(least, mask), true)?;
+        let value = granule.at((newest.0 << start, newest.1 << start), seen);
+        let kept = bits(mask) >> start;
+        // The write that it sees is the one before the next.
+        let next = granule.writes[seen..].iter().find(|write| write.event.how.is_atomic() && write.mask == mask);
+        let message = match next {
+            Some(next) => next.replaced.clone(),
+            None => order.message(location).cloned(),
+        };
+        let value = (value.0 >> start & kept, value.1 >> start & kept);
+        Some(Older { value, message, granule: place, seen })
+    }
+
+    /// An atomic operation has read and not written: what it has chosen, or the newest value.
+    pub(super) fn was_read(&mut self, location: Location, bytes: u8, event: &Event, older: Option<&Older>) {
+        let (place, _, mask) = place(location, bytes);
+        let Some(granule) = self.granules.get_mut(&older.map_or(place, |older| older.granule)) else { return };
+        let seen = older.map_or(granule.writes.len(), |older| older.seen);
+        granule.reads.retain(|read| read.event.agent != event.agent || read.mask != mask);
+        if seen == 0 {
+            return;
+        }
+        granule.reads.push(Read { event: *event, mask, seen });
+        if granule.reads.len() > READS {
+            // What was read first is taken for known to everybody.
+            granule.settle(granule.reads[0].seen);
+        }
+    }
+
+    /// A write is about to happen to memory with these undefined bits in its bytes.
+    pub(super) fn store(&mut self, memory: &impl Bytes, undefined: impl Fn(Location) -> u64, write: Write) {
+        let Write { location, bytes, value, event, replaced } = write;
+        let mut done = 0;
+        while done < bytes {
+            let part = Location { offset: location.offset + u64::from(done), ..location };
+            let count = (bytes - done).min((GRANULE - part.offset % GRANULE) as u8);
+            let shift = u32::from(done) * 8;
+            let (place, start, mask) = place(part, count);
+            let granule = self.granules.entry(place).or_insert_with(|| {
+                self.ages.push_back(place);
+                Granule::default()
+            });
+            for i in (0..8).filter(|i| mask & !granule.base_mask & 1 << i != 0) {
+                let byte = Location { offset: place.offset + i, ..place };
+                let old = (memory.load(byte, 1) << (8 * i), undefined(byte) << (8 * i));
+                granule.base = blend(granule.base, old, 1 << i);
+            }
+            granule.base_mask |= mask;
+            let value = (value.0 >> shift << start, value.1 >> shift << start);
+            granule.writes.push(Written { event, mask, value, replaced: replaced.clone() });
+            if granule.writes.len() > WRITES {
+                granule.settle(1);
+            }
+            done += count;
+        }
+        while self.ages.len() > GRANULES {
+            if let Some(oldest) = self.ages.pop_front() {
+                self.granules.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// One of several candidates, oldest first; `None` for the newest. Most often the oldest.
+fn choose(choice: &mut Seeded, candidates: &[usize], fresh: bool) -> Option<usize> {
+    let older = candidates.len() - 1;
+    if older == 0 {
+        return None;
+    }
+    let index = match (choice.pick(8), fresh) {
+        (0..=3, true) | (0..=5, false) => 0,
+        (4 | 5, true) | (6, false) => choice.pick(older as u32) as usize,
+        _ => return None,
+    };
+    candidates.get(index).copied()
+}

@@ -1,0 +1,237 @@
+//! Functions and blocks of a module: where they lie, how control flows between blocks, and that calls don't recur.
+
+use std::ops::Range;
+
+use rspirv::spirv::Op;
+use rustc_hash::FxHashMap;
+
+use super::instruction::{Instruction, Instructions};
+use super::rule;
+use super::types::{Type, Types};
+use crate::finding::Refusal;
+
+/// A function with a body.
+#[derive(Debug)]
+pub(crate) struct Function {
+    /// Its id.
+    pub id: u32,
+    /// What it returns.
+    pub result: u32,
+    /// Its parameters: ids and types.
+    pub parameters: Vec<(u32, u32)>,
+    /// Its blocks, the first one is where it begins.
+    pub blocks: Vec<Block>,
+}
+
+/// A block.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Its id.
+    pub label: u32,
+    /// Numbers of its instructions, without label, merge instruction and terminator.
+    pub instructions: Range<usize>,
+    /// Its merge instruction.
+    pub merge: Option<Merge>,
+    /// Number of its last instruction.
+    pub end: usize,
+    /// What that instruction does. Blocks are named by their place in [`Function::blocks`].
+    pub terminator: Terminator,
+}
+
+/// A merge instruction; blocks by their place in [`Function::blocks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Merge {
+    Selection { merge: usize },
+    Loop { merge: usize, next: usize },
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Terminator {
+    Branch(usize),
+    Conditional { condition: u32, yes: usize, no: usize },
+    Switch { selector: u32, default: usize, cases: Vec<(u64, usize)> },
+    Return(Option<u32>),
+    Unreachable,
+}
+
+impl Terminator {
+    /// Blocks that may be next.
+    pub fn successors(&self) -> Vec<usize> {
+        match self {
+            Self::Branch(target) => vec![*target],
+            Self::Conditional { yes, no, .. } => vec![*yes, *no],
+            Self::Switch { default, cases, .. } => {
+                std::iter::once(*default).chain(cases.iter().map(|case| case.1)).collect()
+            }
+            Self::Return(_) | Self::Unreachable => Vec::new(),
+        }
+    }
+}
+
+/// Reads the functions, which are the rest of a module from an instruction on.
+pub(super) fn read(all: &Instructions, types: &Types, mut index: usize) -> Result<Vec<Function>, Refusal> {
+    let mut functions = Vec::new();
+    while index < all.len() {
+        let inst = all.get(index);
+        if inst.op == Op::Function {
+            let end = (index..all.len()).find(|&at| all.get(at).op == Op::FunctionEnd);
+            let end = end.ok_or_else(|| inst.refuse(rule::LAYOUT, "has no OpFunctionEnd"))?;
+            functions.push(function(all, types, index, end)?);
+            index = end;
+        } else if !is_line(inst.op) {
+            return Err(inst.refuse(rule::LAYOUT, "stands between functions"));
+        }
+        index += 1;
+    }
+    no_recursion(all, &functions)?;
+    Ok(functions)
+}
+
+/// Whether an instruction says only which source line others come from, or nothing at all.
+pub(crate) fn is_line(op: Op) -> bool {
+    matches!(op, Op::Line | Op::NoLine | Op::Nop)
+}
+
+fn function(all: &Instructions, types: &Types, start: usize, end: usize) -> Result<Function, Refusal> {
+    let head = all.get(start);
+    let ty = types.get(head.operand(1)?);
+    let Some(Type::Function { result, parameters: expected }) = ty else {
+        return Err(head.refuse(rule::UNIVERSAL, "has no function type"));
+    };
+    let mut index = start + 1;
+    let mut parameters = Vec::new();
+    while index < end {
+        let inst = all.get(index);
+        match inst.op {
+            Op::FunctionParameter => parameters.push((inst.id, inst.ty)),
+            op if is_line(op) => {}
+            _ => break,
+        }
+        index += 1;
+    }
+    if *result != head.ty || !parameters.iter().map(|parameter| &parameter.1).eq(expected.iter()) {
+        return Err(head.refuse(rule::UNIVERSAL, "differs from its function type"));
+    }
+    let starts: Vec<usize> = (index..end).filter(|&at| all.get(at).op == Op::Label).collect();
+    match starts.first() {
+        None => return Err(head.refuse(rule::UNSUPPORTED, "has no body")),
+        Some(&first) if first != index => {
+            return Err(all.get(index).refuse(rule::LAYOUT, "stands before the first block"));
+        }
+        Some(_) => {}
+    }
+    let labels: FxHashMap<u32, usize> = starts.iter().enumerate().map(|(at, &start)| (all.get(start).id, at)).collect();
+    let ends = starts[1..].iter().copied().chain([end]);
+    let blocks = starts.iter().zip(ends).map(|(&start, end)| block(all, &labels, start, end));
+    Ok(Function { id: head.id, result: *result, parameters, blocks: blocks.collect::<Result<_, _>>()? })
+}
+
+fn block(all: &Instructions, labels: &FxHashMap<u32, usize>, start: usize, end: usize) -> Result<Block, Refusal> {
+    let label = all.get(start);
+    // Line information may follow the terminator.
+    let last = (start + 1..end).rev().find(|&at| !is_line(all.get(at).op));
+    let last = last.ok_or_else(|| label.refuse(rule::UNIVERSAL, "begins a block without a terminator"))?;
+    let target = |inst: &Instruction<'_>, operand: usize| -> Result<usize, Refusal> {
+        let id = inst.operand(operand)?;
+        match labels.get(&id) {
+            Some(&block) if block != 0 => Ok(block),
+            Some(_) => Err(inst.refuse(rule::UNIVERSAL, "leads to the first block of the function")),
+            None => Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no block of the function"))),
+        }
+    };
+    let inst = all.get(last);
+    let terminator = match inst.op {
+        Op::Branch => Terminator::Branch(target(&inst, 0)?),
+        Op::BranchConditional => {
+            Terminator::Conditional { condition: inst.operand(0)?, yes: target(&inst, 1)?, no: target(&inst, 2)? }
+        }
+        Op::Switch => switch(all, &inst, target)?,
+        Op::Return => Terminator::Return(None),
+        Op::ReturnValue => Terminator::Return(Some(inst.operand(0)?)),
+        Op::Unreachable => Terminator::Unreachable,
+        _ => return Err(inst.refuse(rule::UNIVERSAL, "ends a block but does not terminate it")),
+    };
+    let mut merge = None;
+    let mut stop = last;
+    let before = (start + 1..last).rev().find(|&at| !is_line(all.get(at).op));
+    if let Some(at) = before {
+        let inst = all.get(at);
+        merge = match inst.op {
+            Op::SelectionMerge => Some(Merge::Selection { merge: target(&inst, 0)? }),
+            Op::LoopMerge => Some(Merge::Loop { merge: target(&inst, 0)?, next: target(&inst, 1)? }),
+            _ => None,
+        };
+        if merge.is_some() {
+            stop = at;
+        }
+    }
+    Ok(Block { label: label.id, instructions: start + 1..stop, merge, end: last, terminator })
+}
+
+fn switch(
+    all: &Instructions,
+    inst: &Instruction<'_>,
+    target: impl Fn(&Instruction<'_>, usize) -> Result<usize, Refusal>,
+) -> Result<Terminator, Refusal> {
+    let selector = inst.operand(0)?;
+    let ty = all.definition(selector).and_then(|selector| all.definition(selector.ty));
+    let bits = match ty {
+        Some(ty) if ty.op == Op::TypeInt => ty.operand(0)?,
+        _ => return Err(inst.refuse(rule::UNIVERSAL, "selects by something that is no integer")),
+    };
+    let words = if bits > 32 { 2 } else { 1 };
+    if !inst.rest(2).len().is_multiple_of(words + 1) {
+        return Err(inst.refuse(rule::INSTRUCTION, "has half a case"));
+    }
+    let mut cases = Vec::new();
+    for (number, case) in inst.rest(2).chunks(words + 1).enumerate() {
+        let literal = match *case {
+            [low, high, _] => u64::from(high) << 32 | u64::from(low),
+            // Narrower literals are sign-extended in their word.
+            [low, _] => u64::from(low) & (u64::MAX >> (64 - bits.clamp(1, 32))),
+            _ => continue,
+        };
+        cases.push((literal, target(inst, 2 + number * (words + 1) + words)?));
+    }
+    Ok(Terminator::Switch { selector, default: target(inst, 1)?, cases })
+}
+
+/// Refuses calls of what is no function and functions that call themselves, also by way of others.
+fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusal> {
+    let places: FxHashMap<u32, usize> = functions.iter().enumerate().map(|(at, function)| (function.id, at)).collect();
+    let mut callees = Vec::with_capacity(functions.len());
+    for function in functions {
+        let mut called = Vec::new();
+        for inst in function.blocks.iter().flat_map(|block| block.instructions.clone()).map(|at| all.get(at)) {
+            if inst.op == Op::FunctionCall {
+                let callee = places.get(&inst.operand(0)?);
+                called.push(*callee.ok_or_else(|| inst.refuse(rule::UNIVERSAL, "calls what is no function"))?);
+            }
+        }
+        called.sort_unstable();
+        called.dedup();
+        callees.push(called);
+    }
+    // Takes away functions that nobody (any more) calls; what is left calls itself.
+    let mut callers = vec![0usize; functions.len()];
+    callees.iter().flatten().for_each(|&callee| callers[callee] += 1);
+    let mut free: Vec<usize> = (0..functions.len()).filter(|&at| callers[at] == 0).collect();
+    let mut taken = 0;
+    while let Some(at) = free.pop() {
+        taken += 1;
+        for &callee in &callees[at] {
+            callers[callee] -= 1;
+            if callers[callee] == 0 {
+                free.push(callee);
+            }
+        }
+    }
+    if taken == functions.len() {
+        return Ok(());
+    }
+    Err(Refusal {
+        rule: "VUID-StandaloneSpirv-None-04634".into(),
+        message: "the static function-call graph of an entry point has a cycle: a function calls itself".into(),
+    })
+}

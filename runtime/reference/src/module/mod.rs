@@ -1,0 +1,284 @@
+//! A SPIR-V module as read from its words: types, decorations, entry points, functions, and the instructions of all else.
+//!
+//! What a module says only about itself is checked here; what the target has to say is for [`crate::requirements`].
+
+mod disassemble;
+pub(crate) mod function;
+mod instruction;
+mod types;
+
+use ptx2spv_translator::target::Version;
+use rspirv::spirv::{Decoration, Op};
+use rustc_hash::FxHashMap;
+
+pub(crate) use function::{Block, Function, Merge, Terminator};
+pub(crate) use instruction::Instruction;
+pub(crate) use types::Type;
+
+use crate::finding::Refusal;
+use instruction::Instructions;
+use types::Types;
+
+/// Rules that refusals cite when no valid usage identifier of Vulkan fits.
+pub(crate) mod rule {
+    /// Words, word counts, opcodes.
+    pub const PHYSICAL: &str = "SPIR-V 2.3 Physical Layout of a SPIR-V Module and Instruction";
+    /// The order of instructions.
+    pub const LAYOUT: &str = "SPIR-V 2.4 Logical Layout of a Module";
+    /// Loops and selections.
+    pub const STRUCTURE: &str = "SPIR-V 2.11 Structured Control Flow";
+    /// Ids, types, control flow.
+    pub const UNIVERSAL: &str = "SPIR-V 2.16.1 Universal Validation Rules";
+    /// Sizes that need not be accepted.
+    pub const LIMITS: &str = "SPIR-V 2.17 Universal Limits";
+    /// What a single instruction demands.
+    pub const INSTRUCTION: &str = "SPIR-V 3.3 Instructions";
+    /// Offsets and strides in memory.
+    pub const OFFSETS: &str = "Vulkan, Offset and Stride Assignment";
+    /// What is valid, but beyond compute shaders or this device.
+    pub const UNSUPPORTED: &str = "not supported by the reference device";
+}
+
+/// A decoration of an id or of a member of a struct.
+#[derive(Clone, Copy, Debug)]
+struct Decorated {
+    kind: u32,
+    member: Option<u32>,
+    value: u32,
+}
+
+/// An entry point.
+#[derive(Debug)]
+pub(crate) struct EntryPoint {
+    /// Its execution model, as a number.
+    pub model: u32,
+    /// The function that it begins in.
+    pub function: u32,
+    /// Its name.
+    pub name: String,
+    /// Its execution modes.
+    pub modes: Vec<Mode>,
+}
+
+/// An execution mode.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    /// Which, as a number.
+    pub mode: u32,
+    /// Its operands: literals, or ids of constants if [`Mode::ids`].
+    pub operands: Vec<u32>,
+    /// Whether it was declared by `OpExecutionModeId`.
+    pub ids: bool,
+    /// The word of its declaration.
+    pub word: u32,
+}
+
+/// A module.
+#[derive(Debug)]
+pub(crate) struct Module {
+    instructions: Instructions,
+    types: Types,
+    decorations: FxHashMap<u32, Vec<Decorated>>,
+    names: FxHashMap<u32, String>,
+    strings: FxHashMap<u32, String>,
+    sets: FxHashMap<u32, String>,
+    /// Capabilities by number, and the words that declare them.
+    pub capabilities: Vec<(u32, u32)>,
+    /// Names of extensions.
+    pub extensions: Vec<String>,
+    /// Addressing model and memory model, as numbers.
+    pub memory_model: (u32, u32),
+    /// Entry points.
+    pub entry_points: Vec<EntryPoint>,
+    /// Numbers of the instructions that declare types, constants and variables.
+    pub globals: Vec<usize>,
+    /// Functions with bodies.
+    pub functions: Vec<Function>,
+}
+
+impl Module {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// It is malformed.
+    pub fn parse(words: &[u32]) -> Result<Self, Refusal> {
+        let mut module = Module {
+            instructions: Instructions::split(words)?,
+            types: Types::default(),
+            decorations: FxHashMap::default(),
+            names: FxHashMap::default(),
+            strings: FxHashMap::default(),
+            sets: FxHashMap::default(),
+            capabilities: Vec::new(),
+            extensions: Vec::new(),
+            memory_model: (0, 0),
+            entry_points: Vec::new(),
+            globals: Vec::new(),
+            functions: Vec::new(),
+        };
+        let mut index = 0;
+        let mut memory_models = 0;
+        let mut modes = Vec::new();
+        while index < module.instructions.len() {
+            let inst = module.instructions.get(index);
+            match inst.op {
+                Op::Function => break,
+                Op::Capability => module.capabilities.push((inst.operand(0)?, inst.word)),
+                Op::Extension => module.extensions.push(inst.string(0)?.0),
+                Op::ExtInstImport => drop(module.sets.insert(inst.id, inst.string(0)?.0)),
+                Op::MemoryModel => {
+                    memory_models += 1;
+                    module.memory_model = (inst.operand(0)?, inst.operand(1)?);
+                }
+                Op::EntryPoint => {
+                    let (model, function) = (inst.operand(0)?, inst.operand(1)?);
+                    let name = inst.string(2)?.0;
+                    if module.entry_points.iter().any(|entry| entry.name == name && entry.model == model) {
+                        return Err(inst.refuse(rule::UNIVERSAL, format!("there is a `{name}` already")));
+                    }
+                    module.entry_points.push(EntryPoint { model, function, name, modes: Vec::new() });
+                }
+                Op::ExecutionMode | Op::ExecutionModeId => {
+                    let ids = inst.op == Op::ExecutionModeId;
+                    let operands = inst.rest(2).to_vec();
+                    modes.push((inst.operand(0)?, Mode { mode: inst.operand(1)?, operands, ids, word: inst.word }));
+                }
+                Op::String => drop(module.strings.insert(inst.id, inst.string(0)?.0)),
+                Op::Name => drop(module.names.insert(inst.operand(0)?, inst.string(1)?.0)),
+                Op::Decorate => {
+                    let value = inst.operands.get(2).copied().unwrap_or(0);
+                    let decorated = Decorated { kind: inst.operand(1)?, member: None, value };
+                    module.decorations.entry(inst.operand(0)?).or_default().push(decorated);
+                }
+                Op::MemberDecorate => {
+                    let value = inst.operands.get(3).copied().unwrap_or(0);
+                    let decorated = Decorated { kind: inst.operand(2)?, member: Some(inst.operand(1)?), value };
+                    module.decorations.entry(inst.operand(0)?).or_default().push(decorated);
+                }
+                Op::GroupDecorate | Op::GroupMemberDecorate => {
+                    return Err(inst.refuse(rule::UNSUPPORTED, "decoration groups, which are deprecated"));
+                }
+                // These are about meanings that have no bearing on computing, or about source text.
+                Op::DecorateId
+                | Op::DecorateString
+                | Op::MemberDecorateString
+                | Op::DecorationGroup
+                | Op::MemberName
+                | Op::Source
+                | Op::SourceContinued
+                | Op::SourceExtension
+                | Op::ModuleProcessed
+                | Op::Nop
+                | Op::Line
+                | Op::NoLine => {}
+                _ => module.global(index)?,
+            }
+            index += 1;
+        }
+        if memory_models != 1 {
+            let message = format!("{memory_models} memory models, not one");
+            return Err(Refusal { rule: rule::LAYOUT.into(), message });
+        }
+        module.functions = function::read(&module.instructions, &module.types, index)?;
+        for (function, mode) in modes {
+            let entries = module.entry_points.iter_mut().filter(|entry| entry.function == function);
+            entries.for_each(|entry| entry.modes.push(mode.clone()));
+        }
+        Ok(module)
+    }
+
+    /// A type, constant, variable or the like.
+    fn global(&mut self, index: usize) -> Result<(), Refusal> {
+        let inst = self.instructions.get(index);
+        match inst.op {
+            Op::Variable
+            | Op::Undef
+            | Op::Constant
+            | Op::ConstantTrue
+            | Op::ConstantFalse
+            | Op::ConstantComposite
+            | Op::ConstantNull
+            | Op::SpecConstant
+            | Op::SpecConstantTrue
+            | Op::SpecConstantFalse
+            | Op::SpecConstantComposite
+            | Op::SpecConstantOp => {}
+            // Debug information, whose operands nothing else uses.
+            Op::ExtInst if self.is_debug_set(inst.operand(0)?) => return Ok(()),
+            op if op.is_type() => self.types.declare(&inst)?,
+            Op::TypeForwardPointer => self.types.declare(&inst)?,
+            _ => return Err(inst.refuse(rule::LAYOUT, "stands outside of functions")),
+        }
+        self.globals.push(index);
+        Ok(())
+    }
+
+    /// The SPIR-V version of its header.
+    pub fn version(&self) -> Version {
+        self.instructions.version()
+    }
+
+    /// An instruction by its number, which must come from this module.
+    pub fn instruction(&self, index: usize) -> Instruction<'_> {
+        self.instructions.get(index)
+    }
+
+    /// The instruction that defines an id.
+    pub fn definition(&self, id: u32) -> Option<Instruction<'_>> {
+        self.instructions.definition(id)
+    }
+
+    /// A type by its id.
+    pub fn get_type(&self, id: u32) -> Option<&Type> {
+        self.types.get(id)
+    }
+
+    /// Whether an extended instruction set describes only where a module comes from.
+    pub fn is_debug_set(&self, set: u32) -> bool {
+        self.sets.get(&set).is_some_and(|name| name.starts_with("NonSemantic."))
+    }
+
+    /// The name of an extended instruction set.
+    pub fn set_name(&self, set: u32) -> Option<&str> {
+        self.sets.get(&set).map(String::as_str)
+    }
+
+    /// All extended instruction sets.
+    pub fn set_names(&self) -> impl Iterator<Item = &str> {
+        self.sets.values().map(String::as_str)
+    }
+
+    /// What an `OpString` says.
+    pub fn string(&self, id: u32) -> Option<&str> {
+        self.strings.get(&id).map(String::as_str)
+    }
+
+    /// An id's `OpName`, else `%id`.
+    pub fn name(&self, id: u32) -> String {
+        match self.names.get(&id) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => format!("%{id}"),
+        }
+    }
+
+    /// The value of a decoration of an id; 0 if it takes none.
+    pub fn decoration(&self, id: u32, decoration: Decoration) -> Option<u32> {
+        self.find_decoration(id, None, decoration)
+    }
+
+    /// The value of a decoration of a struct's member; 0 if it takes none.
+    pub fn member_decoration(&self, id: u32, member: u32, decoration: Decoration) -> Option<u32> {
+        self.find_decoration(id, Some(member), decoration)
+    }
+
+    fn find_decoration(&self, id: u32, member: Option<u32>, decoration: Decoration) -> Option<u32> {
+        let all = self.decorations.get(&id)?;
+        let found = all.iter().find(|decorated| decorated.member == member && decorated.kind == decoration as u32);
+        found.map(|decorated| decorated.value)
+    }
+
+    /// Whether the memory model is Vulkan's.
+    pub fn has_vulkan_memory_model(&self) -> bool {
+        self.memory_model.1 == rspirv::spirv::MemoryModel::Vulkan as u32
+    }
+}

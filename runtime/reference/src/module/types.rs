@@ -1,0 +1,172 @@
+//! Types as a module declares them. Their layout is of no concern here: array lengths may be specialised.
+
+use rspirv::spirv::{Op, StorageClass};
+use rustc_hash::FxHashMap;
+
+use super::instruction::Instruction;
+use super::rule;
+use crate::finding::Refusal;
+
+/// Deepest nesting of types that consumers must accept.
+const DEPTH_LIMIT: u32 = 255;
+
+/// A type; others are named by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Void,
+    Bool,
+    Int {
+        bits: u8,
+    },
+    Float {
+        bits: u8,
+    },
+    Vector {
+        component: u32,
+        count: u32,
+    },
+    Matrix {
+        column: u32,
+        count: u32,
+    },
+    /// `length` is a constant's id.
+    Array {
+        element: u32,
+        length: u32,
+    },
+    RuntimeArray {
+        element: u32,
+    },
+    Struct {
+        members: Box<[u32]>,
+    },
+    /// The pointee may be declared later.
+    Pointer {
+        class: StorageClass,
+        pointee: u32,
+    },
+    Function {
+        result: u32,
+        parameters: Box<[u32]>,
+    },
+    /// Images, samplers and the like, which nothing can be done with here.
+    Opaque,
+}
+
+/// The types of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    types: FxHashMap<u32, Type>,
+    /// How deep types nest, also those of pointers that are only announced.
+    depths: FxHashMap<u32, u32>,
+}
+
+impl Types {
+    /// A type by its id.
+    pub fn get(&self, id: u32) -> Option<&Type> {
+        self.types.get(&id)
+    }
+
+    /// Takes note of an instruction, if it declares a type. All that the type is made of is declared before it, other
+    /// than by pointers, so there are no cycles.
+    pub fn declare(&mut self, inst: &Instruction<'_>) -> Result<(), Refusal> {
+        let ty = match inst.op {
+            Op::TypeVoid => Type::Void,
+            Op::TypeBool => Type::Bool,
+            Op::TypeInt => match inst.operand(0)? {
+                bits @ (8 | 16 | 32 | 64) => Type::Int { bits: bits as u8 },
+                bits => return Err(inst.refuse(rule::UNIVERSAL, format!("an integer of {bits} bits"))),
+            },
+            Op::TypeFloat => match (inst.operand(0)?, inst.operands.len()) {
+                (bits @ (16 | 32 | 64), 1) => Type::Float { bits: bits as u8 },
+                (bits, _) => return Err(inst.refuse(rule::UNIVERSAL, format!("a float of {bits} bits"))),
+            },
+            Op::TypeVector => {
+                let (component, count) = (inst.operand(0)?, inst.operand(1)?);
+                if !matches!(self.get(component), Some(Type::Bool | Type::Int { .. } | Type::Float { .. }))
+                    || !(2..=4).contains(&count)
+                {
+                    return Err(inst.refuse(rule::UNIVERSAL, "a vector has 2 to 4 scalar components"));
+                }
+                Type::Vector { component, count }
+            }
+            Op::TypeMatrix => {
+                let (column, count) = (inst.operand(0)?, inst.operand(1)?);
+                let float = |id| matches!(self.get(id), Some(Type::Float { .. }));
+                if !matches!(self.get(column), Some(&Type::Vector { component, .. }) if float(component))
+                    || !(2..=4).contains(&count)
+                {
+                    return Err(inst.refuse(rule::UNIVERSAL, "a matrix has 2 to 4 columns that are vectors of floats"));
+                }
+                Type::Matrix { column, count }
+            }
+            Op::TypeArray => Type::Array { element: self.part(inst, 0)?, length: inst.operand(1)? },
+            Op::TypeRuntimeArray => Type::RuntimeArray { element: self.part(inst, 0)? },
+            Op::TypeStruct => {
+                (0..inst.operands.len()).try_for_each(|index| self.part(inst, index).map(drop))?;
+                Type::Struct { members: inst.operands.into() }
+            }
+            Op::TypePointer => {
+                let class = inst.operand(0)?;
+                let class = StorageClass::from_u32(class)
+                    .ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("storage class {class}")))?;
+                Type::Pointer { class, pointee: inst.operand(1)? }
+            }
+            Op::TypeForwardPointer => {
+                let (id, class) = (inst.operand(0)?, inst.operand(1)?);
+                if class != StorageClass::PhysicalStorageBuffer as u32 {
+                    let message = "only pointers to physical storage buffers can be declared ahead";
+                    return Err(inst.refuse("VUID-StandaloneSpirv-OpTypeForwardPointer-04711", message));
+                }
+                self.depths.insert(id, 0);
+                return Ok(());
+            }
+            Op::TypeFunction => {
+                (0..inst.operands.len()).try_for_each(|index| self.declared(inst, index).map(drop))?;
+                Type::Function { result: inst.operand(0)?, parameters: inst.rest(1).into() }
+            }
+            Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage | Op::TypeAccelerationStructureKHR => Type::Opaque,
+            _ if inst.op.is_type() => return Err(inst.refuse(rule::UNSUPPORTED, "a type for other kinds of shaders")),
+            _ => return Ok(()),
+        };
+        let announced = self.depths.contains_key(&inst.id);
+        if announced && !matches!(ty, Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }) {
+            return Err(inst.refuse(rule::UNIVERSAL, "was announced as a pointer to a physical storage buffer"));
+        }
+        let parts: &[u32] = match &ty {
+            Type::Vector { component: part, .. }
+            | Type::Matrix { column: part, .. }
+            | Type::Array { element: part, .. }
+            | Type::RuntimeArray { element: part } => &[*part],
+            Type::Struct { members } => members,
+            _ => &[],
+        };
+        let depth = parts.iter().filter_map(|part| self.depths.get(part)).max().map_or(0, |depth| depth + 1);
+        if depth > DEPTH_LIMIT {
+            return Err(inst.refuse(rule::LIMITS, format!("types nest more than {DEPTH_LIMIT} deep")));
+        }
+        self.depths.insert(inst.id, depth);
+        self.types.insert(inst.id, ty);
+        Ok(())
+    }
+
+    /// An operand that names a type declared before.
+    fn declared(&self, inst: &Instruction<'_>, index: usize) -> Result<u32, Refusal> {
+        let id = inst.operand(index)?;
+        if self.depths.contains_key(&id) {
+            return Ok(id);
+        }
+        Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is no type declared before")))
+    }
+
+    /// An operand that names the type of a part.
+    fn part(&self, inst: &Instruction<'_>, index: usize) -> Result<u32, Refusal> {
+        let id = self.declared(inst, index)?;
+        match self.get(id) {
+            Some(Type::Void | Type::Function { .. }) => {
+                Err(inst.refuse(rule::UNIVERSAL, format!("%{id} can't be part of another type")))
+            }
+            _ => Ok(id),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Where invocations of a subgroup stand relative to each other: who is at the same place, and who can still come there.
+//! That decides who takes part in an operation of the subgroup. It knows positions only; the parking and waiting is done by
+//! [`super::workgroup`].
+
+use std::sync::OnceLock;
+
+use crate::code::{Code, Pc};
+
+/// Where an invocation stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position<'a> {
+    /// The calls that it is in, outermost first: each [`Inst::Call`](crate::code::Inst::Call)'s place.
+    pub calls: &'a [Pc],
+    /// Its next instruction.
+    pub pc: Pc,
+    /// In which round of each loop it is. There is no recursion, so one number a loop is enough; those of loops that it
+    /// isn't in mean nothing.
+    pub rounds: &'a [u64],
+}
+
+impl Position<'_> {
+    /// Where it stands in the function that is so many calls deep, as long as it is that deep.
+    fn at(&self, depth: usize) -> Pc {
+        self.calls.get(depth).copied().unwrap_or(self.pc)
+    }
+}
+
+/// A bit for each block.
+type Blocks = Box<[u64]>;
+
+/// The forward paths between blocks.
+#[derive(Debug)]
+pub(super) struct Convergence {
+    /// The blocks that go forward to a block.
+    before: Vec<Vec<u32>>,
+    /// The blocks from which a block can be reached, worked out when first asked for: few blocks have operations of the
+    /// subgroup in them.
+    reaching: Vec<OnceLock<Blocks>>,
+}
+
+impl Convergence {
+    pub fn new(code: &Code) -> Self {
+        let mut before = vec![Vec::new(); code.blocks.len()];
+        for (index, block) in code.blocks.iter().enumerate() {
+            for &next in &block.forward {
+                before[next as usize].push(index as u32);
+            }
+        }
+        let reaching = code.blocks.iter().map(|_| OnceLock::new()).collect();
+        Self { before, reaching }
+    }
+
+    /// Whether two invocations are at the same place, in the same rounds of the loops around it.
+    pub fn same(&self, code: &Code, a: Position<'_>, b: Position<'_>) -> bool {
+        a.pc == b.pc
+            && a.calls == b.calls
+            && a.calls.iter().chain([&a.pc]).all(|&pc| {
+                let loops = &code.blocks[code.places[pc as usize].block as usize].loops;
+                loops.iter().all(|&index| a.rounds[index as usize] == b.rounds[index as usize])
+            })
+    }
+
+    /// Whether an invocation may still come to where another one stands.
+    pub fn can_reach(&self, code: &Code, from: Position<'_>, to: Position<'_>) -> bool {
+        for depth in 0..=to.calls.len() {
+            let (here, there) = (from.at(depth), to.at(depth));
+            let (from_block, to_block) = (code.places[here as usize].block, code.places[there as usize].block);
+            let (around, around_there) =
+                (&code.blocks[from_block as usize].loops, &code.blocks[to_block as usize].loops);
+            let common = around.iter().zip(around_there).take_while(|(a, b)| a == b);
+            for (&index, _) in common.clone() {
+                let (round, its) = (from.rounds[index as usize], to.rounds[index as usize]);
+                if round != its {
+                    return round < its;
+                }
+            }
+            if here != there {
+                return match around.get(common.count()) {
+                    // From any place in a loop, the way out leads past all that is behind the header.
+                    Some(&left) => self.reaches(code.loops[left as usize].header, to_block),
+                    None if from_block == to_block => here < there,
+                    None => self.reaches(from_block, to_block),
+                };
+            }
+            if from.calls.len() == depth {
+                return true;
+            }
+        }
+        // It is inside of a call that the other one has still before it; so it comes from there.
+        false
+    }
+
+    fn reaches(&self, from: u32, to: u32) -> bool {
+        let blocks = self.reaching[to as usize].get_or_init(|| self.all_before(to));
+        blocks[from as usize / 64] >> (from % 64) & 1 != 0
+    }
+
+    fn all_before(&self, block: u32) -> Blocks {
+        let mut found = vec![0_u64; self.before.len().div_ceil(64)];
+        let mut open = vec![block];
+        while let Some(block) = open.pop() {
+            let (word, bit) = (block as usize / 64, 1 << (block % 64));
+            if found[word] & bit == 0 {
+                found[word] |= bit;
+                open.extend(&self.before[block as usize]);
+            }
+        }
+        found.into()
+    }
+}

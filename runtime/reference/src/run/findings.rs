@@ -1,0 +1,36 @@
+//! Collects findings that end nothing: once for each instruction and kind, and how often.
+
+use crate::finding::{Finding, FindingKind};
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Finding>);
+
+impl Findings {
+    /// Adds a finding at the instruction that begins at `word`, unless there is one already, which is then counted.
+    pub fn add(&mut self, kind: FindingKind, word: u32, make: impl FnOnce() -> Finding) {
+        match self.0.iter_mut().find(|finding| finding.kind == kind && finding.site.word == word) {
+            Some(known) => known.repeated += 1,
+            None => self.0.push(make()),
+        }
+    }
+
+    /// Adds what another run found; what is the same in both is counted together.
+    pub fn append(&mut self, other: Findings) {
+        for finding in other.0 {
+            let is_same = |known: &&mut Finding| {
+                (known.kind, known.site.word) == (finding.kind, finding.site.word)
+                    && (&known.site.entry, &known.site.instruction) == (&finding.site.entry, &finding.site.instruction)
+            };
+            match self.0.iter_mut().find(is_same) {
+                Some(known) => known.repeated += finding.repeated + 1,
+                None => self.0.push(finding),
+            }
+        }
+    }
+
+    /// What was found since the last call.
+    pub fn take(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.0)
+    }
+}

@@ -1,0 +1,82 @@
+//! Memory that an invocation has for itself, and push constants.
+
+use super::lane::Lane;
+use super::world::Value;
+use crate::code::{Atomic, Class, FloatControls};
+use crate::config::Choice;
+use crate::finding::FindingKind;
+use crate::memory::{Fault, atomic};
+
+/// The bytes at an address, as a range of a memory of `size` bytes.
+#[inline(always)]
+fn range(class: Class, address: u64, bytes: u8, size: usize) -> Result<std::ops::Range<usize>, Box<Fault>> {
+    match address.checked_add(bytes.into()) {
+        Some(end) if end <= size as u64 => Ok(address as usize..end as usize),
+        _ => Err(outside(class, address, bytes.into(), size)),
+    }
+}
+
+/// The little-endian number that at most 8 bytes are.
+#[inline(always)]
+fn number(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte)),
+    }
+}
+
+/// Loads from an invocation's own memory.
+#[inline(always)]
+pub(super) fn load(lane: &Lane, address: u64, bytes: u8) -> Result<Value, Box<Fault>> {
+    let range = range(Class::Private, address, bytes, lane.private.len())?;
+    let undefined = lane.shadow.as_ref().map_or(0, |shadow| number(&shadow.private[range.clone()]));
+    Ok(Value { bits: number(&lane.private[range]), undefined })
+}
+
+/// Stores to an invocation's own memory.
+#[inline(always)]
+pub(super) fn store(lane: &mut Lane, address: u64, bytes: u8, value: Value) -> Result<(), Box<Fault>> {
+    let range = range(Class::Private, address, bytes, lane.private.len())?;
+    if let Some(shadow) = &mut lane.shadow {
+        shadow.private[range.clone()].copy_from_slice(&value.undefined.to_le_bytes()[..bytes.into()]);
+    }
+    lane.private[range].copy_from_slice(&value.bits.to_le_bytes()[..bytes.into()]);
+    Ok(())
+}
+
+/// Loads from push constants.
+#[inline(always)]
+pub(super) fn constant(constants: &[u8], address: u64, bytes: u8) -> Result<Value, Box<Fault>> {
+    let range = range(Class::PushConstant, address, bytes, constants.len())?;
+    Ok(Value { bits: number(&constants[range]), undefined: 0 })
+}
+
+/// An atomic operation on an invocation's own memory: Vulkan has none, but SPIR-V does. Returns the old value.
+pub(super) fn atomic<C: Choice>(
+    choice: &mut C,
+    lane: &mut Lane,
+    atomic: &Atomic,
+    address: u64,
+    value: Value,
+    comparator: u64,
+    floats: &FloatControls,
+) -> Result<Value, Box<Fault>> {
+    let bytes = atomic.bits / 8;
+    let old = load(lane, address, bytes)?;
+    let new = atomic::apply(atomic.op, atomic.bits, old.bits, value.bits, comparator, floats, choice);
+    store(lane, address, bytes, Value { bits: new, undefined: value.undefined })?;
+    Ok(old)
+}
+
+/// An access that isn't all inside of an invocation's own memory or the push constants.
+#[cold]
+pub(super) fn outside(class: Class, address: u64, bytes: u32, size: usize) -> Box<Fault> {
+    let what = match class {
+        Class::PushConstant => "push constants",
+        Class::Workgroup => "workgroup memory",
+        _ => "the invocation's own memory",
+    };
+    let message = format!("an access of {bytes} bytes at offset {address} of {what}, which has {size} bytes");
+    Fault::new(FindingKind::OutOfBounds, message)
+}

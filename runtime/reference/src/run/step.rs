@@ -1,0 +1,453 @@
+//! The interpreter's loop: runs one invocation until it waits for others, ends, or has used its slice.
+
+use super::builtin::Shape;
+use super::lane::{Lane, Shadow, Snapshot, State};
+use super::world::{Access, Value, Who, World};
+use super::{Launch, private};
+use crate::arithmetic::{self, undefined};
+use crate::code::{Class, Code, Inst, Pc, Scope, Slot, Variable};
+use crate::config::Choice;
+use crate::finding::FindingKind;
+use crate::memory::Fault;
+
+/// Marks a pointer that was made with an index outside of its array. Nothing lies at such an address.
+const STRAY: u64 = 1 << 63;
+
+/// Why an invocation stopped.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It has used its slice.
+    Slice,
+    /// It waits, or has ended; its state says which.
+    Waits,
+    /// It is as it was when the snapshot was taken, and memory too.
+    Cycle,
+    /// It did something that can't be done.
+    Fault(Box<Fault>),
+}
+
+/// What an invocation runs in.
+pub(super) struct Context<'a, W: World> {
+    pub launch: &'a Launch<'a>,
+    pub shape: &'a Shape,
+    pub world: &'a mut W,
+    pub local: &'a mut W::Local,
+}
+
+impl<W: World> Context<'_, W> {
+    /// Whether any bit of a register is undefined; then that is reported, and the register taken to be defined.
+    #[inline(always)]
+    pub fn demand(&mut self, shadow: Option<&mut Shadow>, who: Who, slot: Slot, what: &str) {
+        if W::STRICT
+            && let Some(shadow) = shadow
+            && shadow.undefined[slot as usize] != 0
+        {
+            self.report(shadow, who, slot, what);
+        }
+    }
+
+    #[cold]
+    fn report(&mut self, shadow: &mut Shadow, who: Who, slot: Slot, what: &str) {
+        let origin = shadow.origins[slot as usize];
+        let undefined = std::mem::take(&mut shadow.undefined[slot as usize]);
+        let (kind, source) = match self.launch.program.code.insts[origin as usize] {
+            Inst::Load { .. } | Inst::Atomic(_) => {
+                (FindingKind::Uninitialised, "loaded from memory to which no defined value was written")
+            }
+            _ => (FindingKind::Undefined, "from an operation whose result is undefined"),
+        };
+        let message = format!("{what} has undefined bits (mask {undefined:#x}), {source}");
+        self.world.report(self.local, who, kind, message, Some(origin));
+    }
+
+    /// A number with its undefined bits filled as the device likes.
+    #[inline(always)]
+    pub fn arbitrary(&mut self, undefined: u64) -> u64 {
+        if undefined == 0 { 0 } else { self.world.choice().bits() & undefined }
+    }
+}
+
+/// Runs an invocation for at most `limit` instructions, and returns how many it took. With `WATCH` it is compared with the
+/// snapshot whenever it comes to the instruction where that was taken.
+pub(super) fn run<W: World, const WATCH: bool>(
+    cx: &mut Context<'_, W>,
+    lane: &mut Lane,
+    limit: u32,
+    snapshot: &mut Snapshot,
+) -> (Stop, u32) {
+    let code: &Code = &cx.launch.program.code;
+    let version = if WATCH { cx.world.version() } else { 0 };
+    let mut pc = lane.pc;
+    let mut used = 0;
+    let stop = loop {
+        if used == limit {
+            break Stop::Slice;
+        }
+        used += 1;
+        match step(cx, code, lane, &mut pc) {
+            Flow::On => {}
+            Flow::Waits(state) => {
+                lane.state = state;
+                break Stop::Waits;
+            }
+            Flow::Fault(fault) => break Stop::Fault(fault),
+        }
+        if WATCH
+            && pc == snapshot.pc()
+            && snapshot.matches(&lane.calls, &lane.registers, &lane.private)
+            && cx.world.version() == version
+        {
+            break Stop::Cycle;
+        }
+    };
+    lane.pc = pc;
+    (stop, used)
+}
+
+/// How it goes on behind an instruction.
+enum Flow {
+    On,
+    Waits(State),
+    Fault(Box<Fault>),
+}
+
+/// Unwraps a result, or ends the step with its fault.
+macro_rules! check {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(fault) => return Flow::Fault(fault),
+        }
+    };
+}
+
+/// Does one instruction. `pc` is left at it if the invocation waits there, or can't go on.
+///
+/// The compiler gives out registers below `Code::slots`, places below the number of instructions, and indices that are
+/// valid for their table; it ends every function with an instruction that goes elsewhere. So all indexing here is in bounds.
+#[inline(always)]
+fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mut Pc) -> Flow {
+    let here = *pc;
+    let floats = &code.floats;
+    let who = Who { lane: lane.index, subgroup: lane.subgroup, pc: here };
+    macro_rules! register {
+        ($slot:expr) => {
+            lane.registers[$slot as usize]
+        };
+    }
+    // Sets what is undefined of results, where that is looked after.
+    macro_rules! shadow {
+        (|$shadow:ident| $body:expr) => {
+            if W::STRICT
+                && let Some($shadow) = lane.shadow.as_deref_mut()
+            {
+                $body;
+            }
+        };
+    }
+    *pc = here + 1;
+    match code.insts[here as usize] {
+        Inst::Unary { op, bits, d, a } => {
+            let x = register!(a);
+            register!(d) = arithmetic::unary(op, bits, x, floats, cx.world.choice());
+            shadow!(|s| s.set(d, undefined::unary(op, bits, x, s.undefined[a as usize]), here, &[a]));
+        }
+        Inst::Binary { op, bits, d, a, b } => {
+            let (x, y) = (register!(a), register!(b));
+            register!(d) = arithmetic::binary(op, bits, x, y, floats, cx.world.choice());
+            shadow!(|s| s.set(d, undefined::binary(op, bits, [x, y], s.of([a, b])), here, &[a, b]));
+        }
+        Inst::Ternary { op, bits, d, a, b, c } => {
+            let operands = [register!(a), register!(b), register!(c)];
+            register!(d) = arithmetic::ternary(op, bits, operands, floats, cx.world.choice());
+            shadow!(|s| s.set(d, undefined::ternary(op, bits, operands, s.of([a, b, c])), here, &[a, b, c]));
+        }
+        Inst::Wide { op, bits, d, a, b } => {
+            let (x, y) = (register!(a), register!(b));
+            [register!(d), register!(d + 1)] = arithmetic::wide(op, bits, x, y, floats, cx.world.choice());
+            shadow!(|s| {
+                let [low, high] = undefined::wide(op, bits, [x, y], s.of([a, b]));
+                s.set(d, low, here, &[a, b]);
+                s.set(d + 1, high, here, &[a, b]);
+            });
+        }
+        Inst::Convert { op, from, to, d, a } => {
+            let x = register!(a);
+            register!(d) = arithmetic::convert(op, from, to, x, floats, cx.world.choice());
+            shadow!(|s| s.set(d, undefined::convert(op, from, to, x, s.undefined[a as usize]), here, &[a]));
+        }
+        Inst::InsertBits { bits, d, insert, offset, count } => {
+            let [base, x, at, n] = [d, insert, offset, count].map(|slot| register!(slot));
+            register!(d) = arithmetic::insert_bits(bits, base, x, at, n, cx.world.choice());
+            shadow!(|s| {
+                let result = undefined::insert_bits(bits, [base, x, at, n], s.of([d, insert, offset, count]));
+                s.set(d, result, here, &[d, insert, offset, count]);
+            });
+        }
+        Inst::Move { d, a } => {
+            register!(d) = register!(a);
+            shadow!(|s| s.set(d, s.undefined[a as usize], here, &[a]));
+        }
+        Inst::Undef { bits, d, count } => {
+            for slot in d..d + count {
+                register!(slot) = cx.arbitrary(mask(bits));
+                shadow!(|s| s.set(slot, mask(bits), here, &[]));
+            }
+        }
+        Inst::Extract { bits, d, from, index, count } => {
+            let at = register!(index);
+            let there = at < u64::from(count);
+            let slot = from + if there { at as u32 } else { 0 };
+            register!(d) = if there { register!(slot) } else { cx.arbitrary(mask(bits)) };
+            shadow!(|s| {
+                let defined = there && s.undefined[index as usize] == 0;
+                s.set(d, if defined { s.undefined[slot as usize] } else { mask(bits) }, here, &[index, slot]);
+            });
+        }
+        Inst::Insert { bits, d, value, index, count } => {
+            let at = register!(index);
+            if at < u64::from(count) {
+                register!(d + at as u32) = register!(value);
+                shadow!(|s| s.set(d + at as u32, s.undefined[value as usize], here, &[value]));
+            }
+            let index_undefined = W::STRICT && lane.shadow.as_ref().is_some_and(|s| s.undefined[index as usize] != 0);
+            if at >= u64::from(count) || index_undefined {
+                for slot in d..d + count {
+                    register!(slot) = cx.arbitrary(mask(bits));
+                    shadow!(|s| s.set(slot, mask(bits), here, &[index]));
+                }
+            }
+        }
+        Inst::Offset { d, a, offset } => {
+            register!(d) = register!(a).wrapping_add(offset.into());
+            shadow!(|s| s.set(d, spread(s.undefined[a as usize]), here, &[a]));
+        }
+        Inst::Index { bits, d, a, index, stride, count } => {
+            let unused = 64 - u32::from(bits);
+            let at = ((register!(index) << unused) as i64 >> unused) as u64;
+            let address = register!(a).wrapping_add(at.wrapping_mul(stride.into()));
+            register!(d) = if count != 0 && at >= u64::from(count) { address | STRAY } else { address };
+            shadow!(|s| {
+                let [ua, ui] = s.of([a, index]);
+                s.set(d, spread(ua | ui), here, &[a, index]);
+            });
+        }
+        Inst::ArrayLength { d, binding, offset, stride } => {
+            let range = cx.launch.bound(binding).map_or(0, |bound| bound.range);
+            register!(d) = range.saturating_sub(offset.into()).checked_div(stride.into()).unwrap_or(0) & mask(32);
+        }
+        Inst::BindingAddress { d, binding } => {
+            register!(d) = cx.launch.bound(binding).map_or(0, |bound| bound.address);
+        }
+        Inst::Access { class, pointer, bytes, align, write } => {
+            cx.demand(lane.shadow.as_deref_mut(), who, pointer, "an address");
+            let address = register!(pointer);
+            if align > 1 && !address.is_multiple_of(align.into()) {
+                *pc = here;
+                return Flow::Fault(misaligned(address, bytes, align, write));
+            }
+            if W::STRICT {
+                *pc = here;
+                check!(
+                    match class {
+                        Class::Device | Class::Workgroup => cx.world.check(cx.local, class, address, bytes),
+                        Class::Private => within(class, address, bytes, lane.private.len()),
+                        Class::PushConstant => within(class, address, bytes, cx.launch.push_constants.len()),
+                    }
+                    .map_err(|fault| stray(fault, address, class, code))
+                );
+                *pc = here + 1;
+            }
+        }
+        Inst::Load { class, bytes, how, d, pointer, offset } => {
+            *pc = here;
+            let address = register!(pointer).wrapping_add(offset.into());
+            let value = check!(
+                match class {
+                    Class::Device | Class::Workgroup => {
+                        let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
+                        cx.world.load(cx.local, who, access)
+                    }
+                    Class::Private => private::load(lane, address, bytes),
+                    Class::PushConstant => private::constant(cx.launch.push_constants, address, bytes),
+                }
+                .map_err(|fault| stray(fault, address, class, code))
+            );
+            register!(d) = value.bits;
+            if W::STRICT {
+                if value.undefined != 0 {
+                    register!(d) = value.bits & !value.undefined | cx.arbitrary(value.undefined);
+                }
+                shadow!(|s| {
+                    let of_own = class == Class::Private && value.undefined != 0;
+                    let origin = if of_own { s.stored_at(address, here) } else { here };
+                    s.set(d, value.undefined, origin, &[]);
+                });
+            }
+            *pc = here + 1;
+        }
+        Inst::Store { class, bytes, how, value: slot, pointer, offset } => {
+            *pc = here;
+            let address = register!(pointer).wrapping_add(offset.into());
+            let undefined = if W::STRICT { lane.shadow.as_ref().map_or(0, |s| s.undefined[slot as usize]) } else { 0 };
+            let value = Value { bits: register!(slot), undefined };
+            check!(
+                match class {
+                    Class::Device | Class::Workgroup => {
+                        let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
+                        cx.world.store(cx.local, who, access, value)
+                    }
+                    Class::Private => private::store(lane, address, bytes, value),
+                    Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
+                }
+                .map_err(|fault| stray(fault, address, class, code))
+            );
+            if class == Class::Private {
+                shadow!(|s| s.note_stored(address, slot));
+            }
+            *pc = here + 1;
+        }
+        Inst::Forget { offset, bytes } => {
+            let range = offset as usize..(offset + bytes) as usize;
+            shadow!(|s| s.forget(range));
+        }
+        Inst::Atomic(index) => {
+            *pc = here;
+            check!(atomic(cx, lane, who, index));
+            *pc = here + 1;
+        }
+        Inst::Builtin { builtin, component, d } => {
+            register!(d) = cx.shape.value(lane, builtin, component);
+        }
+        Inst::Clock { d } => register!(d) = cx.world.clock(),
+        Inst::Group(_) => {
+            *pc = here;
+            return Flow::Waits(State::AtGroup);
+        }
+        Inst::Barrier(index) => match code.barriers[index as usize].execution {
+            Scope::Invocation => {}
+            Scope::Subgroup => {
+                *pc = here;
+                return Flow::Waits(State::AtGroup);
+            }
+            Scope::Workgroup | Scope::Device => {
+                *pc = here;
+                return Flow::Waits(State::AtBarrier);
+            }
+        },
+        Inst::Fence(index) => cx.world.fence(cx.local, who, &code.barriers[index as usize]),
+        Inst::Jump(to) => *pc = to,
+        Inst::Branch { condition, yes, no } => {
+            cx.demand(lane.shadow.as_deref_mut(), who, condition, "a branch's condition");
+            *pc = if register!(condition) != 0 { yes } else { no };
+        }
+        Inst::Switch(index) => {
+            let switch = &code.switches[index as usize];
+            cx.demand(lane.shadow.as_deref_mut(), who, switch.selector, "a switch's selector");
+            let selector = register!(switch.selector);
+            let case = switch.cases.iter().find(|(value, _)| *value == selector);
+            *pc = case.map_or(switch.default, |&(_, to)| to);
+        }
+        Inst::Call(to) => {
+            lane.calls.push(here);
+            *pc = to;
+        }
+        Inst::Return => match lane.calls.pop() {
+            Some(call) => *pc = call + 1,
+            None => {
+                *pc = here;
+                return Flow::Waits(State::Ended);
+            }
+        },
+        Inst::Unreachable => {
+            *pc = here;
+            return Flow::Fault(Fault::new(FindingKind::Unreachable, "an invocation came to OpUnreachable"));
+        }
+        Inst::EnterLoop(index) => lane.rounds[index as usize] = 0,
+        Inst::NextRound(index) => {
+            lane.rounds[index as usize] += 1;
+            // The jump back goes along: between the two it would stand at the end of the new round.
+            if let Inst::Jump(to) = code.insts[*pc as usize] {
+                *pc = to;
+            }
+        }
+    }
+    Flow::On
+}
+
+/// Does an atomic operation.
+fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u32) -> Result<(), Box<Fault>> {
+    use crate::code::AtomicOp::*;
+    let code = &cx.launch.program.code;
+    let atomic = &code.atomics[index as usize];
+    let has_value = !matches!(atomic.op, Load | IIncrement | IDecrement);
+    if W::STRICT {
+        if has_value && !matches!(atomic.op, Store | Exchange) {
+            cx.demand(lane.shadow.as_deref_mut(), who, atomic.value, "the operand of an atomic operation");
+        }
+        if atomic.op == CompareExchange {
+            cx.demand(lane.shadow.as_deref_mut(), who, atomic.comparator, "the comparator of an atomic operation");
+        }
+    }
+    let register = |slot: Slot, there: bool| if there { lane.registers[slot as usize] } else { 0 };
+    let undefined = lane.shadow.as_ref().filter(|_| W::STRICT && has_value);
+    let value = Value {
+        bits: register(atomic.value, has_value),
+        undefined: undefined.map_or(0, |s| s.undefined[atomic.value as usize]),
+    };
+    let comparator = register(atomic.comparator, atomic.op == CompareExchange);
+    let address = lane.registers[atomic.pointer as usize];
+    let old = match atomic.class {
+        Class::Device | Class::Workgroup => cx.world.atomic(cx.local, who, atomic, address, value, comparator),
+        Class::Private => private::atomic(cx.world.choice(), lane, atomic, address, value, comparator, &code.floats),
+        Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
+    }
+    .map_err(|fault| stray(fault, address, atomic.class, code))?;
+    if atomic.op != Store {
+        lane.registers[atomic.d as usize] = old.bits & !old.undefined | cx.arbitrary(old.undefined);
+        if W::STRICT
+            && let Some(shadow) = lane.shadow.as_deref_mut()
+        {
+            shadow.set(atomic.d, old.undefined, who.pc, &[]);
+        }
+    }
+    Ok(())
+}
+
+/// All of a pointer is undefined once any bit of what it is made of is.
+fn spread(undefined: u64) -> u64 {
+    if undefined == 0 { 0 } else { u64::MAX }
+}
+
+/// The lowest bits.
+pub(super) fn mask(bits: u8) -> u64 {
+    u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))
+}
+
+fn within(class: Class, address: u64, bytes: u32, size: usize) -> Result<(), Box<Fault>> {
+    let fits = address.checked_add(bytes.into()).is_some_and(|end| end <= size as u64);
+    if fits { Ok(()) } else { Err(private::outside(class, address, bytes, size)) }
+}
+
+#[cold]
+fn misaligned(address: u64, bytes: u32, align: u32, write: bool) -> Box<Fault> {
+    let what = if write { "a write" } else { "a read" };
+    let message = format!("{what} of {bytes} bytes at {address:#x}, which is no multiple of {align}");
+    Fault::new(FindingKind::Misaligned, message)
+}
+
+/// Says of a fault that its address comes from an index outside of an array, if it does.
+#[cold]
+fn stray(mut fault: Box<Fault>, address: u64, class: Class, code: &Code) -> Box<Fault> {
+    if address & STRAY != 0 {
+        let meant = address & !STRAY;
+        fault.message = format!("an index is outside of its array, which led to address {meant:#x}");
+        let end = |variable: &Variable| u64::from(variable.offset) + u64::from(variable.bytes);
+        let before = |variable: &&Variable| variable.class == class && end(variable) <= meant;
+        if let Some(variable) = code.variables.iter().filter(before).max_by_key(|variable| end(variable)) {
+            let (gap, name) = (meant - end(variable), &variable.name);
+            fault.message += &format!(", {gap} bytes behind the end of {name}, which has {} bytes", variable.bytes);
+        }
+    }
+    fault
+}

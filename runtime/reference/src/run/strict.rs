@@ -1,0 +1,352 @@
+//! Checked and adversarial runs: on one thread, with all that [`crate::memory::strict`] knows of memory.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::findings::Findings;
+use super::schedule::Shared;
+use super::step::mask;
+use super::world::{Access, Value, Who, World};
+use super::{Launch, Program, private};
+use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
+use crate::config::{Choice, Mode, Plain, Seeded};
+use crate::finding::{Finding, FindingKind, Site};
+use crate::memory::device::Memory;
+use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, Party, Race, Shape, Space, Strict};
+use crate::memory::{Fault, Words, atomic};
+
+/// What is known of device memory from one dispatch to the next.
+#[derive(Debug)]
+pub(crate) struct Knowledge {
+    mode: Mode,
+    /// About memory.
+    pub strict: Strict,
+    /// What was dispatched, with how many workgroups: undefined values in memory may come from any.
+    past: Vec<(Arc<Program>, [u32; 3])>,
+}
+
+impl Knowledge {
+    /// Of a device without memory.
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, strict: Strict::new(mode), past: Vec::new() }
+    }
+
+    /// Runs a dispatch. What it found is added to `findings`, but for what ended it.
+    pub fn run(
+        &mut self,
+        program: &Arc<Program>,
+        launch: &Launch<'_>,
+        memory: &Memory,
+        findings: &mut Findings,
+    ) -> Result<(), Box<Finding>> {
+        let code = &program.code;
+        self.past.push((program.clone(), launch.groups));
+        let dispatch = self.strict.begin_dispatch(Shape {
+            workgroup_size: code.workgroup_size.iter().product(),
+            subgroup_size: program.subgroup_size,
+            workgroup_zeroed: code.workgroup_zeroed,
+        });
+        let mut found = Findings::default();
+        let ended = match self.mode.seed {
+            Some(seed) => {
+                let choice = Seeded::new(seed ^ u64::from(dispatch).rotate_left(32));
+                self.run_with(choice, launch, memory, &mut found)
+            }
+            None => self.run_with(Plain, launch, memory, &mut found),
+        };
+        let races = self.strict.end_dispatch();
+        if self.mode.check {
+            for race in races {
+                found.add(FindingKind::Race, program.word(race.second.pc), || describe_race(launch, memory, &race));
+            }
+        }
+        findings.append(found);
+        ended
+    }
+
+    fn run_with<C: Choice>(
+        &mut self,
+        mut choice: C,
+        launch: &Launch<'_>,
+        memory: &Memory,
+        found: &mut Findings,
+    ) -> Result<(), Box<Finding>> {
+        let shared = Shared::new(1);
+        let order = (choice.pick(u32::MAX).into(), 2 * u64::from(choice.pick(1 << 20)) + 1);
+        let (check, strict) = (self.mode.check, &mut self.strict);
+        let world = StrictWorld { launch, memory, check, order, strict, version: 0, clock: 0, choice, found };
+        shared.work(0, launch, world);
+        shared.into_fatal().map_or(Ok(()), Err)
+    }
+
+    /// Looks at bytes that the host reads: whether a kernel stored an undefined value to them.
+    pub fn host_read(&self, memory: &Memory, address: u64, bytes: u64, findings: &mut Findings) {
+        let Some((number, offset)) = memory.locate(address, bytes).filter(|_| self.mode.check) else { return };
+        let Some(undefined) = self.strict.host_read(number, offset, bytes) else { return };
+        let Some((program, groups)) = (undefined.dispatch as usize).checked_sub(1).and_then(|past| self.past.get(past))
+        else {
+            return;
+        };
+        let at = memory.address(number, undefined.offset);
+        let message = format!("the host reads an undefined value at {at:#x}, which a kernel stored there");
+        let site = site(program, *groups, undefined.agent, undefined.pc);
+        let kind = FindingKind::Undefined;
+        let mut found = Findings::default();
+        found.add(kind, site.word, || Finding { kind, message, site, other: None, repeated: 0 });
+        findings.append(found);
+    }
+}
+
+/// The memory of a workgroup.
+struct Local {
+    number: u32,
+    words: Words,
+}
+
+/// Memory that an invocation can reach: device memory, and that of its workgroup.
+struct Reachable<'a> {
+    memory: &'a Memory,
+    words: &'a Words,
+}
+
+impl Bytes for Reachable<'_> {
+    fn load(&self, location: Location, bytes: u8) -> u64 {
+        let loaded = match location.space {
+            Space::Device(number) => self.memory.load(self.memory.address(number, location.offset), bytes),
+            Space::Workgroup(_) => self.words.load(location.offset, bytes),
+        };
+        // Locations are made of addresses that were found to be inside.
+        loaded.unwrap_or(0)
+    }
+
+    fn store(&self, location: Location, bytes: u8, bits: u64) {
+        match location.space {
+            Space::Device(number) => self.memory.store(self.memory.address(number, location.offset), bytes, bits),
+            Space::Workgroup(_) => self.words.store(location.offset, bytes, bits),
+        };
+    }
+}
+
+/// What invocations act upon.
+struct StrictWorld<'a, C> {
+    launch: &'a Launch<'a>,
+    memory: &'a Memory,
+    check: bool,
+    /// Which workgroup begins first, and how many further the next one is, round all of them.
+    order: (u64, u64),
+    strict: &'a mut Strict,
+    version: u64,
+    clock: u64,
+    choice: C,
+    found: &'a mut Findings,
+}
+
+impl<C> StrictWorld<'_, C> {
+    /// Where an access lies, or why it doesn't lie anywhere.
+    fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
+        let found = match class {
+            Class::Device => {
+                self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset))
+            }
+            _ => local.words.contains(address, bytes.into()).then_some((Space::Workgroup(local.number), address)),
+        };
+        let location = found.map(|(space, offset)| Location { space, offset });
+        location.ok_or_else(|| match class {
+            Class::Device => self.memory.fault(address, bytes.into(), "an access"),
+            _ => private::outside(class, address, bytes, local.words.bytes() as usize),
+        })
+    }
+}
+
+fn agent(local: &Local, who: Who) -> Agent {
+    Agent { workgroup: local.number, subgroup: who.subgroup as u16, lane: who.lane as u16 }
+}
+
+/// The place of a workgroup in the grid, by its number.
+fn grid_place(groups: [u32; 3], number: u32) -> [u32; 3] {
+    let [x, y, _] = groups.map(|extent| extent.max(1));
+    [number % x, number / x % y, number / x / y]
+}
+
+/// The place of an invocation in its workgroup, by its number.
+fn local_place(program: &Program, lane: u16) -> [u32; 3] {
+    grid_place(program.code.workgroup_size, lane.into())
+}
+
+impl<C: Choice> World for StrictWorld<'_, C> {
+    type Choice = C;
+    type Local = Local;
+
+    const STRICT: bool = true;
+
+    fn choice(&mut self) -> &mut C {
+        &mut self.choice
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn publish(&mut self, shared: &AtomicU64) {
+        shared.store(self.version, Relaxed);
+    }
+
+    fn place_in_order(&self, number: u64, total: u64) -> Option<u64> {
+        let (first, stride) = self.order;
+        let all = total.checked_next_power_of_two().unwrap_or(total);
+        // An odd stride visits all numbers below a power of two.
+        (number < all)
+            .then(|| if stride == 1 { number } else { number.wrapping_mul(stride).wrapping_add(first) & (all - 1) })
+    }
+
+    fn clock(&mut self) -> u64 {
+        self.clock += 16;
+        self.clock
+    }
+
+    fn begin(&mut self, number: u64) -> Option<Local> {
+        let number = number as u32;
+        self.strict.begin_workgroup(number);
+        Some(Local { number, words: Words::zeroed(self.launch.program.code.workgroup_bytes.into())? })
+    }
+
+    fn end_invocation(&mut self, local: &mut Local, who: Who) {
+        self.strict.end_invocation(agent(local, who));
+    }
+
+    fn end(&mut self, local: Local) {
+        self.strict.end_workgroup(local.number);
+    }
+
+    fn check(&mut self, local: &mut Local, class: Class, address: u64, bytes: u32) -> Result<(), Box<Fault>> {
+        self.locate(local, class, address, bytes).map(drop)
+    }
+
+    fn load(&mut self, local: &mut Local, who: Who, access: Access) -> Result<Value, Box<Fault>> {
+        let Access { class, address, bytes, how } = access;
+        let location = self.locate(local, class, address, bytes.into())?;
+        let reachable = Reachable { memory: self.memory, words: &local.words };
+        let loaded = self.strict.load(&reachable, agent(local, who), location, bytes, &how, who.pc);
+        // What may be another value next time is as good as a change.
+        self.version += u64::from(loaded.stale);
+        Ok(Value { bits: loaded.bits, undefined: loaded.undefined })
+    }
+
+    fn store(&mut self, local: &mut Local, who: Who, access: Access, value: Value) -> Result<(), Box<Fault>> {
+        let Access { class, address, bytes, how } = access;
+        let location = self.locate(local, class, address, bytes.into())?;
+        let reachable = Reachable { memory: self.memory, words: &local.words };
+        let before = reachable.load(location, bytes);
+        self.strict.store(&reachable, agent(local, who), location, bytes, (value.bits, value.undefined), &how, who.pc);
+        self.version += u64::from(before != reachable.load(location, bytes));
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        local: &mut Local,
+        who: Who,
+        atomic: &Atomic,
+        address: u64,
+        value: Value,
+        comparator: u64,
+    ) -> Result<Value, Box<Fault>> {
+        let location = self.locate(local, atomic.class, address, (atomic.bits / 8).into())?;
+        let reachable = Reachable { memory: self.memory, words: &local.words };
+        let floats = &self.launch.program.code.floats;
+        let choice = &mut self.choice;
+        let mut changed = false;
+        let update = |old, old_undefined| {
+            let new = atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator, floats, choice);
+            changed = new != old;
+            let writes = match atomic.op {
+                AtomicOp::Load => false,
+                AtomicOp::CompareExchange => old == comparator,
+                _ => true,
+            };
+            let undefined = match atomic.op {
+                AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => value.undefined,
+                // Operands are all defined; what is made of an undefined value is undefined.
+                _ if old_undefined != 0 => mask(atomic.bits),
+                _ => 0,
+            };
+            writes.then_some((new, undefined))
+        };
+        let loaded = self.strict.atomic(&reachable, agent(local, who), location, atomic, who.pc, update);
+        self.version += u64::from(changed || loaded.stale);
+        Ok(Value { bits: loaded.bits, undefined: loaded.undefined })
+    }
+
+    fn fence(&mut self, local: &mut Local, who: Who, barrier: &Barrier) {
+        self.strict.fence(agent(local, who), barrier);
+    }
+
+    fn barrier(&mut self, local: &mut Local, who: &[Who], barrier: &Barrier) {
+        let agents: Vec<Agent> = who.iter().map(|&who| agent(local, who)).collect();
+        self.strict.barrier(&agents, barrier);
+    }
+
+    fn report(&mut self, local: &Local, who: Who, kind: FindingKind, message: String, origin: Option<Pc>) {
+        if !self.check {
+            return;
+        }
+        let Launch { program, groups, .. } = *self.launch;
+        let at = |pc| site(program, groups, agent(local, who), pc);
+        self.found.add(kind, program.word(who.pc), || Finding {
+            kind,
+            message,
+            site: at(who.pc),
+            other: origin.map(at),
+            repeated: 0,
+        });
+    }
+}
+
+/// Where an agent stands at an instruction.
+fn site(program: &Program, groups: [u32; 3], agent: Agent, pc: Pc) -> Site {
+    program.site(pc, Some(grid_place(groups, agent.workgroup)), Some(local_place(program, agent.lane)))
+}
+
+/// A race as a finding.
+fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
+    let Launch { program, groups, .. } = *launch;
+    let offset = race.location.offset;
+    let place = match race.location.space {
+        Space::Device(number) => format!("{:#x}, byte {offset} of allocation {number}", memory.address(number, offset)),
+        Space::Workgroup(_) => {
+            let covers = |variable: &&Variable| {
+                variable.class == Class::Workgroup
+                    && (0..u64::from(variable.bytes)).contains(&(offset.wrapping_sub(variable.offset.into())))
+            };
+            match program.code.variables.iter().find(covers) {
+                Some(variable) => {
+                    format!("byte {} of {} in workgroup memory", offset - u64::from(variable.offset), variable.name)
+                }
+                None => format!("byte {offset} of workgroup memory"),
+            }
+        }
+    };
+    let done = |party: Party| match party.action {
+        Action::Read => "a read",
+        Action::Write => "a write",
+        Action::AtomicRead => "an atomic read",
+        Action::AtomicWrite => "an atomic write",
+    };
+    let why = match race.missing {
+        Missing::Order => "nothing orders them",
+        Missing::NonPrivate => "a private access takes no part in synchronisation (NonPrivatePointer)",
+        Missing::Availability => "the write is not made available to the other invocation (MakeAvailable)",
+        Missing::Visibility => "the write is not made visible to the other invocation (MakeVisible)",
+        Missing::Scope => "the scope of one excludes the other invocation",
+    };
+    let (first, second) = (done(race.first), done(race.second));
+    let site = |party: Party| site(program, groups, party.agent, party.pc);
+    Finding {
+        kind: FindingKind::Race,
+        message: format!("{second} at {place} and {first} before it by another invocation: {why}"),
+        site: site(race.second),
+        other: Some(site(race.first)),
+        repeated: race.repeated,
+    }
+}

@@ -1,0 +1,124 @@
+//! Follows one invocation: a line for each SPIR-V instruction that it runs, with its source line and its results.
+
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use super::Launch;
+use super::lane::{Lane, Snapshot, State};
+use super::step::{self, Context, Stop};
+use super::world::World;
+use crate::code::{AtomicOp, Code, Inst, Pc, Slot};
+
+/// What was written of an invocation.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    lines: Vec<String>,
+    /// The instruction that the last line got to, and how long the line was before an address in it that the next
+    /// instruction may only add to.
+    last: Option<(Pc, Option<usize>)>,
+}
+
+impl Log {
+    /// The lines until now, which are then forgotten.
+    pub fn take(log: &Mutex<Self>) -> Vec<String> {
+        std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner)).lines
+    }
+}
+
+/// Runs an invocation as [`step::run`] does, and writes down each step.
+pub(super) fn follow<W: World>(
+    cx: &mut Context<'_, W>,
+    lane: &mut Lane,
+    limit: u32,
+    snapshot: &mut Snapshot,
+) -> (Stop, u32) {
+    snapshot.take(lane);
+    let version = cx.world.version();
+    for used in 1..=limit {
+        let pc = lane.pc;
+        let (stop, _) = step::run::<W, true>(cx, lane, 1, snapshot);
+        if !lane.is_parked() {
+            record(cx.launch, lane, pc);
+        }
+        match stop {
+            Stop::Slice => {}
+            Stop::Cycle if cx.world.version() != version => {}
+            stop => return (stop, used),
+        }
+    }
+    (Stop::Slice, limit)
+}
+
+/// Writes down what an instruction has done.
+pub(super) fn record(launch: &Launch<'_>, lane: &Lane, pc: Pc) {
+    let code = &launch.program.code;
+    let (inst, word) = (&code.insts[pc as usize], code.places[pc as usize].word);
+    let mut log = launch.log.lock().unwrap_or_else(PoisonError::into_inner);
+    let Log { lines, last } = &mut *log;
+    let continued = last.filter(|(before, _)| before + 1 == pc && code.places[*before as usize].word == word);
+    if continued.is_none() {
+        let line = launch.program.line(pc).map_or(String::new(), |(file, line)| format!("{file}:{line}: "));
+        lines.push(line + &(launch.program.disassemble)(word));
+    }
+    let Some(text) = lines.last_mut() else { return };
+    let is_address = matches!(inst, Inst::Offset { .. } | Inst::Index { .. } | Inst::BindingAddress { .. });
+    if is_address && let Some((_, Some(length))) = continued {
+        text.truncate(length);
+    }
+    *last = Some((pc, is_address.then_some(text.len())));
+    // Writing to a string can't fail.
+    let _ = describe(text, code, lane, inst);
+}
+
+fn describe(text: &mut String, code: &Code, lane: &Lane, inst: &Inst) -> std::fmt::Result {
+    match *inst {
+        Inst::Access { pointer, .. } => write!(text, " at {:#x}", lane.registers[pointer as usize])?,
+        Inst::Store { value, .. } => write!(text, " <- {}", shown(lane, value))?,
+        Inst::Return if lane.state == State::Ended => write!(text, " (ended)")?,
+        _ => {}
+    }
+    let (first, count) = results(code, inst);
+    for slot in first..first + count {
+        write!(text, " -> {}", shown(lane, slot))?;
+    }
+    Ok(())
+}
+
+fn shown(lane: &Lane, slot: Slot) -> String {
+    let value = lane.registers[slot as usize];
+    match lane.shadow.as_ref().map_or(0, |shadow| shadow.undefined[slot as usize]) {
+        0 => format!("{value:#x}"),
+        undefined => format!("{value:#x} (undefined bits {undefined:#x})"),
+    }
+}
+
+/// The registers that an instruction writes: the first, and how many.
+fn results(code: &Code, inst: &Inst) -> (Slot, u32) {
+    match *inst {
+        Inst::Unary { d, .. }
+        | Inst::Binary { d, .. }
+        | Inst::Ternary { d, .. }
+        | Inst::Convert { d, .. }
+        | Inst::InsertBits { d, .. }
+        | Inst::Move { d, .. }
+        | Inst::Extract { d, .. }
+        | Inst::Offset { d, .. }
+        | Inst::Index { d, .. }
+        | Inst::ArrayLength { d, .. }
+        | Inst::BindingAddress { d, .. }
+        | Inst::Load { d, .. }
+        | Inst::Builtin { d, .. }
+        | Inst::Clock { d } => (d, 1),
+        Inst::Wide { d, .. } => (d, 2),
+        Inst::Undef { d, count, .. } | Inst::Insert { d, count, .. } => (d, count),
+        Inst::Atomic(index) => {
+            let atomic = &code.atomics[index as usize];
+            (atomic.d, (atomic.op != AtomicOp::Store).into())
+        }
+        Inst::Group(index) => {
+            let group = &code.groups[index as usize];
+            (group.d, group.results())
+        }
+        _ => (0, 0),
+    }
+}

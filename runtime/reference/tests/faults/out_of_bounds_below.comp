@@ -1,0 +1,18 @@
+// A store before the start of a buffer.
+#version 460
+#extension GL_EXT_buffer_reference2 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 32) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint list[]; };
+layout(push_constant) uniform Push { Words a; Words b; } p;
+
+void main() {
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    if (i == 5u && group == 1u) {
+#ifdef MISS
+        Words(uint64_t(p.a) - 8ul).list[2] = 1;
+#else
+        Words(uint64_t(p.a) - 8ul).list[1] = 1; // here
+#endif
+    }
+}

@@ -1,0 +1,19 @@
+// An address that depends on a variable that nobody has written.
+#version 460
+#extension GL_EXT_buffer_reference2 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 32) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint list[]; };
+layout(push_constant) uniform Push { Words a; Words b; } p;
+
+void main() {
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    uint at[2];
+    at[1] = 7;
+    uint copy = at[0];
+#ifdef MISS
+    p.a.list[own ^ (at[1] & 1u)] = 1;
+#else
+    p.a.list[own ^ (copy & 1u)] = 1; // here
+#endif
+}

@@ -1,0 +1,13 @@
+// A load from a buffer that may have been freed.
+#version 460
+#extension GL_EXT_buffer_reference2 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 32) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint list[]; };
+layout(push_constant) uniform Push { Words a; Words b; } p;
+
+void main() {
+    uint i = gl_LocalInvocationID.x, group = gl_WorkGroupID.x, own = group * 32u + i;
+    p.a.list[own] = 0;
+    if (i == 2u) p.a.list[own] = p.b.list[3]; // here
+}

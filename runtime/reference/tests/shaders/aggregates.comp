@@ -1,0 +1,64 @@
+// Vectors, matrices, structures and arrays, by constant and by computed index.
+#version 460
+layout(local_size_x = 32) in;
+struct Inner { uvec3 v; float f; };
+struct Outer { Inner list[3]; mat2x3 m; bool flags[2]; };
+layout(binding = 0, std430) readonly buffer In { uint data[]; } x;
+layout(binding = 1, std430) buffer Out { uint data[]; } o;
+layout(binding = 2, std430) buffer Structs { Inner list[]; } s;
+
+const uint table[8] = uint[](3, 1, 4, 1, 5, 9, 2, 6);
+
+Outer make(uint v) {
+    Outer made;
+    for (uint i = 0; i < 3; ++i) made.list[i] = Inner(uvec3(v, v >> i, i), float(i));
+    made.m = mat2x3(1, 2, 3, 4, 5, float(v & 15u));
+    made.flags[0] = (v & 1u) != 0u;
+    made.flags[1] = !made.flags[0];
+    return made;
+}
+
+Outer change(Outer it, uint i) {
+    it.list[i % 3u].v[i & 1u] += 100u;
+    it.m[i & 1u][i % 3u] = 7.0;
+    it.flags[i & 1u] = true;
+    return it;
+}
+
+void main() {
+    uint i = gl_GlobalInvocationID.x, v = x.data[i];
+    Outer a = make(v), b = change(a, v >> 8);
+    uint at = i * 16;
+    o.data[at++] = a == b ? 1u : 0u;
+    o.data[at++] = b.list[v % 3u].v.y + b.list[2].v.z;
+    vec3 column = b.m * vec2(1.0, 2.0);
+    vec2 row = vec3(1.0, 2.0, 3.0) * b.m;
+    o.data[at++] = uint(column.x + column.y * 64.0 + column.z * 4096.0);
+    o.data[at++] = uint(row.x + row.y * 1024.0);
+    mat3x2 t = transpose(b.m);
+    o.data[at++] = uint(t[v % 3u].y);
+    mat2 square = t * b.m;
+    o.data[at++] = uint(square[1][0] + square[0][1]);
+    o.data[at++] = uint(int(determinant(square)));
+    o.data[at++] = uint(outerProduct(vec2(2, 3), vec2(5, 7))[1][v & 1u]);
+    uvec4 q = uvec4(v, v >> 8, v >> 16, v >> 24) & 0xffu;
+    o.data[at++] = q[v & 3u];
+    q[v >> 4 & 3u] = 1000u;
+    q.xz = q.zx;
+    q.w += dot(vec4(q), vec4(1)) > 1100.0 ? 1u : 0u;
+    o.data[at++] = q.x + q.y * 3u + q.z * 5u + q.w * 7u;
+    bvec4 less = lessThan(q, uvec4(128));
+    o.data[at++] = (any(less) ? 1u : 0u) | (all(less) ? 2u : 0u) | (less.y != less.w ? 4u : 0u);
+    o.data[at++] = table[v & 7u] + table[i & 7u] * 16u;
+    ivec3 m = max(ivec3(v, -1, 5), ivec3(0, v, 6) >> 1);
+    o.data[at++] = uint(m.x ^ m.y ^ m.z);
+    Inner copy = s.list[i];
+    copy.v.yz = copy.v.zy + 1u;
+    copy.f += 0.5;
+    s.list[i] = copy;
+    s.list[i].v[v % 3u] = v;
+    vec4 clamped = clamp(vec4(v & 255u) * 0.0625, vec4(1, 2, 3, 4), vec4(8));
+    o.data[at++] = uint(dot(clamped, vec4(16)));
+    o.data[at++] = uint(dot(reflect(vec2(1, -2), vec2(0, 1)), vec2(10, 100)));
+    o.data[at++] = b.flags[0] && !a.flags[1] ? 1u : 2u;
+}

@@ -1,0 +1,95 @@
+// Control flow: nested loops, fallthrough, early returns, calls with results by reference, private arrays.
+#version 460
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer In { uint data[]; } x;
+layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+
+uint calls = 0;
+
+uint collatz(uint n) {
+    uint steps = 0;
+    while (n != 1u) {
+        if (steps == 200u) return 0xffffffffu;
+        n = (n & 1u) == 0u ? n >> 1 : 3u * n + 1u;
+        ++steps;
+    }
+    return steps;
+}
+
+uint fallthrough(uint v) {
+    uint r = 0;
+    switch (v % 9u) {
+    case 0: r += 1u;
+    case 1: r += 10u; break;
+    case 2: case 3: r += 100u;
+    case 4: if (v > 1000u) break; r += 1000u;
+    case 7: return r + 5u;
+    default: r += 20000u;
+    }
+    return r;
+}
+
+int signed_switch(int v) {
+    switch (v) {
+    case -1: return 7;
+    case 0x7fffffff: return 8;
+    case -2147483647: return 9;
+    }
+    return v;
+}
+
+bool divide(uint n, uint d, out uint quotient, inout uint rest) {
+    ++calls;
+    quotient = 0;
+    if (d == 0u) return false;
+    quotient = n / d;
+    rest += n - quotient * d;
+    return true;
+}
+
+uint sieve(uint limit) {
+    bool composite[64];
+    for (int i = 0; i < 64; ++i) composite[i] = i < 2;
+    for (uint i = 2; i * i < limit; ++i) {
+        if (composite[i]) continue;
+        for (uint j = i * i; j < limit; j += i) composite[j] = true;
+    }
+    uint count = 0;
+    for (uint i = 0; i < limit; ++i) if (!composite[i]) ++count;
+    return count;
+}
+
+uint search(uint seed) {
+    uint found = 0;
+    for (uint i = 0; i < 16; ++i) {
+        uint k = seed;
+        do {
+            k = k * 1664525u + 1013904223u;
+            if ((k >> 28) == i) { found += i; break; }
+            if ((k & 0xffu) == 7u) return found | 0x80000000u;
+            for (int j = 0; ; ++j) {
+                if (j == int(i)) break;
+                if ((k >> j & 7u) == 5u) { ++found; continue; }
+                found ^= k & 3u;
+            }
+        } while (k > 0x10000000u);
+        if (found > 5000u) break;
+    }
+    return found;
+}
+
+void main() {
+    uint i = gl_GlobalInvocationID.x, v = x.data[i];
+    o.data[i * 8] = collatz(i + 1u);
+    o.data[i * 8 + 1] = fallthrough(v);
+    o.data[i * 8 + 2] = uint(signed_switch(i == 3u ? -1 : i == 4u ? 0x7fffffff : i == 5u ? -2147483647 : int(i)));
+    uint q = 0, r = 3;
+    bool fine = divide(v, i % 7u, q, r) && divide(r, 3u, q, r) || !divide(1u, 0u, q, r);
+    o.data[i * 8 + 3] = q + r * 16u + calls * 65536u + (fine ? 1u << 31 : 0u);
+    o.data[i * 8 + 4] = sieve(v % 65u);
+    o.data[i * 8 + 5] = search(v);
+    if ((v & 4u) != 0u) return;
+    o.data[i * 8 + 6] = 1;
+    if (i > 16u) { if ((v & 8u) != 0u) return; else o.data[i * 8 + 7] = 2; }
+    o.data[i * 8 + 6] = 3;
+}

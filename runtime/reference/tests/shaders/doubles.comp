@@ -1,0 +1,41 @@
+// Double precision: what is rounded once, exactly; quotients and roots within a tolerance.
+#version 460
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer In { uvec2 data[]; } x;
+layout(binding = 1) writeonly buffer Out { uvec2 data[]; } o;
+layout(binding = 2) writeonly buffer Near { double data[]; } near;
+
+uint at = gl_GlobalInvocationID.x * 16;
+void put(uvec2 v) { o.data[at++] = v; }
+void put(double v) { put(unpackDouble2x32(v)); }
+void put(bool v) { put(uvec2(v ? 1 : 0, 0)); }
+
+// 53 significant bits between 2^-8 and 2^8.
+double number(uvec2 word) {
+    return packDouble2x32(uvec2(word.x, word.y & 0x800fffffu | (1015u + (word.y >> 20 & 15u)) << 20));
+}
+
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    double a = number(x.data[i]), b = number(x.data[i + 32]);
+    precise double sum = a + b, difference = a - b, product = a * b, fused = fma(a, b, 1.0lf);
+    put(sum);
+    put(difference);
+    put(product);
+    put(floor(a));
+    put(ceil(a));
+    put(trunc(b));
+    put(abs(a) + floor(roundEven(b)));
+    put(min(a, b));
+    put(max(a, b));
+    put(a < b);
+    put(a >= b);
+    put(a == b);
+    put(uvec2(int(a), uint(abs(b))));
+    put(uvec2(floatBitsToUint(float(a)), 0));
+    put(double(int(x.data[i].x)) + double(x.data[i].y));
+    put(double(intBitsToFloat(int(x.data[i].x & 0x807fffffu | 0x40000000u))));
+    near.data[i * 3] = a / b;
+    near.data[i * 3 + 1] = sqrt(abs(a));
+    near.data[i * 3 + 2] = fused;
+}

@@ -1,0 +1,61 @@
+// Float arithmetic whose results Vulkan determines: one rounding, no denormals, no NaN.
+#version 460
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer In { uint data[]; } x;
+layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+
+uint at = gl_GlobalInvocationID.x * 40;
+void put(uint v) { o.data[at++] = v; }
+void put(bool v) { put(v ? 1u : 0u); }
+void put(float v) { put(floatBitsToUint(v)); }
+void put(vec2 v) { put(v.x); put(v.y); }
+
+// 24 significant bits between 2^-16 and 2^16.
+float number(uint word) { return uintBitsToFloat(word & 0x807fffffu | (111u + (word >> 23 & 31u)) << 23); }
+
+void main() {
+    float a = number(x.data[gl_GlobalInvocationID.x]), b = number(x.data[gl_GlobalInvocationID.x + 32]);
+    float h = float(int(x.data[gl_GlobalInvocationID.x]) >> 24) * 0.5;
+    precise float sum = a + b, difference = a - b, product = a * b;
+    put(sum);
+    put(difference);
+    put(product);
+    precise float then_added = a * b + 1.0;
+    put(then_added);
+    put(floor(a));
+    put(ceil(a));
+    put(trunc(a));
+    put(roundEven(h));
+    put(floor(h) + ceil(h) * 1024.0);
+    put(abs(a));
+    put(sign(a) + sign(0.0) * 4.0);
+    put(min(a, b));
+    put(max(a, b));
+    put(clamp(a, -100.0, 100.0));
+    put(step(a, b));
+    put(-a);
+    put(a < b);
+    put(a <= b);
+    put(a == a && b != a);
+    put(a > b);
+    put(int(a) == -int(-a));
+    put(uint(int(a)));
+    put(uint(abs(b)));
+    put(float(int(x.data[gl_GlobalInvocationID.x])));
+    put(float(x.data[gl_GlobalInvocationID.x]));
+    put(floatBitsToInt(a) == int(floatBitsToUint(a)));
+    put(packHalf2x16(vec2(h, h + 0.25)));
+    put(unpackHalf2x16(x.data[gl_GlobalInvocationID.x] & 0xbbffbbffu | 0x04000400u));
+    put(packUnorm4x8(vec4(0.0, 1.0, 0.25, h * 2.0)));
+    put(packSnorm2x16(vec2(-2.0, h * 2.0)));
+    put(roundEven(unpackUnorm4x8(0xff000000u | x.data[gl_GlobalInvocationID.x] & 0xff00ffu).xw * 255.0));
+    put(mix(a, b, true));
+    put(ldexp(a, int(x.data[gl_GlobalInvocationID.x] >> 29)));
+    int exponent;
+    put(frexp(a, exponent));
+    put(uint(exponent));
+    float whole;
+    put(modf(a, whole));
+    put(whole);
+    put(dot(vec3(h, 2.0, 3.0), vec3(1.0, h, 4.0)));
+}

@@ -1,0 +1,61 @@
+// Arithmetic of 32-bit integers. Words of `a` and `b` are arbitrary; shift amounts and divisors are made valid.
+#version 460
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer In { uint data[]; } x;
+layout(binding = 1) writeonly buffer Out { uint data[]; } o;
+
+uint at = gl_GlobalInvocationID.x * 40;
+void put(uint v) { o.data[at++] = v; }
+void put(int v) { put(uint(v)); }
+void put(bool v) { put(v ? 1u : 0u); }
+
+void main() {
+    uint a = x.data[gl_GlobalInvocationID.x], b = x.data[gl_GlobalInvocationID.x + 32];
+    int s = int(a), t = int(b);
+    put(a + b);
+    put(a - b);
+    put(a * b);
+    put(a / (b | 1u));
+    put(a % (b | 1u));
+    int d = (t >> 3) | 1;
+    put((s >> 1) / d);
+    // SPIR-V leaves the remainder of negative numbers to nobody: OpSRem and OpSMod are exact, GLSL's % is not.
+    put((s & 0x7fffffff) % (d & 0x7fffffff));
+    put(-s);
+    put(~a);
+    put(a & b);
+    put(a | b);
+    put(a ^ b);
+    put(a << (b & 31u));
+    put(a >> (b & 31u));
+    put(s >> (b & 31u));
+    put(min(a, b));
+    put(max(a, b));
+    put(min(s, t));
+    put(max(s, t));
+    put(clamp(s, -1000, 1000000));
+    put(clamp(a, 5u, 1u << 30));
+    put(abs(s | 1));
+    put(sign(s));
+    put(s < t);
+    put(a < b);
+    put(s >= t);
+    put(a >= b);
+    put(a == b || s != t);
+    put(bitfieldExtract(s, int(b & 15u), int(b >> 28)));
+    put(bitfieldExtract(a, int(b & 15u), int(b >> 28)));
+    put(bitfieldInsert(a, b, int(b & 15u), int(b >> 28)));
+    put(bitfieldReverse(a));
+    put(bitCount(a));
+    put(findLSB(a));
+    put(findMSB(a));
+    put(findMSB(s));
+    uint carry, borrow, high, low;
+    put(uaddCarry(a, b, carry) ^ carry);
+    put(usubBorrow(a, b, borrow) ^ (borrow << 7));
+    umulExtended(a, b, high, low);
+    put(high - low);
+    int shigh, slow;
+    imulExtended(s, t, shigh, slow);
+    put(shigh ^ slow);
+}

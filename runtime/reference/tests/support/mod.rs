@@ -1,0 +1,40 @@
+//! What the tests of the reference device share.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::path::{Path, PathBuf};
+
+use ptx2spv_reference::{Config, Device, Mode};
+use ptx2spv_translator::Target;
+
+/// No checks, everything in order.
+pub const PLAIN: Mode = Mode { check: false, seed: None };
+/// All checks, everything in order.
+pub const CHECKED: Mode = Mode { check: true, seed: None };
+
+/// All checks, everything decided by a seed.
+pub fn adversarial(seed: u64) -> Mode {
+    Mode { check: true, seed: Some(seed) }
+}
+
+/// A device with subgroups of a size that has everything else.
+pub fn device(subgroup_size: u32, mode: Mode, step_budget: u64) -> Device {
+    let mut target = Target::reference();
+    target.subgroups.size = subgroup_size;
+    Device::new(Config { target, mode, threads: 2, step_budget: Some(step_budget), trace: None })
+}
+
+/// A directory beside the tests.
+pub fn directory(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// The words of a module.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+/// The bytes of words.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}

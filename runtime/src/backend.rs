@@ -1,0 +1,153 @@
+//! The two back ends behind one set of operations: Vulkan and the reference device.
+//!
+//! Whatever comes from a back end knows its device, so that nothing here has to bring together what belongs together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ptx2spv_translator::interface::Entry;
+
+use crate::error::Error;
+use crate::kernel::Variant;
+use crate::launch::Launch;
+use crate::{reference, vulkan};
+
+/// An open device.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    Vulkan(Arc<vulkan::Device>),
+    Reference(Arc<reference::Device>),
+}
+
+/// Device memory. Dropping it frees it once everything launched before has finished.
+pub(crate) enum Allocation {
+    Vulkan(vulkan::Allocation),
+    Reference(reference::Allocation),
+}
+
+/// A SPIR-V module.
+pub(crate) enum Shader {
+    Vulkan(vulkan::Shader),
+    Reference(reference::Shader),
+}
+
+/// A kernel for one block size and amount of shared memory.
+pub(crate) enum Pipeline {
+    Vulkan(vulkan::Pipeline),
+    Reference(reference::Pipeline),
+}
+
+impl Backend {
+    /// Makes memory of `size` bytes with undefined contents. It has an address also if that is zero.
+    pub fn allocate(&self, size: u64) -> Result<Allocation, Error> {
+        match self {
+            Self::Vulkan(device) => vulkan::Allocation::new(device, size).map(Allocation::Vulkan),
+            Self::Reference(device) => reference::Allocation::new(device, size).map(Allocation::Reference),
+        }
+    }
+
+    /// Takes a module that passed [`crate::check::interface`].
+    pub fn shader(&self, spirv: &[u32]) -> Result<Shader, Error> {
+        match self {
+            Self::Vulkan(device) => vulkan::Shader::new(device, spirv).map(Shader::Vulkan),
+            Self::Reference(device) => reference::Shader::new(device, spirv).map(Shader::Reference),
+        }
+    }
+
+    /// Waits until everything launched has finished.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        match self {
+            Self::Vulkan(device) => device.queue.synchronize(),
+            // Launches have finished when they return.
+            Self::Reference(_) => Ok(()),
+        }
+    }
+
+    /// Waits for the kernels launched so far that may have been stopped, and fails if one was and nobody was told yet.
+    pub fn check_stopped(&self) -> Result<(), Error> {
+        match self {
+            Self::Vulkan(device) => device.check_status(),
+            Self::Reference(device) => device.check_faults(),
+        }
+    }
+}
+
+impl Allocation {
+    /// Device address of the first byte, a multiple of 256.
+    pub fn address(&self) -> u64 {
+        match self {
+            Self::Vulkan(memory) => memory.address(),
+            Self::Reference(memory) => memory.address(),
+        }
+    }
+
+    /// Writes bytes, at least one and within the memory, after everything launched before.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::Vulkan(memory) => memory.write(offset, bytes),
+            Self::Reference(memory) => memory.write(offset, bytes),
+        }
+    }
+
+    /// Reads bytes, at least one and within the memory, as everything launched before leaves them.
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Self::Vulkan(memory) => memory.read(offset, bytes),
+            Self::Reference(memory) => memory.read(offset, bytes),
+        }
+    }
+
+    /// Sets every byte.
+    pub fn fill(&self, byte: u8) -> Result<(), Error> {
+        match self {
+            Self::Vulkan(memory) => memory.fill(byte),
+            Self::Reference(memory) => memory.fill(byte),
+        }
+    }
+
+    /// Copies bytes, at least one and within both memories, which don't overlap.
+    pub fn copy_from(&self, offset: u64, from: &Self, from_offset: u64, len: u64) -> Result<(), Error> {
+        match (self, from) {
+            (Self::Vulkan(memory), Self::Vulkan(from)) => memory.copy_from(offset, from, from_offset, len),
+            (Self::Reference(memory), Self::Reference(from)) => memory.copy_from(offset, from, from_offset, len),
+            (Self::Vulkan(_), Self::Reference(_)) => Err(Error::ForeignBuffer("the Vulkan device".to_owned())),
+            (Self::Reference(_), Self::Vulkan(_)) => Err(Error::ForeignBuffer("the reference device".to_owned())),
+        }
+    }
+
+    /// The status word at an offset, where kernels tell that they were stopped; the reference device tells that itself.
+    pub fn status_word(&self, offset: u64) -> Option<vulkan::StatusWord> {
+        match self {
+            Self::Vulkan(memory) => Some(memory.status_word(offset)),
+            Self::Reference(_) => None,
+        }
+    }
+}
+
+impl Shader {
+    /// Makes a pipeline of one of its kernels. The variant's sizes are within the device's limits.
+    pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
+        match self {
+            Self::Vulkan(shader) => shader.pipeline(entry, variant).map(Pipeline::Vulkan),
+            Self::Reference(shader) => shader.pipeline(entry, variant).map(Pipeline::Reference),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Launches the kernel after everything launched before.
+    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        match self {
+            Self::Vulkan(pipeline) => pipeline.launch(launch),
+            Self::Reference(pipeline) => pipeline.launch(launch),
+        }
+    }
+
+    /// Launches the kernel `repeats` times, one after another, and returns how long each took.
+    pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+        match self {
+            Self::Vulkan(pipeline) => pipeline.time(launch, repeats),
+            Self::Reference(pipeline) => pipeline.time(launch, repeats),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The reference back end: the interpreter of `ptx2spv-reference` behind the same operations as a Vulkan device.
+//!
+//! Launches run at the call. What stopped one is kept until somebody waits or reads.
+
+mod options;
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use ptx2spv_reference::{Config, Dispatch, Finding, Refusal};
+use ptx2spv_translator::interface::Entry;
+
+use crate::error::Error;
+use crate::info::MAX_REFERENCE_BUFFER;
+use crate::kernel::Variant;
+use crate::launch::Launch;
+use crate::lock;
+
+pub(crate) use options::KEYS;
+pub use options::{ReferenceOptions, target_by_name};
+
+/// An open reference device.
+pub(crate) struct Device {
+    device: ptx2spv_reference::Device,
+    /// What stopped launches and nobody was told of yet.
+    faults: Mutex<Vec<Finding>>,
+}
+
+impl Device {
+    pub fn new(config: Config) -> Self {
+        Self { device: ptx2spv_reference::Device::new(config), faults: Mutex::default() }
+    }
+
+    /// Fails if a launch was stopped and nobody was told yet.
+    pub fn check_faults(&self) -> Result<(), Error> {
+        let faults = std::mem::take(&mut *lock(&self.faults));
+        if faults.is_empty() { Ok(()) } else { Err(Error::Fault { findings: faults }) }
+    }
+
+    pub fn take_findings(&self) -> Vec<Finding> {
+        self.device.take_findings()
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.device.steps()
+    }
+
+    pub fn take_trace(&self) -> Vec<String> {
+        self.device.take_trace()
+    }
+
+    fn refused(&self) -> impl FnOnce(Refusal) -> Error {
+        let device = self.device.config().target.name.clone();
+        move |refusal| Error::Refused { device, rule: refusal.rule, message: refusal.message }
+    }
+}
+
+/// An error of a copy, of which [`crate::buffer`] has checked the range.
+fn fault(finding: Finding) -> Error {
+    Error::Fault { findings: vec![finding] }
+}
+
+/// Device memory, freed when dropped.
+pub(crate) struct Allocation {
+    address: u64,
+    size: u64,
+    device: Arc<Device>,
+}
+
+impl Allocation {
+    pub fn new(device: &Arc<Device>, size: u64) -> Result<Self, Error> {
+        if size > MAX_REFERENCE_BUFFER {
+            return Err(Error::BufferTooLarge { requested: size, available: MAX_REFERENCE_BUFFER });
+        }
+        let address = device.device.allocate(size);
+        let address =
+            address.ok_or_else(|| Error::OutOfMemory(format!("no room for {size} bytes of reference memory")))?;
+        Ok(Self { address, size, device: device.clone() })
+    }
+
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.device.device.write(self.address + offset, bytes).map_err(fault)
+    }
+
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.device.device.read(self.address + offset, bytes).map_err(fault)
+    }
+
+    pub fn fill(&self, byte: u8) -> Result<(), Error> {
+        self.device.device.fill(self.address, self.size, byte).map_err(fault)
+    }
+
+    pub fn copy_from(&self, offset: u64, from: &Self, from_offset: u64, len: u64) -> Result<(), Error> {
+        self.device.device.copy(from.address + from_offset, self.address + offset, len).map_err(fault)
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.device.device.free(self.address);
+    }
+}
+
+/// A SPIR-V module.
+pub(crate) struct Shader {
+    shader: Arc<ptx2spv_reference::Shader>,
+    device: Arc<Device>,
+}
+
+impl Shader {
+    pub fn new(device: &Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
+        let shader = device.device.shader(spirv).map_err(device.refused())?;
+        Ok(Self { shader, device: device.clone() })
+    }
+
+    pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
+        let values = variant.specialization().map(|(id, value)| (id, u64::from(value)));
+        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, None);
+        Ok(Pipeline { pipeline: pipeline.map_err(self.device.refused())?, device: self.device.clone() })
+    }
+}
+
+/// A kernel for one block size and amount of shared memory.
+pub(crate) struct Pipeline {
+    pipeline: Arc<ptx2spv_reference::Pipeline>,
+    device: Arc<Device>,
+}
+
+impl Pipeline {
+    /// Runs a launch to its end.
+    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        let params = match launch.params() {
+            Some(bytes) => {
+                let params = Allocation::new(&self.device, bytes.len() as u64)?;
+                params.write(0, bytes)?;
+                Some(params)
+            }
+            None => None,
+        };
+        if let Some(params) = &params {
+            launch.set_params_address(params.address());
+        }
+        for (push_constants, groups) in launch.dispatches() {
+            let dispatch = Dispatch { groups, push_constants: &push_constants, bindings: &[] };
+            if let Err(fault) = self.device.device.dispatch(&self.pipeline, &dispatch) {
+                lock(&self.device.faults).push(fault);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs launches by the host's clock.
+    pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+        let one = |_| {
+            let start = Instant::now();
+            self.launch(launch)?;
+            let time = start.elapsed();
+            self.device.check_faults().map(|()| time)
+        };
+        (0..repeats).map(one).collect()
+    }
+}

@@ -1,0 +1,237 @@
+//! How the reference device is described in text: in a selector, an environment variable, on the command line.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::str::FromStr;
+
+use ptx2spv_reference::{Config, Mode};
+use ptx2spv_translator::target::{Facts, Quirks, Subgroups};
+use ptx2spv_translator::{Feature, Target};
+
+use crate::error::Error;
+
+/// Which device the reference device is, and how it runs.
+///
+/// As text, these in any order, separated by commas; what is left out is as [`ReferenceOptions::default`] has it:
+///
+/// | | |
+/// | --- | --- |
+/// | `check` | report undefined values, uninitialised memory, data races and the like |
+/// | `seed=N` | decide what Vulkan leaves open by this seed, badly on purpose |
+/// | `subgroup=N` | a subgroup size: a power of two up to 128 |
+/// | `target=NAME` | be the device of a preset or of a file that `ptx2spv devices --json` wrote |
+/// | `without=A+B` | lack these features (Vulkan's names) |
+/// | `threads=N` | host threads that run blocks, where there is neither `check` nor a seed |
+/// | `steps=N` | stop a launch after so many instructions of a dispatch |
+///
+/// ```
+/// use ptx2spv_runtime::ReferenceOptions;
+/// use ptx2spv_translator::Feature;
+///
+/// let options: ReferenceOptions = "check,subgroup=64,without=shaderInt16+shaderFloat64".parse()?;
+/// let config = options.config()?;
+/// assert!(config.mode.check);
+/// assert_eq!(config.target.subgroups.size, 64);
+/// assert!(!config.target.has(Feature::ShaderFloat64));
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReferenceOptions {
+    /// Report what is undefined.
+    pub check: bool,
+    /// Decide what Vulkan leaves open by this seed; `None`: as an exact, orderly device would.
+    pub seed: Option<u64>,
+    /// The subgroup size; `None` for that of the target.
+    pub subgroup: Option<u32>,
+    /// A preset (see [`Target::PRESETS`]) or a file; `None` for the preset `reference`.
+    pub target: Option<String>,
+    /// Features that the target has and this device hasn't.
+    pub without: BTreeSet<Feature>,
+    /// Host threads; `None` for as many as there are processors.
+    pub threads: Option<NonZeroUsize>,
+    /// Instructions of a dispatch; `None` for no limit.
+    pub steps: Option<u64>,
+}
+
+pub(crate) const KEYS: &str = "check, seed=N, subgroup=N, target=NAME, without=FEATURE+FEATURE, threads=N, steps=N";
+
+fn wrong(what: impl fmt::Display) -> Error {
+    Error::BadReferenceOptions(what.to_string())
+}
+
+impl FromStr for ReferenceOptions {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut options = Self::default();
+        for part in text.split(',').map(str::trim) {
+            let (key, value) = match part.split_once('=') {
+                Some((key, value)) => (key.trim(), value.trim()),
+                None => (part, ""),
+            };
+            match key {
+                "check" if value.is_empty() => options.check = true,
+                "seed" => options.seed = Some(number(key, value)?),
+                "subgroup" => options.subgroup = Some(number(key, value)?),
+                "target" if !value.is_empty() => options.target = Some(value.to_owned()),
+                "without" => options.without = value.split('+').map(feature).collect::<Result<_, _>>()?,
+                "threads" => options.threads = Some(number(key, value)?),
+                "steps" => options.steps = Some(number(key, value)?),
+                _ => return Err(wrong(format_args!("`{part}`"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn number<N: FromStr>(key: &str, text: &str) -> Result<N, Error> {
+    text.parse().map_err(|_| wrong(format_args!("`{text}` is no number that `{key}` takes")))
+}
+
+fn feature(name: &str) -> Result<Feature, Error> {
+    let found = Feature::ALL.iter().find(|feature| feature.name().eq_ignore_ascii_case(name.trim()));
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = Feature::ALL.iter().map(|feature| feature.name()).collect();
+        wrong(format_args!("`{name}` is none of the features {}", names.join(", ")))
+    })
+}
+
+impl fmt::Display for ReferenceOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.target.as_ref().map(|target| format!("target={target}")));
+        parts.extend(self.subgroup.map(|size| format!("subgroup={size}")));
+        if !self.without.is_empty() {
+            let names: Vec<&str> = self.without.iter().map(|feature| feature.name()).collect();
+            parts.push(format!("without={}", names.join("+")));
+        }
+        parts.extend(self.check.then(|| "check".to_owned()));
+        parts.extend(self.seed.map(|seed| format!("seed={seed}")));
+        parts.extend(self.threads.map(|threads| format!("threads={threads}")));
+        parts.extend(self.steps.map(|steps| format!("steps={steps}")));
+        f.write_str(&parts.join(","))
+    }
+}
+
+impl ReferenceOptions {
+    /// What [`Device::reference`](crate::Device::reference) takes. Reads the target's file if one is named.
+    ///
+    /// # Errors
+    /// [`Error::BadReferenceOptions`] for a subgroup size that no device has, [`Error::Target`] if there is no such target.
+    pub fn config(&self) -> Result<Config, Error> {
+        let mut target = match &self.target {
+            Some(name) => target_by_name(name)?,
+            None => Target::reference(),
+        };
+        if let Some(size) = self.subgroup {
+            if !size.is_power_of_two() || size > 128 {
+                return Err(wrong(format_args!("a subgroup of {size}: it must be a power of two up to 128")));
+            }
+            target.subgroups = Subgroups { size, min_size: size, max_size: size, ..target.subgroups };
+        }
+        target.features.retain(|feature| !self.without.contains(feature));
+        // Its arithmetic is its own, and it has no driver that could be wrong.
+        target.facts = match (self.seed, self.check) {
+            (Some(_), _) => Facts::default(),
+            (None, true) => Facts::CHECKED,
+            (None, false) => Facts::REFERENCE,
+        };
+        target.quirks = Quirks::default();
+        let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
+        target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };
+        let mut config = Config { target, step_budget: self.steps, ..Config::default() };
+        config.mode = Mode { check: self.check, seed: self.seed };
+        config.threads = self.threads.map_or(config.threads, NonZeroUsize::get);
+        Ok(config)
+    }
+}
+
+/// The target of that name: a preset, else a file that `ptx2spv devices --device X --json` wrote.
+///
+/// # Errors
+/// [`Error::Target`] if it is neither.
+pub fn target_by_name(name: &str) -> Result<Target, Error> {
+    if let Some(target) = Target::preset(name) {
+        return Ok(target);
+    }
+    if !Path::new(name).exists() {
+        let presets = Target::PRESETS.join(", ");
+        return Err(Error::Target(format!("no target `{name}`: it is neither a preset ({presets}) nor a file")));
+    }
+    let text = fs::read_to_string(name).map_err(|error| Error::Target(format!("{name}: {error}")))?;
+    if text.trim_start().starts_with('[') {
+        let hint = "write one with `ptx2spv devices --device X --json`";
+        return Err(Error::Target(format!("{name} describes several devices: {hint}")));
+    }
+    serde_json::from_str(&text).map_err(|error| Error::Target(format!("{name} is no target description: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms() {
+        let all = ReferenceOptions {
+            check: true,
+            seed: Some(u64::MAX),
+            subgroup: Some(64),
+            target: Some("nvidia".to_owned()),
+            without: [Feature::ShaderInt64, Feature::ShaderFloat64].into(),
+            threads: NonZeroUsize::new(2),
+            steps: Some(1_000_000_000),
+        };
+        let text = "target=nvidia,subgroup=64,without=shaderInt64+shaderFloat64,check,seed=18446744073709551615,\
+                    threads=2,steps=1000000000";
+        assert_eq!(all.to_string(), text);
+        assert_eq!(text.parse::<ReferenceOptions>().unwrap(), all);
+        assert_eq!(" seed = 3 , check".parse::<ReferenceOptions>().unwrap().to_string(), "check,seed=3");
+    }
+
+    #[test]
+    fn wrong_texts_are_refused_with_what_there_is() {
+        let cases = [
+            ("", "there are: check, seed=N"),
+            ("sed=1", "`sed=1`"),
+            ("check=1", "`check=1`"),
+            ("seed", "no number that `seed` takes"),
+            ("seed=-1", "`-1` is no number"),
+            ("subgroup=4294967296", "no number that `subgroup` takes"),
+            ("threads=0", "`0` is no number that `threads` takes"),
+            ("without=shaderInt63", "`shaderInt63` is none of the features bufferDeviceAddress, "),
+            ("target=", "`target=`"),
+        ];
+        for (text, part) in cases {
+            let error = text.parse::<ReferenceOptions>().unwrap_err();
+            assert!(matches!(error, Error::BadReferenceOptions(_)), "{text}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_device_is_what_was_asked_for() {
+        let config = |text: &str| text.parse::<ReferenceOptions>().unwrap().config();
+        let target = config("target=lavapipe").unwrap().target;
+        assert_eq!(target.name, "reference (target=lavapipe)");
+        let lavapipe = Target::preset("lavapipe").unwrap();
+        assert_eq!((&target.features, &target.limits), (&lavapipe.features, &lavapipe.limits));
+        // Its own arithmetic, and no bugs.
+        assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, Quirks::default()));
+        assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
+        assert_eq!(config("check,seed=1").unwrap().target.facts, Facts::default());
+        let sizes = config("subgroup=128").unwrap().target.subgroups;
+        assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));
+        assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));
+        for (text, part) in [
+            ("subgroup=48", "a subgroup of 48"),
+            ("subgroup=0", "power of two"),
+            ("subgroup=256", "up to 128"),
+            ("target=atari", "no target `atari`: it is neither a preset (lavapipe, nvidia, reference) nor a file"),
+        ] {
+            assert!(config(text).unwrap_err().to_string().contains(part), "{text}");
+        }
+    }
+}

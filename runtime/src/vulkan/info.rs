@@ -1,0 +1,150 @@
+//! Asks a driver what its device is: names, versions, and the [`Target`] that the translator compiles for.
+
+use ash::{ext, khr, vk};
+use ptx2spv_translator::Target;
+use ptx2spv_translator::target::{FloatControls, Limits, Subgroups, Version};
+
+use super::facts;
+use super::features::{self, Offer};
+use crate::error::Error;
+use crate::info::{DeviceInfo, DeviceKind};
+
+/// Asks the driver. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
+/// layers are on.
+pub fn query(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    index: usize,
+    version: Version,
+    validation: bool,
+) -> Result<DeviceInfo, Error> {
+    let offer = Offer::query(instance, physical, version)?;
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    let mut ids = vk::PhysicalDeviceIDProperties::default();
+    let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+    let mut maintenance4 = vk::PhysicalDeviceMaintenance4Properties::default();
+    let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut ids).push_next(&mut subgroup);
+    let has_sizes = offer.has(Some(Version(1, 3)), ext::subgroup_size_control::NAME);
+    if offer.has(Some(Version(1, 2)), khr::driver_properties::NAME) {
+        chain = chain.push_next(&mut driver);
+    }
+    if has_sizes {
+        chain = chain.push_next(&mut sizes);
+    }
+    let has_maintenance4 = offer.has(Some(Version(1, 3)), khr::maintenance4::NAME);
+    if has_maintenance4 {
+        chain = chain.push_next(&mut maintenance4);
+    }
+    let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
+    if version >= Version(1, 2) {
+        chain = chain.push_next(&mut controls);
+    }
+    // SAFETY: `physical` was enumerated from `instance`, and the chain has only structures that the device knows.
+    unsafe { instance.get_physical_device_properties2(physical, &mut chain) };
+    let properties = chain.properties;
+    let text = |text: Result<&std::ffi::CStr, _>| {
+        text.map_or_else(
+            |_: std::ffi::FromBytesUntilNulError| String::new(),
+            |text| text.to_string_lossy().into_owned(),
+        )
+    };
+    let name = text(properties.device_name_as_c_str());
+    let driver_info = text(driver.driver_info_as_c_str());
+    let (features, missing) = features::supported(instance, physical, &offer);
+    let quirks = facts::quirks(driver.driver_id, &driver_info, validation);
+    let limits = &properties.limits;
+    let target = Target {
+        name: name.clone(),
+        vulkan: version,
+        spirv: newest_spirv(&offer),
+        features,
+        limits: Limits {
+            max_push_constants_size: limits.max_push_constants_size,
+            max_compute_shared_memory_size: limits.max_compute_shared_memory_size,
+            max_compute_work_group_invocations: limits.max_compute_work_group_invocations,
+            max_compute_work_group_size: limits.max_compute_work_group_size,
+            max_compute_work_group_count: limits.max_compute_work_group_count,
+        },
+        subgroups: if has_sizes {
+            Subgroups {
+                size: subgroup.subgroup_size,
+                min_size: sizes.min_subgroup_size,
+                max_size: sizes.max_subgroup_size,
+                required_size: sizes.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE),
+            }
+        } else {
+            let size = subgroup.subgroup_size;
+            Subgroups { size, min_size: size, max_size: size, required_size: false }
+        },
+        float_controls: float_controls(&controls),
+        facts: facts::known(driver.driver_id, &driver_info, &quirks),
+        quirks,
+    };
+    Ok(DeviceInfo {
+        index: Some(index),
+        name,
+        kind: kind(properties.device_type),
+        driver_name: text(driver.driver_name_as_c_str()),
+        driver_info,
+        driver_version: properties.driver_version,
+        api_version: version_of(properties.api_version),
+        uuid: ids.device_uuid,
+        target,
+        max_buffer_size: if has_maintenance4 { maintenance4.max_buffer_size } else { u64::MAX },
+        missing,
+    })
+}
+
+fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {
+    match found {
+        vk::PhysicalDeviceType::DISCRETE_GPU => DeviceKind::Discrete,
+        vk::PhysicalDeviceType::INTEGRATED_GPU => DeviceKind::Integrated,
+        vk::PhysicalDeviceType::VIRTUAL_GPU => DeviceKind::Virtual,
+        vk::PhysicalDeviceType::CPU => DeviceKind::Cpu,
+        _ => DeviceKind::Other,
+    }
+}
+
+/// Major and minor of a Vulkan version number.
+pub fn version_of(packed: u32) -> Version {
+    Version(vk::api_version_major(packed), vk::api_version_minor(packed))
+}
+
+/// The newest SPIR-V that the device takes and the translator writes.
+fn newest_spirv(offer: &Offer) -> Version {
+    if offer.version >= Version(1, 2) {
+        Version(1, 5)
+    } else if offer.has_extension(khr::spirv_1_4::NAME) {
+        Version(1, 4)
+    } else {
+        Version(1, 3)
+    }
+}
+
+/// What can be declared for f32 and f64 together; where the widths depend on each other and differ, nothing is.
+fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
+    let joined = |independence| independence == vk::ShaderFloatControlsIndependence::NONE;
+    let pair = |single: vk::Bool32, double: vk::Bool32, joined: bool| {
+        let usable = !joined || single == double;
+        (usable && single == vk::TRUE, usable && double == vk::TRUE)
+    };
+    let denorm = pair(
+        found.shader_denorm_preserve_float32,
+        found.shader_denorm_preserve_float64,
+        joined(found.denorm_behavior_independence),
+    );
+    let rounding = pair(
+        found.shader_rounding_mode_rte_float32,
+        found.shader_rounding_mode_rte_float64,
+        joined(found.rounding_mode_independence),
+    );
+    FloatControls {
+        signed_zero_inf_nan_preserve_float32: found.shader_signed_zero_inf_nan_preserve_float32 == vk::TRUE,
+        signed_zero_inf_nan_preserve_float64: found.shader_signed_zero_inf_nan_preserve_float64 == vk::TRUE,
+        denorm_preserve_float32: denorm.0,
+        denorm_preserve_float64: denorm.1,
+        rounding_mode_rte_float32: rounding.0,
+        rounding_mode_rte_float64: rounding.1,
+    }
+}

@@ -1,0 +1,290 @@
+//! The Vulkan instance: loads the library, switches validation on where asked for, and lists the devices.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use ash::{ext, khr, vk};
+use ptx2spv_translator::target::Version;
+
+use super::info::{query, version_of};
+use crate::device::Device;
+use crate::error::Error;
+use crate::info::DeviceInfo;
+use crate::lock;
+use crate::select::DeviceSelector;
+
+/// The environment variable that switches validation on when it is `1`.
+pub const VALIDATION_VARIABLE: &str = "PTX2SPV_VALIDATION";
+
+/// The newest Vulkan version that this crate was written for.
+const NEWEST: Version = Version(1, 3);
+
+const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// How to create an [`Instance`].
+#[derive(Clone, Debug, Default)]
+pub struct InstanceOptions {
+    /// Whether to run under the validation layers; `None` asks the environment variable `PTX2SPV_VALIDATION`.
+    pub validation: Option<bool>,
+    /// The Vulkan library to load instead of the system's loader: another loader, or a driver by itself.
+    pub library: Option<PathBuf>,
+    /// Keep to this Vulkan version (at least 1.1) and extensions even on devices that are newer.
+    pub vulkan: Option<Version>,
+    /// Copy through staging buffers even on devices that share the host's memory, to test there what graphics cards do.
+    pub staging: bool,
+}
+
+/// A Vulkan instance. Clones share it.
+#[derive(Clone)]
+pub struct Instance {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    raw: ash::Instance,
+    version: Version,
+    staging: bool,
+    /// Where the messenger, and the layers themselves until the instance is gone, put their messages.
+    log: Option<Arc<ValidationLog>>,
+    messenger: Option<Messenger>,
+    // The library, which must stay loaded as long as the instance lives.
+    _entry: ash::Entry,
+}
+
+struct Messenger {
+    functions: ext::debug_utils::Instance,
+    handle: vk::DebugUtilsMessengerEXT,
+}
+
+/// Messages of the validation layers. It can outlive the instance, whose end is when leaks are reported.
+#[derive(Debug, Default)]
+pub struct ValidationLog {
+    messages: Mutex<Vec<String>>,
+}
+
+impl ValidationLog {
+    /// Messages beyond this many are dropped, since a loop of launches may repeat one for ever.
+    const MAX: usize = 1000;
+
+    /// All messages so far: none if all is well.
+    pub fn messages(&self) -> Vec<String> {
+        lock(&self.messages).clone()
+    }
+
+    fn add(&self, message: String) {
+        let mut messages = lock(&self.messages);
+        if messages.len() < Self::MAX {
+            messages.push(message);
+        }
+    }
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Version(major, minor) = self.shared.version;
+        write!(f, "Instance(Vulkan {major}.{minor})")
+    }
+}
+
+impl Instance {
+    /// Loads Vulkan.
+    ///
+    /// # Errors
+    /// [`Error::NoLoader`] if there is no Vulkan library, [`Error::NoDevice`] if there is no driver, and
+    /// [`Error::NoValidation`] if validation is asked for but not installed.
+    pub fn new(options: &InstanceOptions) -> Result<Self, Error> {
+        let no_loader = |error: ash::LoadingError| Error::NoLoader { reason: error.to_string() };
+        let entry = match &options.library {
+            // SAFETY: the caller names a Vulkan library, whose initialisers we trust as the system's loader's.
+            Some(path) => unsafe { ash::Entry::load_from(path) }.map_err(no_loader)?,
+            // SAFETY: the system's Vulkan loader is trusted.
+            None => unsafe { ash::Entry::load() }.map_err(no_loader)?,
+        };
+        // SAFETY: no preconditions.
+        let loader = unsafe { entry.try_enumerate_instance_version() }
+            .map_err(Error::vulkan("vkEnumerateInstanceVersion"))?
+            .map_or(Version(1, 0), version_of);
+        if loader < Version(1, 1) {
+            return Err(Error::NoLoader { reason: "it knows Vulkan 1.0 only, 1.1 is needed".to_owned() });
+        }
+        let version = options.vulkan.unwrap_or(NEWEST).clamp(Version(1, 1), NEWEST);
+        let wants_validation = || std::env::var_os(VALIDATION_VARIABLE).is_some_and(|value| value == "1");
+        let log = options.validation.unwrap_or_else(wants_validation).then(Arc::<ValidationLog>::default);
+
+        let mut flags = vk::InstanceCreateFlags::empty();
+        let mut extensions = Vec::new();
+        if has_extension(&entry, None, khr::portability_enumeration::NAME)? {
+            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+            extensions.push(khr::portability_enumeration::NAME.as_ptr());
+        }
+        let mut layers = Vec::new();
+        if log.is_some() {
+            require_validation(&entry)?;
+            layers.push(VALIDATION_LAYER.as_ptr());
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+            extensions.push(ext::validation_features::NAME.as_ptr());
+        }
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"ptx2spv")
+            .engine_name(c"ptx2spv")
+            .api_version(vk::make_api_version(0, version.0, version.1, 0));
+        let mut messenger = log.as_ref().map(messenger_info);
+        let checks = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&checks);
+        let mut info = vk::InstanceCreateInfo::default()
+            .flags(flags)
+            .application_info(&application)
+            .enabled_extension_names(&extensions)
+            .enabled_layer_names(&layers);
+        if let Some(messenger) = &mut messenger {
+            info = info.push_next(messenger).push_next(&mut features);
+        }
+        // SAFETY: everything that `info` points to lives until the call returns; the log that the messenger points to
+        // lives until the instance is destroyed (see `Drop for Shared`).
+        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice { reason: "no driver is installed".to_owned() },
+            result => Error::vulkan("vkCreateInstance")(result),
+        })?;
+        let mut shared = Shared { raw, version, staging: options.staging, log, messenger: None, _entry: entry };
+        if let Some(log) = &shared.log {
+            let functions = ext::debug_utils::Instance::new(&shared._entry, &shared.raw);
+            // SAFETY: as above.
+            let handle = unsafe { functions.create_debug_utils_messenger(&messenger_info(log), None) }
+                .map_err(Error::vulkan("vkCreateDebugUtilsMessengerEXT"))?;
+            shared.messenger = Some(Messenger { functions, handle });
+        }
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Lists the devices in the loader's order, those that can't run kernels (see [`DeviceInfo::missing`]) included.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if there are none.
+    pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
+        Ok(self.list()?.into_iter().map(|(_, info)| info).collect())
+    }
+
+    fn list(&self) -> Result<Vec<(vk::PhysicalDevice, DeviceInfo)>, Error> {
+        let raw = &self.shared.raw;
+        // SAFETY: the instance is alive.
+        let list = unsafe { raw.enumerate_physical_devices() }.map_err(|result| match result {
+            vk::Result::ERROR_INITIALIZATION_FAILED => {
+                Error::NoDevice { reason: "no driver could be loaded".to_owned() }
+            }
+            result => Error::vulkan("vkEnumeratePhysicalDevices")(result),
+        })?;
+        let mut devices = Vec::with_capacity(list.len());
+        for (index, physical) in list.into_iter().enumerate() {
+            // SAFETY: `physical` was enumerated from this instance.
+            let device = version_of(unsafe { raw.get_physical_device_properties(physical) }.api_version);
+            // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
+            if device >= Version(1, 1) {
+                let version = device.min(self.shared.version);
+                devices.push((physical, query(raw, physical, index, version, self.shared.log.is_some())?));
+            }
+        }
+        if devices.is_empty() {
+            return Err(Error::NoDevice { reason: "the loader lists none with Vulkan 1.1".to_owned() });
+        }
+        Ok(devices)
+    }
+
+    /// Opens a Vulkan device. The reference device needs no instance: [`Device::open`] opens either.
+    ///
+    /// # Errors
+    /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
+    pub fn open(&self, selector: &DeviceSelector) -> Result<Device, Error> {
+        let list = self.list()?;
+        let pairs: Vec<_> = list.iter().map(|(physical, info)| (info, *physical)).collect();
+        let (info, physical) = selector.choose_from(&pairs)?;
+        Device::vulkan(self, physical, info.clone())
+    }
+
+    /// Messages of the validation layers so far: none if all is well, or if validation is off.
+    pub fn validation_messages(&self) -> Vec<String> {
+        self.validation_log().map_or_else(Vec::new, |log| log.messages())
+    }
+
+    /// The log of the validation layers, if validation is on.
+    pub fn validation_log(&self) -> Option<Arc<ValidationLog>> {
+        self.shared.log.clone()
+    }
+
+    /// See [`InstanceOptions::staging`].
+    pub(crate) fn wants_staging(&self) -> bool {
+        self.shared.staging
+    }
+
+    pub(crate) fn raw(&self) -> &ash::Instance {
+        &self.shared.raw
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: every device keeps a clone of its instance, so none is left; the log is still alive, as fields are
+        // dropped after this.
+        unsafe {
+            if let Some(messenger) = &self.messenger {
+                messenger.functions.destroy_debug_utils_messenger(messenger.handle, None);
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
+}
+
+fn has_extension(entry: &ash::Entry, layer: Option<&CStr>, name: &CStr) -> Result<bool, Error> {
+    // SAFETY: no preconditions.
+    let list = unsafe { entry.enumerate_instance_extension_properties(layer) }
+        .map_err(Error::vulkan("vkEnumerateInstanceExtensionProperties"))?;
+    Ok(list.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name)))
+}
+
+fn require_validation(entry: &ash::Entry) -> Result<(), Error> {
+    // SAFETY: no preconditions.
+    let layers = unsafe { entry.enumerate_instance_layer_properties() }
+        .map_err(Error::vulkan("vkEnumerateInstanceLayerProperties"))?;
+    if !layers.iter().any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION_LAYER)) {
+        return Err(Error::NoValidation("VK_LAYER_KHRONOS_validation"));
+    }
+    if !has_extension(entry, Some(VALIDATION_LAYER), ext::validation_features::NAME)? {
+        return Err(Error::NoValidation("VK_EXT_validation_features of VK_LAYER_KHRONOS_validation"));
+    }
+    if !has_extension(entry, None, ext::debug_utils::NAME)?
+        && !has_extension(entry, Some(VALIDATION_LAYER), ext::debug_utils::NAME)?
+    {
+        return Err(Error::NoValidation("VK_EXT_debug_utils"));
+    }
+    Ok(())
+}
+
+/// Messages go to `log`, which must outlive the instance.
+fn messenger_info(log: &Arc<ValidationLog>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(Severity::WARNING | Severity::ERROR)
+        .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
+        .pfn_user_callback(Some(on_message))
+        .user_data(Arc::as_ptr(log).cast_mut().cast())
+}
+
+/// Called by the validation layers, from any thread.
+unsafe extern "system" fn on_message(
+    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    log: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: `log` is the pointer of `messenger_info`, alive until the instance is gone; the layer passes valid data
+    // whose message is a C string.
+    let (log, message) = unsafe {
+        match (log.cast::<ValidationLog>().as_ref(), data.as_ref()) {
+            (Some(log), Some(data)) if !data.p_message.is_null() => (log, CStr::from_ptr(data.p_message)),
+            _ => return vk::FALSE,
+        }
+    };
+    log.add(message.to_string_lossy().into_owned());
+    vk::FALSE
+}

@@ -1,0 +1,180 @@
+//! Device memory: blocks, each a Vulkan buffer with an address, from a shared allocator.
+//!
+//! A block is freed when dropped, whether or not the device still uses it: see [`super::queue::Queue::retire`].
+
+use std::sync::{Arc, Mutex};
+
+use ash::vk;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
+use gpu_allocator::{AllocationError, MemoryLocation};
+
+use super::instance::Instance;
+use super::raw::RawDevice;
+use crate::error::Error;
+use crate::info::{DeviceInfo, DeviceKind};
+use crate::lock;
+
+/// Where a block lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where the device reaches it fastest; mapped only on devices that share the host's memory.
+    Device,
+    /// Mapped, for the host to write once.
+    Upload,
+    /// Mapped, for the host to read and write.
+    Host,
+}
+
+/// As `cudaMalloc` promises, and kernels rely on it in vector accesses.
+const ALIGNMENT: u64 = 256;
+
+/// The allocator of one device.
+pub(crate) struct Memory {
+    allocator: Mutex<Allocator>,
+    max_buffer_size: u64,
+    /// Whether device memory is host memory: then a mapping beats staging copies.
+    unified: bool,
+    raw: Arc<RawDevice>,
+}
+
+impl Memory {
+    pub fn new(
+        instance: &Instance,
+        physical: vk::PhysicalDevice,
+        info: &DeviceInfo,
+        raw: Arc<RawDevice>,
+    ) -> Result<Self, Error> {
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.raw().clone(),
+            device: raw.ash.clone(),
+            physical_device: physical,
+            debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
+            buffer_device_address: true,
+            allocation_sizes: gpu_allocator::AllocationSizes::default(),
+        })
+        .map_err(allocation_error(0))?;
+        // SAFETY: `physical` was enumerated from `instance`.
+        let properties = unsafe { instance.raw().get_physical_device_memory_properties(physical) };
+        let all = vk::MemoryPropertyFlags::DEVICE_LOCAL
+            | vk::MemoryPropertyFlags::HOST_VISIBLE
+            | vk::MemoryPropertyFlags::HOST_COHERENT
+            | vk::MemoryPropertyFlags::HOST_CACHED;
+        let unified = !instance.wants_staging()
+            && matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated)
+            && properties.memory_types_as_slice().iter().any(|memory| memory.property_flags.contains(all));
+        Ok(Self { allocator: Mutex::new(allocator), max_buffer_size: info.max_buffer_size, unified, raw })
+    }
+
+    /// Whether the host reads and writes blocks of [`Place::Device`] through their mapping.
+    pub fn is_unified(&self) -> bool {
+        self.unified
+    }
+
+    /// Makes a block of at least `size` bytes, also if that is zero.
+    pub fn allocate(self: &Arc<Self>, size: u64, place: Place) -> Result<Block, Error> {
+        // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
+        let padded = size.max(1).checked_next_multiple_of(16).filter(|&padded| padded <= self.max_buffer_size);
+        let padded = padded.ok_or(Error::BufferTooLarge { requested: size, available: self.max_buffer_size })?;
+        let info = vk::BufferCreateInfo::default().size(padded).sharing_mode(vk::SharingMode::EXCLUSIVE).usage(
+            vk::BufferUsageFlags::STORAGE_BUFFER
+                | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+                | vk::BufferUsageFlags::TRANSFER_SRC
+                | vk::BufferUsageFlags::TRANSFER_DST,
+        );
+        // SAFETY: the device is alive, and the size is not zero and within the limit.
+        let buffer = unsafe { self.raw.ash.create_buffer(&info, None) }.map_err(Error::vulkan("vkCreateBuffer"))?;
+        // From here on, dropping the block cleans up.
+        let mut block = Block { buffer, allocation: None, address: 0, padded, memory: self.clone() };
+        // SAFETY: the buffer was made just now from this device.
+        let mut requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
+        requirements.alignment = requirements.alignment.max(ALIGNMENT);
+        let location = match place {
+            Place::Upload => MemoryLocation::CpuToGpu,
+            Place::Device if !self.unified => MemoryLocation::GpuOnly,
+            Place::Device | Place::Host => MemoryLocation::GpuToCpu,
+        };
+        let allocation = lock(&self.allocator)
+            .allocate(&AllocationCreateDesc {
+                name: "block",
+                requirements,
+                location,
+                linear: true,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+            .map_err(allocation_error(size))?;
+        let allocation = block.allocation.insert(allocation);
+        // SAFETY: the memory fits the buffer's requirements, and nothing is bound to the buffer yet.
+        unsafe { self.raw.ash.bind_buffer_memory(buffer, allocation.memory(), allocation.offset()) }
+            .map_err(Error::vulkan("vkBindBufferMemory"))?;
+        block.address = self.raw.buffer_address(buffer);
+        Ok(block)
+    }
+}
+
+fn allocation_error(size: u64) -> impl FnOnce(AllocationError) -> Error {
+    move |error| match error {
+        AllocationError::OutOfMemory => Error::OutOfMemory(format!("no room for {size} bytes of device memory")),
+        error => Error::Allocator(error.to_string()),
+    }
+}
+
+/// A Vulkan buffer with its memory.
+pub(crate) struct Block {
+    pub buffer: vk::Buffer,
+    /// Device address of the first byte.
+    pub address: u64,
+    /// Size in bytes, a multiple of 16.
+    pub padded: u64,
+    /// `None` only while the block is being made.
+    allocation: Option<Allocation>,
+    memory: Arc<Memory>,
+}
+
+impl Block {
+    /// Copies to the block through its mapping. No submission may be accessing these bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if the block isn't mapped or is too small.
+    pub fn write_mapped(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let to = self.mapping(offset, bytes.len()).ok_or_else(|| self.out_of_range(offset, bytes.len()))?;
+        // SAFETY: `mapping` checked the range; host and device memory can't overlap with `bytes`, which Rust owns.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(())
+    }
+
+    /// Copies from the block through its mapping. No submission may be writing these bytes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if the block isn't mapped or is too small.
+    pub fn read_mapped(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let from = self.mapping(offset, bytes.len()).ok_or_else(|| self.out_of_range(offset, bytes.len()))?;
+        // SAFETY: as in `write_mapped`.
+        unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Pointer to `len` mapped bytes from `offset`, if there are so many.
+    fn mapping(&self, offset: u64, len: usize) -> Option<*mut u8> {
+        let base = self.allocation.as_ref()?.mapped_ptr()?;
+        let start = usize::try_from(offset).ok()?;
+        let end = start.checked_add(len)?;
+        // SAFETY: the mapping spans the allocation, which is at least as large as the buffer.
+        (end as u64 <= self.padded).then(|| unsafe { base.as_ptr().cast::<u8>().add(start) })
+    }
+
+    fn out_of_range(&self, offset: u64, len: usize) -> Error {
+        Error::OutOfRange { offset, len: len as u64, size: self.padded }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: whoever drops a block has made sure that no submission uses it.
+        unsafe { self.memory.raw.ash.destroy_buffer(self.buffer, None) };
+        if let Some(allocation) = self.allocation.take() {
+            // Freeing fails only for an allocation of another allocator.
+            let freed = lock(&self.memory.allocator).free(allocation);
+            debug_assert!(freed.is_ok(), "{freed:?}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The Vulkan back end: everything that calls Vulkan lies in here.
+
+mod allocation;
+mod device;
+mod facts;
+mod features;
+mod info;
+mod instance;
+mod memory;
+mod pipeline;
+mod queue;
+mod raw;
+mod staging;
+mod status;
+mod timing;
+
+pub(crate) use allocation::Allocation;
+pub(crate) use device::Device;
+pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
+pub(crate) use pipeline::{Pipeline, Shader};
+pub(crate) use status::StatusWord;

@@ -1,0 +1,156 @@
+//! Shaders and pipelines in the driver's hands, and their launches.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use ash::vk;
+use ptx2spv_translator::interface::Entry;
+
+use super::device::Device;
+use super::queue::Recorder;
+use super::raw::RawDevice;
+use crate::error::Error;
+use crate::kernel::Variant;
+use crate::launch::Launch;
+
+/// A SPIR-V module.
+pub(crate) struct Shader {
+    module: vk::ShaderModule,
+    device: Arc<Device>,
+}
+
+impl Shader {
+    /// The words must have passed [`crate::check::interface`].
+    pub fn new(device: &Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
+        let info = vk::ShaderModuleCreateInfo::default().code(spirv);
+        // SAFETY: the words are valid SPIR-V for this device: from the translator, or by the contract of `load_spirv`.
+        let module = unsafe { device.raw.ash.create_shader_module(&info, None) };
+        Ok(Self { module: module.map_err(Error::vulkan("vkCreateShaderModule"))?, device: device.clone() })
+    }
+
+    /// Makes a pipeline of one of its kernels. The variant's sizes are within the device's limits.
+    pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
+        let name = CString::new(entry.name.as_str())
+            .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
+        let mut handles = Handles::new(&self.device.raw, entry.push_constant_size)?;
+        let values = variant.specialization();
+        let data: Vec<u8> = values.iter().flat_map(|(_, value)| value.to_ne_bytes()).collect();
+        let entries: Vec<_> = (0..)
+            .step_by(4)
+            .zip(values)
+            .map(|(offset, (id, _))| vk::SpecializationMapEntry { constant_id: id, offset, size: 4 })
+            .collect();
+        let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(self.module)
+            .name(&name)
+            .specialization_info(&specialization);
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(handles.layout)];
+        // SAFETY: the shader has this entry point (`check::interface`); everything that `info` points to lives.
+        let made = unsafe { self.device.raw.ash.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+        handles.pipeline = match made.as_deref() {
+            Ok([pipeline, ..]) => *pipeline,
+            Ok([]) => return Err(Error::vulkan("vkCreateComputePipelines")(vk::Result::ERROR_UNKNOWN)),
+            // Where making one pipeline fails, none is there to be destroyed.
+            Err((_, result)) => return Err(Error::vulkan("vkCreateComputePipelines")(*result)),
+        };
+        Ok(Pipeline { handles: Arc::new(handles), device: self.device.clone() })
+    }
+}
+
+impl Drop for Shader {
+    fn drop(&mut self) {
+        // SAFETY: only making pipelines uses it, which borrows the shader.
+        unsafe { self.device.raw.ash.destroy_shader_module(self.module, None) };
+    }
+}
+
+/// A kernel for one block size and amount of shared memory, destroyed once the device has finished everything recorded
+/// before the drop.
+pub(crate) struct Pipeline {
+    handles: Arc<Handles>,
+    pub(super) device: Arc<Device>,
+}
+
+/// What is destroyed when nothing uses it any more.
+struct Handles {
+    layout: vk::PipelineLayout,
+    /// Null only while it is being made.
+    pipeline: vk::Pipeline,
+    raw: Arc<RawDevice>,
+}
+
+impl Handles {
+    /// The layout, and no pipeline yet.
+    fn new(raw: &Arc<RawDevice>, push_constant_size: u32) -> Result<Self, Error> {
+        let stage = vk::ShaderStageFlags::COMPUTE;
+        let range = [vk::PushConstantRange::default().stage_flags(stage).size(push_constant_size)];
+        let ranges = if push_constant_size == 0 { &[][..] } else { &range };
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
+        // SAFETY: the range is within the device's limit (`check::interface`).
+        let layout = unsafe { raw.ash.create_pipeline_layout(&info, None) };
+        let layout = layout.map_err(Error::vulkan("vkCreatePipelineLayout"))?;
+        Ok(Self { layout, pipeline: vk::Pipeline::null(), raw: raw.clone() })
+    }
+}
+
+impl Pipeline {
+    /// Launches it after everything launched before, and returns without waiting for it.
+    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        self.device.queue.record(|recorder| {
+            begin(launch, recorder)?;
+            recorder.barrier();
+            self.dispatch(launch, recorder);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Records the dispatches, which together are the whole grid. There is no barrier between them, as there is none
+    /// between the blocks of a grid.
+    pub(super) fn dispatch(&self, launch: &Launch<'_>, recorder: &Recorder<'_>) {
+        let (ash, commands) = (&recorder.raw.ash, recorder.commands);
+        let (stage, handles) = (vk::ShaderStageFlags::COMPUTE, &self.handles);
+        // SAFETY: the command buffer is being recorded; pipeline and layout are retired through the queue when dropped.
+        unsafe { ash.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, handles.pipeline) };
+        for (push, [x, y, z]) in launch.dispatches() {
+            // SAFETY: as above; the constants have the size of the layout's range, the counts are within the limits.
+            unsafe {
+                if !push.is_empty() {
+                    ash.cmd_push_constants(commands, handles.layout, stage, 0, &push);
+                }
+                ash.cmd_dispatch(commands, x, y, z);
+            }
+        }
+    }
+}
+
+/// Gives the parameter block its place for the batch that is being recorded, and has the status word looked at when the
+/// host next waits or reads, if the kernel may report something there.
+pub(super) fn begin(launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
+    if let Some(params) = launch.params() {
+        let address = recorder.params(params)?;
+        launch.set_params_address(address);
+    }
+    if let Some(word) = launch.status {
+        recorder.watched.add(word, launch.kernel);
+    }
+    Ok(())
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        self.device.queue.retire(self.handles.clone());
+    }
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        // SAFETY: whoever drops this has made sure that no submission uses it; destroying nothing is allowed.
+        unsafe {
+            self.raw.ash.destroy_pipeline(self.pipeline, None);
+            self.raw.ash.destroy_pipeline_layout(self.layout, None);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Copies between the host and memory that the host can't see, through two mapped blocks in turn: while the device
+//! copies one, the host copies the other.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::memory::{Block, Memory, Place};
+use super::queue::Queue;
+use crate::error::Error;
+
+/// Bytes per staging block: large enough that a copy outweighs its submission.
+const BLOCK: usize = 8 << 20;
+
+/// The staging blocks of a device, made when first needed.
+pub(crate) struct Staging {
+    halves: [Half; 2],
+    memory: Arc<Memory>,
+}
+
+#[derive(Default)]
+struct Half {
+    block: Option<Block>,
+    /// Serial of the last copy that uses the block.
+    serial: u64,
+}
+
+impl Half {
+    /// The block, once no copy uses it any more.
+    fn free_block(&mut self, queue: &Queue, memory: &Arc<Memory>) -> Result<&Block, Error> {
+        queue.wait(self.serial)?;
+        match &mut self.block {
+            Some(block) => Ok(block),
+            none => Ok(none.insert(memory.allocate(BLOCK as u64, Place::Host)?)),
+        }
+    }
+}
+
+impl Staging {
+    pub fn new(memory: Arc<Memory>) -> Self {
+        Self { halves: Default::default(), memory }
+    }
+
+    /// Copies `bytes` to a buffer at `offset`, after all that was recorded before. When it returns, `bytes` is free again.
+    pub fn write(&mut self, queue: &Queue, buffer: vk::Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let mut at = offset;
+        for (i, piece) in bytes.chunks(BLOCK).enumerate() {
+            let half = &mut self.halves[i % 2];
+            let block = half.free_block(queue, &self.memory)?;
+            block.write_mapped(0, piece)?;
+            let size = piece.len() as u64;
+            half.serial = copy(queue, block.buffer, 0, buffer, at, size)?;
+            queue.flush()?;
+            at += size;
+        }
+        Ok(())
+    }
+
+    /// Copies from a buffer at `offset` to `bytes`, after all that was recorded before.
+    pub fn read(&mut self, queue: &Queue, buffer: vk::Buffer, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let mut at = offset;
+        let mut pending: Option<(usize, &mut [u8])> = None;
+        for (i, piece) in bytes.chunks_mut(BLOCK).enumerate() {
+            // The other half's copy, begun one round ago, runs while this one is recorded.
+            let half = &mut self.halves[i % 2];
+            let block = half.free_block(queue, &self.memory)?;
+            let size = piece.len() as u64;
+            half.serial = copy(queue, buffer, at, block.buffer, 0, size)?;
+            queue.flush()?;
+            at += size;
+            if let Some((index, piece)) = pending.replace((i % 2, piece)) {
+                self.finish_read(queue, index, piece)?;
+            }
+        }
+        match pending {
+            Some((index, piece)) => self.finish_read(queue, index, piece),
+            None => Ok(()),
+        }
+    }
+
+    fn finish_read(&mut self, queue: &Queue, index: usize, piece: &mut [u8]) -> Result<(), Error> {
+        self.halves[index].free_block(queue, &self.memory)?.read_mapped(0, piece)
+    }
+}
+
+/// Records a copy of `size` bytes, not zero and within both buffers, and returns its serial.
+pub(crate) fn copy(
+    queue: &Queue,
+    from: vk::Buffer,
+    from_offset: u64,
+    to: vk::Buffer,
+    to_offset: u64,
+    size: u64,
+) -> Result<u64, Error> {
+    let region = vk::BufferCopy::default().src_offset(from_offset).dst_offset(to_offset).size(size);
+    queue.record(|recorder| {
+        recorder.barrier();
+        // SAFETY: the command buffer is being recorded; the caller vouches for the ranges, and the buffers are retired
+        // through the queue when dropped.
+        unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, to, &[region]) };
+        Ok(())
+    })
+}

@@ -1,0 +1,209 @@
+//! Line information: each access to memory, atomic, barrier and branch of a module names the PTX instruction it comes from.
+
+use std::fs;
+
+use ptx2spv_tests::files;
+use ptx2spv_translator::{Options, Program, Source, Target};
+use rspirv::binary::{Consumer, ParseAction, parse_words};
+use rspirv::dr::{Instruction, ModuleHeader, Operand};
+use rspirv::spirv::{Op, StorageClass, Word};
+use rustc_hash::FxHashMap;
+
+/// What other threads or devices can see of a module, or what decides its way, with line and column.
+#[derive(Default)]
+struct Effects {
+    /// The class of memory of each pointer type, then of each pointer.
+    classes: FxHashMap<Word, StorageClass>,
+    files: FxHashMap<Word, String>,
+    position: Option<(u32, u32)>,
+    found: Vec<(Op, Option<(u32, u32)>)>,
+}
+
+impl Consumer for Effects {
+    fn initialize(&mut self) -> ParseAction {
+        ParseAction::Continue
+    }
+
+    fn finalize(&mut self) -> ParseAction {
+        ParseAction::Continue
+    }
+
+    fn consume_header(&mut self, _: ModuleHeader) -> ParseAction {
+        ParseAction::Continue
+    }
+
+    fn consume_instruction(&mut self, instruction: Instruction) -> ParseAction {
+        let op = instruction.class.opcode;
+        if op == Op::Line {
+            let [Operand::IdRef(file), Operand::LiteralBit32(line), Operand::LiteralBit32(column)] =
+                instruction.operands[..]
+            else {
+                panic!("{instruction:?}");
+            };
+            assert!(self.files.contains_key(&file));
+            self.position = Some((line, column));
+        }
+        if let (Op::String, Some(id), Operand::LiteralString(name)) =
+            (op, instruction.result_id, &instruction.operands.first().cloned().unwrap_or(Operand::LiteralBit32(0)))
+        {
+            self.files.insert(id, name.clone());
+        }
+        if let (Op::TypePointer, Some(id), Some(Operand::StorageClass(class))) =
+            (op, instruction.result_id, instruction.operands.first())
+        {
+            self.classes.insert(id, *class);
+        }
+        if let (Some(ty), Some(id)) = (instruction.result_type, instruction.result_id)
+            && let Some(&class) = self.classes.get(&ty)
+        {
+            self.classes.insert(id, class);
+        }
+        let pointer = match instruction.operands.first() {
+            Some(Operand::IdRef(id)) => self.classes.get(id),
+            _ => None,
+        };
+        let shared = matches!(pointer, Some(StorageClass::PhysicalStorageBuffer | StorageClass::Workgroup));
+        let access = shared && !matches!(op, Op::AccessChain | Op::Bitcast | Op::ConvertPtrToU);
+        if access || matches!(op, Op::ControlBarrier | Op::MemoryBarrier | Op::BranchConditional) {
+            self.found.push((op, self.position));
+        }
+        if matches!(op, Op::NoLine | Op::Label | Op::FunctionEnd) {
+            self.position = None;
+        }
+        ParseAction::Continue
+    }
+}
+
+fn effects(spirv: &[u32], file: &str) -> Vec<(Op, Option<(u32, u32)>)> {
+    let mut effects = Effects::default();
+    parse_words(spirv, &mut effects).unwrap();
+    assert_eq!(effects.files.values().collect::<Vec<_>>(), [file]);
+    effects.found
+}
+
+/// Each line names the instructions that come from it and from nowhere else. The loop, the call, the guard and the two
+/// conditions on one predicate are what passes move about.
+const SAMPLE: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.shared .align 4 .u32 tile[64];
+.func (.reg .u32 %result) first(.reg .u64 %from)
+{
+    ld.global.u32 %result, [%from];          // Load
+    ret;
+}
+.visible .entry sample(.param .u64 data)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [data];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd2, %rd2, %rd1;
+    ld.global.u32 %r2, [%rd2];               // Load
+    mov.u32 %r3, tile;
+    st.shared.u32 [%r3], %r2;                // Store
+    bar.sync 0;                              // ControlBarrier
+    mov.u32 %r4, 0;
+round:
+    ld.shared.u32 %r5, [%r3];                // Load
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r5;
+    @%p1 bra round;                          // BranchConditional
+    setp.eq.u32 %p2, %r1, 0;
+    @%p2 st.global.u32 [%rd1], %r4;          // BranchConditional Store
+    @%p2 atom.global.add.u32 %r6, [%rd1], 1; // AtomicIAdd
+    st.global.u32 [%rd2+4], 7;               // Store
+    @!%p2 bra over;                          // BranchConditional
+    call.uni (%r7), first, (%rd1);
+    st.global.u32 [%rd2+8], %r7;             // Store
+over:
+    red.shared.xor.b32 [%r3], %r4;           // AtomicXor
+    fence.acq_rel.gpu;                       // MemoryBarrier
+    bar.sync 0;                              // ControlBarrier
+    ret;
+}
+.visible .entry other(.param .u64 data)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [data];
+    st.global.u64 [%rd1], %rd1;              // Store
+    ret;
+}
+";
+
+#[test]
+fn effects_of_a_sample_have_their_lines() {
+    let source = Source::new("dir/sample.ptx", SAMPLE);
+    let target = Target::preset("nvidia").unwrap();
+    let options = Options { line_info: true, ..Options::new(&target) };
+    let spirv = Program::new(&source).unwrap().translate(&options).unwrap().spirv;
+    let mut found: Vec<String> = effects(&spirv, "dir/sample.ptx")
+        .iter()
+        .map(|(op, position)| {
+            let (line, column) = position.unwrap_or_else(|| panic!("{op:?} has no line"));
+            let text = SAMPLE.lines().nth(line as usize - 1).unwrap();
+            assert_eq!(column as usize, text.len() - text.trim_start().len() + 1, "{text}");
+            format!("{line} {op:?}")
+        })
+        .collect();
+    let mut expected: Vec<String> = (1..)
+        .zip(SAMPLE.lines())
+        .flat_map(|(line, text)| {
+            let ops = text.split_once("// ").map_or("", |(_, ops)| ops);
+            ops.split_whitespace().map(move |op| format!("{line} {op}"))
+        })
+        .collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn modules_have_no_lines_unless_asked() {
+    let source = Source::new("sample.ptx", SAMPLE);
+    let target = Target::preset("nvidia").unwrap();
+    let text = Program::new(&source).unwrap().translate(&Options::new(&target)).unwrap().disassemble();
+    assert!(!text.contains("OpLine") && !text.contains("OpNoLine") && !text.contains("OpString"), "{text}");
+}
+
+/// Accesses to memory and barriers come from PTX instructions that access memory or are barriers; those that the
+/// translator adds, to learn whether the driver ended a loop early, from none.
+#[test]
+fn effects_of_all_files_have_lines_of_their_kind() {
+    let mut effects_found = 0;
+    for file in files::valid_ptx().unwrap() {
+        let text = fs::read_to_string(&file).unwrap();
+        let name = files::short_name(&file);
+        let source = Source::new(name.as_str(), text.as_str());
+        let program = Program::new(&source).unwrap();
+        for preset in Target::PRESETS {
+            let target = Target::preset(preset).unwrap();
+            let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
+            let Ok(translation) = program.translate(&options) else { continue };
+            let lines: Vec<&str> = text.split('\n').collect();
+            for (op, position) in effects(&translation.spirv, &name) {
+                let Some((line, column)) = position else {
+                    assert!(target.quirks.loop_budget.is_some(), "{name} for {preset}: {op:?} has no line");
+                    continue;
+                };
+                let instruction = &lines[line as usize - 1][column as usize - 1..];
+                let guarded = instruction.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
+                let opcode = guarded.map_or(instruction, |(_, rest)| rest.trim_start());
+                let opcode = opcode.split(['.', ' ', '\t', ';']).next().unwrap();
+                let expected: &[&str] = match op {
+                    Op::BranchConditional => continue,
+                    Op::ControlBarrier => &["bar", "barrier"],
+                    Op::Load | Op::AtomicLoad => &["ld", "ldu", "bar", "barrier", "atom", "red", "st"],
+                    Op::Store | Op::AtomicStore => &["st", "bar", "barrier"],
+                    _ => &["atom", "red", "st", "fence", "membar", "ld", "bar", "barrier"],
+                };
+                assert!(expected.contains(&opcode), "{name}:{line} for {preset}: {op:?} from `{instruction}`");
+                effects_found += 1;
+            }
+        }
+    }
+    assert!(effects_found > 1000, "{effects_found}");
+}

@@ -1,0 +1,78 @@
+//! Every launch case as a test of its own on the reference device: plainly at subgroup sizes from 1 to 128, and under its
+//! checks with everything that Vulkan leaves open decided badly.
+//!
+//! Each case runs under some of the seeds only, drawn by its name, so that all cases together run under all of them; with
+//! `PTX2SPV_REFERENCE=all` each runs under all.
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use ptx2spv::cases::{Case, DeviceBackend, Verdict, find};
+use ptx2spv_runtime::ReferenceOptions;
+use ptx2spv_tests::files;
+
+/// Subgroup sizes that Vulkan devices have.
+const SIZES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+/// Adversarial runs are under the seeds below this.
+const SEEDS: u64 = 50;
+/// Under how many of them one case runs, if not under all.
+const SEEDS_OF_A_CASE: u64 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let found = match find(&files::case_directories()) {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let all = std::env::var_os("PTX2SPV_REFERENCE").is_some_and(|value| value == "all");
+    let trial = |case: Case| {
+        let name = format!("{}: {}", files::short_name(&case.file), case.spec.name);
+        let devices = devices(&name, all);
+        Trial::test(name, move || devices.iter().try_for_each(|device| run(&case, device)))
+    };
+    let trials: Vec<Trial> = found.cases.into_iter().map(trial).collect();
+    if trials.is_empty() {
+        eprintln!("no launch cases found");
+        return ExitCode::FAILURE;
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The devices that a case runs on.
+fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
+    let plain = SIZES.map(|size| ReferenceOptions {
+        subgroup: Some(size),
+        // Tests run side by side already; blocks do so at one size.
+        threads: NonZeroUsize::new(if size == 32 { 2 } else { 1 }),
+        ..ReferenceOptions::default()
+    });
+    let first = hash(name) % SEEDS;
+    let seeds: Vec<u64> = if all {
+        (0..SEEDS).collect()
+    } else {
+        (0..SEEDS_OF_A_CASE).map(|i| (first + i * SEEDS / SEEDS_OF_A_CASE) % SEEDS).collect()
+    };
+    let adversarial = seeds.into_iter().map(|seed| ReferenceOptions {
+        check: true,
+        seed: Some(seed),
+        subgroup: Some(SIZES[(seed % 8) as usize]),
+        ..ReferenceOptions::default()
+    });
+    plain.into_iter().chain(adversarial).collect()
+}
+
+/// FNV-1a: the same in every build, so that a case keeps its seeds.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn run(case: &Case, options: &ReferenceOptions) -> Result<(), Failed> {
+    match case.run(&mut DeviceBackend::reference(options.config()?)?) {
+        Verdict::Passed => Ok(()),
+        Verdict::Failed(message) => Err(Failed::from(format!("reference:{options}: {message}"))),
+    }
+}

@@ -1,0 +1,114 @@
+//! `bench reference`: how many instructions the reference device interprets in a second on one core, and what checks cost.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use ptx2spv::cases::device as runtime;
+use ptx2spv::cases::prepare::Prepared;
+use ptx2spv::cli;
+use ptx2spv_runtime::{Device, LaunchConfig, ReferenceOptions};
+use ptx2spv_translator::Source;
+use serde::Serialize;
+
+use crate::kernels::prepare;
+use crate::report::{Report, median};
+use crate::workloads::{self, Workload};
+
+/// Measure the reference device's interpreter on one core, without checks and with all of them.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Only kernels whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Measurements; with and without checks take turns.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    rounds: u32,
+}
+
+/// Instructions that a measurement takes at least.
+const WORTHWHILE: u64 = 20_000_000;
+
+#[derive(Serialize)]
+struct Row {
+    kernel: &'static str,
+    size: String,
+    /// Of one launch.
+    instructions: u64,
+    plain_per_second: f64,
+    checked_per_second: f64,
+    /// Time of a launch with checks by that of one without.
+    ratio: f64,
+}
+
+pub fn measure(arguments: &Arguments) -> Result<Report> {
+    let mut report = Report::new(&["kernel", "size", "instructions", "plain M/s", "checked M/s", "checked / plain"]);
+    report
+        .notes
+        .push(format!("Processor time of one thread; the median of {} measurements each, by turns.", arguments.rounds));
+    let chosen = |workload: &Workload| arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter));
+    for workload in workloads::arithmetic().into_iter().chain(workloads::all(true)).filter(chosen) {
+        cli::note(format_args!("{} …", workload.name));
+        let row = measure_workload(arguments, &workload)?;
+        let mega = |rate: f64| format!("{:.1}", rate / 1e6);
+        let cells = vec![
+            row.kernel.to_owned(),
+            row.size.clone(),
+            row.instructions.to_string(),
+            mega(row.plain_per_second),
+            mega(row.checked_per_second),
+            format!("{:.2}", row.ratio),
+        ];
+        report.push(cells, &row)?;
+    }
+    Ok(report)
+}
+
+fn measure_workload(arguments: &Arguments, workload: &Workload) -> Result<Row> {
+    let case = prepare(workload)?;
+    let open = |check| {
+        let options = ReferenceOptions { check, threads: NonZeroUsize::new(1), ..ReferenceOptions::default() };
+        Ok::<_, anyhow::Error>(Device::reference(options.config()?))
+    };
+    let (plain, checked) = (open(false)?, open(true)?);
+    let instructions = run(&plain, &case, 1)?.0;
+    // So that even small kernels take a while.
+    let launches = u32::try_from(WORTHWHILE / instructions.max(1))?.max(1);
+    let (mut plain_times, mut checked_times) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.rounds {
+        plain_times.push(run(&plain, &case, launches)?.1);
+        checked_times.push(run(&checked, &case, launches)?.1);
+    }
+    let seconds = |times| Ok::<_, anyhow::Error>(median(times).context("no rounds")?.as_secs_f64());
+    let (plain, checked) = (seconds(plain_times)?, seconds(checked_times)?);
+    let all = instructions as f64 * f64::from(launches);
+    Ok(Row {
+        kernel: workload.name,
+        size: workload.size.clone(),
+        instructions,
+        plain_per_second: all / plain,
+        checked_per_second: all / checked,
+        ratio: checked / plain,
+    })
+}
+
+/// Runs a kernel on new buffers a number of times; gives the instructions and the time of all launches.
+fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration)> {
+    let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
+    let kernel = module.kernel(&case.entry)?;
+    let buffers = runtime::buffers(device, &case.args)?;
+    let args = runtime::arguments(&case.args, &buffers);
+    let (before, start) = (device.steps(), processor_time());
+    let times = kernel.time(&LaunchConfig::from(case), &args, launches)?;
+    let busy = processor_time().zip(start).map(|(end, start)| end.saturating_sub(start));
+    Ok((device.steps() - before, busy.unwrap_or_else(|| times.iter().sum())))
+}
+
+/// Time that a processor has spent on this thread, on which single-threaded launches run; `None` where the system does not
+/// tell. Other programs have no part in it.
+fn processor_time() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}

@@ -1,0 +1,193 @@
+//! Runs launch cases through the runtime: on a Vulkan device or the reference device.
+
+use ptx2spv_runtime::{
+    Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, LaunchConfig, LoadOptions,
+};
+use ptx2spv_translator::{Diagnostics, Math, Source};
+
+use super::backend::{Backend, Failure, Outputs};
+use super::prepare::{Argument, Prepared};
+
+/// A device of the runtime.
+pub struct DeviceBackend {
+    opener: Opener,
+    /// `None` after a failure: a lost device answers nothing any more.
+    device: Option<Device>,
+    name: String,
+    /// Messages of the validation layers that were seen before.
+    validation_messages: usize,
+    options: LoadOptions,
+}
+
+/// How the device was opened, to open it again.
+enum Opener {
+    Selector(DeviceSelector, InstanceOptions),
+    Reference(Config),
+}
+
+impl Opener {
+    fn open(&self) -> Result<Device, Error> {
+        match self {
+            Self::Selector(selector, options) => Device::open_with(selector, options),
+            Self::Reference(config) => Ok(Device::reference(config.clone())),
+        }
+    }
+}
+
+impl DeviceBackend {
+    /// Opens a device; `validation` as in [`InstanceOptions`]. Under validation a case with a message fails.
+    pub fn open(selector: &DeviceSelector, validation: Option<bool>) -> Result<Self, Error> {
+        Self::new(Opener::Selector(selector.clone(), InstanceOptions { validation, ..Default::default() }))
+    }
+
+    /// Makes a reference device. A case in which it finds something fails.
+    pub fn reference(config: Config) -> Result<Self, Error> {
+        Self::new(Opener::Reference(config))
+    }
+
+    fn new(opener: Opener) -> Result<Self, Error> {
+        let device = opener.open()?;
+        let name = device.info().name.clone();
+        let validation_messages = messages_of(&device).len();
+        Ok(Self { opener, device: Some(device), name, validation_messages, options: LoadOptions::default() })
+    }
+
+    /// With arithmetic that is as exact as this.
+    #[must_use]
+    pub fn with_math(self, math: Math) -> Self {
+        Self { options: LoadOptions { math }, ..self }
+    }
+
+    /// The device, unless the last case has broken it.
+    pub fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
+    /// A failure if the validation layers have said something since this was last asked.
+    fn check_validation(&mut self, device: &Device) -> Result<(), Failure> {
+        let messages = messages_of(device);
+        let new = messages.get(self.validation_messages..).unwrap_or_default().join("\n");
+        self.validation_messages = messages.len();
+        if new.is_empty() { Ok(()) } else { Err(Failure::Broken(format!("validation: {new}"))) }
+    }
+}
+
+/// What the validation layers have said so far.
+fn messages_of(device: &Device) -> Vec<String> {
+    device.instance().map_or_else(Vec::new, |instance| instance.validation_messages())
+}
+
+impl Backend for DeviceBackend {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
+        let device = match self.device.take() {
+            Some(device) => device,
+            None => {
+                // With it comes a new log.
+                self.validation_messages = 0;
+                self.opener.open().map_err(failure)?
+            }
+        };
+        let result = run(&device, case, self.options);
+        let complaint = self.check_validation(&device);
+        let found = device.take_findings();
+        if !matches!(result, Err(Failure::Broken(_))) {
+            self.device = Some(device);
+        }
+        complaint?;
+        with_findings(result, found)
+    }
+}
+
+/// Adds what was found beside the results or beside what stopped the kernel.
+fn with_findings(result: Result<Outputs, Failure>, found: Vec<Finding>) -> Result<Outputs, Failure> {
+    match result {
+        Ok(outputs) => Ok(Outputs { findings: found, ..outputs }),
+        Err(Failure::Fault(fault)) => Err(Failure::Fault(found.into_iter().chain(fault).collect())),
+        Err(failure) => Err(failure),
+    }
+}
+
+impl From<&Prepared> for LaunchConfig {
+    fn from(case: &Prepared) -> Self {
+        Self { grid: case.grid, block: case.block, dynamic_shared_bytes: case.dynamic_shared_bytes }
+    }
+}
+
+fn run(device: &Device, case: &Prepared, options: LoadOptions) -> Result<Outputs, Failure> {
+    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let module = device.load_with(&source, options).map_err(failure)?;
+    let kernel = module.kernel(&case.entry).map_err(failure)?;
+    for (name, array) in &case.globals {
+        module.write_variable(name, 0, &array.bytes).map_err(failure)?;
+    }
+    let buffers = buffers(device, &case.args).map_err(failure)?;
+    kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers)).map_err(failure)?;
+    device.synchronize().map_err(failure)?;
+    let mut outputs = Outputs::default();
+    for buffer in &buffers {
+        outputs.buffers.push(buffer.as_ref().map(|buffer| buffer.download()).transpose().map_err(failure)?);
+    }
+    for (name, &len) in &case.read_globals {
+        let mut bytes = vec![0; len];
+        module.read_variable(name, 0, &mut bytes).map_err(failure)?;
+        outputs.globals.insert(name.clone(), bytes);
+    }
+    Ok(outputs)
+}
+
+/// Makes the buffers; `None` for arguments that are no buffers.
+pub fn buffers(device: &Device, args: &[Argument]) -> Result<Vec<Option<Buffer>>, Error> {
+    let buffer = |arg: &Argument| match arg {
+        Argument::Buffer(array) => device.upload(&array.bytes).map(Some),
+        Argument::Value(_) | Argument::Null => Ok(None),
+    };
+    args.iter().map(buffer).collect()
+}
+
+/// The arguments, with the addresses of [`buffers`].
+pub fn arguments<'a>(args: &'a [Argument], buffers: &'a [Option<Buffer>]) -> Vec<Arg<'a>> {
+    let arg = |(arg, buffer): (&'a Argument, &'a Option<Buffer>)| match (arg, buffer) {
+        (Argument::Value(bytes), _) => Arg::Bytes(bytes),
+        (_, Some(buffer)) => Arg::Pointer(buffer),
+        (_, None) => Arg::Address(0),
+    };
+    args.iter().zip(buffers).map(arg).collect()
+}
+
+/// Errors that the runtime finds before the device sees anything are refusals.
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
+        Error::MissingFeatures { .. }
+        | Error::SpirvVersion { .. }
+        | Error::NoKernel { .. }
+        | Error::NoVariable(_)
+        | Error::ArgumentCount { .. }
+        | Error::ArgumentSize { .. }
+        | Error::ArgumentPointer { .. }
+        | Error::Block { .. }
+        | Error::Grid { .. }
+        | Error::SharedMemory { .. }
+        | Error::OutOfRange { .. }
+        | Error::BufferTooLarge { .. }
+        | Error::Refused { .. } => Failure::Refused(error.to_string()),
+        Error::Fault { findings } => Failure::Fault(findings),
+        error => Failure::Broken(error.to_string()),
+    }
+}
+
+/// One line for each diagnostic, without the quoted source: a case that waits for certain words must not find them
+/// there.
+fn messages(diagnostics: &Diagnostics) -> String {
+    let source = &diagnostics.source;
+    let line = |diagnostic: &ptx2spv_translator::Diagnostic| {
+        let (line, column) = source.line_column(diagnostic.span.start);
+        let help = diagnostic.help.iter().map(|help| format!(" ({help})")).collect::<String>();
+        format!("{}:{line}:{column}: {}{help}", source.name(), diagnostic.kind)
+    };
+    diagnostics.list.iter().map(line).collect::<Vec<_>>().join("\n")
+}

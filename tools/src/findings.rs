@@ -1,0 +1,118 @@
+//! Prints what the reference device found, in the manner of NVIDIA's compute-sanitizer.
+
+use std::io::{self, Write};
+
+use ptx2spv_runtime::{Finding, FindingKind, Site};
+use ptx2spv_translator::Source;
+
+const BAR: &str = "=========";
+
+/// Writes a block for each finding, and a last line with their number. Lines of `source` are quoted where findings name it.
+pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::Result<()> {
+    for finding in findings {
+        let name = finding.kind.name();
+        let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+        let mut message = finding.message.lines();
+        writeln!(out, "{BAR} {}{rest}: {}", first.to_uppercase(), message.next().unwrap_or_default())?;
+        for line in message {
+            writeln!(out, "{BAR}     {}", line.trim())?;
+        }
+        site(out, "at", &finding.site, source)?;
+        if let Some(other) = &finding.other {
+            let role = if finding.kind == FindingKind::Race { "against" } else { "value from" };
+            site(out, role, other, source)?;
+        }
+        if finding.repeated > 0 {
+            writeln!(out, "{BAR}     and {} more times", finding.repeated)?;
+        }
+        writeln!(out, "{BAR}")?;
+    }
+    match findings.len() {
+        0 => writeln!(out, "{BAR} SUMMARY: nothing found"),
+        1 => writeln!(out, "{BAR} SUMMARY: 1 finding"),
+        many => writeln!(out, "{BAR} SUMMARY: {many} findings"),
+    }
+}
+
+/// Where something happened: source line, instruction, thread.
+fn site(out: &mut dyn Write, role: &str, site: &Site, source: &Source) -> io::Result<()> {
+    let instruction = format!("`{}` (word {} of the SPIR-V)", site.instruction, site.word);
+    match &site.line {
+        Some((file, line)) => {
+            writeln!(out, "{BAR}     {role} {file}:{line} in kernel {}", site.entry)?;
+            // Lines count from 1.
+            let text = source.text().lines().nth((*line as usize).saturating_sub(1));
+            if let Some(text) = text.filter(|_| file == source.name()) {
+                writeln!(out, "{BAR}         {}", text.trim())?;
+            }
+            writeln!(out, "{BAR}     in {instruction}")?;
+        }
+        None => writeln!(out, "{BAR}     {role} {instruction} in kernel {}", site.entry)?,
+    }
+    let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+    match (site.local.map(triple), site.workgroup.map(triple)) {
+        (Some(thread), Some(block)) => writeln!(out, "{BAR}     by thread {thread} of block {block}"),
+        (None, Some(block)) => writeln!(out, "{BAR}     by block {block}"),
+        (Some(thread), None) => writeln!(out, "{BAR}     by thread {thread}"),
+        (None, None) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(line: Option<(&str, u32)>, local: Option<[u32; 3]>) -> Site {
+        Site {
+            entry: "k".to_owned(),
+            instruction: "OpStore %7 %8".to_owned(),
+            word: 90,
+            line: line.map(|(file, line)| (file.to_owned(), line)),
+            workgroup: Some([1, 0, 0]),
+            local,
+        }
+    }
+
+    #[test]
+    fn findings_are_printed_with_what_is_known_of_them() {
+        let source = Source::new("k.ptx", "one\n  two;\nthree");
+        let race = Finding {
+            kind: FindingKind::Race,
+            message: "4 bytes at 0x1000000000".to_owned(),
+            site: at(Some(("k.ptx", 2)), Some([5, 0, 0])),
+            other: Some(at(Some(("k.cu", 3)), Some([6, 0, 0]))),
+            repeated: 41,
+        };
+        let barrier = Finding {
+            kind: FindingKind::DivergentBarrier,
+            message: "3 of 4 threads wait\n  (3,0,0) has ended".to_owned(),
+            site: at(None, None),
+            other: None,
+            repeated: 0,
+        };
+        let mut out = Vec::new();
+        write(&mut out, &[race, barrier], &source).unwrap();
+        let expected = "\
+========= Data race: 4 bytes at 0x1000000000
+=========     at k.ptx:2 in kernel k
+=========         two;
+=========     in `OpStore %7 %8` (word 90 of the SPIR-V)
+=========     by thread (5,0,0) of block (1,0,0)
+=========     against k.cu:3 in kernel k
+=========     in `OpStore %7 %8` (word 90 of the SPIR-V)
+=========     by thread (6,0,0) of block (1,0,0)
+=========     and 41 more times
+=========
+========= Barrier in non-uniform control flow: 3 of 4 threads wait
+=========     (3,0,0) has ended
+=========     at `OpStore %7 %8` (word 90 of the SPIR-V) in kernel k
+=========     by block (1,0,0)
+=========
+========= SUMMARY: 2 findings
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        let mut out = Vec::new();
+        write(&mut out, &[], &source).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "========= SUMMARY: nothing found\n");
+    }
+}
