@@ -1,26 +1,49 @@
 #!/usr/bin/env python3
 """Writes the PTX files, case files and operand tables of this folder. See README.md."""
 
+import shutil
 from pathlib import Path
 
-from generator import approximate, atomics, compare, control, convert, floats, integer, logic, memory, movement
+from generator import (
+    approximate,
+    atomics,
+    compare,
+    control,
+    convert,
+    convert_half,
+    extended,
+    floats,
+    half,
+    integer,
+    logic,
+    memory,
+    movement,
+    packed,
+    simd,
+    video,
+)
 from generator.values import tables
 
 
 def main():
     folder = Path(__file__).resolve().parent
     contents = tables() | approximate.operand_tables()
+    # Families that were renamed must leave nothing behind.
+    for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
+        old.unlink()
+    shutil.rmtree(folder / "expected", ignore_errors=True)
+    total = 0
+    arithmetic = (
+        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
+    )
+    modules = (*arithmetic, memory, movement, atomics, control)
+    for module in modules:
+        for family in module.families(contents):
+            total += family.write(folder)
     Path(folder, "data").mkdir(exist_ok=True)
     for name, (bits, values) in contents.items():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
         Path(folder, "data", f"{name}.bin").write_bytes(data)
-    # Families that were renamed must leave nothing behind.
-    for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
-        old.unlink()
-    total = 0
-    for module in (integer, floats, compare, logic, convert, approximate, memory, movement, atomics, control):
-        for family in module.families(contents):
-            total += family.write(folder)
     print(f"{total} cases")
 
 

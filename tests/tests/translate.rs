@@ -96,6 +96,14 @@ fn registers_that_may_differ_from_the_type() {
 }
 
 #[test]
+fn signed_types_do_not_fill_128_bit_registers() {
+    let body = |line: &str| kernel("k", &format!(".reg .b128 %q; .reg .b64 %x, %y; {line} mov.b128 {{%x, %y}}, %q;"));
+    refused(&body("ld.global.s32 ¦%q, [%rd1];"), &["type .s32 extended to a 128-bit register"]);
+    refused(&body("cvt.s64.s32 ¦%q, %r1;"), &["type .s64 extended to a 128-bit register"]);
+    accepted(&body("ld.global.u32 %q, [%rd1];"));
+}
+
+#[test]
 fn vectors_have_the_width_that_the_instruction_says() {
     body_refused("ld.global.v2.u32 ¦{%r1, %r2, %r3}, [%rd1];", "a vector of 2 is needed here, 3 elements are given");
     body_refused("ld.global.v4.u32 ¦%r1, [%rd1];", "a vector of 4 is needed here");

@@ -16,6 +16,7 @@ pub mod parse;
 pub mod passes;
 mod pipeline;
 pub mod restructure;
+mod soft;
 pub mod target;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};

@@ -145,9 +145,12 @@ pub struct Facts {
     pub shared_atomic_add_f32_keeps: bool,
     /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
     pub exp2_f32_close: bool,
-    /// `Sqrt`, `InverseSqrt`, `Log2`, `Sin`, `Cos` and `OpFDiv` on f32 are within the errors that PTX allows its approximate
-    /// instructions; these, and `InverseSqrt` on f64, are also right where Vulkan has no result.
-    pub approximations_close: bool,
+    /// `GLSL.std.450 Log2` on f32 is within the error that PTX allows (2^-22.6 for a mantissa), zeros and infinities included.
+    pub log2_f32_close: bool,
+    /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
+    pub sin_cos_f32_close: bool,
+    /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
+    pub roots_f32_close: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
@@ -168,17 +171,20 @@ impl Facts {
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
-        approximations_close: true,
+        log2_f32_close: true,
+        sin_cos_f32_close: true,
+        roots_f32_close: true,
         rounding_exact: true,
         atomic_add_f64_exact: true,
     };
 
-    /// The reference device where it decides nothing badly: all is exact, and atomic additions keep denormals everywhere.
-    pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, ..Facts::ALL };
+    /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
+    /// atomic additions keep denormals everywhere.
+    pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };
 
     /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
     pub const CHECKED: Facts =
-        Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, approximations_close: false, ..Facts::REFERENCE };
+        Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, log2_f32_close: false, ..Facts::REFERENCE };
 
     /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
     /// subnormal ones included: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication
@@ -189,13 +195,22 @@ impl Facts {
         fma_f64_fused: false,
         global_atomic_add_f32_flushes: false,
         exp2_f32_close: false,
+        log2_f32_close: false,
+        sin_cos_f32_close: false,
         ..Facts::ALL
     };
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
     /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    pub const NVIDIA_580: Facts =
-        Facts { fma_f32_denormals: false, sqrt_f32_rounded: false, shared_atomic_add_f32_keeps: false, ..Facts::ALL };
+    /// Its `Log2`, `Sin` and `Cos` were not.
+    pub const NVIDIA_580: Facts = Facts {
+        fma_f32_denormals: false,
+        sqrt_f32_rounded: false,
+        shared_atomic_add_f32_keeps: false,
+        log2_f32_close: false,
+        sin_cos_f32_close: false,
+        ..Facts::ALL
+    };
 }
 
 /// How exact float arithmetic must be where a device's own isn't.

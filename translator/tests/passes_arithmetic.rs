@@ -2,6 +2,8 @@
 //! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
 mod passes_support;
+#[path = "passes_support/shape.rs"]
+mod shape;
 
 use passes_support::{Random, access};
 use ptx2spv_translator::ir::eval::Machine;
@@ -11,6 +13,7 @@ use ptx2spv_translator::target::{Facts, Feature};
 use ptx2spv_translator::{Math, Options, Program, Source, Target};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
+use shape::Shape;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
@@ -100,105 +103,17 @@ fn second_reference<F: Float>(operation: Operation, a: F, b: F, c: F, nan: u64) 
     if result.is_nan() { nan } else { result.to_bits() as u64 }
 }
 
-/// A format as far as writing numbers in it goes.
-#[derive(Clone, Copy)]
-struct Shape {
-    ty: Type,
-    fraction_bits: u32,
-    top_exponent: u64,
-}
-
-impl Shape {
-    fn of(ty: Type) -> Shape {
-        if ty == Type::F32 {
-            Shape { ty, fraction_bits: 23, top_exponent: 255 }
-        } else {
-            Shape { ty, fraction_bits: 52, top_exponent: 2047 }
-        }
-    }
-
-    fn float(self, negative: bool, exponent: u64, fraction: u64) -> u64 {
-        let exponent = exponent.min(self.top_exponent);
-        let fraction = fraction & ((1 << self.fraction_bits) - 1);
-        ((u64::from(negative) * (self.top_exponent + 1) + exponent) << self.fraction_bits) | fraction
-    }
-
-    fn exponent(self, bits: u64) -> u64 {
-        (bits >> self.fraction_bits) & self.top_exponent
-    }
-
-    /// Bits of a host's computation on two numbers of the format.
-    fn compute(self, x: u64, y: u64, on_f32: fn(f32, f32) -> f32, on_f64: fn(f64, f64) -> f64) -> u64 {
-        if self.ty == Type::F32 {
-            on_f32(f32::from_bits(x as u32), f32::from_bits(y as u32)).to_bits().into()
-        } else {
-            on_f64(f64::from_bits(x), f64::from_bits(y)).to_bits()
-        }
-    }
-
-    /// Numbers where arithmetic has its corners.
-    fn corners(self) -> Vec<u64> {
-        let bias = self.top_exponent / 2;
-        let fraction = 1u64 << (self.fraction_bits - 1);
-        let exponents =
-            [0, 1, 2, bias - 1, bias, bias + 1, bias + 24, bias + 53, self.top_exponent - 1, self.top_exponent];
-        let fractions = [0, 1, 2, fraction - 1, fraction, fraction + 1, 2 * fraction - 1];
-        let magnitudes = exponents.iter().flat_map(|exponent| fractions.map(|f| self.float(false, *exponent, f)));
-        magnitudes.flat_map(|magnitude| [magnitude, magnitude | self.float(true, 0, 0)]).collect()
-    }
-
-    fn random(self, random: &mut Random) -> u64 {
-        let bias = self.top_exponent / 2;
-        let negative = random.below(2) == 0;
-        let noise = random.bits();
-        let fraction = match random.below(5) {
-            0 => 0,
-            // Few ones, few zeros, a short one.
-            1 => (1 << random.below(52)) | (1 << random.below(52)),
-            2 => !((1 << random.below(52)) | (1 << random.below(52))),
-            3 => noise << random.below(self.fraction_bits as usize),
-            _ => noise,
-        };
-        let exponent = match random.below(8) {
-            0 => 0,
-            1 => random.below(4) as u64,
-            2 => self.top_exponent - random.below(5) as u64,
-            3 => random.bits() % (self.top_exponent + 1),
-            4 => bias / 2 + random.below(40) as u64 - 20,
-            _ => bias + random.below(24) as u64 - 12,
-        };
-        self.float(negative, exponent, fraction)
-    }
-
-    /// A number close to another one: a few units off, or with another exponent.
-    fn near(self, bits: u64, random: &mut Random) -> u64 {
-        let sign = if random.below(2) == 0 { self.float(true, 0, 0) } else { 0 };
-        match random.below(3) {
-            0 => (bits.wrapping_add(random.below(7) as u64).wrapping_sub(3)) ^ sign,
-            1 => {
-                let distance = random.below(2 * self.fraction_bits as usize + 8) as u64;
-                let noise = random.bits();
-                let fraction = random.pick(&[0, 0, 1, noise]);
-                let exponent = (self.exponent(bits) + distance).saturating_sub(u64::from(self.fraction_bits) + 4);
-                self.float(random.below(2) == 0, exponent, fraction)
-            }
-            _ => bits ^ sign,
-        }
-    }
-
-    fn operands(self, operation: Operation, random: &mut Random) -> [u64; 3] {
-        let (x, y, z) = (self.random(random), self.random(random), self.random(random));
-        let related = random.below(2) == 0;
-        let wrap = |bits: u64| if self.ty == Type::F32 { bits & 0xffff_ffff } else { bits };
-        let product = self.compute(x, y, |x, y| x * y, |x, y| x * y);
-        match operation {
-            _ if !related => [x, y, z],
-            Operation::Fma => [x, y, wrap(self.near(product, random))],
-            Operation::Div => [wrap(self.near(product, random)), y, z],
-            Operation::Sqrt => {
-                let square = self.compute(x, x, |x, y| x * y, |x, y| x * y);
-                [wrap(self.near(square, random)), y, z]
-            }
+fn operands(shape: Shape, operation: Operation, random: &mut Random) -> [u64; 3] {
+    let (x, y, z) = (shape.random(random), shape.random(random), shape.random(random));
+    let related = random.below(2) == 0;
+    let product = shape.compute(x, y, |x, y| x * y, |x, y| x * y);
+    match operation {
+        _ if !related => [x, y, z],
+        Operation::Fma => [x, y, shape.near(product, random)],
+        Operation::Div => [shape.near(product, random), y, z],
+        Operation::Sqrt => {
+            let square = shape.compute(x, x, |x, y| x * y, |x, y| x * y);
+            [shape.near(square, random), y, z]
         }
     }
 }
@@ -263,7 +178,7 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
     }
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for case in 0..cases {
-        run(shape.operands(operation, &mut random), case % 16 == 0);
+        run(operands(shape, operation, &mut random), case % 16 == 0);
     }
 }
 

@@ -9,8 +9,8 @@ use passes_support::{Random, access};
 use program::{MEMORY, random_program};
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Order,
-    Scope, Space, Stmt, Type, Value, verify,
+    Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Order,
+    Scope, Space, Stmt, Type, Unary, Value, verify,
 };
 use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::passes::{forward, merge_ifs, narrow_truncated, optimise, remove_dead, resolve_spaces};
@@ -446,4 +446,35 @@ fn addresses_of_shared_memory_are_computed_on_32_bits() {
     });
     optimise(&mut f);
     assert_eq!(count(&f, |line| line.contains("I64")), 0, "{f}");
+}
+
+#[test]
+fn extended_numbers_are_compared_before_they_are_extended() {
+    let numbers = [0i64, 5, -5, i32::MAX.into(), i32::MIN.into()];
+    let bounds = [0i64, 5, -6, i32::MAX.into(), i32::MIN.into(), 1 << 31, -(1 << 31) - 1, i64::MAX, i64::MIN];
+    for (number, bound) in numbers.into_iter().flat_map(|number| bounds.map(|bound| (number, bound))) {
+        let mut f = Function::default();
+        let var = f.var(Type::I32);
+        let mut b = Builder::new(&mut f);
+        let value = b.get(var);
+        let wide = b.function.value(Type::I64);
+        b.push(Stmt::Let(wide, Op::Unary(Unary::SignExtend, value)));
+        let bound_value = b.i64(bound.cast_unsigned());
+        let results =
+            [b.slt(wide, bound_value), b.sle(wide, bound_value), b.slt(bound_value, wide), b.sle(bound_value, wide)];
+        for (place, result) in results.into_iter().enumerate() {
+            let result = b.bool_to(Type::I32, result);
+            let address = b.i32(4 * place as u32);
+            b.store(access(Space::Shared, 4), address, vec![result]);
+        }
+        b.finish();
+        optimise(&mut f);
+        assert_eq!(verify(&f), Ok(()));
+        assert_eq!(count(&f, |line| line.contains("I64")), 0, "{f}");
+        let vars = vec![u64::from((number as i32).cast_unsigned())];
+        let mut machine = Machine { shared: vec![0; 16], vars, steps: 1000, ..Machine::default() };
+        machine.run(&f).unwrap_or_else(|fault| panic!("{fault}\n{f}"));
+        let found: Vec<bool> = machine.shared.chunks(4).map(|word| word[0] != 0).collect();
+        assert_eq!(found, [number < bound, number <= bound, bound < number, bound <= number], "{number} and {bound}");
+    }
 }

@@ -1,6 +1,6 @@
 """setp, set, selp, slct."""
 
-from .exact import FORMATS, number, width
+from .exact import FORMATS, HALVES, number, width, wrap
 from .ptx import Family
 
 ORDER = {
@@ -28,7 +28,7 @@ FLOAT_OPERATORS = [*ORDER, *(f"{operator}u" for operator in ORDER), "num", "nan"
 
 def predicate(operator, ty, ftz):
     """The comparison as a function of the operands' bits."""
-    fmt = FORMATS.get(ty)
+    fmt = FORMATS.get(ty) or HALVES.get(ty)
     if fmt is None:
         function = ORDER[UNSIGNED.get(operator, operator)]
         return lambda a, b: int(function(number(a, ty), number(b, ty)))
@@ -180,5 +180,36 @@ def selection(tables):
     return family
 
 
+def extended(tables):
+    family = Family(
+        "compare_extended",
+        "setp on 64 bits that were extended from 32, against constants. A bit of the result for each comparison.",
+        tables,
+    )
+    constants = [0, 5, -1, -5, (1 << 31) - 1, -(1 << 31), 5000000000, -5000000000]
+    tests = [(operator, constant) for operator in ("lt", "le", "gt", "ge") for constant in constants]
+    for sign in "us":
+        for order in "us":
+            body = [f"cvt.{sign}64.{sign}32 %y, %a;", "mov.b32 %d, 0;"]
+            for bit, (operator, constant) in enumerate(tests):
+                body += [f"setp.{operator}.{order}64 %p, %y, {wrap(constant, 'u64') if order == 'u' else constant};"]
+                body += [f"selp.b32 %s, {1 << bit}, 0, %p;", "or.b32 %d, %d, %s;"]
+
+            def reference(a, sign=sign, order=order):
+                value = number(wrap(number(a, f"{sign}32"), "u64"), f"{order}64")
+                holds = [ORDER[operator](value, number(wrap(other, "u64"), f"{order}64")) for operator, other in tests]
+                return sum(int(each) << bit for bit, each in enumerate(holds))
+
+            family.elementwise(
+                f"{sign}32_as_{order}64",
+                [(f"{sign}32", "i32_u")],
+                "u32",
+                body,
+                reference,
+                ".reg .b64 %y; .reg .pred %p; .reg .b32 %s;",
+            )
+    return family
+
+
 def families(tables):
-    return [setp(tables, True), setp(tables, False), set_(tables, True), set_(tables, False), selection(tables)]
+    return [extended(tables), setp(tables, True), setp(tables, False), set_(tables, True), set_(tables, False), selection(tables)]

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from . import exact
-from .exact import F32, FORMATS, bounds, clamp, number, round_integral, width, wrap
+from .exact import F32, FORMATS, HALVES, bounds, clamp, number, round_integral, width, wrap
 from .ptx import Family
 
 INTEGERS = ["u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"]
@@ -96,7 +96,7 @@ def integers_to_floats_modified(tables):
 
 
 def to_integer(source, to, mode, ftz):
-    fmt = FORMATS[source]
+    fmt = (FORMATS | HALVES)[source]
 
     def reference(bits):
         if ftz:

@@ -18,7 +18,7 @@ class Format:
         self.smallest_normal = 1 << fraction
         self.quiet = 1 << (fraction - 1)
         # What NVIDIA hardware produces; comparisons take any NaN for any other unless they say so.
-        self.nan = 0x7FFFFFFF if bits == 32 else 0xFFF8 << 48
+        self.nan = 0xFFF8 << 48 if bits == 64 else self.sign - 1
 
     def is_nan(self, bits):
         return bits & (self.sign - 1) > self.infinity
@@ -41,8 +41,9 @@ class Format:
         magnitude = fraction * Fraction(2) ** scale
         return -magnitude if self.negative(bits) else magnitude
 
-    def round(self, value, negative_zero=False):
-        """The bits nearest to a number, ties to even. `negative_zero`: the sign if the number is zero."""
+    def round(self, value, negative_zero=False, mode="rn"):
+        """The bits that a number is rounded to by `.rn`, `.rz`, `.rm`, `.rp` or `.rna` (to nearest, ties away from zero).
+        `negative_zero`: the sign if the number is zero."""
         sign = self.sign if value < 0 or (value == 0 and negative_zero) else 0
         value = abs(value)
         if value == 0:
@@ -55,49 +56,66 @@ class Format:
         quotient = value / Fraction(2) ** unit
         number = quotient.numerator // quotient.denominator
         rest = quotient - number
-        if rest > Fraction(1, 2) or (rest == Fraction(1, 2) and number & 1):
-            number += 1
+        away = {
+            "rn": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and number & 1),
+            "rna": rest >= Fraction(1, 2),
+            "rz": False,
+            "rm": rest and sign,
+            "rp": rest and not sign,
+        }[mode]
         # A carry out of the fraction walks into the exponent by itself.
-        bits = ((unit + self.fraction + self.bias - 1) << self.fraction) + number
-        return sign | min(bits, self.infinity)
+        bits = ((unit + self.fraction + self.bias - 1) << self.fraction) + number + bool(away)
+        if bits >= self.infinity:
+            stays = mode == "rz" or mode == ("rp" if sign else "rm")
+            bits = self.infinity - stays
+        return sign | bits
 
 
 F32 = Format(32, 23)
 F64 = Format(64, 52)
 FORMATS = {"f32": F32, "f64": F64}
+F16 = Format(16, 10)
+BF16 = Format(16, 7)
+HALVES = {"f16": F16, "bf16": BF16}
 
 
-def add(fmt, a, b):
+def add(fmt, a, b, mode="rn"):
     if fmt.is_nan(a) or fmt.is_nan(b):
         return fmt.nan
     if fmt.is_infinite(a) or fmt.is_infinite(b):
         if fmt.is_infinite(a) and fmt.is_infinite(b) and a != b:
             return fmt.nan
         return a if fmt.is_infinite(a) else b
-    return fmt.round(fmt.value(a) + fmt.value(b), fmt.negative(a) and fmt.negative(b))
+    return fmt.round(fmt.value(a) + fmt.value(b), sum_of_zeros(fmt.negative(a), fmt.negative(b), mode), mode)
 
 
-def mul(fmt, a, b):
+def sum_of_zeros(a, b, mode):
+    """Whether a sum that is zero is negative, from the addends' signs."""
+    return a or b if mode == "rm" else a and b
+
+
+def mul(fmt, a, b, mode="rn"):
     sign = (a ^ b) & fmt.sign
     if fmt.is_nan(a) or fmt.is_nan(b):
         return fmt.nan
     if fmt.is_infinite(a) or fmt.is_infinite(b):
         zero = (a & (fmt.sign - 1)) == 0 or (b & (fmt.sign - 1)) == 0
         return fmt.nan if zero else sign | fmt.infinity
-    return fmt.round(fmt.value(a) * fmt.value(b), bool(sign))
+    return fmt.round(fmt.value(a) * fmt.value(b), bool(sign), mode)
 
 
-def fma(fmt, a, b, c):
+def fma(fmt, a, b, c, mode="rn"):
     if any(map(fmt.is_nan, (a, b, c))):
         return fmt.nan
     negative = bool((a ^ b) & fmt.sign)
     if fmt.is_infinite(a) or fmt.is_infinite(b) or fmt.is_infinite(c):
         product = mul(fmt, a, b) if fmt.is_infinite(a) or fmt.is_infinite(b) else 0
         return add(fmt, product, c)
-    return fmt.round(fmt.value(a) * fmt.value(b) + fmt.value(c), negative and fmt.negative(c))
+    zero = sum_of_zeros(negative, fmt.negative(c), mode)
+    return fmt.round(fmt.value(a) * fmt.value(b) + fmt.value(c), zero, mode)
 
 
-def div(fmt, a, b):
+def div(fmt, a, b, mode="rn"):
     sign = (a ^ b) & fmt.sign
     zero = lambda bits: bits & (fmt.sign - 1) == 0
     if fmt.is_nan(a) or fmt.is_nan(b) or (fmt.is_infinite(a) and fmt.is_infinite(b)) or (zero(a) and zero(b)):
@@ -106,10 +124,10 @@ def div(fmt, a, b):
         return sign | fmt.infinity
     if fmt.is_infinite(b):
         return sign
-    return fmt.round(fmt.value(a) / fmt.value(b), bool(sign))
+    return fmt.round(fmt.value(a) / fmt.value(b), bool(sign), mode)
 
 
-def sqrt(fmt, a):
+def sqrt(fmt, a, mode="rn"):
     if fmt.is_nan(a) or (fmt.negative(a) and a != fmt.sign):
         return fmt.nan
     if fmt.is_infinite(a) or a & (fmt.sign - 1) == 0:
@@ -119,7 +137,7 @@ def sqrt(fmt, a):
     scaled = fmt.value(a) * Fraction(4) ** shift
     root = isqrt(scaled.numerator // scaled.denominator)
     sticky = root * root != scaled
-    return fmt.round((2 * root + sticky) * Fraction(1, 2) / Fraction(2) ** shift)
+    return fmt.round((2 * root + sticky) * Fraction(1, 2) / Fraction(2) ** shift, mode=mode)
 
 
 def saturate(fmt, bits):

@@ -1,21 +1,27 @@
 """IEEE arithmetic on f32 and f64, and what works on their bits: signs, tests, minimum and maximum."""
 
 from . import exact
-from .exact import F32, FORMATS
+from .exact import F32, F64, FORMATS
 from .ptx import Family
 
 
-def operands(ty, count):
-    return [(ty, f"{ty}_{letter}") for letter in "abc"[:count]]
+DIRECTED = ("rz", "rm", "rp")
 
 
-def finished(fmt, function, ftz, sat):
-    """An operation with its operands and result flushed, and its result saturated, as modifiers ask for."""
+def operands(ty, count, kind=""):
+    return [(ty, f"{ty}_{kind}{letter}") for letter in "abc"[:count]]
+
+
+def finished(fmt, function, modifiers):
+    """An operation that rounds, with its operands and result flushed, and its result saturated, as modifiers ask for."""
+    ftz, sat = ".ftz" in modifiers, ".sat" in modifiers
+    directed = [mode for mode in DIRECTED if f".{mode}" in modifiers]
+    mode = {"mode": directed[0]} if directed else {}
 
     def reference(*values):
         if ftz:
             values = map(fmt.flush, values)
-        result = function(fmt, *values)
+        result = function(fmt, *values, **mode)
         if ftz and not fmt.is_nan(result):
             result = fmt.flush(result)
         return exact.saturate(fmt, result) if sat else result
@@ -28,18 +34,22 @@ def choices(*modifiers):
     return [""] if not modifiers else [first + rest for first in ("", modifiers[0]) for rest in choices(*modifiers[1:])]
 
 
-def ieee(family, opcode, ty, modifiers, function, count, letter=None):
+def ieee(family, opcode, ty, modifiers, function, count, letter=None, kind=""):
     """One form of an operation that rounds."""
-    inputs = [(ty, f"{ty}_{letter}")] if letter else operands(ty, count)
+    inputs = [(ty, f"{ty}_{letter}")] if letter else operands(ty, count, kind)
     registers = ", ".join(["%d", "%a", "%b", "%c"][: count + 1])
     form = f"{opcode}{modifiers}.{ty}"
-    reference = finished(FORMATS[ty], function, ".ftz" in modifiers, ".sat" in modifiers)
-    family.elementwise(form.replace(".", "_"), inputs, ty, [f"{form} {registers};"], reference)
+    count = len(family.tables[inputs[0][1]][1])
+    reference = finished(FORMATS[ty], function, modifiers)
+    family.elementwise(form.replace(".", "_"), inputs, ty, [f"{form} {registers};"], reference, count=count)
+
+
+def subtract(fmt, a, b, mode="rn"):
+    return exact.add(fmt, a, b if fmt.is_nan(b) else b ^ fmt.sign, mode)
 
 
 def sums(tables):
     family = Family("float_arithmetic", "add, sub, mul on f32 and f64.", tables)
-    subtract = lambda fmt, a, b: exact.add(fmt, a, b if fmt.is_nan(b) else b ^ fmt.sign)
     for opcode, function in (("add", exact.add), ("sub", subtract), ("mul", exact.mul)):
         for modifiers in choices(".rn", ".ftz", ".sat"):
             ieee(family, opcode, "f32", modifiers, function, 2)
@@ -57,8 +67,43 @@ def fused(tables):
     return family
 
 
-def reciprocal(fmt, a):
-    return exact.div(fmt, fmt.bias << fmt.fraction, a)
+def reciprocal(fmt, a, mode="rn"):
+    return exact.div(fmt, fmt.bias << fmt.fraction, a, mode)
+
+
+def directed(tables):
+    family = Family(
+        "float_directed", "add, sub, mul, fma, mad on f32 and f64, rounded to one side.", tables, packed=True
+    )
+    for mode in DIRECTED:
+        for opcode, function, count in (
+            ("add", exact.add, 2),
+            ("sub", subtract, 2),
+            ("mul", exact.mul, 2),
+            ("fma", exact.fma, 3),
+            ("mad", exact.fma, 3),
+        ):
+            # See the table's rows of these.
+            flush = () if mode in ("rm", "rp") and function in (exact.mul, exact.fma) else (".ftz",)
+            for modifiers in choices(*flush, ".sat"):
+                ieee(family, opcode, "f32", f".{mode}{modifiers}", function, count, kind="d")
+            ieee(family, opcode, "f64", f".{mode}", function, count, kind="d")
+    return family
+
+
+def directed_quotients(tables):
+    family = Family(
+        "float_directed_quotients", "div, rcp, sqrt on f32 and f64, rounded to one side.", tables, packed=True
+    )
+    for mode in DIRECTED:
+        for opcode, function, count, letter in (
+            ("div", exact.div, 2, None),
+            ("rcp", reciprocal, 1, "da"),
+            ("sqrt", exact.sqrt, 1, "da"),
+        ):
+            for ty, ftz in (("f32", ""), ("f32", ".ftz"), ("f64", "")):
+                ieee(family, opcode, ty, f".{mode}{ftz}", function, count, letter, kind="d")
+    return family
 
 
 def quotients(tables):
@@ -78,7 +123,7 @@ def extremum(fmt, largest, ftz, propagate):
         if ftz:
             a, b = fmt.flush(a), fmt.flush(b)
         nans = fmt.is_nan(a), fmt.is_nan(b)
-        if all(nans) and fmt is not F32:
+        if all(nans) and fmt is F64:
             return b | fmt.quiet
         if all(nans) or (any(nans) and propagate):
             return fmt.nan
@@ -168,4 +213,6 @@ def signs(tables):
 
 
 def families(tables):
-    return [sums(tables), fused(tables), quotients(tables), signs(tables)]
+    return [
+        sums(tables), fused(tables), quotients(tables), directed(tables), directed_quotients(tables), signs(tables)
+    ]

@@ -2,6 +2,7 @@
 
 from .exact import clamp, number, width, wrap
 from .ptx import Family
+from .values import WORDS
 
 ALL = ["u16", "u32", "u64", "s16", "s32", "s64"]
 SIGNED = ["s16", "s32", "s64"]
@@ -206,5 +207,78 @@ def bits(tables):
     return family
 
 
+def mask(mode):
+    """`bmsk` by the manual's pseudo code."""
+
+    def reference(a, b):
+        position, length = a & 31, b & 31
+        first = wrap(-1 << position, "b32")
+        last = wrap(-1 << (position + length), "b32") if position + length < 32 else 0
+        if mode == "clamp" and a >= 32:
+            first = 0
+        if position + length >= 32 or (mode == "clamp" and (a >= 32 or b >= 32)):
+            last = 0
+        elif length == 0:
+            last = wrap(-1, "b32")
+        return first & ~last
+
+    return reference
+
+
+def extend(mode, ty):
+    """`szext` by the manual's description."""
+
+    def reference(a, length):
+        length = min(length, 32) if mode == "clamp" else length & 31
+        field = a & ((1 << length) - 1)
+        negative = ty == "s32" and length and field >> (length - 1)
+        return wrap(field - (1 << length), ty) if negative else field
+
+    return reference
+
+
+def numbered(mask, base, offset):
+    """`fns` by the manual's pseudo code, but for the least offset."""
+    offset = number(offset, "s32")
+    if offset == 0:
+        return base if mask >> base & 1 else wrap(-1, "b32")
+    # The magnitude of the least offset is taken for a negative number, which is found at the end.
+    if offset == -1 << 31:
+        return 0
+    step = 1 if offset > 0 else -1
+    found = [place for place in range(base, 32 if step > 0 else -1, step) if mask >> place & 1]
+    return found[abs(offset) - 1] if abs(offset) <= len(found) else wrap(-1, "b32")
+
+
+def masks(tables):
+    family = Family("integer_masks", "bmsk, szext, fns.", tables, packed=True)
+    for mode in ("clamp", "wrap"):
+        fields = [("u32", "word_position"), ("u32", "word_length")]
+        family.elementwise(
+            f"bmsk_{mode}", fields, "b32", [f"bmsk.{mode}.b32 %d, %a, %b;"], mask(mode), count=WORDS
+        )
+        for ty in ("u32", "s32"):
+            lines = [f"szext.{mode}.{ty} %d0, %a, %c;", f"szext.{mode}.{ty} %d1, %b, %c;"]
+            family.elementwise(
+                f"szext_{mode}_{ty}",
+                [(ty, "w32_a"), (ty, "w32_b"), ("u32", "word_length")],
+                [ty] * 2,
+                lines,
+                lambda a, b, c, extend=extend(mode, ty): [extend(a, c), extend(b, c)],
+                count=WORDS,
+            )
+    # A base above 31 is undefined.
+    lines = ["and.b32 %b, %b, 31;", "fns.b32 %d0, %a, %b, %c;", "fns.b32 %d1, %e, %b, %c;", "fns.b32 %d2, -1, %b, %c;"]
+    family.elementwise(
+        "fns",
+        [("b32", "w32_a"), ("b32", "word_position"), ("b32", "word_offset"), ("b32", "w32_c")],
+        ["b32"] * 3,
+        lines,
+        lambda a, b, c, e: [numbered(mask, b & 31, c) for mask in (a, e, wrap(-1, "b32"))],
+        count=WORDS,
+    )
+    return family
+
+
 def families(tables):
-    return [arithmetic(tables), products(tables), bits(tables)]
+    return [arithmetic(tables), products(tables), bits(tables), masks(tables)]

@@ -1,7 +1,7 @@
 """Bitwise logic, shifts, lop3, shf, prmt."""
 
 from .exact import number, width, wrap
-from .ptx import Family
+from .ptx import Family, header
 
 BITWISE = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
 # Every table of one and two variables that compilers emit, majority, choice, and some that look like nothing.
@@ -78,13 +78,44 @@ def bitwise(tables):
     )
     triple = [("b32", f"i32_{letter}") for letter in "abc"]
     for table in TABLES:
+        family.elementwise(
+            f"lop3_{table:02x}", triple, "b32", [f"lop3.b32 %d, %a, %b, %c, 0x{table:02x};"], truth(table), count=32
+        )
+    return family
 
-        def reference(a, b, c, table=table):
-            place = lambda bit: (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | c >> bit & 1
-            return sum((table >> place(bit) & 1) << bit for bit in range(32))
+
+def truth(table):
+    def reference(a, b, c):
+        place = lambda bit: (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | c >> bit & 1
+        return sum((table >> place(bit) & 1) << bit for bit in range(32))
+
+    return reference
+
+
+def lop3_predicates(tables):
+    family = Family(
+        "lop3_predicate", "lop3 with a predicate: whether the result is zero, and, or.", tables, header=header("8.2")
+    )
+    inputs = [("b32", "i32_a"), ("b32", "i32_b"), ("b32", "i32_c"), ("b32", "flag")]
+    # In these tables a good part of the operands gives zero.
+    for table in (0x00, 0x80, 0x24, 0x40, 0x7F):
+        lines = [
+            "setp.ne.u32 %q, %e, 0;",
+            f"lop3.and.b32 %d0|%p, %a, %b, %c, {table}, %q;",
+            "selp.b32 %d1, 1, 0, %p;",
+            f"lop3.or.b32 %d2|%p, %a, %b, %c, {table}, %q;",
+            "selp.b32 %d3, 1, 0, %p;",
+            f"lop3.or.b32 _|%p, %a, %b, %c, {table}, !%q;",
+            "selp.b32 %d4, 1, 0, %p;",
+        ]
+
+        def reference(a, b, c, e, function=truth(table)):
+            value = function(a, b, c)
+            any_ = int(value != 0)
+            return [value, any_ & e, value, any_ | e, any_ | (1 - e)]
 
         family.elementwise(
-            f"lop3_{table:02x}", triple, "b32", [f"lop3.b32 %d, %a, %b, %c, 0x{table:02x};"], reference, count=32
+            f"lop3_predicate_{table:02x}", inputs, ["b32"] * 5, lines, reference, ".reg .pred %p, %q;", count=40
         )
     return family
 
@@ -161,4 +192,4 @@ def permutations(tables):
 
 
 def families(tables):
-    return [bitwise(tables), shifts(tables), permutations(tables)]
+    return [bitwise(tables), lop3_predicates(tables), shifts(tables), permutations(tables)]

@@ -1,8 +1,8 @@
 """mov with packing, special registers and addresses; cvta and isspacep; predicated execution."""
 
-from .exact import FORMATS, width
+from .exact import FORMATS, signed, width
 from .memory import expectation
-from .ptx import Family
+from .ptx import Family, header
 
 TYPES = ["b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"]
 
@@ -72,6 +72,69 @@ def constant(family, ty, text, value):
         ["ld.param.u64 %po, [out];", f"mov.{ty} %d, {text};", f"st.global.{ty} [%po], %d;"],
     )
     family.case(entry, entry, [{"type": ty, "zeros": 1}], [expectation(ty, [value])], block=1)
+
+
+def wide(tables):
+    family = Family("move128", "mov of 128 bits, with packing and unpacking.", tables, header=header("8.3"))
+    pair = [("b64", "i64_a"), ("b64", "i64_b")]
+    halves = lambda value: [value & (1 << 64) - 1, value >> 64]
+    family.elementwise(
+        "mov_b128",
+        pair,
+        ["b64"] * 3,
+        ["mov.b128 %q, {%a, %b};", "mov.b128 %r, %q;", "mov.b128 {%d1, %d0}, %r;", "mov.b128 {_, %d2}, %q;"],
+        lambda a, b: [b, a, b],
+        ".reg .b128 %q, %r;",
+    )
+    family.elementwise(
+        "mov_b128_4x32",
+        pair,
+        ["b64"] * 2,
+        [
+            "mov.b128 %q, {%a, %b};",
+            "mov.b128 {%x, %y, %z, %w}, %q;",
+            "mov.b128 %q, {%w, %x, %y, %z};",
+            "mov.b128 {%d0, %d1}, %q;",
+        ],
+        lambda a, b: halves((b << 64 | a) << 32 & (1 << 128) - 1 | b >> 32),
+        ".reg .b128 %q; .reg .b32 %x, %y, %z, %w;",
+    )
+    family.elementwise(
+        "mov_b128_guarded",
+        pair,
+        ["b64"] * 2,
+        [
+            "setp.lt.s64 %p, %a, %b;",
+            "mov.b128 %q, {%a, %b};",
+            "mov.b128 %r, {%b, %a};",
+            "@%p mov.b128 %r, %q;",
+            "mov.b128 {%d0, %d1}, %r;",
+        ],
+        lambda a, b: [a, b] if signed(a, 64) < signed(b, 64) else [b, a],
+        ".reg .b128 %q, %r; .reg .pred %p;",
+    )
+    return family
+
+
+def wider_registers(tables):
+    family = Family(
+        "move128_wider", "128-bit registers where narrower types are loaded and stored.", tables, header=header("8.3")
+    )
+    family.elementwise(
+        "loads",
+        [("b64", "i64_u")],
+        ["b64"] * 5,
+        [
+            "ld.global.u64 %q, [%pa];",
+            "mov.b128 {%d0, %d1}, %q;",
+            "ld.global.u32 %q, [%pa];",
+            "mov.b128 {%d2, %d3}, %q;",
+            "cvt.u64.u16 %d4, %q;",
+        ],
+        lambda a: [a, 0, a & 0xFFFFFFFF, 0, a & 0xFFFF],
+        ".reg .b128 %q;",
+    )
+    return family
 
 
 def bytes_(tables):
@@ -287,6 +350,8 @@ def families(tables):
     return [
         moves(tables),
         bytes_(tables),
+        wide(tables),
+        wider_registers(tables),
         special(tables),
         addresses(tables),
         qualified_addresses(tables),

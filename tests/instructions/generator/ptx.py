@@ -7,20 +7,31 @@ Kernels of another shape are given as lines to `kernel`, and launched by `case`.
 import json
 from pathlib import Path
 
-from .exact import FORMATS, width
+from .exact import FORMATS, width, wrap
 from .values import COUNT
 
-HEADER = ".version 7.8\n.target sm_90\n.address_size 64\n"
+
+
+def header(version):
+    return f".version {version}\n.target sm_90\n.address_size 64\n"
+
+
+HEADER = header("7.8")
 BLOCK = 64
 
 
 class Family:
-    """The kernels and cases of one pair of files."""
+    """The kernels and cases of one pair of files.
 
-    def __init__(self, name, purpose, tables, directives=""):
-        self.name, self.tables = name, tables
-        self.text = [f"// {line}\n" for line in purpose.split("\n")] + [HEADER, directives]
+    `packed` families keep the results that `elementwise` expects in binary files under `expected/`. `header` replaces
+    the usual PTX version and target.
+    """
+
+    def __init__(self, name, purpose, tables, directives="", packed=False, header=HEADER):
+        self.name, self.tables, self.packed = name, tables, packed
+        self.text = [f"// {line}\n" for line in purpose.split("\n")] + [header, directives]
         self.cases = []
+        self.expected = {}
 
     def kernel(self, name, params, registers, body):
         """Adds an entry with these lines of declarations and code."""
@@ -78,14 +89,27 @@ class Family:
         args = [{"type": output, "zeros": count * outputs}]
         args += [{"type": ty, "file": f"data/{table}.bin"} for ty, table in inputs] + [{"type": "u32", "value": count}]
         expect = {"arg": 0} | ({"type": compare} if compare else {})
-        expect |= {"data": literals(compare or output, expected)} | (check or {})
-        self.case(name, entry, args, [expect])
+        if self.packed:
+            size = width(output) // 8
+            self.expected[name] = b"".join(wrap(value, output).to_bytes(size, "little") for value in expected)
+            expect |= {"file": f"expected/{self.name}/{name}.bin"}
+        else:
+            expect |= {"data": literals(compare or output, expected)}
+        self.case(name, entry, args, [expect | (check or {})], block=max(BLOCK, count))
+
+    def operands(self, name, bits, values):
+        """A table of operands that this family alone uses."""
+        self.tables[name] = (bits, values)
 
     def write(self, folder):
         """Writes both files and returns how many cases there are."""
         Path(folder, f"{self.name}.ptx").write_text("".join(self.text))
         lines = ",\n  ".join(json.dumps(case) for case in self.cases)
         Path(folder, f"{self.name}.json").write_text(f"[\n  {lines}\n]\n")
+        for name, data in self.expected.items():
+            file = Path(folder, "expected", self.name, f"{name}.bin")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
         return len(self.cases)
 
 

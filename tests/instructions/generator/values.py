@@ -7,11 +7,14 @@ parts come from a fixed seed, so that a second run writes the same bytes.
 import math
 import random
 import struct
+from fractions import Fraction
 
-from .exact import F32, F64
+from .exact import F32, F64, HALVES
 
 # One element per thread. Not a multiple of a warp, so that the kernels' bound check takes part.
 COUNT = 60
+# The same for the tables of words, which hold bytes and half-words too.
+WORDS = 128
 
 
 def mask(bits):
@@ -60,6 +63,22 @@ def integer_triples(bits, rng):
     return [[value & mask(bits) for value in column] for column in zip(*triples)]
 
 
+def word_triples(bits, rng):
+    """Operands a, b, c of instructions that add up carries or take words apart: numbers, then half-words, then bytes."""
+    columns = integer_triples(bits, rng)
+    packed = {
+        16: [0, 1, 2, 0x7FFE, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF, 0x00FF, 0xFF00],
+        8: [0, 1, 2, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF],
+    }
+
+    def join(size):
+        parts = [rng.choice([*packed[size], rng.getrandbits(size)]) for _ in range(bits // size)]
+        return sum(part << (size * place) for place, part in enumerate(parts))
+
+    sizes = [16] * ((WORDS - COUNT) // 2) + [8] * ((WORDS - COUNT + 1) // 2)
+    return [column + [join(size) for size in sizes] for column in columns]
+
+
 def integer_units(bits, rng):
     """Operands of unary instructions."""
     return fill(integer_edges(bits), COUNT, lambda: rng.getrandbits(bits) >> rng.choice((0, 0, bits // 2, bits // 4)))
@@ -77,7 +96,8 @@ def float_edges(fmt):
 
 
 def float_value(fmt, value):
-    return f32(value) if fmt is F32 else f64(value)
+    """Bits of the number of a format nearest to a Python float."""
+    return fmt.round(Fraction(value), math.copysign(1, value) < 0)
 
 
 def float_triples(fmt, rng):
@@ -118,6 +138,48 @@ def float_triples(fmt, rng):
         choice = lambda: rng.choice([rng.choice(edges), near(), near(), rng.getrandbits(fmt.bits)])
         triples.append((choice(), choice(), choice()))
     return [list(column) for column in zip(*triples)]
+
+
+def directed_triples(fmt, rng):
+    """Operands of what rounds to one side: inexact by next to nothing, close to both ends of the format, cancelling."""
+    columns = float_triples(fmt, rng)
+    one, sign, ulp = fmt.bias << fmt.fraction, fmt.sign, 1 << fmt.fraction
+    tiny, huge = fmt.smallest_normal, fmt.infinity - 1
+    # Products just below the least normal number, at either side of where they round up to it.
+    low = (fmt.bias - (fmt.bias - 1) // 2) << fmt.fraction
+    other = (fmt.bias - (fmt.bias - 1) + (fmt.bias - 1) // 2) << fmt.fraction
+    triples = [
+        (one, 1, sign | 1), (one, sign | 1, 1), (one + 1, one + 1, 1), (huge, 1, sign | 1), (huge, sign | 1, tiny),
+        (huge, one + 1, sign | 1), (sign | huge, one + 1, 1), (huge, one, one), (sign | huge, one, sign | one),
+        (tiny, one - 1, 0), (tiny, sign | (one - 1), 0), (tiny + 1, one - 1, sign), (tiny, tiny, 0), (tiny, tiny, sign),
+        (sign | tiny, tiny, 0), (1, 1, 0), (1, sign | 1, 0), (tiny, tiny, 1), (tiny, sign | tiny, 1),
+        (tiny, tiny, sign | 1), (huge, huge, one), (sign | huge, huge, one), (one, one, sign | one),
+        (one, sign | one, one), (sign | one, one, one), (one + 1, one, sign | (one + 1)), (0, sign, 0), (sign, 0, sign),
+        (0, one, sign), (sign, one, 0), (sign, one, sign), (one, one + ulp, one - 1), (one - 1, one - 1, tiny),
+        (low | (ulp - 1), other, 0), (low | (ulp - 1), other | 1, 0), (low | (ulp - 2), other | 1, 0),
+        (low | (ulp - 1), sign | other | 1, 0), (one + ulp + (ulp >> 1), one + 5, one), (3, one + ulp, tiny),
+    ]
+    for index in range(2 * WORDS - len(columns[0]) - len(triples)):
+        near = lambda spread: (
+            rng.getrandbits(1) * sign | one + (rng.randrange(-spread, spread + 1) << fmt.fraction)
+        ) ^ rng.getrandbits(fmt.fraction)
+        limit = min(fmt.bias - 1, 40)
+        triples.append((near(3), near(3), near(3)) if index % 2 else (near(limit), near(limit), near(limit)))
+    return [column + list(more) for column, more in zip(columns, zip(*triples))]
+
+
+def half_tables():
+    """Operands of f16 and bf16, and the same as pairs in words: two rows of a table share one of a pair's."""
+    for name, fmt in HALVES.items():
+        rng = random.Random(f"half {name}")
+        columns = dict(zip("abc", directed_triples(fmt, rng)))
+        columns |= dict(zip("xy", compare_pairs_float(fmt, rng)))
+        # From every part of the format; the rest is left to a test that takes all numbers.
+        columns["u"] = [place << 6 | rng.getrandbits(6) for place in range(1024)]
+        for letter, column in columns.items():
+            yield f"{name}_{letter}", 16, column
+            turned = column[len(column) // 3 :] + column[: len(column) // 3]
+            yield f"{name}x2_{letter}", 32, [low | high << 16 for low, high in zip(column, turned)]
 
 
 def float_units(fmt, rng):
@@ -205,14 +267,32 @@ def tables():
                 put(f"i{bits}_{name}", bits, column)
             for name, column in zip("xy", compare_pairs_int(bits, rng)):
                 put(f"i{bits}_{name}", bits, column)
+    for bits in (32, 64):
+        for name, column in zip("abc", word_triples(bits, random.Random(f"words {bits}"))):
+            put(f"w{bits}_{name}", bits, column)
+    rng = random.Random("word fields")
+    # Every edge of a position against every edge of a length; `offset` counts bits in either direction.
+    positions = [0, 1, 2, 15, 16, 30, 31, 32, 33, 64, 256, mask(32)]
+    lengths = [0, 1, 2, 16, 30, 31, 32, 33, 255, 1 << 31]
+    pairs = [(position, length) for position in positions for length in lengths]
+    pairs += [(rng.randrange(0, 34), rng.randrange(0, 34)) for _ in range(WORDS - len(pairs))]
+    put("word_position", 32, [position for position, _ in pairs])
+    put("word_length", 32, [length for _, length in pairs])
+    offsets = [*range(-20, 21), 32, 33, -32, -33, mask(31), 1 << 31, (1 << 31) + 1]
+    offsets = [offset & mask(32) for offset in offsets]
+    put("word_offset", 32, fill(offsets, WORDS, lambda: rng.randrange(-9, 10) & mask(32)))
     for fmt, name in ((F32, "f32"), (F64, "f64")):
         rng = random.Random(name)
         put(f"{name}_u", fmt.bits, float_units(fmt, rng))
         for column_name, column in zip("abc", float_triples(fmt, rng)):
             put(f"{name}_{column_name}", fmt.bits, column)
+        for column_name, column in zip("abc", directed_triples(fmt, random.Random(f"directed {name}"))):
+            put(f"{name}_d{column_name}", fmt.bits, column)
         for column_name, column in zip("xy", compare_pairs_float(fmt, rng)):
             put(f"{name}_{column_name}", fmt.bits, column)
         put(f"{name}_i", fmt.bits, float_to_integer(fmt, rng))
+    for name, bits, column in half_tables():
+        put(name, bits, column)
     rng = random.Random("others")
     put("f64_n", 64, narrowing(rng))
     amounts = [

@@ -1,6 +1,6 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, calls};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
@@ -97,6 +97,8 @@ impl<'p> Build<'p> {
         }
         Frame {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
+            upper: FxHashMap::default(),
+            carry: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
         }

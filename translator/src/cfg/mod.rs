@@ -15,6 +15,9 @@ pub use build::{Built, build};
 pub use layout::{Layout, Places, lay_out, module_variables, status_word};
 pub use tree::{barriers_unconditional, structure};
 
+use rustc_hash::FxHashMap;
+
+use crate::decode::program::Reg;
 use crate::decode::types::ScalarType;
 use crate::ir::{Block, Value, Var};
 
@@ -70,6 +73,10 @@ impl End {
 pub struct Frame {
     /// Its registers: type, and variable once it is used.
     pub registers: Vec<(ScalarType, Option<Var>)>,
+    /// The upper halves of its 128-bit registers that are used; `registers` has the lower ones.
+    pub upper: FxHashMap<Reg, Var>,
+    /// Its carry flag, once it is used.
+    pub carry: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.

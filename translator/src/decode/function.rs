@@ -118,6 +118,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         if ty.class() == Class::Opaque {
             return Err(Diagnostic::unsupported(format!("a parameter of type {ty}"), variable.span));
         }
+        if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
+            return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
+        }
         let register = (variable.space == StateSpace::Reg).then(|| self.new_register(ty));
         let size = match variables::size_of(variable, ty)? {
             Some(size) => size,
@@ -237,7 +240,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         if variable.vector != 1 || !variable.dims.is_empty() {
             return Err(Diagnostic::unsupported("registers of vector or array type", variable.span));
         }
-        if ty.class() == Class::Opaque || ty.bits() > 64 {
+        if ty.class() == Class::Opaque {
             return Err(Diagnostic::unsupported(format!("registers of type {ty}"), variable.span));
         }
         let Some(count) = variable.range else {

@@ -13,6 +13,7 @@ pub mod support;
 pub mod table;
 pub mod types;
 mod variables;
+mod video;
 pub mod vocabulary;
 
 pub use module::decode;

@@ -5,16 +5,24 @@
 //!
 //! | word | stands for |
 //! |---|---|
-//! | `d` | destination register or `_` |
+//! | `d` | destination register |
+//! | `d_` | destination register or `_` |
 //! | `D` | destination register that may be wider than the type |
-//! | `a` (any other small letter) | register, special register or constant |
+//! | `a` (any other small letter) | register or constant |
 //! | `A` | the same, where a register may be wider than the type |
+//! | `S` | as `A`, or a special register |
 //! | `V`, `v` | destination or source of `ld` and `st`: as `D` or `A`, or a vector of them |
 //! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
 //! | `p\|q` | predicate destination, optionally a second one |
+//! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `!c` | predicate, possibly negated |
 //! | `[a]` | memory operand |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
+//! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
+//! | `-a.s`, `-c.s` | the same, and a register may be negated |
+//! | `d.h`, `a.h` | video instructions on half-words: register, perhaps with a mask or selector |
+//! | `d.b`, `a.b` | the same on bytes |
+//! | `c.v` | the same without selector |
 //! | `@` | label |
 //! | `call` | everything behind `call` |
 //!
@@ -61,6 +69,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
         match word {
             "p|q" => return self.predicate_pair(operand),
+            "d_|p" => return self.value_and_predicate(operand, modifiers.ty(0)),
             "@" => return self.label_operand(operand),
             "[a]" => return self.address(operand),
             _ => {}
@@ -69,14 +78,17 @@ impl<'s> FunctionDecoder<'_, 's> {
         let ty = self.operand_type(ty, modifiers);
         match role {
             "d" => self.destination(operand, ty, ScalarType::fits),
+            "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
+            "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
             "V" => self.vector(operand, ty, modifiers, true),
             "v" => self.vector(operand, ty, modifiers, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
             "!c" => self.predicate_source(operand),
             "&a" => self.address_value(operand, ty),
+            video if video.contains('.') => self.video_operand(operand, video, ty),
             _ => self.source(operand, ty, ScalarType::fits),
         }
     }
@@ -93,7 +105,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn destination(
+    /// Elements of vectors, predicates and a few other results may be dropped.
+    fn destination_or_sink(
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
@@ -101,7 +114,27 @@ impl<'s> FunctionDecoder<'_, 's> {
     ) -> Result<Operand> {
         match operand {
             ast::Operand::Sink(_) => Ok(Operand::Sink),
-            ast::Operand::Name { name, suffix: None } => self.register(*name, ty, fits),
+            operand => self.destination(operand, ty, fits),
+        }
+    }
+
+    pub(super) fn destination(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        match operand {
+            ast::Operand::Name { name, suffix: None } => {
+                let operand = self.register(*name, ty, fits)?;
+                match operand {
+                    // NVIDIA's compiler takes the upper half from a register that nothing has written.
+                    Operand::Reg(register) if self.register_type(register).bits() == 128 && ty.is_signed() => {
+                        Err(Diagnostic::unsupported(format!("type {ty} extended to a 128-bit register"), name.span))
+                    }
+                    operand => Ok(operand),
+                }
+            }
             ast::Operand::Name { name, .. } => {
                 if self.is_declared(name.text) {
                     self.resolve(*name)?;
@@ -113,7 +146,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    fn register(
+    pub(super) fn register(
         &mut self,
         name: ast::Ident<'s>,
         ty: ScalarType,
@@ -144,27 +177,42 @@ impl<'s> FunctionDecoder<'_, 's> {
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
         match operand {
-            ast::Operand::Name { name, suffix } => match self.special(*name, *suffix)? {
-                Some(special) => {
-                    if matches!(ty.class(), Class::Float | Class::Predicate | Class::Packed) {
-                        let message = format!("special register `{}` is no {ty}", name.text);
-                        return Err(Diagnostic::invalid(message, operand.span()));
-                    }
-                    Ok(Operand::Special(special))
+            ast::Operand::Name { name, suffix } => {
+                if self.special(*name, *suffix)?.is_some() {
+                    let message =
+                        format!("special register `{}` can't be used here: only `mov` and `cvt` take it", name.text);
+                    return Err(Diagnostic::invalid(message, operand.span()));
                 }
-                None => {
-                    if let Some(suffix) = suffix {
-                        self.resolve(*name)?;
-                        let message = format!("selector `.{}` is not allowed here", suffix.text);
-                        return Err(Diagnostic::invalid(message, suffix.span));
-                    }
-                    self.register(*name, ty, fits)
+                if let Some(suffix) = suffix {
+                    self.resolve(*name)?;
+                    let message = format!("selector `.{}` is not allowed here", suffix.text);
+                    return Err(Diagnostic::invalid(message, suffix.span));
                 }
-            },
+                self.register(*name, ty, fits)
+            }
             ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
             ast::Operand::Not(_) if ty == ScalarType::Pred => self.predicate_source(operand),
             other => Err(Diagnostic::invalid(format!("expected a register or constant of type {ty}"), other.span())),
         }
+    }
+
+    fn source_or_special(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        if let ast::Operand::Name { name, suffix } = operand
+            && let Some(special) = self.special(*name, *suffix)?
+        {
+            let integer = matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
+            if integer && special.has_width(ty.bits()) {
+                return Ok(Operand::Special(special));
+            }
+            let message = format!("special register `{}` is no {ty}", name.text);
+            return Err(Diagnostic::invalid(message, operand.span()));
+        }
+        self.source(operand, ty, fits)
     }
 
     fn special(&self, name: ast::Ident<'s>, suffix: Option<ast::Ident<'s>>) -> Result<Option<Special>> {
@@ -190,55 +238,83 @@ impl<'s> FunctionDecoder<'_, 's> {
             Some(_) => 8,
             None => 1,
         };
-        let mut one = |operand: &ast::Operand<'s>| {
-            if destination {
-                self.destination(operand, ty, ScalarType::fits_relaxed)
-            } else {
-                self.source(operand, ty, ScalarType::fits_relaxed)
-            }
-        };
         match operand {
-            ast::Operand::Vector(elements, _) if elements.len() == wanted => {
-                Ok(Operand::Vector(elements.iter().map(one).collect::<Result<_>>()?))
+            ast::Operand::Vector(elements, span) if elements.len() == wanted => {
+                self.elements(elements, *span, ty, ScalarType::fits_relaxed, destination)
             }
             ast::Operand::Vector(elements, span) => {
                 let message = format!("a vector of {wanted} is needed here, {} elements are given", elements.len());
                 Err(Diagnostic::invalid(message, *span))
             }
-            scalar if wanted == 1 => Ok(Operand::Vector(vec![one(scalar)?])),
+            scalar if wanted == 1 => {
+                let only = if destination {
+                    self.destination(scalar, ty, ScalarType::fits_relaxed)?
+                } else {
+                    self.source(scalar, ty, ScalarType::fits_relaxed)?
+                };
+                Ok(Operand::Vector(vec![only]))
+            }
             other => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
         }
+    }
+
+    /// The elements of a vector; of destinations, not all may be `_`.
+    fn elements(
+        &mut self,
+        elements: &[ast::Operand<'s>],
+        span: Span,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+        destination: bool,
+    ) -> Result<Operand> {
+        if destination && elements.iter().all(|element| matches!(element, ast::Operand::Sink(_))) {
+            return Err(Diagnostic::invalid("a destination must have a register", span));
+        }
+        let elements = elements.iter().map(|element| {
+            if destination {
+                self.destination_or_sink(element, ty, fits)
+            } else {
+                self.source_or_special(element, ty, fits)
+            }
+        });
+        Ok(Operand::Vector(elements.collect::<Result<_>>()?))
     }
 
     fn mov_operand(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, destination: bool) -> Result<Operand> {
         match operand {
             ast::Operand::Vector(elements, span) => {
-                let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-                let part = match ty.bits().checked_div(count) {
-                    Some(8) => ScalarType::B8,
-                    Some(16) => ScalarType::B16,
-                    Some(32) => ScalarType::B32,
-                    Some(64) => ScalarType::B64,
-                    _ => return Err(Diagnostic::invalid(format!("{count} elements do not divide {ty}"), *span)),
+                let bits = match elements.len() {
+                    1 => ty.bits(),
+                    2 => ty.bits() / 2,
+                    4 => ty.bits() / 4,
+                    _ => 0,
                 };
-                let parts = elements.iter().map(|element| {
-                    if destination {
-                        self.destination(element, part, ScalarType::fits)
-                    } else {
-                        self.source(element, part, ScalarType::fits)
+                let part = match bits {
+                    8 => ScalarType::B8,
+                    16 => ScalarType::B16,
+                    32 => ScalarType::B32,
+                    64 => ScalarType::B64,
+                    _ => {
+                        return Err(Diagnostic::invalid(
+                            format!("{} elements do not divide {ty}", elements.len()),
+                            *span,
+                        ));
                     }
-                });
-                Ok(Operand::Vector(parts.collect::<Result<_>>()?))
+                };
+                if ty.class() != Class::Bits {
+                    return Err(Diagnostic::invalid(format!("a vector does not fit {ty}"), *span));
+                }
+                self.elements(elements, *span, part, ScalarType::fits, destination)
             }
             operand if destination => self.destination(operand, ty, ScalarType::fits),
             ast::Operand::Name { name, suffix: None } => match self.lookup(name.text) {
                 Some(Symbol::Variable(_) | Symbol::Param(_) | Symbol::Function(_)) => self.address_value(operand, ty),
-                _ => self.source(operand, ty, ScalarType::fits),
+                _ => self.source_or_special(operand, ty, ScalarType::fits),
             },
             ast::Operand::Constant(ast::Constant::Address { .. }, _) | ast::Operand::Element { .. } => {
                 self.address_value(operand, ty)
             }
-            other => self.source(other, ty, ScalarType::fits),
+            other => self.source_or_special(other, ty, ScalarType::fits),
         }
     }
 
@@ -330,14 +406,26 @@ impl<'s> FunctionDecoder<'_, 's> {
         match operand {
             ast::Operand::Pair(pair, _) => {
                 let [first, second] = pair.as_ref();
-                let first = self.destination(first, ScalarType::Pred, ScalarType::fits)?;
-                let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
+                let first = self.destination_or_sink(first, ScalarType::Pred, ScalarType::fits)?;
+                let second = self.destination_or_sink(second, ScalarType::Pred, ScalarType::fits)?;
                 Ok(Operand::Pair(Box::new([first, second])))
             }
             single => {
-                let first = self.destination(single, ScalarType::Pred, ScalarType::fits)?;
+                let first = self.destination_or_sink(single, ScalarType::Pred, ScalarType::fits)?;
                 Ok(Operand::Pair(Box::new([first, Operand::Sink])))
             }
+        }
+    }
+
+    fn value_and_predicate(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
+        match operand {
+            ast::Operand::Pair(pair, _) if !matches!(pair[1], ast::Operand::Sink(_)) => {
+                let [first, second] = pair.as_ref();
+                let first = self.destination_or_sink(first, ty, ScalarType::fits)?;
+                let second = self.destination(second, ScalarType::Pred, ScalarType::fits)?;
+                Ok(Operand::Pair(Box::new([first, second])))
+            }
+            other => Err(Diagnostic::invalid("expected a destination and a predicate, as in `d|p`", other.span())),
         }
     }
 
@@ -425,10 +513,13 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
     let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is no constant of type {ty}"), span));
     match (constant, ty.class()) {
         (ast::Constant::Int { bits, .. }, Class::Predicate) => Ok(u64::from(bits != 0)),
-        (ast::Constant::Int { .. }, Class::Float) => refuse("an integer"),
+        (ast::Constant::Int { .. }, Class::Float | Class::Packed) => refuse("an integer"),
         (ast::Constant::Int { bits, .. }, _) => {
             let width = ty.bits();
-            if width >= 64 {
+            if width > 64 {
+                return Err(Diagnostic::unsupported(format!("a constant of type {ty}"), span));
+            }
+            if width == 64 {
                 return Ok(bits);
             }
             let signed = bits.cast_signed();

@@ -181,6 +181,8 @@ pub enum Operand {
     Imm(u64),
     /// A special register.
     Special(Special),
+    /// A register of a video instruction: parts of it, or its negation.
+    Video(Selected),
     /// `_`
     Sink,
     /// `{a, b}`
@@ -197,6 +199,44 @@ pub enum Operand {
     Function(FuncId),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
+}
+
+/// A register with what a video instruction may say about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selected {
+    /// The register.
+    pub register: Reg,
+    /// `.b0`, `.h10` and so on.
+    pub parts: Option<Parts>,
+    /// `-a`
+    pub negated: bool,
+}
+
+/// Bytes or half-words, by number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Width of each: 8 or 16.
+    pub bits: u32,
+    /// Their numbers, the one for the lowest place first: `.h10` gives 0, 1.
+    pub numbers: Vec<u32>,
+}
+
+impl Parts {
+    /// The parts that a selector without its dot names; digits are not checked against a number of parts.
+    pub fn parse(selector: &str) -> Option<Self> {
+        let (bits, digits) = match selector.split_at_checked(1)? {
+            ("b", digits) => (8, digits),
+            ("h", digits) => (16, digits),
+            _ => return None,
+        };
+        let numbers: Option<Vec<u32>> = digits.chars().rev().map(|digit| digit.to_digit(10)).collect();
+        numbers.filter(|numbers| !numbers.is_empty()).map(|numbers| Self { bits, numbers })
+    }
+
+    /// Where the lowest of them begins, in bits.
+    pub fn position(&self) -> u32 {
+        self.numbers.first().map_or(0, |number| number * self.bits)
+    }
 }
 
 /// What an address counts from.
@@ -253,6 +293,15 @@ impl Special {
             ("%clock_hi", _, None) => Some(Self::ClockHigh),
             ("%clock64", _, None) => Some(Self::Clock64),
             _ => None,
+        }
+    }
+
+    /// Whether an instruction of a type of that width may read it: places in the grid were 16 bits wide once.
+    pub fn has_width(self, bits: u32) -> bool {
+        match self {
+            Self::Tid(_) | Self::Ntid(_) | Self::Ctaid(_) | Self::Nctaid(_) => matches!(bits, 16 | 32),
+            Self::Clock64 => bits == 64,
+            _ => bits == 32,
         }
     }
 

@@ -63,8 +63,6 @@ struct Instruction {
     forms: &'static [&'static str],
     /// What forms don't tell.
     uses: &'static [Use],
-    /// What falls short of the manual where it translates.
-    limit: &'static str,
     remark: &'static str,
 }
 
@@ -92,14 +90,8 @@ pub fn entries() -> Vec<Entry> {
 }
 
 fn instruction(instruction: &Instruction) -> Entry {
-    let Instruction { name, forms, uses, limit, remark } = *instruction;
-    let support = if table::forms(name).is_empty() {
-        Support::None
-    } else {
-        let mut missing = missing_forms(forms);
-        missing.extend((!limit.is_empty()).then(|| limit.to_owned()));
-        judge(missing, uses)
-    };
+    let Instruction { name, forms, uses, remark } = *instruction;
+    let support = if table::forms(name).is_empty() { Support::None } else { judge(missing_forms(forms), uses) };
     Entry { name, family: Family::Instruction, support, remark }
 }
 

@@ -1,7 +1,8 @@
 //! The form of the instruction table's rows, and finding the row that an instruction as written belongs to.
 //!
 //! A row's syntax is written as the PTX manual writes it: `add{.rn|.rz}{.ftz}.(f32|f64)`. `{…}` may be left out, `(…)`
-//! is a choice. ptxas takes modifiers in any order, so rows are matched as sets; only types keep their order.
+//! is a choice. ptxas takes modifiers in any order, so rows are matched as sets; only types keep their order, and what is
+//! part of an instruction's name, such as `mul.wide`, stands first.
 
 use std::sync::LazyLock;
 
@@ -37,7 +38,12 @@ struct Slot {
     choices: Vec<&'static str>,
     required: bool,
     is_type: bool,
+    /// Stands in front of all others.
+    leads: bool,
 }
+
+/// Modifiers that are part of an instruction's name, such as `mul.wide`: right behind the opcode, they stay there.
+const NAMES: &[&str] = &["hi", "lo", "wide", "l", "r", "pack"];
 
 /// What an instruction's modifiers say, in the row's own strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,7 +100,8 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
         };
         let choices: Vec<_> = text.split('|').map(|choice| choice.trim_start_matches('.')).collect();
         let is_type = choices.iter().all(|choice| ScalarType::from_name(choice).is_some());
-        slots.push(Slot { choices, required, is_type });
+        let leads = slots.is_empty() && choices.iter().all(|choice| NAMES.contains(choice));
+        slots.push(Slot { choices, required, is_type, leads });
         rest = next;
     }
     (opcode, slots)
@@ -103,14 +110,22 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
 impl Form {
     /// Matches modifiers as written against this row.
     fn matches(&self, modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
+        let first = modifiers.first().map_or("", |modifier| modifier.text);
+        if self.slots.first().is_some_and(|slot| slot.leads && !slot.choices.contains(&first)) {
+            return None;
+        }
         let mut found: Vec<Option<&'static str>> = vec![None; self.slots.len()];
         for modifier in modifiers {
-            let place = self.slots.iter().zip(&mut found).find_map(|(slot, place)| {
-                let choice = slot.choices.iter().find(|choice| **choice == modifier.text)?;
-                place.is_none().then_some((choice, place))
-            });
-            let (choice, place) = place?;
-            *place = Some(choice);
+            let place = self
+                .slots
+                .iter()
+                .zip(&found)
+                .position(|(slot, place)| place.is_none() && slot.choices.contains(&modifier.text))?;
+            let earlier = self.slots.iter().zip(&found).take(place);
+            if self.slots[place].is_type && earlier.into_iter().any(|(slot, place)| slot.is_type && place.is_none()) {
+                return None;
+            }
+            found[place] = self.slots[place].choices.iter().copied().find(|choice| *choice == modifier.text);
         }
         let mut result = Modifiers::default();
         for (slot, word) in self.slots.iter().zip(found) {

@@ -126,8 +126,8 @@ impl ScalarType {
             (Predicate, _) | (_, Predicate) => false,
             (Bits, _) | (_, Bits) => true,
             (Unsigned | Signed, Unsigned | Signed) => true,
-            // Packed operands live in registers of their own type or of bits; 32-bit float registers hold f16x2 in old code.
-            (a, b) => a == b && (a == Packed || self == wanted || self.bits() == 32),
+            // Floats and packed types live in registers of their own type or of bits.
+            (a, b) => a == b && self == wanted,
         }
     }
 }

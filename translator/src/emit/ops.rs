@@ -35,10 +35,11 @@ impl Body<'_, '_, '_> {
                 let ty = self.ty(ty)?;
                 Ok(self.compute(Op::Load, ty, &[variable]))
             }
-            ir::Op::Unary(op, a) => {
-                let logical = ty == Type::Bool;
-                self.apply(unary(op, logical), ty, &[a])
+            ir::Op::Unary(Unary::SignExtend, a) => {
+                let a = self.value(a)?;
+                self.sign_extend(a)
             }
+            ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool)?, ty, &[a]),
             ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.multiply_high(ty, op == Binary::MulHighSigned, a, b)
@@ -57,6 +58,7 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Select(condition, a, b) => self.apply(Form::Core(Op::Select), ty, &[condition, a, b]),
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
+            ir::Op::Rounded(..) => Err(internal("arithmetic that legalisation should have replaced")),
             ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
         }
     }
@@ -94,8 +96,8 @@ impl Body<'_, '_, '_> {
     }
 }
 
-fn unary(op: Unary, logical: bool) -> Form {
-    match op {
+fn unary(op: Unary, logical: bool) -> Result<Form> {
+    Ok(match op {
         Unary::Not if logical => Form::Core(Op::LogicalNot),
         Unary::Not => Form::Core(Op::Not),
         Unary::Neg => Form::Core(Op::SNegate),
@@ -103,7 +105,7 @@ fn unary(op: Unary, logical: bool) -> Form {
         Unary::BitReverse => Form::Core(Op::BitReverse),
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
-        Unary::SignExtend => Form::Core(Op::SConvert),
+        Unary::SignExtend => return Err(internal("a sign extension")),
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),
@@ -120,7 +122,8 @@ fn unary(op: Unary, logical: bool) -> Form {
         Unary::Log2Approx => Form::Glsl(GlslStd450Op::Log2),
         Unary::SinApprox => Form::Glsl(GlslStd450Op::Sin),
         Unary::CosApprox => Form::Glsl(GlslStd450Op::Cos),
-    }
+        Unary::TanhApprox => Form::Glsl(GlslStd450Op::Tanh),
+    })
 }
 
 fn binary(op: Binary, logical: bool) -> Result<Form> {

@@ -60,6 +60,15 @@ impl Body<'_, '_, '_> {
         Ok(product)
     }
 
+    /// The `u64` of a signed word. Not by `OpSConvert`: Mesa up to 22.3 gets the signed order of its result and a constant
+    /// wrong. Devices do the same for both.
+    pub(super) fn sign_extend(&mut self, word: Word) -> Result<Word> {
+        let ty = self.ty(Type::I32)?;
+        let last = self.module.u32_constant(31)?;
+        let sign = self.compute(Op::ShiftRightArithmetic, ty, &[word, last]);
+        self.join(word, sign)
+    }
+
     /// One component of a vector or member of a struct.
     pub(super) fn component(&mut self, ty: Word, composite: Word, index: u32) -> Word {
         self.result(Op::CompositeExtract, ty, vec![Operand::IdRef(composite), Operand::LiteralBit32(index)])

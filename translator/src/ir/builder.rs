@@ -7,7 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::fold::{Folded, fold};
 use super::semantics::mask;
-use super::{Access, Atomic, Binary, Block, Builtin, Compare, Function, Op, Scope, Stmt, Type, Unary, Value, Var};
+use super::{
+    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Op, Rounding, Scope, Stmt, Type, Unary,
+    Value, Var,
+};
 use crate::diagnostic::Span;
 
 /// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
@@ -194,6 +197,27 @@ impl<'f> Builder<'f> {
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
         let ty = self.type_of(a);
         self.op(ty, Op::Fma(a, b, c))
+    }
+
+    /// Float arithmetic rounded as asked for; the device's own operation where that is to nearest even.
+    pub fn rounded(&mut self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+        use Arithmetic::{Add, Div, Fma, Mul, Narrow, Sqrt, Sub};
+        if rounding == Rounding::NearestEven {
+            return match arithmetic {
+                Add(a, b) => self.fadd(a, b),
+                Sub(a, b) => self.fsub(a, b),
+                Mul(a, b) => self.fmul(a, b),
+                Div(a, b) => self.fdiv(a, b),
+                Fma(a, b, c) => self.fma(a, b, c),
+                Sqrt(a) => self.sqrt(a),
+                Narrow(a) => self.narrow(a),
+            };
+        }
+        let ty = match arithmetic {
+            Narrow(_) => Type::F32,
+            Add(a, _) | Sub(a, _) | Mul(a, _) | Div(a, _) | Fma(a, ..) | Sqrt(a) => self.type_of(a),
+        };
+        self.op(ty, Op::Rounded(rounding, arithmetic))
     }
 
     /// A value that the launch gives; `I32` but for [`Builtin::Clock`].

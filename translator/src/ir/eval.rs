@@ -142,6 +142,8 @@ impl Machine {
             }
             Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
+            // No device has it.
+            Op::Rounded(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
         })
     }
@@ -179,7 +181,6 @@ impl Machine {
         // Rounds an `F64` result to the type; only for results that are exact in `F32` where that is the type.
         let exact = |x: f64| if to == Type::F32 { as_f32(x as f32) } else { x.to_bits() };
         let in_range = |low: f64, high: f64| x > low && x < high;
-        let close = self.facts.approximations_close;
         Some(match op {
             Unary::SignedToFloat(Type::F32) => as_f32(signed as f32),
             Unary::SignedToFloat(_) => (signed as f64).to_bits(),
@@ -203,8 +204,9 @@ impl Machine {
             Unary::Floor => exact(x.floor()),
             Unary::Ceil => exact(x.ceil()),
             // Where Vulkan has no result, and its bound for angles.
-            Unary::SqrtApprox | Unary::InverseSqrtApprox | Unary::Log2Approx if !close && x <= 0.0 => exact(42.0),
-            Unary::SinApprox | Unary::CosApprox if !close => exact(0.0004),
+            Unary::SqrtApprox | Unary::InverseSqrtApprox if x <= 0.0 => exact(42.0),
+            Unary::Log2Approx if !self.facts.log2_f32_close && x <= 0.0 => exact(42.0),
+            Unary::SinApprox | Unary::CosApprox if !self.facts.sin_cos_f32_close => exact(0.0004),
             Unary::Sqrt if to == Type::F32 => {
                 off_by_one_unless(self.facts.sqrt_f32_rounded, to, as_f32((x as f32).sqrt()))
             }
@@ -215,6 +217,7 @@ impl Machine {
             Unary::Log2Approx => off_by_one_unless(false, to, exact(x.log2())),
             Unary::SinApprox => off_by_one_unless(false, to, exact(x.sin())),
             Unary::CosApprox => off_by_one_unless(false, to, exact(x.cos())),
+            Unary::TanhApprox => off_by_one_unless(false, to, exact(x.tanh())),
             _ => return None,
         })
     }

@@ -160,8 +160,70 @@ pub enum Op {
     Select(Value, Value, Value),
     /// `a * b + c` rounded once.
     Fma(Value, Value, Value),
+    /// Float arithmetic that doesn't round to nearest even. No device has it: legalisation replaces it.
+    Rounded(Rounding, Arithmetic),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
+}
+
+/// Which of its neighbours stands for a number that a format doesn't have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// The nearest; of two, the one with an even significand.
+    NearestEven,
+    /// The one nearer to zero.
+    TowardZero,
+    /// The lower one.
+    Down,
+    /// The higher one.
+    Up,
+    /// The one with an odd significand. Rounding again to a precision of at least two bits less is then as if only that
+    /// had been done (Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums", 2008).
+    Odd,
+}
+
+/// Operations on floats of one type that rounding makes a difference to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arithmetic {
+    /// Sum.
+    Add(Value, Value),
+    /// Difference.
+    Sub(Value, Value),
+    /// Product.
+    Mul(Value, Value),
+    /// Quotient.
+    Div(Value, Value),
+    /// The first two's product and the third's sum.
+    Fma(Value, Value, Value),
+    /// Square root.
+    Sqrt(Value),
+    /// `F64` to `F32`.
+    Narrow(Value),
+}
+
+impl Arithmetic {
+    /// The operation with every operand replaced by what `map` gives for it.
+    pub fn map(self, mut map: impl FnMut(Value) -> Value) -> Arithmetic {
+        match self {
+            Arithmetic::Add(a, b) => Arithmetic::Add(map(a), map(b)),
+            Arithmetic::Sub(a, b) => Arithmetic::Sub(map(a), map(b)),
+            Arithmetic::Mul(a, b) => Arithmetic::Mul(map(a), map(b)),
+            Arithmetic::Div(a, b) => Arithmetic::Div(map(a), map(b)),
+            Arithmetic::Fma(a, b, c) => Arithmetic::Fma(map(a), map(b), map(c)),
+            Arithmetic::Sqrt(a) => Arithmetic::Sqrt(map(a)),
+            Arithmetic::Narrow(a) => Arithmetic::Narrow(map(a)),
+        }
+    }
+
+    /// Whether `holds` is true of some operand.
+    pub fn any(self, mut holds: impl FnMut(Value) -> bool) -> bool {
+        let mut any = false;
+        self.map(|value| {
+            any |= holds(value);
+            value
+        });
+        any
+    }
 }
 
 /// Operations on one operand.
@@ -207,18 +269,20 @@ pub enum Unary {
     Ceil,
     /// Square root, correctly rounded.
     Sqrt,
-    /// Square root as the device gives it.
+    /// Square root of a normal number as the device gives it.
     SqrtApprox,
-    /// `1 / sqrt(x)` as the device gives it; `F32` or `F64`.
+    /// `1 / sqrt(x)` of a normal number as the device gives it, within Vulkan's bound; `F32`.
     InverseSqrtApprox,
-    /// `2^x` as the device gives it; `F32`.
+    /// `2^x` within PTX's bound; `F32`.
     Exp2Approx,
-    /// Binary logarithm as the device gives it; `F32`.
+    /// Binary logarithm within PTX's bound, of anything but subnormals; `F32`.
     Log2Approx,
-    /// Sine as the device gives it; `F32`.
+    /// Sine within PTX's bound; `F32`.
     SinApprox,
-    /// Cosine as the device gives it; `F32`.
+    /// Cosine within PTX's bound; `F32`.
     CosApprox,
+    /// Hyperbolic tangent within PTX's bound; `F32`. No device's own is used.
+    TanhApprox,
 }
 
 /// Operations on two operands. Integer ones take two of one type, shifts an `I32` amount.
@@ -258,7 +322,7 @@ pub enum Binary {
     FMul,
     /// Float quotient, correctly rounded to nearest even.
     FDiv,
-    /// Float quotient as the device gives it.
+    /// Quotient within two units in the last place; `F32`.
     FDivApprox,
 }
 

@@ -26,6 +26,7 @@ impl Display for Op {
             Op::Compare(op, a, b) => write!(f, "{op:?} {a}, {b}"),
             Op::Select(c, a, b) => write!(f, "{c} ? {a} : {b}"),
             Op::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
+            Op::Rounded(rounding, arithmetic) => write!(f, "{arithmetic:?} {rounding:?}"),
             Op::Builtin(builtin) => write!(f, "{builtin:?}"),
         }
     }

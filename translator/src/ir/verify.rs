@@ -5,7 +5,7 @@
 //! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
 //! * `Break` stands inside a loop and ends its list.
 
-use super::{Access, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+use super::{Access, Arithmetic, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
 
 /// Returns the first broken invariant in words.
 pub fn verify(function: &Function) -> Result<(), String> {
@@ -163,6 +163,19 @@ impl Checker<'_> {
                 }
                 [a, b, c].into_iter().try_for_each(|operand| self.expect(operand, ty))
             }
+            Op::Rounded(_, arithmetic) => {
+                let narrow = matches!(arithmetic, Arithmetic::Narrow(_));
+                if !matches!((ty, narrow), (Type::F32, _) | (Type::F64, false)) {
+                    return Err(format!("not arithmetic on {ty:?}"));
+                }
+                let from = if narrow { Type::F64 } else { ty };
+                let mut result = Ok(());
+                arithmetic.any(|operand| {
+                    result = self.expect(operand, from);
+                    result.is_err()
+                });
+                result
+            }
             Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
             Op::Builtin(Builtin::PushConstant(offset)) => match ty {
                 Type::I32 if offset % 4 == 0 => Ok(()),
@@ -196,14 +209,15 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         Unary::FloatToSigned(ty) | Unary::FloatToUnsigned(ty) => result == ty && float(operand) && integer(ty),
         Unary::Widen => operand == F32 && result == F64,
         Unary::Narrow => operand == F64 && result == F32,
-        Unary::Exp2Approx | Unary::Log2Approx | Unary::SinApprox | Unary::CosApprox => operand == F32 && result == F32,
-        Unary::Trunc
-        | Unary::RoundEven
-        | Unary::Floor
-        | Unary::Ceil
-        | Unary::Sqrt
-        | Unary::SqrtApprox
-        | Unary::InverseSqrtApprox => operand == result && float(operand),
+        Unary::Exp2Approx
+        | Unary::Log2Approx
+        | Unary::SinApprox
+        | Unary::CosApprox
+        | Unary::TanhApprox
+        | Unary::InverseSqrtApprox => operand == F32 && result == F32,
+        Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil | Unary::Sqrt | Unary::SqrtApprox => {
+            operand == result && float(operand)
+        }
     };
     if ok { Ok((operand, result)) } else { Err(format!("{operand:?} to {result:?}")) }
 }

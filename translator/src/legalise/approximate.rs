@@ -1,183 +1,293 @@
-//! Approximate instructions where the device's functions are not known to be as close as PTX demands, or give something else
-//! where Vulkan leaves the result undefined: in `F64`, whose sums and products are exact enough. Results are within half an
-//! ulp and a little. Without `F64` the device's own stay.
+//! Approximate functions of `F32` where the device's own are not known to be as close as PTX asks: by polynomials, and
+//! without anything but exact arithmetic on normal numbers, so that every device gives the same results.
+//!
+//! The coefficients come from `tests/instructions/generator/polynomials.py`. What errors remain is measured in
+//! `translator/tests/approximate.rs`.
 
-use std::f64::consts::{LN_2, PI, SQRT_2};
-
-use super::convert::{narrow, widen};
-use super::soft::{DOUBLE, Format};
-use crate::ir::{Binary, Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
+use super::division::divide;
+use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::target::{Facts, Feature, Target};
+use crate::soft::SINGLE;
+use crate::target::Target;
 
-/// Terms of the series of the logarithm, for arguments up to 0.172: the first one left out is below 2^-33.
-const LOGARITHM_TERMS: u32 = 6;
-/// Terms of the series of the sine, for up to a quarter turn: the first one left out is below 2^-30.
-const SINE_TERMS: u32 = 7;
+/// `(2^x - 1) / x` for |x| <= 1/2. The coefficients leave an error of 1.3e-08.
+const EXP2: [u32; 6] = [0x3f317218, 0x3e75fdf0, 0x3d6357b6, 0x3c1d952a, 0x3aaf8448, 0x392209c5];
+/// `log2(1 + x) / x` for 1 + x from 1/sqrt(2) to sqrt(2). The coefficients leave an error of 3.0e-08.
+const LOG2: [u32; 10] = [
+    0x3fb8aa3b, 0xbf38aa38, 0x3ef63855, 0xbeb8ad39, 0x3e93bd2e, 0xbe755b87, 0x3e51c52a, 0xbe43fceb, 0x3e3d39f3,
+    0xbddc34cb,
+];
+/// `sin(x pi/2) / x` by `x^2`, for |x| <= 1/2. The coefficients leave an error of 5.3e-08.
+const SINE: [u32; 4] = [0x3fc90fdb, 0xbf255ddd, 0x3da32f62, 0xbb96cda0];
+/// `(cos(x pi/2) - 1) / x^2` by `x^2`, for |x| <= 1/2. The coefficients leave an error of 3.6e-08.
+const COSINE: [u32; 4] = [0xbf9de9e6, 0x3e81e0f5, 0xbcaae5cc, 0x3a6db249];
+/// `(tanh(x) / x - 1) / x^2` by `x^2`, for |x| <= 5/8. The coefficients leave an error of 4.7e-08.
+const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6f2];
 
-/// Replaces `SqrtApprox`, `InverseSqrtApprox`, `Log2Approx`, `SinApprox`, `CosApprox` and `FDivApprox`. Other expansions use
-/// these too, within narrower bounds: this one must come before them.
+/// Replaces the approximate functions that no fact vouches for.
 pub fn expand_approximate(function: &mut Function, target: &Target) {
-    if target.facts.approximations_close || !target.has(Feature::ShaderFloat64) {
-        return;
-    }
     let facts = &target.facts;
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, Op::Unary(op, x)) => match (op, b.type_of(result)) {
-            (Unary::InverseSqrtApprox, Type::F64) => {
-                let result = b.unary(Unary::InverseSqrtApprox, x);
-                Rewritten::By(inverse_root_specials(b, x, result))
-            }
-            (Unary::InverseSqrtApprox, _) => {
-                let wide = widen(b, facts, x);
-                let root = inverse_root(b, wide);
-                let result = narrow(b, facts, root);
-                Rewritten::By(inverse_root_specials(b, x, result))
-            }
-            (Unary::SqrtApprox, Type::F32) => Rewritten::By(root(b, facts, x)),
-            (Unary::Log2Approx, _) => Rewritten::By(logarithm(b, facts, x)),
-            (Unary::SinApprox, _) => Rewritten::By(sine(b, facts, x, 0.0)),
-            (Unary::CosApprox, _) => Rewritten::By(sine(b, facts, x, 0.5)),
-            _ => Rewritten::Kept,
-        },
-        Stmt::Let(result, Op::Binary(Binary::FDivApprox, x, y)) if b.type_of(result) == Type::F32 => {
-            let [x, y] = [x, y].map(|operand| widen(b, facts, operand));
-            let quotient = b.binary(Binary::FDivApprox, x, y);
-            Rewritten::By(narrow(b, facts, quotient))
+        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_close => Rewritten::By(exp2(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::Log2Approx, x)) if !facts.log2_f32_close => Rewritten::By(log2(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::SinApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(sine(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::CosApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(cosine(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::TanhApprox, x)) => Rewritten::By(tanh(b, x, facts.exp2_f32_close)),
+        Stmt::Let(_, Op::Binary(Binary::FDivApprox, x, y)) if !facts.div_f32_rounded => {
+            Rewritten::By(quotient(b, target, x, y))
         }
         _ => Rewritten::Kept,
     });
 }
 
-/// One over the root of a positive number in `F64`: the device's, which need not be closer than that of an `F32`, and a step
-/// of Newton's method.
-fn inverse_root(b: &mut Builder<'_>, x: Value) -> Value {
-    let guess = b.unary(Unary::InverseSqrtApprox, x);
-    let [half, three_halves] = [0.5, 1.5].map(|number| b.f64(number));
-    let square = b.fmul(guess, guess);
-    let error = b.fmul(x, square);
-    let error = b.fmul(error, half);
-    let factor = b.fsub(three_halves, error);
-    b.fmul(guess, factor)
+/// A polynomial by Horner's scheme, its coefficients given lowest first.
+fn polynomial(b: &mut Builder<'_>, coefficients: &[u32], x: Value) -> Value {
+    let mut rest = coefficients.iter().rev().map(|bits| f32::from_bits(*bits));
+    let highest = rest.next().unwrap_or_default();
+    let highest = b.f32(highest);
+    rest.fold(highest, |sum, coefficient| {
+        let product = b.fmul(sum, x);
+        let coefficient = b.f32(coefficient);
+        b.fadd(product, coefficient)
+    })
 }
 
-/// Puts right what `result` is where the operand isn't positive and finite.
-fn inverse_root_specials(b: &mut Builder<'_>, x: Value, result: Value) -> Value {
-    let format = Format::of(b.type_of(x));
+/// A result as it is for numbers, NVIDIA's NaN for NaN.
+fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
+    let is_number = b.feq(operand, operand);
+    let nan = b.constant(Type::F32, SINGLE.nan);
+    b.select(is_number, result, nan)
+}
+
+/// `2^x`. Subnormal results are put together on bits.
+fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
+    // Beyond these the result is zero or infinity all the same, and NaN takes the lower one until the end.
+    let (low, high) = (b.f32(-160.0), b.f32(130.0));
+    let above_low = b.flt(low, x);
+    let clamped = b.select(above_low, x, low);
+    let above_high = b.flt(high, clamped);
+    let clamped = b.select(above_high, high, clamped);
+
+    let whole = b.unary(Unary::RoundEven, clamped);
+    let fraction = b.fsub(clamped, whole);
+    let power = polynomial(b, &EXP2, fraction);
+    let power = b.fmul(power, fraction);
+    let one = b.f32(1.0);
+    let power = b.fadd(power, one);
+
+    let whole = b.unary(Unary::FloatToSigned(Type::I32), whole);
+    let power = b.bits(power);
+    let scale = b.shl(whole, 23);
+    let normal = b.add(power, scale);
+    let exponent = b.shr(power, 23);
+    let exponent = b.add(exponent, whole);
+    // The significand moves right by one place for every exponent that is missing, and is rounded.
+    let [one, most] = [b.i32(1), b.i32(25)];
+    let missing = b.sub(one, exponent);
+    let is_subnormal = b.slt(exponent, one);
+    let missing = b.select(is_subnormal, missing, one);
+    let is_far = b.slt(most, missing);
+    let missing = b.select(is_far, most, missing);
+    let fraction = b.and_const(power, SINGLE.hidden() - 1);
+    let significand = b.or_const(fraction, SINGLE.hidden());
+    let before = b.sub_const(missing, 1);
+    let significand = b.shr_by(significand, before);
+    let significand = b.add_const(significand, 1);
+    let subnormal = b.shr(significand, 1);
+    let result = b.select(is_subnormal, subnormal, normal);
+    let top = b.i32(SINGLE.top_exponent());
+    let overflows = b.sle(top, exponent);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let result = b.select(overflows, infinity, result);
+    let result = b.bitcast(result, Type::F32);
+    unless_nan(b, x, result)
+}
+
+/// The binary logarithm, of normal numbers; and of zeros, infinities and NaNs.
+fn log2(b: &mut Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
-    let sign = b.and_const(bits, format.sign());
-    let magnitude = b.xor(bits, sign);
+    // The exponent that leaves a number between the roots of one half and two.
+    let least = b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits());
+    let above = b.sub(bits, least);
+    let exponent = b.sar(above, 23);
+    let scale = b.shl(exponent, 23);
+    let number = b.sub(bits, scale);
+    let number = b.bitcast(number, Type::F32);
+    let one = b.f32(1.0);
+    let rest = b.fsub(number, one);
+    let logarithm = polynomial(b, &LOG2, rest);
+    let logarithm = b.fmul(logarithm, rest);
+    let exponent = b.unary(Unary::SignedToFloat(Type::F32), exponent);
+    let result = b.fadd(exponent, logarithm);
+
+    let first_normal = b.sub_const(bits, SINGLE.hidden());
+    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
+    let is_normal = b.ult(first_normal, normals);
+    let magnitude = b.magnitude(bits);
+    let is_zero = b.is_zero(magnitude);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let is_infinity = b.eq(bits, infinity);
+    let nan = b.constant(Type::F32, SINGLE.nan);
+    let [minus, plus] = [b.f32(f32::NEG_INFINITY), b.f32(f32::INFINITY)];
+    let special = b.select(is_infinity, plus, nan);
+    let special = b.select(is_zero, minus, special);
+    b.select(is_normal, result, special)
+}
+
+/// The sine as hardware has it: of so many turns as `x` times its constant, rounded towards zero.
+fn sine(b: &mut Builder<'_>, x: Value) -> Value {
+    let bits = b.bits(x);
+    let sign = b.and_const(bits, SINGLE.sign());
+    let result = of_turns(b, x, 0);
     let result = b.bits(result);
-
-    let [zero, infinity, nan] = [0, format.infinity(), format.nan].map(|number| b.constant_like(bits, number));
-    let is_infinite = b.eq(magnitude, infinity);
-    let result = b.select(is_infinite, zero, result);
-    // Below zero, and NaN of either sign: they have more bits than plus infinity.
-    let is_nan = b.ult(infinity, bits);
-    let result = b.select(is_nan, nan, result);
-    let is_zero = b.eq(magnitude, zero);
-    let infinity = b.or(infinity, sign);
-    let result = b.select(is_zero, infinity, result);
-    b.bitcast(result, format.ty)
+    let result = b.xor(result, sign);
+    let result = b.bitcast(result, Type::F32);
+    unless_finite(b, x, result)
 }
 
-fn root(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
-    let wide = widen(b, facts, x);
-    let inverse = inverse_root(b, wide);
-    let root = b.fmul(wide, inverse);
-    let result = narrow(b, facts, root);
-
-    let format = Format::of(Type::F32);
-    let bits = b.bits(x);
-    let magnitude = b.and_const(bits, format.sign() - 1);
-    let result = b.bits(result);
-    let [zero, infinity, nan] = [0, format.infinity(), format.nan].map(|number| b.constant_like(bits, number));
-    let is_nan = b.ult(infinity, bits);
-    let result = b.select(is_nan, nan, result);
-    // Both zeros and plus infinity are their own roots.
-    let is_zero = b.eq(magnitude, zero);
-    let is_infinite = b.eq(bits, infinity);
-    let is_own_root = b.or(is_zero, is_infinite);
-    let result = b.select(is_own_root, bits, result);
-    b.bitcast(result, Type::F32)
+/// The cosine, in the same way.
+fn cosine(b: &mut Builder<'_>, x: Value) -> Value {
+    let result = of_turns(b, x, 1);
+    unless_finite(b, x, result)
 }
 
-fn logarithm(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
-    let wide = widen(b, facts, x);
-    // x = 2^exponent * significand, the latter between the root of a half and the root of two.
-    let bits = b.bits(wide);
-    let least = (SQRT_2 / 2.0).to_bits();
-    let exponent = b.sub_const(bits, least);
-    let exponent = b.sar(exponent, DOUBLE.precision - 1);
-    let scale = b.shl(exponent, DOUBLE.precision - 1);
-    let significand = b.sub(bits, scale);
-    let significand = b.bitcast(significand, Type::F64);
-
-    // ln(s) = 2 artanh((s - 1) / (s + 1)), an odd series. It keeps its relative precision around 1.
-    let one = b.f64(1.0);
-    let below = b.fsub(significand, one);
-    let above = b.fadd(significand, one);
-    let ratio = b.binary(Binary::FDivApprox, below, above);
-    let sum = odd_series(b, ratio, LOGARITHM_TERMS, |n| 2.0 / LN_2 / f64::from(2 * n + 1));
-    let exponent = b.unary(Unary::SignedToFloat(Type::F64), exponent);
-    let result = b.fadd(exponent, sum);
-    let result = narrow(b, facts, result);
-
-    let format = Format::of(Type::F32);
-    let bits = b.bits(x);
-    let magnitude = b.and_const(bits, format.sign() - 1);
-    let result = b.bits(result);
-    let [zero, infinity, nan] = [0, format.infinity(), format.nan].map(|number| b.constant_like(bits, number));
-    let is_infinite = b.eq(bits, infinity);
-    let result = b.select(is_infinite, infinity, result);
-    let is_nan = b.ult(infinity, bits);
-    let result = b.select(is_nan, nan, result);
-    let is_zero = b.eq(magnitude, zero);
-    let minus_infinity = b.or_const(infinity, format.sign());
-    let result = b.select(is_zero, minus_infinity, result);
-    b.bitcast(result, Type::F32)
-}
-
-/// The sine of an angle and so many half turns.
-fn sine(b: &mut Builder<'_>, facts: &Facts, x: Value, half_turns: f64) -> Value {
-    let wide = widen(b, facts, x);
-    let [per_radian, offset, half] = [1.0 / PI, half_turns, 0.5].map(|number| b.f64(number));
-    let turns = b.fmul(wide, per_radian);
-    let turns = b.fadd(turns, offset);
-    let whole = b.unary(Unary::RoundEven, turns);
-    let rest = b.fsub(turns, whole);
-    let sum = odd_series(b, rest, SINE_TERMS, |n| {
-        let power = 2 * n + 1;
-        let factorial: f64 = (1..=power).map(f64::from).product();
-        (if n % 2 == 0 { 1.0 } else { -1.0 }) * PI.powi(power as i32) / factorial
-    });
-    // After an odd number of half turns it has the other sign.
-    let pairs = b.fmul(whole, half);
-    let even = b.unary(Unary::RoundEven, pairs);
-    let is_even = b.feq(pairs, even);
-    let bits = b.bits(sum);
-    let opposite = b.constant_like(bits, DOUBLE.sign());
-    let opposite = b.xor(bits, opposite);
-    let result = b.select(is_even, bits, opposite);
-    let result = b.bitcast(result, Type::F64);
-    let result = narrow(b, facts, result);
-
-    let format = Format::of(Type::F32);
-    let bits = b.bits(x);
-    let magnitude = b.and_const(bits, format.sign() - 1);
-    let is_finite = b.compare_const(Compare::LessUnsigned, magnitude, format.infinity());
-    let nan = b.constant(Type::F32, format.nan);
+fn unless_finite(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
+    let magnitude = b.magnitude(operand);
+    let infinity = b.i32(SINGLE.infinity() as u32);
+    let is_finite = b.ult(magnitude, infinity);
+    let nan = b.constant(Type::F32, SINGLE.nan);
     b.select(is_finite, result, nan)
 }
 
-/// `x` times a polynomial in the square of `x`, given by its coefficients.
-fn odd_series(b: &mut Builder<'_>, x: Value, terms: u32, coefficient: impl Fn(u32) -> f64) -> Value {
-    let square = b.fmul(x, x);
-    let mut sum = b.f64(0.0);
-    for term in (0..terms).rev() {
-        let product = b.fmul(sum, square);
-        let constant = b.f64(coefficient(term));
-        sum = b.fadd(product, constant);
-    }
-    b.fmul(sum, x)
+/// Sine of `x`'s magnitude and a number of quarters.
+fn of_turns(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
+    let turns = turns(b, x);
+    let whole = b.unary(Unary::Trunc, turns);
+    let part = b.fsub(turns, whole);
+    // NaN and infinity, whose part is NaN, go on as zero.
+    let is_number = b.feq(part, part);
+    let zero = b.f32(0.0);
+    let part = b.select(is_number, part, zero);
+    let four = b.f32(4.0);
+    let part = b.fmul(part, four);
+    let quarter = b.unary(Unary::RoundEven, part);
+    let angle = b.fsub(part, quarter);
+    let quarter = b.unary(Unary::FloatToUnsigned(Type::I32), quarter);
+    let quarter = b.add_const(quarter, quarters);
+
+    let square = b.fmul(angle, angle);
+    let sine = polynomial(b, &SINE, square);
+    let sine = b.fmul(sine, angle);
+    let cosine = polynomial(b, &COSINE, square);
+    let cosine = b.fmul(cosine, square);
+    let one = b.f32(1.0);
+    let cosine = b.fadd(cosine, one);
+    let odd = b.and_const(quarter, 1);
+    let is_odd = b.is_nonzero(odd);
+    let result = b.select(is_odd, cosine, sine);
+    let sign = b.shl(quarter, 30);
+    let sign = b.and_const(sign, SINGLE.sign());
+    let bits = b.bits(result);
+    let bits = b.xor(bits, sign);
+    b.bitcast(bits, Type::F32)
+}
+
+/// 1 / 2 pi as hardware has it, in halves of at most 12 bits.
+const TURN: [u32; 2] = [0x3e22_f000, 0x3818_3000];
+
+/// `x`'s magnitude in turns, rounded towards zero.
+fn turns(b: &mut Builder<'_>, x: Value) -> Value {
+    let [high_turn, low_turn] = TURN.map(f32::from_bits);
+    let magnitude = b.magnitude(x);
+    let x = b.bitcast(magnitude, Type::F32);
+    let factor = b.f32(high_turn + low_turn);
+    let product = b.fmul(x, factor);
+    // What the product lacks, exactly (Dekker): products of halves are exact. Where it is subnormal it doesn't matter.
+    let high = b.and_const(magnitude, 0x7fff_f000);
+    let high = b.bitcast(high, Type::F32);
+    let low = b.fsub(x, high);
+    let [high_turn, low_turn] = [high_turn, low_turn].map(|half| b.f32(half));
+    let rest = b.fmul(high, high_turn);
+    let rest = b.fsub(rest, product);
+    let rest = [(high, low_turn), (low, high_turn), (low, low_turn)].into_iter().fold(rest, |rest, (half, turn)| {
+        let part = b.fmul(half, turn);
+        b.fadd(rest, part)
+    });
+    let zero = b.f32(0.0);
+    let is_beyond = b.flt(rest, zero);
+    let is_beyond = b.bool_to(Type::I32, is_beyond);
+    let bits = b.bits(product);
+    let bits = b.sub(bits, is_beyond);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The hyperbolic tangent: by a polynomial near zero, else from `2^(2x / ln 2)`.
+fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
+    let bits = b.bits(x);
+    let sign = b.and_const(bits, SINGLE.sign());
+    let magnitude = b.magnitude(x);
+    let distance = b.bitcast(magnitude, Type::F32);
+
+    let square = b.fmul(distance, distance);
+    let near = polynomial(b, &TANH, square);
+    let near = b.fmul(near, square);
+    let near = b.fmul(near, distance);
+    let near = b.fadd(near, distance);
+
+    // From 10 on the result is 1.0.
+    let ten = b.f32(10.0);
+    let is_below = b.flt(distance, ten);
+    let clamped = b.select(is_below, distance, ten);
+    let factor = b.f32(2.0 * std::f32::consts::LOG2_E);
+    let exponent = b.fmul(clamped, factor);
+    let power = if own_exp2 { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, exponent) };
+    let [one, two] = [b.f32(1.0), b.f32(2.0)];
+    let sum = b.fadd(power, one);
+    let fraction = b.binary(Binary::FDivApprox, two, sum);
+    let far = b.fsub(one, fraction);
+
+    let limit = b.f32(0.625);
+    let is_near = b.flt(distance, limit);
+    let result = b.select(is_near, near, far);
+    // What is tiny is its own tangent, subnormals included.
+    let tiny = b.i32(2f32.powi(-13).to_bits());
+    let is_tiny = b.ult(magnitude, tiny);
+    let result = b.bits(result);
+    let result = b.select(is_tiny, magnitude, result);
+    let result = b.or(result, sign);
+    let result = b.bitcast(result, Type::F32);
+    unless_nan(b, x, result)
+}
+
+/// A quotient within two units in the last place. Vulkan's own is within 2.5 of them for ordinary numbers, which a step of
+/// Newton's corrects; others are divided exactly.
+fn quotient(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
+    let [dividend, divisor] = [x, y].map(|float| b.magnitude(float));
+    let is_between = |b: &mut Builder<'_>, bits, low: f32, high: f32| {
+        let from = b.sub_const(bits, low.to_bits().into());
+        let count = b.i32(high.to_bits() - low.to_bits());
+        b.ult(from, count)
+    };
+    // Neither the quotient nor what the step computes leaves the normal numbers.
+    let dividend = is_between(b, dividend, 2f32.powi(-40), 2f32.powi(40));
+    let divisor = is_between(b, divisor, 2f32.powi(-40), 2f32.powi(40));
+    let is_ordinary = b.and(dividend, divisor);
+    b.choose(is_ordinary, |b| corrected(b, x, y), |b| divide(b, target, Rounding::NearestEven, x, y))
+}
+
+fn corrected(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+    let quotient = b.binary(Binary::FDivApprox, x, y);
+    let [(quotient_high, quotient_low), (high, low)] = [quotient, y].map(|float| {
+        let bits = b.bits(float);
+        let high = b.and_const(bits, 0xffff_f000);
+        let high = b.bitcast(high, Type::F32);
+        (high, b.fsub(float, high))
+    });
+    let products = [(quotient_high, high), (quotient_high, low), (quotient_low, high), (quotient_low, low)];
+    let rest = products.into_iter().fold(x, |rest, (left, right)| {
+        let product = b.fmul(left, right);
+        b.fsub(rest, product)
+    });
+    let step = b.binary(Binary::FDivApprox, rest, y);
+    b.fadd(quotient, step)
 }

@@ -1,9 +1,8 @@
 //! `F32` to `F64` and back, exact with denormals on devices that flush them in their own conversions.
 
-use crate::ir::{Builder, Type, Unary, Value};
+use crate::ir::{Builder, Rounding, Type, Unary, Value};
+use crate::soft::{self, DOUBLE, Overflow, SINGLE};
 use crate::target::Facts;
-
-use super::soft::{DOUBLE, SINGLE};
 
 /// Difference of the exponents' biases, at the place of `F64`'s exponent.
 const REBIAS: u64 = ((DOUBLE.bias - SINGLE.bias) as u64) << (DOUBLE.precision - 1);
@@ -41,44 +40,45 @@ pub fn widen(b: &mut Builder<'_>, facts: &Facts, value: Value) -> Value {
     b.bitcast(wide, Type::F64)
 }
 
-/// `F64` to `F32`, to nearest even. NaN becomes NVIDIA's.
-pub fn narrow(b: &mut Builder<'_>, facts: &Facts, value: Value) -> Value {
-    let narrow = if facts.denormals_f32_kept { b.narrow(value) } else { narrow_on_bits(b, value) };
+/// `F64` to `F32`. NaN becomes NVIDIA's.
+pub fn narrow(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, value: Value) -> Value {
+    if !facts.denormals_f32_kept {
+        let bits = soft::narrow(b, SINGLE, rounding, Overflow::Rounded, value);
+        return b.bitcast(bits, Type::F32);
+    }
+    let nearest = b.narrow(value);
+    let narrow = if rounding == Rounding::NearestEven { nearest } else { neighbour(b, rounding, value, nearest) };
     let is_number = b.feq(value, value);
     let nan = b.constant(Type::F32, SINGLE.nan);
     b.select(is_number, narrow, nan)
 }
 
-/// What it makes of NaN doesn't matter.
-fn narrow_on_bits(b: &mut Builder<'_>, value: Value) -> Value {
-    let bits = b.bits(value);
-    let magnitude = b.and_const(bits, DOUBLE.sign() - 1);
-
-    let odd = b.shr(magnitude, MORE);
-    let odd = b.and_const(odd, 1);
-    let normal = b.sub_const(magnitude, REBIAS);
-    let normal = b.add(normal, odd);
-    let normal = b.add_const(normal, (1 << (MORE - 1)) - 1);
-    let normal = b.shr(normal, MORE);
-    let infinity = b.i64(SINGLE.infinity());
-    let is_finite = b.ult(normal, infinity);
-    let normal = b.select(is_finite, normal, infinity);
-
-    // Where one unit of the sum's fraction is `F32`'s least subnormal, the sum is rounded as that is.
-    let unit_place = f64::from_bits(u64::from(DOUBLE.bias - SINGLE.bias + 1 + MORE) << (DOUBLE.precision - 1));
-    let place = b.f64(unit_place);
-    let positive = b.bitcast(magnitude, Type::F64);
-    let sum = b.fadd(positive, place);
-    let sum = b.bits(sum);
-    let subnormal = b.sub_const(sum, unit_place.to_bits());
-
-    let least_normal = b.i64(REBIAS + DOUBLE.hidden());
-    let is_subnormal = b.ult(magnitude, least_normal);
-    let narrow = b.select(is_subnormal, subnormal, normal);
-    let narrow = b.truncate(narrow);
-    let sign = b.shr(bits, 32);
-    let sign = b.truncate(sign);
-    let sign = b.and_const(sign, SINGLE.sign());
-    let narrow = b.or(narrow, sign);
-    b.bitcast(narrow, Type::F32)
+/// The `F32` that an `F64` is rounded to, given the one nearest to it. What it makes of NaN doesn't matter.
+fn neighbour(b: &mut Builder<'_>, rounding: Rounding, value: Value, nearest: Value) -> Value {
+    let exactly = b.widen(nearest);
+    let inexact = b.fne(exactly, value);
+    let [found, wanted] = [exactly, value].map(|float| b.magnitude(float));
+    let is_beyond = b.ult(wanted, found);
+    let is_beyond = b.bool_to(Type::I32, is_beyond);
+    let bits = b.bits(nearest);
+    let toward_zero = b.sub(bits, is_beyond);
+    // The sign is right even for zero; and what follows the largest number is infinity.
+    let added = match rounding {
+        Rounding::NearestEven => return nearest,
+        Rounding::TowardZero => return b.bitcast(toward_zero, Type::F32),
+        Rounding::Odd => {
+            let inexact = b.bool_to(Type::I32, inexact);
+            let odd = b.or(toward_zero, inexact);
+            return b.bitcast(odd, Type::F32);
+        }
+        Rounding::Down | Rounding::Up => {
+            let zero = b.i32(0);
+            let negative = b.slt(bits, zero);
+            let away = if rounding == Rounding::Down { negative } else { b.not(negative) };
+            b.and(inexact, away)
+        }
+    };
+    let added = b.bool_to(Type::I32, added);
+    let result = b.add(toward_zero, added);
+    b.bitcast(result, Type::F32)
 }

@@ -2,9 +2,9 @@
 //! division on integers. NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
-use super::soft::{LEADING, Parts, product_sign, round, stick, unless_nan};
-use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Value};
+use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
+use crate::soft::{LEADING, Parts, product_sign, round, stick, unless_nan};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `FDiv` on types where the target doesn't do it right.
@@ -13,28 +13,35 @@ pub fn expand_division(function: &mut Function, target: &Target) {
     if facts.div_f32_rounded && facts.div_f64_rounded {
         return;
     }
-    let has_double = target.has(Feature::ShaderFloat64) && facts.div_f64_rounded;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
             Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
-            Type::F32 if has_double => Rewritten::By(through_double(b, facts, x, y)),
-            _ => Rewritten::By(on_integers(b, x, y)),
+            _ => Rewritten::By(divide(b, target, Rounding::NearestEven, x, y)),
         },
         _ => Rewritten::Kept,
     });
 }
 
-/// A quotient of 24-bit significands that isn't halfway between two of at most 24 bits is farther from there than
-/// `F64`'s rounding moves it (53 bits are more than twice 24), subnormal results included.
-fn through_double(b: &mut Builder<'_>, facts: &Facts, x: Value, y: Value) -> Value {
+/// A quotient without the device's division on its type.
+pub fn divide(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value, y: Value) -> Value {
+    let has_double = target.has(Feature::ShaderFloat64) && target.facts.div_f64_rounded;
+    match b.type_of(x) {
+        Type::F32 if has_double => through_double(b, &target.facts, rounding, x, y),
+        _ => on_integers(b, rounding, x, y),
+    }
+}
+
+/// A quotient of 24-bit significands that is neither a number of at most 24 bits nor halfway between two is farther from
+/// there than `F64`'s rounding moves it (53 bits are more than twice 24), subnormal results included.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
     let x = widen(b, facts, x);
     let y = widen(b, facts, y);
     let quotient = b.fdiv(x, y);
-    narrow(b, facts, quotient)
+    narrow(b, facts, rounding, quotient)
 }
 
-fn on_integers(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let x = Parts::of(b, x).normalised(b);
     let y = Parts::of(b, y).normalised(b);
     let format = x.format;
@@ -64,7 +71,9 @@ fn on_integers(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let exponent = b.add_const(exponent, format.bias.into());
     let borrowed = b.bool_to(Type::I32, is_less);
     let exponent = b.sub(exponent, borrowed);
-    let magnitude = round(b, format, exponent, significand);
+    let sign = product_sign(b, &x, &y);
+    let negative = b.is_nonzero(sign);
+    let magnitude = round(b, format, rounding, negative, exponent, significand);
 
     let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
     let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
@@ -73,7 +82,6 @@ fn on_integers(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let magnitude = b.select(is_zero, zero, magnitude);
     let is_infinite = b.or(x_infinite, y_zero);
     let magnitude = b.select(is_infinite, infinity, magnitude);
-    let sign = product_sign(b, &x, &y);
     let result = b.or(magnitude, sign);
 
     // Zero by zero and infinity by infinity are those that look zero and infinite at once.

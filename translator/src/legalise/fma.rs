@@ -4,9 +4,9 @@
 //! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
 use super::convert::{narrow, widen};
-use super::soft::{DOUBLE, Format, Parts, SINGLE, leading_zeros, product_sign, round, stick, unless_nan};
-use crate::ir::{Builder, Function, Op, Stmt, Type, Value};
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
+use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading_zeros, odd_sum, product_sign, round, stick, unless_nan};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `Fma` on types where the target doesn't do it right.
@@ -21,17 +21,17 @@ pub fn expand_fma(function: &mut Function, target: &Target) {
             Type::F32 if f32_exact => Rewritten::Kept,
             Type::F64 if facts.fma_f64_fused => Rewritten::Kept,
             Type::F32 if facts.fma_f32_fused => Rewritten::By(guarded(b, target, [x, y, z])),
-            _ => Rewritten::By(emulated(b, target, [x, y, z])),
+            _ => Rewritten::By(multiply_add(b, target, Rounding::NearestEven, [x, y, z])),
         },
         _ => Rewritten::Kept,
     });
 }
 
-/// Without the device's `Fma`.
-fn emulated(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value {
+/// The first two's product and the third's sum without the device's `Fma`.
+pub fn multiply_add(b: &mut Builder<'_>, target: &Target, rounding: Rounding, operands: [Value; 3]) -> Value {
     match b.type_of(operands[0]) {
-        Type::F32 if target.has(Feature::ShaderFloat64) => through_double(b, &target.facts, operands),
-        _ => on_integers(b, operands),
+        Type::F32 if target.has(Feature::ShaderFloat64) => through_double(b, &target.facts, rounding, operands),
+        _ => on_integers(b, rounding, operands),
     }
 }
 
@@ -62,7 +62,7 @@ fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value 
         |_| fused,
         |b| {
             let is_flushed = is_flushed(b, operands, fused);
-            b.choose(is_flushed, |b| emulated(b, target, operands), |_| fused)
+            b.choose(is_flushed, |b| multiply_add(b, target, Rounding::NearestEven, operands), |_| fused)
         },
     )
 }
@@ -89,30 +89,29 @@ fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value 
 
 /// `F32`'s on `F64`: the product is exact there; the sum is rounded to odd, after which rounding to `F32` is as if it
 /// were the only one.
-fn through_double(b: &mut Builder<'_>, facts: &Facts, operands: [Value; 3]) -> Value {
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| widen(b, facts, operand));
     let product = b.fmul(x, y);
-    let sum = b.fadd(product, z);
-    // Knuth's TwoSum: `sum + error` is `product + z`. The error is NaN if the sum isn't finite.
-    let z_part = b.fsub(sum, product);
-    let product_part = b.fsub(sum, z_part);
-    let product_error = b.fsub(product, product_part);
-    let z_error = b.fsub(z, z_part);
-    let error = b.fadd(product_error, z_error);
-    // Positive if the exact sum is farther from zero. It doesn't underflow: both are multiples of 2^-298.
-    let outward = b.fmul(error, sum);
-    let zero = b.f64(0.0);
-    let is_farther = b.flt(zero, outward);
-    let is_nearer = b.flt(outward, zero);
-    // To odd: towards zero, then the lowest bit set if that isn't exact.
-    let bits = b.bits(sum);
-    let farther = b.or_const(bits, 1);
-    let nearer = b.sub_const(bits, 1);
-    let nearer = b.or_const(nearer, 1);
-    let odd = b.select(is_nearer, nearer, bits);
-    let odd = b.select(is_farther, farther, odd);
-    let odd = b.bitcast(odd, Type::F64);
-    narrow(b, facts, odd)
+    narrow_sum(b, facts, rounding, product, z)
+}
+
+/// The `F32` that the sum of two `F64`s is rounded to. No error underflows, if both are products of two `F32`s: they are
+/// multiples of 2^-298.
+pub fn narrow_sum(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
+    let sum = odd_sum(b, x, y);
+    let sum = if rounding == Rounding::Down { signed_zero_down(b, sum, x, y) } else { sum };
+    narrow(b, facts, rounding, sum)
+}
+
+/// A sum that is zero has a sign, when rounding down, if an addend has one.
+fn signed_zero_down(b: &mut Builder<'_>, sum: Value, x: Value, y: Value) -> Value {
+    let [bits, x, y] = [sum, x, y].map(|float| b.bits(float));
+    let signs = b.or(x, y);
+    let zero = b.and_const(signs, DOUBLE.sign());
+    let magnitude = b.magnitude(sum);
+    let is_zero = b.is_zero(magnitude);
+    let bits = b.select(is_zero, zero, bits);
+    b.bitcast(bits, Type::F64)
 }
 
 /// Any format's on integers.
@@ -120,7 +119,7 @@ fn through_double(b: &mut Builder<'_>, facts: &Facts, operands: [Value; 3]) -> V
 /// Product and addend are placed in a fixed-point number whose upper bits hold either significand without loss; the one
 /// of the lower exponent is shifted right, what is lost staying in the lowest bit. Subnormals need no normalisation:
 /// whatever cancellation brings forth below them is far below the result's last place, or was not lost.
-fn on_integers(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
+fn on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| Parts::of(b, operand));
     let format = x.format;
     let is_zero_product = {
@@ -157,10 +156,14 @@ fn on_integers(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
     let exponent = b.add_const(exponent, 2);
     let is_zero = b.is_zero(significand);
     let exponent = b.select(is_zero, zero, exponent);
-    // Zeros cancel to plus zero; only two negative ones add up to minus zero.
-    let zero_sign = b.and(product_sign, addend_sign);
+    // Zeros cancel to plus zero, but to minus zero when rounding down; equal ones keep their sign.
+    let zero_sign = match rounding {
+        Rounding::Down => b.or(product_sign, addend_sign),
+        _ => b.and(product_sign, addend_sign),
+    };
     let sign = b.select(is_zero, zero_sign, sign);
-    let magnitude = round(b, format, exponent, significand);
+    let negative = b.is_nonzero(sign);
+    let magnitude = round(b, format, rounding, negative, exponent, significand);
     let finite = b.or(magnitude, sign);
 
     let [x_infinite, y_infinite, z_infinite] = [&x, &y, &z].map(|parts| parts.is_infinite(b));

@@ -6,12 +6,12 @@
 mod approximate;
 mod convert;
 mod division;
-mod exp2;
 mod fma;
 mod generic;
 mod loop_budget;
+mod roots;
 mod round;
-mod soft;
+mod rounded;
 mod sqrt;
 
 use crate::ir::Function;
@@ -25,10 +25,12 @@ pub use loop_budget::report_cut_loops;
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
     approximate::expand_approximate(function, target);
+    roots::expand_roots(function, target);
+    // Before the others: what it makes of a rounded operation may contain theirs.
+    rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
-    exp2::expand_exp2(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
     // The expansions repeat constants and test operands that they share.

@@ -1,9 +1,9 @@
 //! Rounding to whole numbers where the device's may lose a NaN, the sign of a zero, or what a denormal operand is rounded up
 //! to: by adding and subtracting a number whose unit is 1.
 
-use super::soft::Format;
 use crate::ir::{Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
+use crate::soft::Format;
 use crate::target::Target;
 
 /// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be right in all cases.
@@ -20,17 +20,17 @@ pub fn expand_round(function: &mut Function, target: &Target) {
 }
 
 fn round(b: &mut Builder<'_>, op: Unary, x: Value) -> Value {
-    let format = Format::of(b.type_of(x));
+    let ty = b.type_of(x);
+    let format = Format::of(ty);
     let bits = b.bits(x);
     let sign = b.and_const(bits, format.sign());
     let magnitude = b.xor(bits, sign);
-    let positive = b.bitcast(magnitude, format.ty);
+    let positive = b.bitcast(magnitude, ty);
 
     // From here on a float has no fraction.
-    let number =
-        |value: f64| if format.ty == Type::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
+    let number = |value: f64| if ty == Type::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
     let whole = number((format.hidden()) as f64);
-    let [unit, one, zero] = [whole, number(1.0), 0].map(|bits| b.constant(format.ty, bits));
+    let [unit, one, zero] = [whole, number(1.0), 0].map(|bits| b.constant(ty, bits));
     let nearest = b.fadd(positive, unit);
     let nearest = b.fsub(nearest, unit);
 
@@ -53,5 +53,5 @@ fn round(b: &mut Builder<'_>, op: Unary, x: Value) -> Value {
     let is_fractional = b.compare_const(Compare::LessUnsigned, magnitude, whole);
     let result = b.select(is_fractional, result, magnitude);
     let result = b.or(result, sign);
-    b.bitcast(result, format.ty)
+    b.bitcast(result, ty)
 }

@@ -2,9 +2,9 @@
 //! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
-use super::soft::{Format, LEADING, Parts, SINGLE, round_normal, stick, unless_nan};
-use crate::ir::{Builder, Function, Op, Stmt, Type, Unary, Value};
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
+use crate::soft::{Format, LEADING, Parts, SINGLE, round_normal, stick, unless_nan};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `Sqrt` on types where the target doesn't do it right.
@@ -13,26 +13,33 @@ pub fn expand_sqrt(function: &mut Function, target: &Target) {
     if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
         return;
     }
-    let has_double = target.has(Feature::ShaderFloat64) && facts.sqrt_f64_rounded;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Unary(Unary::Sqrt, x)) => match b.type_of(result) {
             Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
-            Type::F32 if has_double => Rewritten::By(through_double(b, facts, x)),
-            _ => Rewritten::By(on_integers(b, x)),
+            _ => Rewritten::By(root(b, target, Rounding::NearestEven, x)),
         },
         _ => Rewritten::Kept,
     });
 }
 
-/// As for division, `F64` has more than twice the bits that make rounding twice harmless.
-fn through_double(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
-    let x = widen(b, facts, x);
-    let root = b.sqrt(x);
-    narrow(b, facts, root)
+/// A square root without the device's on its type.
+pub fn root(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value) -> Value {
+    let has_double = target.has(Feature::ShaderFloat64) && target.facts.sqrt_f64_rounded;
+    match b.type_of(x) {
+        Type::F32 if has_double => through_double(b, &target.facts, rounding, x),
+        _ => on_integers(b, rounding, x),
+    }
 }
 
-fn on_integers(b: &mut Builder<'_>, x: Value) -> Value {
+/// As for division, `F64` has more than twice the bits that make rounding twice harmless.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
+    let x = widen(b, facts, x);
+    let root = b.sqrt(x);
+    narrow(b, facts, rounding, root)
+}
+
+fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let x = Parts::of(b, x).normalised(b);
     let format = x.format;
     // An even exponent, with a significand of 1 to 4.
@@ -46,7 +53,8 @@ fn on_integers(b: &mut Builder<'_>, x: Value) -> Value {
         if format == SINGLE { root_of_single(b, significand) } else { root_by_digits(b, format, significand) };
     let root = b.shl(root, LEADING - format.precision);
     let root = stick(b, root, remainder);
-    let root = round_normal(b, format, exponent, root);
+    let positive = b.bool(false);
+    let root = round_normal(b, format, rounding, positive, exponent, root);
 
     let is_zero = x.is_zero(b);
     let infinity = b.i64(format.infinity());

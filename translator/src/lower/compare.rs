@@ -1,40 +1,64 @@
 //! Comparison and selection (PTX section 9.7.6).
 
+use super::float::{float_of, flush_if, format, is_pair, operand};
+use super::packed::{join, part};
 use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::{Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};
+use crate::soft::{self, Format, SINGLE};
 
 /// All comparison operators of `set` and `setp`.
 const OPERATORS: &[&str] = &[
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
 ];
 
-/// `setp`: `p` gets the comparison, `q` its opposite, each combined with `c` if there is one.
+/// `setp`: `p` gets the comparison, `q` its opposite, or those of the lower and the upper halves; each combined with `c`
+/// if there is one.
 pub fn setp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let result = compare(l, i, i.modifiers.ty(0), 1)?;
-    let opposite = l.b.not(result);
-    let p = combine(l, i, result, 3)?;
-    let q = combine(l, i, opposite, 3)?;
+    let ty = i.modifiers.ty(0);
     let Operand::Pair(pair) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("`setp` without its destinations", i.span));
     };
     let [first, second] = pair.as_ref();
+    if matches!(ty, ScalarType::F16 | ScalarType::Bf16) && !matches!(second, Operand::Sink) {
+        return Err(Diagnostic::invalid(format!("`setp` on {ty} has one destination"), i.span));
+    }
+    let [p, q] = if is_pair(ty) {
+        compare_halves(l, i, ty)?
+    } else {
+        let result = compare(l, i, ty)?;
+        [result, l.b.not(result)]
+    };
+    let p = combine(l, i, p, 3)?;
+    let q = combine(l, i, q, 3)?;
     l.assign(first, ScalarType::Pred, p)?;
     l.assign(second, ScalarType::Pred, q)
 }
 
-/// `set`: all ones or 1.0 where the comparison holds, else zero.
+/// `set`: all ones or 1.0 where the comparison holds, else zero; for pairs in each half.
 pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let result = compare(l, i, i.modifiers.ty(1), 1)?;
-    let result = combine(l, i, result, 3)?;
+    let (ty, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let value = if is_pair(from) {
+        let [low, high] = compare_halves(l, i, from)?;
+        let lanes = [chosen(l, i, low)?, chosen(l, i, high)?];
+        join(l, &lanes, 16)
+    } else {
+        let result = compare(l, i, from)?;
+        chosen(l, i, result)?
+    };
+    l.set(i, 0, ty, value)
+}
+
+/// What `set` writes for a comparison.
+fn chosen(l: &mut Lowering<'_, '_>, i: &Instruction, holds: Value) -> Result<Value> {
     let ty = i.modifiers.ty(0);
-    let yes = if ty == ScalarType::F32 { u64::from(1f32.to_bits()) } else { u64::MAX };
+    let holds = combine(l, i, holds, 3)?;
+    let yes = if ty.is_float() || is_pair(ty) { format(ty).one() } else { u64::MAX };
     let yes = l.b.constant(carrier(ty), yes);
     let no = l.b.constant(carrier(ty), 0);
-    let value = l.b.select(result, yes, no);
-    l.set(i, 0, ty, value)
+    Ok(l.b.select(holds, yes, no))
 }
 
 fn combine(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value, index: usize) -> Result<Value> {
@@ -47,20 +71,38 @@ fn combine(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value, index: usize
     })
 }
 
-/// Compares operands number `first` and the next one by the instruction's operator.
-fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType, first: usize) -> Result<Value> {
-    let Some(operator) = i.modifiers.one_of(OPERATORS) else {
-        return Err(Diagnostic::invalid("a comparison needs an operator", i.span));
-    };
+fn operator(i: &Instruction) -> Result<&'static str> {
+    i.modifiers.one_of(OPERATORS).ok_or_else(|| Diagnostic::invalid("a comparison needs an operator", i.span))
+}
+
+/// Compares the lower and the upper halves of the two operands behind the destination.
+fn compare_halves(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<[Value; 2]> {
+    let operator = operator(i)?;
+    let operands = [l.int(i, 1, ty)?, l.int(i, 2, ty)?];
+    let [low, high] = [0, 16].map(|position| {
+        let [a, b] = operands.map(|operand| {
+            let bits = part(l, operand, position, 16, false);
+            let bits = flush_if(l, i.modifiers.has("ftz"), format(ty), bits);
+            float_of(l, format(ty), bits)
+        });
+        floats(l, operator, a, b)
+            .ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span))
+    });
+    Ok([low?, high?])
+}
+
+/// Compares the two operands behind the destination by the instruction's operator.
+fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<Value> {
+    let operator = operator(i)?;
     if !ty.is_float() {
-        let a = l.signed(i, first, ty)?;
-        let b = l.signed(i, first + 1, ty)?;
+        let a = l.signed(i, 1, ty)?;
+        let b = l.signed(i, 2, ty)?;
         return integers(l, operator, ty.is_signed(), a, b)
             .ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span));
     }
     let flush = i.modifiers.has("ftz");
-    let a = super::float::operand(l, i, first, ty, flush)?;
-    let b = super::float::operand(l, i, first + 1, ty, flush)?;
+    let a = operand(l, i, 1, ty, flush)?;
+    let b = operand(l, i, 2, ty, flush)?;
     floats(l, operator, a, b).ok_or_else(|| Diagnostic::invalid(format!("`.{operator}` does not compare {ty}"), i.span))
 }
 
@@ -131,8 +173,11 @@ fn floats(l: &mut Lowering<'_, '_>, operator: &str, a: Value, b: Value) -> Optio
 }
 
 fn ordered(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
-    let a = super::float::is_nan(l, a);
-    let b = super::float::is_nan(l, b);
+    let [a, b] = [a, b].map(|float| {
+        let format = Format::of(l.b.type_of(float));
+        let bits = l.b.bits(float);
+        soft::is_nan(&mut l.b, format, bits)
+    });
     let either = l.b.or(a, b);
     l.b.not(either)
 }
@@ -155,7 +200,7 @@ pub fn slct(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let b = l.int(i, 2, ty)?;
     let c = l.int(i, 3, by)?;
     let condition = if by.is_float() {
-        let c = super::float::flush_if(l, i.modifiers.has("ftz"), c);
+        let c = flush_if(l, i.modifiers.has("ftz"), SINGLE, c);
         let c = l.b.bitcast(c, float_type(by));
         let zero = l.b.f32(0.0);
         l.b.fle(zero, c)

@@ -1,295 +1,170 @@
-//! Arithmetic on f32 and f64 (PTX section 9.7.3).
+//! Arithmetic on f32 and f64 (PTX section 9.7.3), and what arithmetic on other floats shares with it.
 //!
-//! Signs, flushing, NaN rules and saturation work on bits; only sums, products, quotients and roots are the device's,
-//! and legalisation replaces those that the target doesn't do exactly.
+//! Flushing and saturation work on bits; only sums, products, quotients and roots are the device's, and legalisation
+//! replaces those that the target doesn't do exactly.
 
-use super::{Lowering, Result, carrier, float_type};
+use super::packed::{join, part};
+use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
-use crate::ir::{Binary, Compare, Type, Unary, Value};
+use crate::ir::{Arithmetic, Rounding, Type, Value};
+use crate::soft::{self, BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
-/// The NaN that NVIDIA hardware produces in single precision.
-const CANONICAL_NAN_F32: u64 = 0x7fff_ffff;
-/// The bit that makes a NaN of double precision quiet.
-const QUIET_F64: u64 = 1 << 51;
-
-fn exponent_mask(ty: Type) -> u64 {
-    if ty == Type::I64 { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
-}
-
-fn sign_mask(ty: Type) -> u64 {
-    if ty == Type::I64 { 1 << 63 } else { 1 << 31 }
-}
-
-/// Replaces a denormal by zero of its sign, on bits, if asked to.
-pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, bits: Value) -> Value {
-    if !flush {
-        return bits;
+/// The format that a float type has, in each half of a packed one.
+pub fn format(ty: ScalarType) -> Format {
+    match ty {
+        ScalarType::F16 | ScalarType::F16x2 => HALF,
+        ScalarType::Bf16 | ScalarType::Bf16x2 => BFLOAT,
+        ScalarType::E4m3x2 => E4M3,
+        ScalarType::E5m2x2 => E5M2,
+        ScalarType::Tf32 => TENSOR,
+        ScalarType::F64 => DOUBLE,
+        _ => SINGLE,
     }
-    let ty = l.b.type_of(bits);
-    let exponent = l.b.and_const(bits, exponent_mask(ty));
-    let tiny = l.b.is_zero(exponent);
-    let zero = l.b.and_const(bits, sign_mask(ty));
-    l.b.select(tiny, zero, bits)
+}
+
+/// Whether a type is a pair of floats.
+pub fn is_pair(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::F16x2 | ScalarType::Bf16x2)
+}
+
+/// A float from the bits of a type, exactly; those of 16 bits become `F32`.
+pub fn float_of(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value {
+    match format {
+        SINGLE => l.b.bitcast(bits, Type::F32),
+        DOUBLE => l.b.bitcast(bits, Type::F64),
+        narrow => soft::widen(&mut l.b, narrow, bits),
+    }
+}
+
+/// Replaces a denormal by zero of its sign if asked to.
+pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, format: Format, bits: Value) -> Value {
+    if flush { soft::flush(&mut l.b, format, bits) } else { bits }
 }
 
 /// Source operand number `index` as a float, flushed if asked to.
 pub fn operand(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType, flush: bool) -> Result<Value> {
     let bits = l.int(i, index, ty)?;
-    let bits = flush_if(l, flush, bits);
-    Ok(l.b.bitcast(bits, float_type(ty)))
+    let bits = flush_if(l, flush, format(ty), bits);
+    Ok(float_of(l, format(ty), bits))
 }
 
-/// Whether a float is NaN.
-pub fn is_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
-    let magnitude = l.b.magnitude(value);
-    let infinity = exponent_mask(l.b.type_of(magnitude));
-    let infinity = l.b.constant_like(magnitude, infinity);
-    l.b.ult(infinity, magnitude)
-}
-
-/// Clamps the bits of an f32 or f64 to [0.0, 1.0]; NaN becomes +0.0.
-pub fn saturate(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
-    let ty = l.b.type_of(bits);
-    let one = if ty == Type::I64 { 1f64.to_bits() } else { u64::from(1f32.to_bits()) };
-    // Non-negative floats order as their bits; anything above +infinity is negative or NaN.
-    let zero = l.b.constant(ty, 0);
-    let one_value = l.b.constant(ty, one);
-    let infinity = l.b.constant(ty, exponent_mask(ty));
-    let large = l.b.ult(one_value, bits);
-    let clamped = l.b.select(large, one_value, bits);
-    let outside = l.b.ult(infinity, bits);
-    l.b.select(outside, zero, clamped)
-}
-
-/// Writes a float result with the flushing and saturation that the modifiers ask for.
-fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType, result: Value) -> Result {
-    let bits = l.b.bits(result);
-    let bits = flush_if(l, i.modifiers.has("ftz"), bits);
-    let bits = if i.modifiers.has("sat") { saturate(l, bits) } else { bits };
-    l.set(i, 0, ty, bits)
-}
-
-fn binary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+/// Applies an operation on bits to the first operands, which are all of the first type, or to each half of packed ones.
+pub fn each_lane<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    mut operation: impl FnMut(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
+) -> Result {
     let ty = i.modifiers.ty(0);
+    let format = format(ty);
+    let mut operands = [Value(0); N];
+    for (operand, index) in operands.iter_mut().zip(1..) {
+        *operand = l.int(i, index, ty)?;
+    }
+    if !is_pair(ty) {
+        let result = operation(l, format, operands);
+        return l.set(i, 0, ty, result);
+    }
+    let lanes = [0, 16].map(|position| {
+        let operands = operands.map(|operand| part(l, operand, position, 16, false));
+        operation(l, format, operands)
+    });
+    let result = join(l, &lanes, 16);
+    l.set(i, 0, ty, result)
+}
+
+/// The bits of a float result in a format, flushed and saturated as the modifiers ask for. Results in formats of 16 bits
+/// come as `F32`.
+pub(super) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format, result: Value) -> Value {
+    let bits = match format {
+        SINGLE | DOUBLE => l.b.bits(result),
+        narrow => soft::narrow(&mut l.b, narrow, Rounding::NearestEven, Overflow::Rounded, result),
+    };
+    let bits = flush_if(l, i.modifiers.has("ftz"), format, bits);
+    if i.modifiers.has("sat") {
+        soft::saturate(&mut l.b, format, bits)
+    } else if i.modifiers.has("relu") {
+        soft::relu(&mut l.b, format, bits)
+    } else {
+        bits
+    }
+}
+
+/// The rounding that the modifiers ask for.
+pub fn rounding(i: &Instruction) -> Rounding {
+    match i.modifiers.one_of(&["rz", "rm", "rp"]) {
+        Some("rz") => Rounding::TowardZero,
+        Some("rm") => Rounding::Down,
+        Some(_) => Rounding::Up,
+        None => Rounding::NearestEven,
+    }
+}
+
+/// The operands' bits as floats, flushed if the modifiers ask for it.
+pub(super) fn floats<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    format: Format,
+    operands: [Value; N],
+) -> [Value; N] {
     let flush = i.modifiers.has("ftz");
-    let a = operand(l, i, 1, ty, flush)?;
-    let b = operand(l, i, 2, ty, flush)?;
-    let result = l.b.binary(op, a, b);
-    finish(l, i, ty, result)
+    operands.map(|bits| {
+        let bits = flush_if(l, flush, format, bits);
+        float_of(l, format, bits)
+    })
+}
+
+/// An operation on f32 or f64, rounded as the modifiers say.
+fn arithmetic<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
+) -> Result {
+    each_lane(l, i, |l, format, operands| {
+        let operands = floats(l, i, format, operands);
+        let operation = operation(l, operands);
+        let result = l.b.rounded(rounding(i), operation);
+        finished(l, i, format, result)
+    })
 }
 
 /// `add`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FAdd)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Add(a, b))
 }
 
 /// `sub`
 pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FSub)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Sub(a, b))
 }
 
 /// `mul`
 pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FMul)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Mul(a, b))
 }
 
-/// `div.rn`
+/// `div` as IEEE 754 has it.
 pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FDiv)
-}
-
-/// `div.full` and `div.approx` (2 ulp in the manual's range, Vulkan's bound is 2.5).
-pub fn div_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    binary(l, i, Binary::FDivApprox)
+    arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b))
 }
 
 /// `fma`, and `mad` on floats, which has been the same since sm_20.
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let flush = i.modifiers.has("ftz");
-    let a = operand(l, i, 1, ty, flush)?;
-    let b = operand(l, i, 2, ty, flush)?;
-    let c = operand(l, i, 3, ty, flush)?;
-    let result = l.b.fma(a, b, c);
-    finish(l, i, ty, result)
+    arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-fn reciprocal(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
-    let one = if ty.bits() == 64 { l.b.f64(1.0) } else { l.b.f32(1.0) };
-    let result = l.b.binary(op, one, a);
-    finish(l, i, ty, result)
+/// 1.0 of a float's type.
+fn one_like(l: &mut Lowering<'_, '_>, float: Value) -> Value {
+    let one = Format::of(l.b.type_of(float)).one();
+    l.b.constant_like(float, one)
 }
 
-/// `rcp.rn`
+/// `rcp` as IEEE 754 has it.
 pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    reciprocal(l, i, Binary::FDiv)
+    arithmetic(l, i, |l, [a]| Arithmetic::Div(one_like(l, a), a))
 }
 
-/// `rcp.approx`
-pub fn rcp_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    reciprocal(l, i, Binary::FDivApprox)
-}
-
-fn unary(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = operand(l, i, 1, ty, i.modifiers.has("ftz"))?;
-    let result = l.b.unary(op, a);
-    finish(l, i, ty, result)
-}
-
-/// `sqrt.rn`
+/// `sqrt` as IEEE 754 has it.
 pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::Sqrt)
-}
-
-/// `sqrt.approx`
-pub fn sqrt_approx(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::SqrtApprox)
-}
-
-/// `rsqrt.approx`
-pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::InverseSqrtApprox)
-}
-
-/// `ex2.approx`
-pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::Exp2Approx)
-}
-
-/// `lg2.approx`
-pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::Log2Approx)
-}
-
-/// `sin.approx`
-pub fn sin(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::SinApprox)
-}
-
-/// `cos.approx`
-pub fn cos(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    unary(l, i, Unary::CosApprox)
-}
-
-/// `abs`
-pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = l.int(i, 1, ty)?;
-    let flushed = flush_if(l, i.modifiers.has("ftz"), a);
-    let result = l.b.magnitude(flushed);
-    let result = unless_nan(l, a, result);
-    l.set(i, 0, ty, result)
-}
-
-/// What `abs` and `neg` make of a NaN is not a change of its sign: in single precision the one NaN of the hardware, in
-/// double precision the operand made quiet.
-fn unless_nan(l: &mut Lowering<'_, '_>, operand: Value, result: Value) -> Value {
-    let nan = is_nan(l, operand);
-    let replacement = match l.b.type_of(operand) {
-        Type::I64 => l.b.or_const(operand, QUIET_F64),
-        ty => l.b.constant(ty, CANONICAL_NAN_F32),
-    };
-    l.b.select(nan, replacement, result)
-}
-
-/// `neg`
-pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = l.int(i, 1, ty)?;
-    let flushed = flush_if(l, i.modifiers.has("ftz"), a);
-    let result = l.b.xor_const(flushed, sign_mask(carrier(ty)));
-    let result = unless_nan(l, a, result);
-    l.set(i, 0, ty, result)
-}
-
-/// `copysign`: the sign of `a` on the magnitude of `b`.
-pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = l.int(i, 1, ty)?;
-    let b = l.int(i, 2, ty)?;
-    let sign = l.b.and_const(a, sign_mask(carrier(ty)));
-    let magnitude = l.b.magnitude(b);
-    let result = l.b.or(sign, magnitude);
-    l.set(i, 0, ty, result)
-}
-
-/// `testp`
-pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let bits = l.int(i, 1, ty)?;
-    let magnitude = l.b.magnitude(bits);
-    let infinity = l.b.constant(carrier(ty), exponent_mask(carrier(ty)));
-    let smallest_normal = if ty.bits() == 64 { 1 << 52 } else { 1 << 23 };
-    let smallest_normal = l.b.constant(carrier(ty), smallest_normal);
-    let result = match i.modifiers.one_of(&["finite", "infinite", "number", "notanumber", "normal"]) {
-        Some("finite") => l.b.ult(magnitude, infinity),
-        Some("infinite") => l.b.eq(magnitude, infinity),
-        Some("number") => l.b.ule(magnitude, infinity),
-        Some("notanumber") => l.b.ult(infinity, magnitude),
-        Some("normal") => {
-            let finite = l.b.ult(magnitude, infinity);
-            let subnormal = is_subnormal(l, magnitude, smallest_normal);
-            let other = l.b.not(subnormal);
-            l.b.and(finite, other)
-        }
-        _ => is_subnormal(l, magnitude, smallest_normal),
-    };
-    l.set(i, 0, ScalarType::Pred, result)
-}
-
-/// Zero counts as a normal number (PTX section 9.7.3.1).
-fn is_subnormal(l: &mut Lowering<'_, '_>, magnitude: Value, smallest_normal: Value) -> Value {
-    let small = l.b.ult(magnitude, smallest_normal);
-    let nonzero = l.b.is_nonzero(magnitude);
-    l.b.and(small, nonzero)
-}
-
-/// `min`
-pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, false)
-}
-
-/// `max`
-pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, true)
-}
-
-/// Orders floats by their bits, so that -0.0 < +0.0; a NaN loses against a number unless `.NaN` is given.
-fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
-    let ty = i.modifiers.ty(0);
-    let flush = i.modifiers.has("ftz");
-    let a = l.int(i, 1, ty)?;
-    let a = flush_if(l, flush, a);
-    let b = l.int(i, 2, ty)?;
-    let b = flush_if(l, flush, b);
-    let key_a = order_key(l, a);
-    let key_b = order_key(l, b);
-    let less = l.b.compare(Compare::LessSigned, key_a, key_b);
-    let result = if largest { l.b.select(less, b, a) } else { l.b.select(less, a, b) };
-    let a_nan = is_nan(l, a);
-    let b_nan = is_nan(l, b);
-    // Of two NaNs, double precision gives the second.
-    let nan = if ty.bits() == 64 { l.b.or_const(b, QUIET_F64) } else { l.b.constant(Type::I32, CANONICAL_NAN_F32) };
-    let result = if i.modifiers.has("NaN") {
-        let either = l.b.or(a_nan, b_nan);
-        l.b.select(either, nan, result)
-    } else {
-        let result = l.b.select(a_nan, b, result);
-        let result = l.b.select(b_nan, a, result);
-        let both = l.b.and(a_nan, b_nan);
-        l.b.select(both, nan, result)
-    };
-    l.set(i, 0, ty, result)
-}
-
-/// A signed integer that orders as the float of these bits does.
-fn order_key(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
-    let top = if l.b.type_of(bits) == Type::I64 { 63 } else { 31 };
-    let sign = l.b.sar(bits, top);
-    let flip = l.b.shr(sign, 1);
-    l.b.xor(bits, flip)
+    arithmetic(l, i, |_, [a]| Arithmetic::Sqrt(a))
 }

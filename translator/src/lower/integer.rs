@@ -40,22 +40,22 @@ pub fn clamp_signed(l: &mut Lowering<'_, '_>, value: Value, low: i64, high: i64)
     maximum(l, Compare::LessSigned, value, low)
 }
 
-fn minimum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
+pub(super) fn minimum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
     let condition = l.b.compare(less, a, b);
     l.b.select(condition, a, b)
 }
 
-fn maximum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
+pub(super) fn maximum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
     let condition = l.b.compare(less, a, b);
     l.b.select(condition, b, a)
 }
 
-/// `min`
+/// `min`, with `.relu` for s32.
 pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     extremum(l, i, minimum)
 }
 
-/// `max`
+/// `max`, with `.relu` for s32.
 pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     extremum(l, i, maximum)
 }
@@ -68,13 +68,26 @@ fn extremum(
     let ty = i.modifiers.ty(0);
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
-    let less = if ty.is_signed() { Compare::LessSigned } else { Compare::LessUnsigned };
-    let result = choose(l, less, a, b);
+    let mut result = choose(l, less(ty.is_signed()), a, b);
+    if i.modifiers.has("relu") {
+        result = relu(l, result);
+    }
     l.set(i, 0, ty, result)
 }
 
+/// "Less than" of signed or unsigned values.
+pub(super) fn less(signed: bool) -> Compare {
+    if signed { Compare::LessSigned } else { Compare::LessUnsigned }
+}
+
+/// Zero for negative values.
+pub(super) fn relu(l: &mut Lowering<'_, '_>, value: Value) -> Value {
+    let zero = l.b.constant_like(value, 0);
+    maximum(l, Compare::LessSigned, value, zero)
+}
+
 /// The product's part that `.lo`, `.hi` or `.wide` asks for, and the type of the result.
-fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
+pub(super) fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
     let ty = i.modifiers.ty(0);
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
@@ -153,7 +166,7 @@ pub fn sad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
     let c = l.int(i, 3, ty)?;
-    let less = l.b.compare(if ty.is_signed() { Compare::LessSigned } else { Compare::LessUnsigned }, a, b);
+    let less = l.b.compare(less(ty.is_signed()), a, b);
     let up = l.b.sub(b, a);
     let down = l.b.sub(a, b);
     let distance = l.b.select(less, up, down);
@@ -178,7 +191,7 @@ pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// The magnitude of a signed value, and whether it is negative.
-fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value) {
+pub(super) fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value) {
     let negative = l.b.compare_const(Compare::LessSigned, value, 0);
     let negated = l.b.neg(value);
     (l.b.select(negative, negated, value), negative)
@@ -318,68 +331,4 @@ pub fn shift_right_signed(l: &mut Lowering<'_, '_>, value: Value, amount: Value)
     let most = l.b.i32(most);
     let amount = minimum(l, Compare::LessUnsigned, amount, most);
     l.b.binary(Binary::Sar, value, amount)
-}
-
-/// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
-pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let width = ty.bits();
-    let a = l.int(i, 1, ty)?;
-    let (position, length) = field(l, i, 2, width)?;
-    if !ty.is_signed() {
-        let shifted = shift_right(l, a, position);
-        let mask = low_mask(l, ty, length);
-        let result = l.b.and(shifted, mask);
-        return l.set(i, 0, ty, result);
-    }
-    // The sign is the field's highest bit, or the operand's if the field reaches beyond it.
-    let none = l.b.is_zero(length);
-    let end = l.b.add(position, length);
-    let last = l.b.sub_const(end, 1);
-    let top = l.b.i32(width - 1);
-    let last = minimum(l, Compare::LessUnsigned, last, top);
-    let up = l.b.sub(top, last);
-    let aligned = shift_left(l, a, up);
-    let down = l.b.add(position, up);
-    let result = shift_right_signed(l, aligned, down);
-    let zero = l.b.constant_like(a, 0);
-    let result = l.b.select(none, zero, result);
-    l.set(i, 0, ty, result)
-}
-
-/// `bfi`: inserts the low bits of `a` into `b`.
-pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let a = l.int(i, 1, ty)?;
-    let b = l.int(i, 2, ty)?;
-    let (position, length) = field(l, i, 3, ty.bits())?;
-    let mask = low_mask(l, ty, length);
-    let mask = shift_left(l, mask, position);
-    let inserted = shift_left(l, a, position);
-    let inserted = l.b.and(inserted, mask);
-    let keep = l.b.not(mask);
-    let kept = l.b.and(b, keep);
-    let result = l.b.or(inserted, kept);
-    l.set(i, 0, ty, result)
-}
-
-/// Position and length of a bit field. The 32-bit forms take their low 8 bits only; those of 64 bits don't reduce them.
-fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) -> Result<(Value, Value)> {
-    let mut operand = |index| -> Result<Value> {
-        let value = l.int(i, index, ScalarType::U32)?;
-        if width == 32 {
-            return Ok(l.b.and_const(value, 0xff));
-        }
-        // Anything from 128 on acts as 128: kept small so that sums of the two can't wrap.
-        let bound = l.b.i32(128);
-        Ok(minimum(l, Compare::LessUnsigned, value, bound))
-    };
-    Ok((operand(first)?, operand(first + 1)?))
-}
-
-/// As many low one bits as `length` says; all for the width and more.
-fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
-    let ones = l.b.constant(carrier(ty), u64::MAX);
-    let above = shift_left(l, ones, length);
-    l.b.not(above)
 }

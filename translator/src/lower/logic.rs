@@ -91,12 +91,30 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `lop3`: any function of three bits, by its truth table.
 pub fn lop3(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let result = three_inputs(l, i)?;
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `lop3` with a second result: whether the first has a one bit, combined with a predicate.
+pub fn lop3_predicate(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let result = three_inputs(l, i)?;
+    let other = l.int(i, 5, ScalarType::Pred)?;
+    let any = l.b.is_nonzero(result);
+    let combined = if i.modifiers.has("and") { l.b.and(any, other) } else { l.b.or(any, other) };
+    let Operand::Pair(pair) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("`lop3` without its destinations", i.span));
+    };
+    let [first, second] = pair.as_ref();
+    l.assign(first, ScalarType::B32, result)?;
+    l.assign(second, ScalarType::Pred, combined)
+}
+
+fn three_inputs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
     let inputs = [l.int(i, 1, ScalarType::B32)?, l.int(i, 2, ScalarType::B32)?, l.int(i, 3, ScalarType::B32)?];
     let Operand::Imm(table) = *l.operand(i, 4) else {
         return Err(Diagnostic::invalid("the truth table of `lop3` must be a constant", i.span));
     };
-    let result = truth_table(l, inputs, table & 0xff);
-    l.set(i, 0, ScalarType::B32, result)
+    Ok(truth_table(l, inputs, table & 0xff))
 }
 
 /// Builds the function of an 8-entry truth table: entry `a*4 + b*2 + c`, for well-known tables in one or two operations.

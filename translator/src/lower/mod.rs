@@ -4,15 +4,25 @@
 //! through [`Lowering`], and writes its result through it. Registers hold integers of their width; narrow ones live
 //! zero-extended in 32 bits (see [`crate::ir`]). Control flow is not here but in [`crate::cfg`].
 
+pub mod approximate;
 pub mod atomics;
 pub mod compare;
 pub mod convert;
+pub mod convert_float;
+pub mod convert_packed;
+pub mod extended;
+pub mod fields;
 pub mod float;
+pub mod float_bits;
+pub mod half;
 pub mod integer;
 pub mod logic;
 pub mod memory;
 pub mod movement;
+pub mod packed;
+pub mod simd;
 pub mod special;
+pub mod video;
 
 use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};
@@ -54,11 +64,11 @@ pub struct Lowering<'a, 'f> {
     pub frame: &'a mut Frame,
 }
 
-/// The type that holds values of a PTX type.
+/// The type that holds values of a PTX type; of 128-bit ones the lower half.
 pub fn carrier(ty: ScalarType) -> Type {
     match ty.bits() {
         1 => Type::Bool,
-        64 => Type::I64,
+        64 | 128 => Type::I64,
         _ => Type::I32,
     }
 }
@@ -101,6 +111,18 @@ impl Lowering<'_, '_> {
     pub fn register(&mut self, register: Reg) -> Value {
         let var = self.variable(register);
         self.b.get(var)
+    }
+
+    /// The variable that holds the upper half of a 128-bit register.
+    pub fn upper(&mut self, register: Reg) -> Var {
+        let function = &mut *self.b.function;
+        *self.frame.upper.entry(register).or_insert_with(|| function.var(Type::I64))
+    }
+
+    /// The variable that holds the carry flag `CC.CF`.
+    pub fn carry(&mut self) -> Var {
+        let function = &mut *self.b.function;
+        *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
     }
 
     /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.
@@ -153,7 +175,7 @@ impl Lowering<'_, '_> {
 
     /// Changes the bits of one type to those of an equally wide or narrower one.
     fn fit(&mut self, value: Value, from: ScalarType, to: ScalarType) -> Value {
-        match (from.bits(), to.bits()) {
+        match (from.bits().min(64), to.bits()) {
             (32.., 64) if from.bits() == 32 => self.b.zero_extend(value),
             (64, 64) | (1, _) => value,
             (64, bits) => {
@@ -211,7 +233,7 @@ impl Lowering<'_, '_> {
                         self.zero_extend_narrow(value, ty.bits())
                     };
                 }
-                if to.bits() == 64 && ty.bits() <= 32 {
+                if to.bits() >= 64 && ty.bits() <= 32 {
                     value = self.b.unary(if ty.is_signed() { Unary::SignExtend } else { Unary::ZeroExtend }, value);
                 }
                 if matches!(to.bits(), 8 | 16) {
@@ -219,6 +241,12 @@ impl Lowering<'_, '_> {
                 }
                 let var = self.variable(*register);
                 self.b.set(var, value);
+                if to.bits() == 128 {
+                    // Decoding lets no signed type through.
+                    let above = self.b.i64(0);
+                    let upper = self.upper(*register);
+                    self.b.set(upper, above);
+                }
                 Ok(())
             }
             other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),

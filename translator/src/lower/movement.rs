@@ -3,11 +3,13 @@
 use super::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Type, Value};
 
 /// `mov`
 pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
+    scalar_or_vector(l, i)?;
     let value = match l.operand(i, 1) {
         Operand::Vector(parts) => pack(l, ty, parts)?,
         source => l.source(source, ty)?,
@@ -15,6 +17,46 @@ pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     match l.operand(i, 0) {
         Operand::Vector(parts) => unpack(l, ty, parts, value),
         destination => l.assign(destination, ty, value),
+    }
+}
+
+/// `mov` of 128 bits, as two halves. One half is two parts, or a register's.
+pub fn mov128(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    scalar_or_vector(l, i)?;
+    let values = match l.operand(i, 1) {
+        Operand::Vector(parts) => {
+            let (low, high) = parts.split_at(parts.len() / 2);
+            [pack(l, ScalarType::B64, low)?, pack(l, ScalarType::B64, high)?]
+        }
+        Operand::Reg(register) => {
+            let upper = l.upper(*register);
+            [l.register(*register), l.b.get(upper)]
+        }
+        other => return Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), i.span)),
+    };
+    match l.operand(i, 0) {
+        Operand::Vector(parts) => {
+            let (low, high) = parts.split_at(parts.len() / 2);
+            unpack(l, ScalarType::B64, low, values[0])?;
+            unpack(l, ScalarType::B64, high, values[1])
+        }
+        Operand::Reg(register) => {
+            let halves = [l.variable(*register), l.upper(*register)];
+            for (half, value) in halves.into_iter().zip(values) {
+                l.b.set(half, value);
+            }
+            Ok(())
+        }
+        other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), i.span)),
+    }
+}
+
+fn scalar_or_vector(l: &Lowering<'_, '_>, i: &Instruction) -> Result {
+    match (l.operand(i, 0), l.operand(i, 1)) {
+        (Operand::Vector(_), Operand::Vector(_)) => {
+            Err(Diagnostic::invalid("`mov` packs or unpacks: one side must be a scalar", i.span))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Computes on 32 bits what is only needed there: a 64-bit sum, product or shift whose result is truncated becomes the
 //! same operation on truncated operands. PTX forms addresses of shared memory in 64-bit registers, of which the access
 //! takes the lower half. The 64-bit form stays for its other uses, else [`remove_dead`](super::remove_dead) drops it.
+//!
+//! A signed comparison of a sign-extended number with a constant or another such number is one of 32 bits too. That is
+//! more than a shortcut: llvmpipe 22.3 gets `cvt.s64.s32` followed by `setp.lt.s64` with a constant wrong.
 
 use super::rewrite::{Rewritten, rewrite};
-use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value};
+use crate::ir::{Binary, Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
 
 /// How many operations are repeated on 32 bits before the rest is truncated.
 pub(super) const STEPS: u32 = 6;
@@ -14,6 +17,18 @@ pub fn narrow_truncated(function: &mut Function) {
     let mut definition = vec![None; function.values.len()];
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::Truncate, value)) => Rewritten::By(narrow(b, &definition, value, STEPS)),
+        Stmt::Let(_, Op::Compare(op, left, right)) => match narrow_comparison(b, &definition, op, left, right) {
+            Some(narrow) => Rewritten::By(narrow),
+            None => Rewritten::Kept,
+        },
+        Stmt::Let(result, op @ Op::Select(condition, then, otherwise)) => match b.known(condition) {
+            // A comparison that has just become known.
+            Some(bits) => Rewritten::By(if bits == 0 { otherwise } else { then }),
+            None => {
+                definition[result.0 as usize] = Some(op);
+                Rewritten::Kept
+            }
+        },
         Stmt::Let(result, op) => {
             definition[result.0 as usize] = Some(op); // the verifier has checked the number
             Rewritten::Kept
@@ -45,4 +60,37 @@ pub(super) fn narrow(b: &mut Builder<'_>, definition: &[Option<Op>], value: Valu
         }
         _ => b.truncate(value),
     }
+}
+
+/// The comparison on 32 bits, where both sides are numbers of so many, or one is a constant.
+fn narrow_comparison(
+    b: &mut Builder<'_>,
+    definition: &[Option<Op>],
+    op: Compare,
+    left: Value,
+    right: Value,
+) -> Option<Value> {
+    let or_equal = match op {
+        Compare::LessSigned => false,
+        Compare::LessEqualSigned => true,
+        _ => return None,
+    };
+    let defined = |value: Value| definition.get(value.0 as usize).copied().flatten();
+    let in_range = |bits: u64| i32::try_from(bits.cast_signed()).ok().map(i32::cast_unsigned);
+    let below_range = |bits: u64| bits.cast_signed() < 0;
+    let (left, right) = match (defined(left)?, defined(right)?) {
+        (Op::Unary(Unary::SignExtend, left), Op::Unary(Unary::SignExtend, right)) => (left, right),
+        (Op::Unary(Unary::SignExtend, left), Op::Const(bits)) if b.type_of(right) == Type::I64 => {
+            match in_range(bits) {
+                Some(bits) => (left, b.i32(bits)),
+                None => return Some(b.bool(!below_range(bits))),
+            }
+        }
+        (Op::Const(bits), Op::Unary(Unary::SignExtend, right)) => match in_range(bits) {
+            Some(bits) => (b.i32(bits), right),
+            None => return Some(b.bool(below_range(bits))),
+        },
+        _ => return None,
+    };
+    Some(if or_equal { b.sle(left, right) } else { b.slt(left, right) })
 }

@@ -11,6 +11,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
         Op::Compare(op, a, b) => Op::Compare(op, map(a), map(b)),
         Op::Select(condition, a, b) => Op::Select(map(condition), map(a), map(b)),
         Op::Fma(a, b, c) => Op::Fma(map(a), map(b), map(c)),
+        Op::Rounded(rounding, arithmetic) => Op::Rounded(rounding, arithmetic.map(map)),
     }
 }
 

@@ -6,7 +6,7 @@
 use super::{Instruction, Use};
 
 const fn op(name: &'static str, forms: &'static [&'static str]) -> Instruction {
-    Instruction { name, forms, uses: &[], limit: "", remark: "" }
+    Instruction { name, forms, uses: &[], remark: "" }
 }
 
 impl Instruction {
@@ -14,17 +14,13 @@ impl Instruction {
         Self { uses, ..self }
     }
 
-    const fn limit(self, limit: &'static str) -> Self {
-        Self { limit, ..self }
-    }
-
     const fn remark(self, remark: &'static str) -> Self {
         Self { remark, ..self }
     }
 }
 
-const APPROXIMATE: &str = "the manual's error bound (the error is the device's own)";
 const NO_EFFECT: &str = "Accepted; has no effect.";
+const AS_THE_MANUAL: &str = "As in the manual, also where current hardware departs from it.";
 const INLINED: &str = "Inlined.";
 
 /// All instructions by name.
@@ -90,7 +86,7 @@ pub(super) const ALL: &[Instruction] = &[
     op("clz", &["clz.(b32|b64)"]),
     op("cnot", &["cnot.(b16|b32|b64)"]),
     op("copysign", &["copysign.(f32|f64)"]),
-    op("cos", &["cos.approx{.ftz}.f32"]).limit(APPROXIMATE),
+    op("cos", &["cos.approx{.ftz}.f32"]),
     op("cp", &[
         "cp.async.(ca|cg).(shared|shared::cta).global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}",
         "cp.async.(commit_group|wait_group|wait_all)",
@@ -109,42 +105,46 @@ pub(super) const ALL: &[Instruction] = &[
         "createpolicy.cvt.L2.b64",
     ]),
     op("cvt", &[
-        "cvt{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)",
+        "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)",
+        "cvt.sat.u8.(u16|u32|u64|s8|s16|s32|s64)", "cvt.sat.u16.(u32|u64|s8|s16|s32|s64)",
+        "cvt.sat.u32.(u64|s8|s16|s32|s64)", "cvt.sat.u64.(s8|s16|s32|s64)",
+        "cvt.sat.s8.(u8|u16|u32|u64|s16|s32|s64)", "cvt.sat.s16.(u16|u32|u64|s32|s64)",
+        "cvt.sat.s32.(u32|u64|s64)", "cvt.sat.s64.u64",
         "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f32.(u8|u16|u32|u64|s8|s16|s32|s64)",
-        "cvt.(rn|rz|rm|rp){.sat}.f64.(u8|u16|u32|u64|s8|s16|s32|s64)",
-        "cvt.(rn|rz|rm|rp){.sat}.f16.(u8|u16|u32|u64|s8|s16|s32|s64)",
+        "cvt.(rn|rz|rm|rp){.sat}.(f16|f64).(u8|u16|u32|u64|s8|s16|s32|s64)",
         "cvt.(rn|rz|rm|rp).bf16.(u8|u16|u32|u64|s8|s16|s32|s64)",
         "cvt.(rni|rzi|rmi|rpi){.ftz}{.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).f32",
-        "cvt.(rni|rzi|rmi|rpi){.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).f64",
-        "cvt.(rni|rzi|rmi|rpi){.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).f16",
+        "cvt.(rni|rzi|rmi|rpi){.sat}.(u8|u16|u32|u64|s8|s16|s32|s64).(f16|f64)",
         "cvt.(rni|rzi|rmi|rpi).(u8|u16|u32|u64|s8|s16|s32|s64).bf16",
         "cvt{.rni|.rzi|.rmi|.rpi}{.ftz}{.sat}.f32.f32", "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f64.f64",
-        "cvt{.rni|.rzi|.rmi|.rpi}{.ftz}{.sat}.f16.f16", "cvt{.rni|.rzi|.rmi|.rpi}.bf16.bf16",
+        "cvt{.rni|.rzi|.rmi|.rpi}{.sat}.f16.f16",
+        "cvt{.rni|.rzi|.rmi|.rpi}.bf16.bf16",
         "cvt{.ftz}{.sat}.f64.f32", "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f32.f64",
-        "cvt{.ftz}{.sat}.f32.f16", "cvt{.sat}.f64.f16", "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f16.(f32|f64)",
+        "cvt{.ftz}{.sat}.f32.f16", "cvt{.sat}.f64.f16", "cvt.(rn|rz|rm|rp){.ftz}{.sat}.f16.f32", "cvt.(rn|rz|rm|rp){.sat}.f16.f64",
         "cvt.(f32|f64|f16).bf16", "cvt.(rn|rz|rm|rp).bf16.(f32|f64|f16)",
         "cvt.(rn|rz){.relu}{.satfinite}.(f16|bf16|f16x2|bf16x2).f32",
         "cvt.rna{.satfinite}.tf32.f32", "cvt.(rn|rz){.relu}.tf32.f32",
         "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).(f32|f16x2)", "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)",
+        "cvt.pack.sat.(u16|s16).s32", "cvt.pack.sat.(u2|s2|u4|s4|u8|s8).s32.b32",
     ]),
     op("cvta", &["cvta{.to}.(const|global|local|shared|shared::cta|shared::cluster|param).(u32|u64)"]),
     op("discard", &["discard{.global}.L2"]),
     op("div", &[
         "div.(u16|u32|u64|s16|s32|s64)", "div.(approx|full){.ftz}.f32", "div.(rn|rz|rm|rp){.ftz}.f32",
         "div.(rn|rz|rm|rp).f64",
-    ]).limit("the manual's error bound of `.approx` and `.full` (the error is the device's own)"),
+    ]),
     op("dp2a", &["dp2a.(lo|hi).(u32|s32).(u32|s32)"]),
     op("dp4a", &["dp4a.(u32|s32).(u32|s32)"]),
     op("elect", &["elect.sync"]),
-    op("ex2", &["ex2.approx{.ftz}.f32", "ex2.approx.(f16|f16x2)", "ex2.approx.ftz.(bf16|bf16x2)"]).limit("the manual's error bound on devices without double precision"),
+    op("ex2", &["ex2.approx{.ftz}.f32", "ex2.approx.(f16|f16x2)", "ex2.approx.ftz.(bf16|bf16x2)"]),
     op("exit", &["exit"]),
     op("fence", &[
         "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "fence.mbarrier_init.release.cluster",
         "fence.proxy.alias", "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
     ]),
     op("fma", &[
-        "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "fma.(rn|rz|rm|rp).f64", "fma.rn{.ftz}{.sat}{.relu}.(f16|f16x2)",
-        "fma.rn{.relu}.(bf16|bf16x2)",
+        "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "fma.(rn|rz|rm|rp).f64", "fma.rn{.ftz}{.sat}.(f16|f16x2)", "fma.rn{.ftz}.relu.(f16|f16x2)",
+        "fma.rn{.relu}.(bf16|bf16x2)", "fma.rn.oob{.relu}.(f16|f16x2|bf16|bf16x2)",
     ]),
     op("fns", &["fns.b32"]),
     op("getctarank", &["getctarank{.shared::cluster}.(u32|u64)"]),
@@ -163,8 +163,8 @@ pub(super) const ALL: &[Instruction] = &[
     ]).remark("Hints about caches have no effect."),
     op("ldmatrix", &["ldmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16"]),
     op("ldu", &["ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)"]),
-    op("lg2", &["lg2.approx{.ftz}.f32"]).limit(APPROXIMATE),
-    op("lop3", &["lop3.b32"]),
+    op("lg2", &["lg2.approx{.ftz}.f32"]),
+    op("lop3", &["lop3.b32", "lop3.(and|or).b32"]),
     op("mad", &[
         "mad.(hi|lo).(u16|u32|u64|s16|s32|s64)", "mad.wide.(u16|u32|s16|s32)", "mad.hi.sat.s32",
         "mad.(hi|lo).cc.(u32|s32|u64|s64)",
@@ -204,7 +204,7 @@ pub(super) const ALL: &[Instruction] = &[
         "mma.sync.aligned.m8n8k4.(row|col).(row|col).(f16|f32).f16.f16.(f16|f32)",
         "mma.sync.aligned.(m8n8k4|m16n8k4|m16n8k8|m16n8k16).row.col.f64.f64.f64.f64",
     ]),
-    op("mov", &["mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)"]).uses(&[Use {
+    op("mov", &["mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "mov.b128"]).uses(&[Use {
         words: "addresses of functions",
         sample: ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; ret; }",
     }]),
@@ -230,8 +230,7 @@ pub(super) const ALL: &[Instruction] = &[
         .remark(NO_EFFECT),
     op("prefetchu", &["prefetchu.L1"]).remark(NO_EFFECT),
     op("prmt", &["prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16}"]),
-    op("rcp", &["rcp.approx{.ftz}.f32", "rcp.approx.ftz.f64", "rcp.(rn|rz|rm|rp){.ftz}.f32", "rcp.(rn|rz|rm|rp).f64"])
-        .limit("the manual's error bound of `.approx` (the error is the device's own)"),
+    op("rcp", &["rcp.approx{.ftz}.f32", "rcp.approx.ftz.f64", "rcp.(rn|rz|rm|rp){.ftz}.f32", "rcp.(rn|rz|rm|rp).f64"]),
     op("red", &[
         "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor).(b32|b64)",
         "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32",
@@ -246,20 +245,28 @@ pub(super) const ALL: &[Instruction] = &[
     op("redux", &["redux.sync.(add|min|max).(u32|s32)", "redux.sync.(and|or|xor).b32"]),
     op("rem", &["rem.(u16|u32|u64|s16|s32|s64)"]),
     op("ret", &["ret{.uni}"]),
-    op("rsqrt", &["rsqrt.approx{.ftz}.f32", "rsqrt.approx{.ftz}.f64"]).limit(APPROXIMATE),
+    op("rsqrt", &["rsqrt.approx{.ftz}.f32", "rsqrt.approx{.ftz}.f64"]),
     op("sad", &["sad.(u16|u32|u64|s16|s32|s64)"]),
     op("selp", &["selp.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)"]),
     op("set", &[
-        "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)",
+        "set.(eq|ne){.and|.or|.xor}.(u32|s32|f32).(b16|b32|b64)", "set.(eq|ne|lt|le|gt|ge){.and|.or|.xor}.(u32|s32|f32).(s16|s32|s64)",
+        "set.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(u32|s32|f32).(u16|u32|u64)",
         "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(u32|s32|f32).f32",
         "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.(u32|s32|f32).f64",
-        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(f16|f16x2).(f16|f16x2)",
-        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.(bf16|bf16x2).(bf16|bf16x2)",
-        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.(u16|s16|u32|s32).(f16|bf16)",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.f16.(f16|f32)",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.bf16.(f16|bf16|f32|f64)",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.f16.f64",
+        "set.(eq|ne|lt|le|gt|ge){.and|.or|.xor}.(f16|bf16).(u16|u32|u64|s16|s32|s64)",
+        "set.(eq|ne){.and|.or|.xor}.(f16|bf16).(b16|b32|b64)",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(u16|s16|u32|s32).f16",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.(u16|s16|u32|s32).bf16",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(f16x2|u32|s32).f16x2",
+        "set.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.(bf16x2|u32|s32).bf16x2",
     ]),
     op("setmaxnreg", &["setmaxnreg.(inc|dec).sync.aligned.u32"]),
     op("setp", &[
-        "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(b16|b32|b64|u16|u32|u64|s16|s32|s64)",
+        "setp.(eq|ne){.and|.or|.xor}.(b16|b32|b64)", "setp.(eq|ne|lt|le|gt|ge){.and|.or|.xor}.(s16|s32|s64)",
+        "setp.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs){.and|.or|.xor}.(u16|u32|u64)",
         "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.f32",
         "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}.f64",
         "setp.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan){.and|.or|.xor}{.ftz}.(f16|f16x2)",
@@ -269,10 +276,9 @@ pub(super) const ALL: &[Instruction] = &[
     op("shfl", &["shfl.(up|down|bfly|idx).b32", "shfl.sync.(up|down|bfly|idx).b32"]),
     op("shl", &["shl.(b16|b32|b64)"]),
     op("shr", &["shr.(b16|b32|b64|u16|u32|u64|s16|s32|s64)"]),
-    op("sin", &["sin.approx{.ftz}.f32"]).limit(APPROXIMATE),
+    op("sin", &["sin.approx{.ftz}.f32"]),
     op("slct", &["slct.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64).s32", "slct{.ftz}.(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64).f32"]),
-    op("sqrt", &["sqrt.approx{.ftz}.f32", "sqrt.(rn|rz|rm|rp){.ftz}.f32", "sqrt.(rn|rz|rm|rp).f64"])
-        .limit("the manual's error bound of `.approx` (the error is the device's own)"),
+    op("sqrt", &["sqrt.approx{.ftz}.f32", "sqrt.(rn|rz|rm|rp){.ftz}.f32", "sqrt.(rn|rz|rm|rp).f64"]),
     op("st", &[
         "st{.weak}{.global|.local|.param|.param::func|.shared|.shared::cta|.shared::cluster}{.wb|.cg|.cs|.wt}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::cache_hint}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
         "st.volatile{.global|.local|.param|.shared|.shared::cta|.shared::cluster}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
@@ -313,30 +319,30 @@ pub(super) const ALL: &[Instruction] = &[
         "txq.level.(width|height|depth).b32",
         "txq.(force_unnormalized_coords|filter_mode|addr_mode_0|addr_mode_1|addr_mode_2).b32",
     ]),
-    op("vabsdiff", &["vabsdiff.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]),
-    op("vabsdiff2", &["vabsdiff2.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vabsdiff4", &["vabsdiff4.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vadd", &["vadd.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]),
-    op("vadd2", &["vadd2.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vadd4", &["vadd4.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vavrg2", &["vavrg2.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vavrg4", &["vavrg4.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vmad", &["vmad.(u32|s32).(u32|s32).(u32|s32){.po}{.sat}{.shr7|.shr15}"]),
-    op("vmax", &["vmax.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]),
-    op("vmax2", &["vmax2.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vmax4", &["vmax4.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vmin", &["vmin.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]),
-    op("vmin2", &["vmin2.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vmin4", &["vmin4.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
+    op("vabsdiff", &["vabsdiff.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vabsdiff2", &["vabsdiff2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vabsdiff4", &["vabsdiff4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vadd", &["vadd.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vadd2", &["vadd2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vadd4", &["vadd4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vavrg2", &["vavrg2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vavrg4", &["vavrg4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vmad", &["vmad.(u32|s32).(u32|s32).(u32|s32){.po}{.sat}{.shr7|.shr15}"]).remark(AS_THE_MANUAL),
+    op("vmax", &["vmax.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vmax2", &["vmax2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vmax4", &["vmax4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vmin", &["vmin.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vmin2", &["vmin2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vmin4", &["vmin4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
     op("vote", &["vote.(all|any|uni).pred", "vote.ballot.b32", "vote.sync.(all|any|uni).pred", "vote.sync.ballot.b32"]),
-    op("vset", &["vset.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add|.min|.max}"]),
+    op("vset", &["vset.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add|.min|.max}"]).remark(AS_THE_MANUAL),
     op("vset2", &["vset2.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add}"]),
     op("vset4", &["vset4.(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge){.add}"]),
-    op("vshl", &["vshl.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}"]),
-    op("vshr", &["vshr.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}"]),
-    op("vsub", &["vsub.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]),
-    op("vsub2", &["vsub2.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
-    op("vsub4", &["vsub4.(u32|s32).(u32|s32).(u32|s32){.sat}{.add}"]),
+    op("vshl", &["vshl.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vshr", &["vshr.(u32|s32).(u32|s32).u32{.sat}.(clamp|wrap){.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vsub", &["vsub.(u32|s32).(u32|s32).(u32|s32){.sat}{.add|.min|.max}"]).remark(AS_THE_MANUAL),
+    op("vsub2", &["vsub2.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
+    op("vsub4", &["vsub4.(u32|s32).(u32|s32).(u32|s32){.sat|.add}"]),
     op("wgmma", &["wgmma.fence.sync.aligned", "wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned", "wgmma.mma_async.sync.aligned"]),
     op("wmma", &["wmma.load.(a|b|c).sync.aligned", "wmma.store.d.sync.aligned", "wmma.mma.sync.aligned"]),
     op("xor", &["xor.(pred|b16|b32|b64)"]),

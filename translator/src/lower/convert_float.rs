@@ -1,0 +1,200 @@
+//! `cvt` from and to f16, bf16, f32, f64 and tf32 (PTX section 9.7.9.21). Packed formats are in
+//! [`super::convert_packed`].
+
+use super::convert::range;
+use super::float::{float_of, flush_if, format, operand, rounding};
+use super::{Lowering, Result, carrier, float_type};
+use crate::decode::program::Instruction;
+use crate::decode::types::ScalarType;
+use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
+use crate::soft::{self, Format, Overflow, SINGLE};
+
+/// `cvt` from integers to floats.
+pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let format = format(to);
+    let a = l.signed(i, 1, from)?;
+    let fits = from.bits() < format.precision;
+    let bits = if to.bits() >= 32 && (fits || rounding(i) == Rounding::NearestEven) {
+        let ty = float_type(to);
+        let float = l.b.unary(if from.is_signed() { Unary::SignedToFloat(ty) } else { Unary::UnsignedToFloat(ty) }, a);
+        l.b.bits(float)
+    } else {
+        let bits = soft::from_integer(&mut l.b, format, rounding(i), from.is_signed(), a);
+        if to.bits() == 64 { bits } else { l.b.truncate(bits) }
+    };
+    finish(l, i, bits)
+}
+
+/// `cvt` from floats to integers: rounded as the modifier says, clamped to the type's range.
+pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let value = operand(l, i, 1, from, i.modifiers.has("ftz"))?;
+    let rounded = round_integral(l, i, value);
+    let (low, high) = range(to);
+    let bits_type = carrier(to);
+    // The bounds as floats: `low` is exact; the first value too large is 2^n, exact too.
+    #[allow(clippy::cast_precision_loss)] // powers of two (and zero) convert exactly
+    let (low_float, beyond) = (low as f64, high as f64 + if to.bits() < 53 { 1.0 } else { 0.0 });
+    let constant = |l: &mut Lowering<'_, '_>, value: f64| {
+        if from.bits() == 64 {
+            return l.b.f64(value);
+        }
+        #[allow(clippy::cast_possible_truncation)] // powers of two within f32's range
+        l.b.f32(value as f32)
+    };
+    let low_bound = constant(l, low_float);
+    let high_bound = constant(l, beyond);
+    let too_low = l.b.flt(rounded, low_bound);
+    let too_high = l.b.fle(high_bound, rounded);
+    let is_nan = is_nan(l, value);
+    let outside = l.b.or(too_low, too_high);
+    let outside = l.b.or(outside, is_nan);
+    let zero = constant(l, 0.0);
+    let safe_bits = l.b.bits(rounded);
+    let zero_bits = l.b.bits(zero);
+    let safe_bits = l.b.select(outside, zero_bits, safe_bits);
+    let safe = l.b.bitcast(safe_bits, float_type(from));
+    let convert = if to.is_signed() { Unary::FloatToSigned(bits_type) } else { Unary::FloatToUnsigned(bits_type) };
+    let mut result = l.b.unary(convert, safe);
+    let lowest = l.b.constant(bits_type, low.cast_unsigned());
+    result = l.b.select(too_low, lowest, result);
+    let highest = l.b.constant(bits_type, high);
+    result = l.b.select(too_high, highest, result);
+    // Hardware gives only the top bit for NaN in the wide conversions, zero in the others; the manual says zero.
+    let for_nan = if to.bits() == 64 || from.bits() == 64 { 1u64 << (to.bits() - 1) } else { 0 };
+    let for_nan = l.b.constant(bits_type, for_nan);
+    result = l.b.select(is_nan, for_nan, result);
+    l.set(i, 0, to, result)
+}
+
+fn is_nan(l: &mut Lowering<'_, '_>, float: Value) -> Value {
+    let format = Format::of(l.b.type_of(float));
+    let bits = l.b.bits(float);
+    soft::is_nan(&mut l.b, format, bits)
+}
+
+/// Rounds to an integral value as `.rni`, `.rmi`, `.rpi` or `.rzi` says.
+fn round_integral(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Value {
+    match i.modifiers.one_of(&["rni", "rzi", "rmi", "rpi"]) {
+        Some("rni") => l.b.unary(Unary::RoundEven, value),
+        Some("rmi") => l.b.unary(Unary::Floor, value),
+        Some("rpi") => l.b.unary(Unary::Ceil, value),
+        Some(_) => l.b.unary(Unary::Trunc, value),
+        None => value,
+    }
+}
+
+/// `cvt` between floats, to one of the format or to an integral value.
+pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    let value = operand(l, i, 1, from, i.modifiers.has("ftz") && flushes(i))?;
+    let value = round_integral(l, i, value);
+    let bits = bits_in(l, i, to, value);
+    finish(l, i, bits)
+}
+
+/// Whether `.ftz` flushes operands: hardware doesn't on the way to f16.
+fn flushes(i: &Instruction) -> bool {
+    let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
+    to != ScalarType::F16 && matches!(from, ScalarType::F32 | ScalarType::Bf16)
+}
+
+/// The bits of a number in a type, rounded as the modifiers say. NaNs of formats that get narrower are NVIDIA's.
+pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Value {
+    let rounding = rounding(i);
+    match (l.b.type_of(value), to) {
+        (Type::F32, ScalarType::F64) => {
+            let wide = l.b.widen(value);
+            l.b.bits(wide)
+        }
+        (Type::F64, ScalarType::F32) => {
+            let value = if i.modifiers.has("ftz") { flush_to_single(l, rounding, value) } else { value };
+            let narrow = l.b.rounded(rounding, Arithmetic::Narrow(value));
+            l.b.bits(narrow)
+        }
+        (_, ScalarType::F32 | ScalarType::F64) => l.b.bits(value),
+        _ => {
+            let overflow = if i.modifiers.has("satfinite") { Overflow::Largest } else { Overflow::Rounded };
+            soft::narrow(&mut l.b, format(to), rounding, overflow, value)
+        }
+    }
+}
+
+/// An `F64` that is on its way to `F32`, replaced by zero if it is tiny: below the least normal number when rounded to 24
+/// bits of any exponent.
+fn flush_to_single(l: &mut Lowering<'_, '_>, rounding: Rounding, value: Value) -> Value {
+    let least_normal = f64::from(f32::MIN_POSITIVE);
+    // What is nearest to the least normal number, a tie counting as such; what is at least as large as it; and what is
+    // above the number before it.
+    let to_nearest = (least_normal * (1.0 - f64::from(f32::EPSILON) / 4.0)).to_bits();
+    let toward_zero = least_normal.to_bits();
+    let away = (least_normal * (1.0 - f64::from(f32::EPSILON) / 2.0)).to_bits() + 1;
+    let bits = l.b.bits(value);
+    let sign = l.b.and_const(bits, 1 << 63);
+    let least = match rounding {
+        Rounding::NearestEven => l.b.i64(to_nearest),
+        Rounding::TowardZero | Rounding::Odd => l.b.i64(toward_zero),
+        Rounding::Down | Rounding::Up => {
+            let negative = l.b.is_nonzero(sign);
+            let [away, toward_zero] = [away, toward_zero].map(|bits| l.b.i64(bits));
+            if rounding == Rounding::Down {
+                l.b.select(negative, away, toward_zero)
+            } else {
+                l.b.select(negative, toward_zero, away)
+            }
+        }
+    };
+    let magnitude = l.b.magnitude(value);
+    let is_tiny = l.b.ult(magnitude, least);
+    let bits = l.b.select(is_tiny, sign, bits);
+    l.b.bitcast(bits, Type::F64)
+}
+
+/// Writes the bits of a float result with the flushing and saturation that the modifiers ask for.
+fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Result {
+    let to = i.modifiers.ty(0);
+    let format = format(to);
+    let bits = flush_if(l, i.modifiers.has("ftz") && to == ScalarType::F32, format, bits);
+    let bits = if i.modifiers.has("sat") {
+        soft::saturate(&mut l.b, format, bits)
+    } else if i.modifiers.has("relu") {
+        soft::relu(&mut l.b, format, bits)
+    } else {
+        bits
+    };
+    l.set(i, 0, to, bits)
+}
+
+/// `cvt` to tf32, whose lowest 13 bits are zeros.
+pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let bits = l.int(i, 1, ScalarType::F32)?;
+    let result = if i.modifiers.has("rna") {
+        to_nearest_away(l, bits, i.modifiers.has("satfinite"))
+    } else {
+        let value = float_of(l, SINGLE, bits);
+        let narrow = bits_in(l, i, ScalarType::Tf32, value);
+        let narrow =
+            if i.modifiers.has("relu") { soft::relu(&mut l.b, format(ScalarType::Tf32), narrow) } else { narrow };
+        l.b.shl(narrow, 13)
+    };
+    l.set(i, 0, ScalarType::Tf32, result)
+}
+
+/// `cvt.rna.tf32`, which hardware has no instruction for: a sum and a mask, so that a NaN keeps the bits that are left,
+/// or becomes infinity if there are none.
+fn to_nearest_away(l: &mut Lowering<'_, '_>, bits: Value, finite: bool) -> Value {
+    let infinity = l.b.i32(SINGLE.infinity() as u32);
+    let magnitude = l.b.magnitude(bits);
+    let is_finite = l.b.ult(magnitude, infinity);
+    let half = l.b.add_const(bits, 1 << 12);
+    let sum = l.b.select(is_finite, half, bits);
+    let result = l.b.and_const(sum, !0x1fff & u64::from(u32::MAX));
+    if !finite {
+        return result;
+    }
+    let magnitude = l.b.magnitude(result);
+    let is_finite = l.b.ult(magnitude, infinity);
+    let before = l.b.sub_const(result, 1 << 13);
+    l.b.select(is_finite, result, before)
+}

@@ -1,0 +1,119 @@
+//! Signs, tests, minimum and maximum of floats of all formats (PTX sections 9.7.3 and 9.7.4), on their bits: no driver's
+//! treatment of denormals or NaNs touches them.
+
+use super::float::{each_lane, flush_if, format};
+use super::{Lowering, Result, carrier};
+use crate::decode::program::Instruction;
+use crate::decode::types::ScalarType;
+use crate::ir::Value;
+use crate::soft::{self, DOUBLE, Format};
+
+/// `abs`
+pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    changed_sign(l, i, |l, format, bits| soft::magnitude(&mut l.b, format, bits))
+}
+
+/// `neg`
+pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    changed_sign(l, i, |l, format, bits| l.b.xor_const(bits, format.sign()))
+}
+
+/// A change of the sign alone; NaNs are made quiet instead.
+fn changed_sign(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    change: fn(&mut Lowering<'_, '_>, Format, Value) -> Value,
+) -> Result {
+    each_lane(l, i, |l, format, [a]| {
+        let flushed = flush_if(l, i.modifiers.has("ftz"), format, a);
+        let changed = change(l, format, flushed);
+        let is_nan = soft::is_nan(&mut l.b, format, a);
+        let quiet = soft::quiet(&mut l.b, format, a);
+        l.b.select(is_nan, quiet, changed)
+    })
+}
+
+/// `copysign`: the sign of `a` on the magnitude of `b`.
+pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    each_lane(l, i, |l, format, [a, b]| {
+        let sign = l.b.and_const(a, format.sign());
+        let magnitude = soft::magnitude(&mut l.b, format, b);
+        l.b.or(sign, magnitude)
+    })
+}
+
+/// `testp`
+pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let format = format(ty);
+    let bits = l.int(i, 1, ty)?;
+    let magnitude = l.b.magnitude(bits);
+    let infinity = l.b.constant(carrier(ty), format.infinity());
+    let result = match i.modifiers.one_of(&["finite", "infinite", "number", "notanumber", "normal"]) {
+        Some("finite") => l.b.ult(magnitude, infinity),
+        Some("infinite") => l.b.eq(magnitude, infinity),
+        Some("number") => l.b.ule(magnitude, infinity),
+        Some("notanumber") => l.b.ult(infinity, magnitude),
+        Some("normal") => {
+            let finite = l.b.ult(magnitude, infinity);
+            let subnormal = is_subnormal(l, format, magnitude);
+            let other = l.b.not(subnormal);
+            l.b.and(finite, other)
+        }
+        _ => is_subnormal(l, format, magnitude),
+    };
+    l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// Zero counts as a normal number (PTX section 9.7.3.1).
+fn is_subnormal(l: &mut Lowering<'_, '_>, format: Format, magnitude: Value) -> Value {
+    let least_normal = l.b.constant_like(magnitude, format.hidden());
+    let small = l.b.ult(magnitude, least_normal);
+    let nonzero = l.b.is_nonzero(magnitude);
+    l.b.and(small, nonzero)
+}
+
+/// `min`
+pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    extremum(l, i, false)
+}
+
+/// `max`
+pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    extremum(l, i, true)
+}
+
+/// A NaN loses against a number unless `.NaN` is given. With `.xorsign.abs`, magnitudes are compared and the result gets
+/// both signs.
+fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
+    each_lane(l, i, |l, format, operands| {
+        let flush = i.modifiers.has("ftz");
+        let [a, b] = operands.map(|bits| flush_if(l, flush, format, bits));
+        if !i.modifiers.has("xorsign") {
+            return choose(l, i, format, largest, a, b);
+        }
+        let signs = l.b.xor(a, b);
+        let sign = l.b.and_const(signs, format.sign());
+        let [a, b] = [a, b].map(|bits| soft::magnitude(&mut l.b, format, bits));
+        let result = choose(l, i, format, largest, a, b);
+        let is_nan = soft::is_nan(&mut l.b, format, result);
+        let signed = l.b.or(result, sign);
+        l.b.select(is_nan, result, signed)
+    })
+}
+
+fn choose(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format, largest: bool, a: Value, b: Value) -> Value {
+    let less = soft::is_less(&mut l.b, format, a, b);
+    let result = if largest { l.b.select(less, b, a) } else { l.b.select(less, a, b) };
+    let [a_nan, b_nan] = [a, b].map(|bits| soft::is_nan(&mut l.b, format, bits));
+    // Of two NaNs, double precision gives the second.
+    let nan = if format == DOUBLE { soft::quiet(&mut l.b, format, b) } else { l.b.constant_like(a, format.nan) };
+    if i.modifiers.has("NaN") {
+        let either = l.b.or(a_nan, b_nan);
+        return l.b.select(either, nan, result);
+    }
+    let result = l.b.select(a_nan, b, result);
+    let result = l.b.select(b_nan, a, result);
+    let both = l.b.and(a_nan, b_nan);
+    l.b.select(both, nan, result)
+}

@@ -1,0 +1,111 @@
+//! Integers packed in 32-bit words: arithmetic on pairs of half-words, dot products, and `cvt.pack` (PTX sections 9.7.1
+//! and 9.7.9). Video instructions are in [`super::video`].
+
+use super::integer::{clamp_signed, less, maximum, minimum, relu};
+use super::{Lowering, Result};
+use crate::decode::program::Instruction;
+use crate::decode::types::ScalarType;
+use crate::ir::{Compare, Value};
+
+/// The part of a word from bit `position` on, extended to 32 bits by zeros or by its sign.
+pub(super) fn part(l: &mut Lowering<'_, '_>, word: Value, position: u32, bits: u32, signed: bool) -> Value {
+    let above = 32 - position - bits;
+    if signed {
+        let high = l.b.shl(word, above);
+        return l.b.sar(high, 32 - bits);
+    }
+    let low = l.b.shr(word, position);
+    if above == 0 { low } else { l.b.and_const(low, (1 << bits) - 1) }
+}
+
+/// A word of equally wide parts, the lowest first; what they have above their width is dropped.
+pub(super) fn join(l: &mut Lowering<'_, '_>, parts: &[Value], bits: u32) -> Value {
+    let mut word = l.b.i32(0);
+    for (place, part) in (0..).zip(parts) {
+        let low = l.zero_extend_narrow(*part, bits);
+        let moved = l.b.shl(low, place * bits);
+        word = l.b.or(word, moved);
+    }
+    word
+}
+
+/// `add` on two half-words.
+pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    pairwise(l, i, |l, _, a, b| l.b.add(a, b))
+}
+
+/// `min` on two half-words, with `.relu` for signed ones.
+pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    pairwise(l, i, minimum)
+}
+
+/// `max` on two half-words, with `.relu` for signed ones.
+pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    pairwise(l, i, maximum)
+}
+
+fn pairwise(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    operation: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
+) -> Result {
+    let ty = i.modifiers.ty(0);
+    let signed = ty == ScalarType::S16x2;
+    let a = l.int(i, 1, ty)?;
+    let b = l.int(i, 2, ty)?;
+    let halves = [0, 16].map(|position| {
+        let a = part(l, a, position, 16, signed);
+        let b = part(l, b, position, 16, signed);
+        let result = operation(l, less(signed), a, b);
+        if i.modifiers.has("relu") { relu(l, result) } else { result }
+    });
+    let result = join(l, &halves, 16);
+    l.set(i, 0, ty, result)
+}
+
+/// `dp4a`: the products of four pairs of bytes, added to `c`.
+pub fn dp4a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    dot_product(l, i, 8, 0)
+}
+
+/// `dp2a`: the products of two half-words of `a` and two bytes of `b`, added to `c`.
+pub fn dp2a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    dot_product(l, i, 16, if i.modifiers.has("hi") { 2 } else { 0 })
+}
+
+/// Multiplies the parts of `a`, of that many bits, by the bytes of `b` from number `first` on.
+fn dot_product(l: &mut Lowering<'_, '_>, i: &Instruction, bits: u32, first: u32) -> Result {
+    let (a_signed, b_signed) = (i.modifiers.ty(0).is_signed(), i.modifiers.ty(1).is_signed());
+    let a = l.int(i, 1, ScalarType::B32)?;
+    let b = l.int(i, 2, ScalarType::B32)?;
+    let mut sum = l.int(i, 3, ScalarType::B32)?;
+    for place in 0..32 / bits {
+        let a = part(l, a, place * bits, bits, a_signed);
+        let b = part(l, b, (first + place) * 8, 8, b_signed);
+        let product = l.b.mul(a, b);
+        sum = l.b.add(sum, product);
+    }
+    l.set(i, 0, ScalarType::B32, sum)
+}
+
+/// `cvt.pack`: two numbers saturated to a narrow type, `b` lowest, then `a`, then the low bits of `c`.
+pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (bits, signed) = match i.modifiers.one_of(&["u2", "s2", "u4", "s4", "u8", "s8"]) {
+        Some(name) => (name[1..].parse().unwrap_or(16), name.starts_with('s')),
+        None => (16, i.modifiers.ty(0).is_signed()),
+    };
+    let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    let mut narrow = |index| -> Result<Value> {
+        let value = l.int(i, index, ScalarType::S32)?;
+        Ok(clamp_signed(l, value, low, high))
+    };
+    let a = narrow(1)?;
+    let b = narrow(2)?;
+    let mut result = join(l, &[b, a], bits);
+    if bits < 16 {
+        let c = l.int(i, 3, ScalarType::B32)?;
+        let above = l.b.shl(c, 2 * bits);
+        result = l.b.or(result, above);
+    }
+    l.set(i, 0, ScalarType::U32, result)
+}

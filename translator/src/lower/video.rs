@@ -1,0 +1,269 @@
+//! Scalar video instructions (PTX section 9.7.17.1): arithmetic on bytes, half-words and words of mixed signs, with
+//! saturation, and with a second operation or a merge into another word. Those on several parts at once are in
+//! [`super::simd`].
+//!
+//! They do what NVIDIA's compiler puts in their place since sm_50, which departs from the manual here and there
+//! (docs/numerics.md): operands are extended to 64 bits, each by its own type, and everything is computed on these.
+
+use super::integer::{clamp_signed, less, magnitude, maximum, minimum};
+use super::packed::part;
+use super::{Lowering, Result};
+use crate::decode::program::{Instruction, Operand, Parts, Selected};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Compare, Type, Value};
+
+/// `vadd`
+pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    three_types(l, i, Kind::Sum, |l, a, b| l.b.add(a, b))
+}
+
+/// `vsub`
+pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    three_types(l, i, Kind::Sum, |l, a, b| l.b.sub(a, b))
+}
+
+/// `vabsdiff`
+pub fn abs_diff(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    three_types(l, i, Kind::Other, |l, a, b| {
+        let difference = l.b.sub(a, b);
+        magnitude(l, difference).0
+    })
+}
+
+/// `vmin`
+pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    three_types(l, i, Kind::Other, |l, a, b| minimum(l, Compare::LessSigned, a, b))
+}
+
+/// `vmax`
+pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    three_types(l, i, Kind::Other, |l, a, b| maximum(l, Compare::LessSigned, a, b))
+}
+
+/// `vshl`
+pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let wrap = i.modifiers.has("wrap");
+    three_types(l, i, Kind::Shift, |l, a, b| {
+        let amount = shift_amount(l, b, wrap);
+        l.b.shl_by(a, amount)
+    })
+}
+
+/// `vshr`
+pub fn shr(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let wrap = i.modifiers.has("wrap");
+    three_types(l, i, Kind::Shift, |l, a, b| {
+        let amount = shift_amount(l, b, wrap);
+        l.b.sar_by(a, amount)
+    })
+}
+
+/// At most 32, or modulo 32.
+fn shift_amount(l: &mut Lowering<'_, '_>, by: Value, wrap: bool) -> Value {
+    let by = l.b.truncate(by);
+    if wrap {
+        return l.b.and_const(by, 31);
+    }
+    let most = l.b.i32(32);
+    minimum(l, Compare::LessUnsigned, by, most)
+}
+
+/// `vset`: 1 where the comparison holds, else 0. The operand `c` has the signedness of `a`.
+pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let types = [i.modifiers.ty(0), i.modifiers.ty(0), i.modifiers.ty(1)];
+    scalar(l, i, types, Kind::Other, |l, a, b| {
+        let holds = compare(l, i, a, b);
+        l.b.bool_to(Type::I64, holds)
+    })
+}
+
+fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, a: Value, b: Value) -> Value {
+    let operator = i.modifiers.one_of(&["eq", "ne", "lt", "le", "gt", "ge"]);
+    let holds = match operator {
+        Some("eq") => l.b.eq(a, b),
+        Some("ne") => l.b.ne(a, b),
+        Some("lt" | "ge") => l.b.compare(Compare::LessSigned, a, b),
+        _ => l.b.compare(Compare::LessSigned, b, a),
+    };
+    if matches!(operator, Some("le" | "ge")) { l.b.not(holds) } else { holds }
+}
+
+/// What saturation and a second operation tell apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sum,
+    Shift,
+    Other,
+}
+
+/// `.sat`, on the whole result or, where a selector has `bits`, on that part.
+fn saturate(l: &mut Lowering<'_, '_>, value: Value, kind: Kind, bits: Option<u32>, signed: bool) -> Value {
+    let (low, high) = range(bits.unwrap_or(32), signed);
+    match (kind, bits) {
+        (Kind::Shift, _) => {
+            // What was shifted beyond 34 bits is lost. Parts get the low bits of the saturated word.
+            let value = l.b.shl(value, 30);
+            let value = l.b.sar(value, 30);
+            let (low, high) = range(32, signed);
+            clamp_signed(l, value, low, high)
+        }
+        (_, Some(_)) => {
+            // An unsigned comparison: negative results give the upper bound too.
+            let most = l.b.i64(high.cast_unsigned());
+            minimum(l, Compare::LessUnsigned, value, most)
+        }
+        (_, None) if signed => clamp_signed(l, value, low, high),
+        (_, None) => {
+            let zero = l.b.i64(0);
+            maximum(l, Compare::LessSigned, value, zero)
+        }
+    }
+}
+
+/// The least and the greatest number of an integer type.
+pub(super) fn range(bits: u32, signed: bool) -> (i64, i64) {
+    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+}
+
+/// A source operand, taken apart as its selector says and extended to 64 bits.
+fn source(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
+    let word = match l.operand(i, index) {
+        Operand::Video(Selected { register, parts, .. }) => {
+            let word = l.register(*register);
+            match parts {
+                Some(parts) => part(l, word, parts.position(), parts.bits, ty.is_signed()),
+                None => word,
+            }
+        }
+        constant => l.source(constant, ty)?,
+    };
+    Ok(extended(l, word, ty.is_signed()))
+}
+
+fn extended(l: &mut Lowering<'_, '_>, word: Value, signed: bool) -> Value {
+    if signed { l.b.sign_extend(word) } else { l.b.zero_extend(word) }
+}
+
+fn three_types(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    kind: Kind,
+    operation: impl FnOnce(&mut Lowering<'_, '_>, Value, Value) -> Value,
+) -> Result {
+    scalar(l, i, [0, 1, 2].map(|index| i.modifiers.ty(index)), kind, operation)
+}
+
+/// What all but `vmad` share. The types are those of the destination (and of `c`) and of the sources.
+fn scalar(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    [ty, a_type, b_type]: [ScalarType; 3],
+    kind: Kind,
+    operation: impl FnOnce(&mut Lowering<'_, '_>, Value, Value) -> Value,
+) -> Result {
+    let Operand::Video(Selected { register, parts, .. }) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("a video instruction without a destination", i.span));
+    };
+    let a = source(l, i, 1, a_type)?;
+    let b = source(l, i, 2, b_type)?;
+    let mut value = operation(l, a, b);
+    if i.modifiers.has("sat") {
+        let bits = parts.as_ref().map(|parts| parts.bits);
+        value = saturate(l, value, kind, bits, ty.is_signed());
+    }
+    let second = i.modifiers.one_of(&["add", "min", "max"]);
+    let result = match (second, parts, i.operands.len() > 3) {
+        (None, None, false) => l.b.truncate(value),
+        (Some(second), None, true) => {
+            let c = source(l, i, 3, ty)?;
+            // Sums and saturated shifts are words by now, and extended by their top bit, also where they are unsigned.
+            if kind == Kind::Sum || kind == Kind::Shift && i.modifiers.has("sat") {
+                let word = l.b.truncate(value);
+                value = l.b.sign_extend(word);
+            }
+            let bits = match second {
+                "add" => l.b.add(value, c),
+                "min" => minimum(l, less(ty.is_signed()), value, c),
+                _ => maximum(l, less(ty.is_signed()), value, c),
+            };
+            l.b.truncate(bits)
+        }
+        (None, Some(parts), true) => {
+            let low = l.b.truncate(value);
+            let c = source(l, i, 3, ty)?;
+            let c = l.b.truncate(c);
+            merge(l, parts, low, c)
+        }
+        (Some(_), Some(_), _) => {
+            return Err(Diagnostic::invalid("a second operation goes with no selector of the destination", i.span));
+        }
+        (None, None, true) => {
+            let message = "an operand `c` goes with a second operation or a selector of the destination";
+            return Err(Diagnostic::invalid(message, i.span));
+        }
+        (_, _, false) => return Err(Diagnostic::invalid("an operand `c` is missing", i.span)),
+    };
+    l.assign(&Operand::Reg(*register), ScalarType::U32, result)
+}
+
+/// `c` with one of its parts replaced: the upper half by that of a value, others by its low bits.
+fn merge(l: &mut Lowering<'_, '_>, parts: &Parts, value: Value, c: Value) -> Value {
+    let mask = ((1 << parts.bits) - 1) << parts.position();
+    let upper = parts.bits == 16 && parts.position() == 16;
+    let placed = if upper { value } else { l.b.shl(value, parts.position()) };
+    let placed = l.b.and_const(placed, mask);
+    let kept = l.b.and_const(c, !mask);
+    l.b.or(placed, kept)
+}
+
+/// `vmad`: `a * b + c` with one sign changed or one added, shifted right, saturated.
+pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let (a_type, b_type) = (i.modifiers.ty(1), i.modifiers.ty(2));
+    let negated = |index| matches!(l.operand(i, index), Operand::Video(selected) if selected.negated);
+    let minus_product = negated(1) != negated(2);
+    let minus_c = negated(3);
+    if minus_product && minus_c {
+        return Err(Diagnostic::invalid("only one of the product and `c` may be negated", i.span));
+    }
+    let signed = a_type.is_signed() || b_type.is_signed() || minus_product || minus_c;
+
+    // The factors and `c` count as signed words, whatever their types.
+    let a = factor(l, i, 1, a_type)?;
+    let b = factor(l, i, 2, b_type)?;
+    let product = l.b.mul(a, b);
+    let c = match l.operand(i, 3) {
+        Operand::Video(selected) => l.register(selected.register),
+        constant => l.source(constant, ScalarType::U32)?,
+    };
+    let c = l.b.sign_extend(c);
+    let mut sum = match (minus_product, minus_c) {
+        (true, _) => l.b.sub(c, product),
+        (_, true) => l.b.sub(product, c),
+        _ => l.b.add(product, c),
+    };
+    if i.modifiers.has("po") {
+        sum = l.b.add_const(sum, 1);
+    }
+    let scale = match i.modifiers.one_of(&["shr7", "shr15"]) {
+        Some("shr7") => 7,
+        Some(_) => 15,
+        None => 0,
+    };
+    if scale > 0 {
+        sum = if signed { l.b.sar(sum, scale) } else { l.b.shr(sum, scale) };
+    }
+    if i.modifiers.has("sat") {
+        let (low, high) = range(32, signed);
+        sum = clamp_signed(l, sum, low, high);
+    }
+    let result = l.b.truncate(sum);
+    l.set(i, 0, ScalarType::U32, result)
+}
+
+/// A factor of `vmad`, as a signed word on 64 bits.
+fn factor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
+    let value = source(l, i, index, ty)?;
+    let word = l.b.truncate(value);
+    Ok(l.b.sign_extend(word))
+}

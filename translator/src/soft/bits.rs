@@ -1,0 +1,68 @@
+//! Tests and changes of floats that need their bits alone.
+
+use super::{DOUBLE, Format};
+use crate::ir::{Builder, Compare, Type, Value, mask};
+
+/// The sign bit cleared.
+pub fn magnitude(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    b.and_const(bits, format.sign() - 1)
+}
+
+/// Whether it is NaN.
+pub fn is_nan(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    let magnitude = magnitude(b, format, bits);
+    let infinity = b.constant_like(bits, format.infinity());
+    b.ult(infinity, magnitude)
+}
+
+/// A subnormal replaced by zero of its sign.
+pub fn flush(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    let exponent = b.and_const(bits, format.hidden() * u64::from(format.top_exponent()));
+    let is_tiny = b.is_zero(exponent);
+    let zero = b.and_const(bits, format.sign());
+    b.select(is_tiny, zero, bits)
+}
+
+/// Clamped to [0.0, 1.0]; NaN becomes +0.0.
+pub fn saturate(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    // Non-negative floats order as their bits; anything above infinity is negative or NaN.
+    let zero = b.constant_like(bits, 0);
+    let one = b.constant_like(bits, format.one());
+    let infinity = b.constant_like(bits, format.infinity());
+    let is_large = b.ult(one, bits);
+    let clamped = b.select(is_large, one, bits);
+    let is_outside = b.ult(infinity, bits);
+    b.select(is_outside, zero, clamped)
+}
+
+/// +0.0 for what has a sign; NaN becomes NVIDIA's.
+pub fn relu(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    let sign = b.and_const(bits, format.sign());
+    let is_negative = b.is_nonzero(sign);
+    let zero = b.constant_like(bits, 0);
+    let result = b.select(is_negative, zero, bits);
+    let is_nan = is_nan(b, format, bits);
+    let nan = b.constant_like(bits, format.nan);
+    b.select(is_nan, nan, result)
+}
+
+/// What an operation that keeps or changes the sign alone makes of a NaN: the one NaN of the hardware, but in double
+/// precision the operand made quiet.
+pub fn quiet(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    if format == DOUBLE { b.or_const(bits, format.hidden() >> 1) } else { b.constant_like(bits, format.nan) }
+}
+
+/// Whether a number is less than another; minus zero is less than plus zero.
+pub fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
+    let [x, y] = [x, y].map(|bits| order_key(b, format, bits));
+    b.compare(Compare::LessSigned, x, y)
+}
+
+/// A signed integer that orders as the float of these bits does.
+fn order_key(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
+    let width = if b.type_of(bits) == Type::I64 { 64 } else { 32 };
+    let wide = b.shl(bits, width - format.bits);
+    let sign = b.sar(wide, width - 1);
+    let flip = b.and_const(sign, mask(b.type_of(bits)) >> 1);
+    b.xor(wide, flip)
+}

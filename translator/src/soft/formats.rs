@@ -1,0 +1,173 @@
+//! The formats, and conversions between them on bits.
+
+use super::rounding::{Overflow, overflowed, round_kept};
+use crate::ir::{Builder, Rounding, Type, Value};
+
+/// A binary format of IEEE 754, or alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Bits altogether.
+    pub bits: u32,
+    /// Bits of a significand, the implied one included.
+    pub precision: u32,
+    /// What exponents are biased by.
+    pub bias: u32,
+    /// The NaN that NVIDIA's hardware gives.
+    pub nan: u64,
+}
+
+/// `F32`.
+pub const SINGLE: Format = Format { bits: 32, precision: 24, bias: 127, nan: 0x7fff_ffff };
+/// `F64`.
+pub const DOUBLE: Format = Format { bits: 64, precision: 53, bias: 1023, nan: 0xfff8_0000_0000_0000 };
+/// PTX's `.f16`.
+pub const HALF: Format = Format { bits: 16, precision: 11, bias: 15, nan: 0x7fff };
+/// PTX's `.bf16`, the upper half of an `F32`.
+pub const BFLOAT: Format = Format { bits: 16, precision: 8, bias: 127, nan: 0x7fff };
+/// PTX's `.tf32`, an `F32` without its 13 lowest bits.
+pub const TENSOR: Format = Format { bits: 19, precision: 11, bias: 127, nan: 0x3_ffff };
+/// PTX's `.e4m3`. It has no infinities, and one NaN of either sign; numbers take the rest of their exponent.
+pub const E4M3: Format = Format { bits: 8, precision: 4, bias: 7, nan: 0x7f };
+/// PTX's `.e5m2`.
+pub const E5M2: Format = Format { bits: 8, precision: 3, bias: 15, nan: 0x7f };
+
+impl Format {
+    /// The format of a type; `F64`'s for any but `F32`.
+    pub fn of(ty: Type) -> Format {
+        if ty == Type::F32 { SINGLE } else { DOUBLE }
+    }
+
+    /// The bit of the sign.
+    pub fn sign(self) -> u64 {
+        1 << (self.bits - 1)
+    }
+
+    /// The bit that normal numbers imply, which is the least of them too.
+    pub fn hidden(self) -> u64 {
+        1 << (self.precision - 1)
+    }
+
+    /// Bits of 1.0.
+    pub fn one(self) -> u64 {
+        self.hidden() * u64::from(self.bias)
+    }
+
+    /// Bits of infinity; what is above it (without the sign) is NaN.
+    pub fn infinity(self) -> u64 {
+        if self == E4M3 { self.nan } else { self.hidden() * u64::from(self.top_exponent()) }
+    }
+
+    /// Bits of the largest number.
+    pub fn largest(self) -> u64 {
+        self.infinity() - 1
+    }
+
+    /// The exponent of infinities and NaNs.
+    pub fn top_exponent(self) -> u32 {
+        2 * self.bias + 1
+    }
+}
+
+/// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN.
+///
+/// Relies on `F32`'s arithmetic for normal numbers alone.
+pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
+    if from == BFLOAT {
+        let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
+        return b.bitcast(bits, Type::F32);
+    }
+    let magnitude = b.and_const(bits, from.sign() - 1);
+    let sign = b.and_const(bits, from.sign());
+    let sign = b.shl(sign, SINGLE.bits - from.bits);
+    let place = SINGLE.precision - 1;
+    let wide = b.shl(magnitude, SINGLE.precision - from.precision);
+    let rebias = u64::from(SINGLE.bias - from.bias) << place;
+
+    // A subnormal's exponent is that of the least normal number, without the bit that normal ones imply: give it that bit
+    // and take it away again.
+    let implied = b.add_const(wide, rebias + SINGLE.hidden());
+    let implied = b.bitcast(implied, Type::F32);
+    let least_normal = b.constant(Type::F32, rebias + SINGLE.hidden());
+    let subnormal = b.fsub(implied, least_normal);
+    let subnormal = b.bits(subnormal);
+
+    let limit = b.i32(from.hidden() as u32);
+    let is_subnormal = b.ult(magnitude, limit);
+    // Infinities and NaNs go to the top exponent.
+    let infinity = b.i32(from.infinity() as u32);
+    let is_finite = b.ult(magnitude, infinity);
+    let [once, top] = [b.i32(rebias as u32), b.i32(SINGLE.infinity() as u32)];
+    let normal = b.add(wide, once);
+    let special = b.or(wide, top);
+    let normal = b.select(is_finite, normal, special);
+    let magnitude = b.select(is_subnormal, subnormal, normal);
+    let bits = b.or(magnitude, sign);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's.
+pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Overflow, float: Value) -> Value {
+    let from = Format::of(b.type_of(float));
+    let bits = b.bits(float);
+    let magnitude = b.and_const(bits, from.sign() - 1);
+    let sign = b.and_const(bits, from.sign());
+    let negative = b.is_nonzero(sign);
+
+    let (kept, lost) = cut(b, from, to, magnitude);
+    let rounded = round_kept(b, rounding, negative, kept, lost);
+    let largest = b.constant_like(bits, to.largest());
+    let is_beyond = b.ult(largest, rounded);
+    let beyond = overflowed(b, to, rounding, overflow, negative, bits);
+    let result = b.select(is_beyond, beyond, rounded);
+
+    let infinity = b.constant_like(bits, from.infinity());
+    let result = if overflow == Overflow::Rounded && !matches!(rounding, Rounding::NearestEven) {
+        let is_infinite = b.eq(magnitude, infinity);
+        let narrow_infinity = b.constant_like(bits, to.infinity());
+        b.select(is_infinite, narrow_infinity, result)
+    } else {
+        result
+    };
+    let sign = b.shr(sign, from.bits - to.bits);
+    let result = b.or(result, sign);
+    let is_nan = b.ult(infinity, magnitude);
+    let nan = b.constant_like(bits, to.nan);
+    let result = b.select(is_nan, nan, result);
+    if from == DOUBLE { b.truncate(result) } else { result }
+}
+
+/// A finite magnitude in a narrower format, cut off towards zero, with what was lost as [`round_kept`] takes it. What is
+/// beyond the format's exponents is beyond its infinity.
+fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, Value) {
+    let dropped = from.precision - to.precision;
+    if from.bias == to.bias {
+        return (b.shr(magnitude, dropped), b.shl(magnitude, from.bits - dropped));
+    }
+    let fraction = b.and_const(magnitude, from.hidden() - 1);
+    let normal = b.or_const(fraction, from.hidden());
+    let exponent = b.shr(magnitude, from.precision - 1);
+    let exponent = if from == DOUBLE { b.truncate(exponent) } else { exponent };
+    // One off for subnormals, whose exponent is far too low for that to matter.
+    let is_normal = b.is_nonzero(exponent);
+    let significand = b.select(is_normal, normal, fraction);
+
+    // One below the biased exponent, which the leading one will count up.
+    let exponent = b.sub_const(exponent, u64::from(from.bias - to.bias + 1));
+    let zero = b.i32(0);
+    let is_subnormal = b.slt(exponent, zero);
+    let missing = b.neg(exponent);
+    let missing = b.select(is_subnormal, missing, zero);
+    let exponent = b.select(is_subnormal, zero, exponent);
+    // A shift by one less than the width leaves nothing, and less than half as lost.
+    let limit = b.i32(from.bits - 1 - dropped);
+    let is_near = b.ult(missing, limit);
+    let missing = b.select(is_near, missing, limit);
+    let shift = b.add_const(missing, dropped.into());
+    let kept = b.shr_by(significand, shift);
+    let width = b.i32(from.bits);
+    let back = b.sub(width, shift);
+    let lost = b.shl_by(significand, back);
+    let exponent = if from == DOUBLE { b.zero_extend(exponent) } else { exponent };
+    let exponent = b.shl(exponent, to.precision - 1);
+    (b.add(exponent, kept), lost)
+}

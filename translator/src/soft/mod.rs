@@ -1,0 +1,20 @@
+//! Float formats, and arithmetic on the bits of floats by integer operations.
+//!
+//! What is here relies on no fact about a device, so lowering and legalisation share it: rounding, floats taken apart and
+//! put together, conversions between formats, and sums whose rounding error counts.
+
+mod bits;
+mod formats;
+mod integers;
+mod parts;
+mod rounding;
+mod sum;
+#[cfg(test)]
+mod tests;
+
+pub use bits::{flush, is_less, is_nan, magnitude, quiet, relu, saturate};
+pub use formats::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, SINGLE, TENSOR, narrow, widen};
+pub use integers::from_integer;
+pub use parts::{LEADING, Parts, leading_zeros, product_sign, round, round_normal, stick, unless_nan};
+pub use rounding::Overflow;
+pub use sum::odd_sum;

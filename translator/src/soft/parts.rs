@@ -1,0 +1,177 @@
+//! Floats taken apart, rounded and put together.
+//!
+//! Everything is computed on `I64`, whatever the format, and everything is exact: nothing here relies on the device's
+//! float arithmetic. Exponents are biased and in `I32`.
+
+use super::rounding::{Overflow, overflowed, round_kept};
+use super::{Format, SINGLE};
+use crate::ir::{Builder, Rounding, Type, Value};
+
+/// Bit at which [`round`] takes the leading one of significands.
+pub const LEADING: u32 = 62;
+
+/// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
+pub struct Parts {
+    /// The format.
+    pub format: Format,
+    /// All bits.
+    pub bits: Value,
+    /// Without the sign.
+    pub magnitude: Value,
+    /// Biased, zero for subnormals.
+    pub exponent: Value,
+    /// At most `precision` bits; even for subnormals, which have no leading one.
+    pub significand: Value,
+}
+
+impl Parts {
+    /// Takes a float apart.
+    pub fn of(b: &mut Builder<'_>, float: Value) -> Parts {
+        let format = Format::of(b.type_of(float));
+        let mut bits = b.bits(float);
+        if format == SINGLE {
+            bits = b.zero_extend(bits);
+        }
+        let magnitude = b.and_const(bits, format.sign() - 1);
+        let exponent = b.shr(magnitude, format.precision - 1);
+        let exponent = b.truncate(exponent);
+        let fraction = b.and_const(bits, format.hidden() - 1);
+        let normal = b.or_const(fraction, format.hidden());
+        let subnormal = b.shl(fraction, 1);
+        let is_subnormal = b.is_zero(exponent);
+        let significand = b.select(is_subnormal, subnormal, normal);
+        Parts { format, bits, magnitude, exponent, significand }
+    }
+
+    /// Shifts a subnormal's leading one to where normal numbers have it; zero has none.
+    pub fn normalised(self, b: &mut Builder<'_>) -> Parts {
+        let zeros = leading_zeros(b, self.significand);
+        let shift = b.sub_const(zeros, u64::from(u64::BITS - self.format.precision));
+        let significand = b.shl_by(self.significand, shift);
+        let exponent = b.sub(self.exponent, shift);
+        Parts { significand, exponent, ..self }
+    }
+
+    /// Whether it is zero.
+    pub fn is_zero(&self, b: &mut Builder<'_>) -> Value {
+        b.is_zero(self.magnitude)
+    }
+
+    /// Whether it is infinite.
+    pub fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
+        let infinity = b.i64(self.format.infinity());
+        b.eq(self.magnitude, infinity)
+    }
+
+    /// Whether it is NaN.
+    pub fn is_nan(&self, b: &mut Builder<'_>) -> Value {
+        let infinity = b.i64(self.format.infinity());
+        b.ult(infinity, self.magnitude)
+    }
+}
+
+/// The sign bit that two floats' product or quotient has.
+pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
+    let sign = b.xor(x.bits, y.bits);
+    b.and_const(sign, x.format.sign())
+}
+
+/// The float of these bits in `I64`, or NaN.
+pub fn unless_nan(b: &mut Builder<'_>, format: Format, is_nan: Value, bits: Value) -> Value {
+    let nan = b.i64(format.nan);
+    let bits = b.select(is_nan, nan, bits);
+    if format != SINGLE {
+        return b.bitcast(bits, Type::F64);
+    }
+    let bits = b.truncate(bits);
+    b.bitcast(bits, Type::F32)
+}
+
+/// Number of zeros above the highest one of an `I64`, in `I32`; 64 for zero.
+pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
+    let (low, high) = b.halves(value);
+    let is_low = b.is_zero(high);
+    let half = b.select(is_low, low, high);
+    let highest = b.find_high_bit(half);
+    let [of_low, of_high] = [b.i32(63), b.i32(31)];
+    let top = b.select(is_low, of_low, of_high);
+    b.sub(top, highest)
+}
+
+/// Sets the lowest bit if the other value isn't zero, so that rounding knows of what was lost.
+pub fn stick(b: &mut Builder<'_>, value: Value, lost: Value) -> Value {
+    let lost = b.is_nonzero(lost);
+    let lost = b.bool_to(Type::I64, lost);
+    b.or(value, lost)
+}
+
+/// The magnitude bits of `significand * 2^(exponent - bias - LEADING)`, rounded, where the significand's leading one is
+/// bit [`LEADING`], its lowest bit stands for all that are lost, and the result is normal. `negative` is the sign.
+pub fn round_normal(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    negative: Value,
+    exponent: Value,
+    significand: Value,
+) -> Value {
+    // The leading one, which isn't masked out, adds one to the exponent.
+    let below = b.sub_const(exponent, 1);
+    round_above(b, format, rounding, negative, below, significand)
+}
+
+/// The same for any exponent, giving subnormals and infinities too. A significand of zero wants an exponent of at most
+/// zero.
+pub fn round(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    negative: Value,
+    exponent: Value,
+    significand: Value,
+) -> Value {
+    let one = b.i32(1);
+    let zero = b.i32(0);
+    let is_subnormal = b.slt(exponent, one);
+    let missing = b.sub(one, exponent);
+    let missing = b.select(is_subnormal, missing, zero);
+    let significand = shift_right_sticking(b, significand, missing);
+    let below = b.sub_const(exponent, 1);
+    let below = b.select(is_subnormal, zero, below);
+    let finite = round_above(b, format, rounding, negative, below, significand);
+    let top = b.i32(format.top_exponent());
+    let overflows = b.sle(top, exponent);
+    let infinity = overflowed(b, format, rounding, Overflow::Rounded, negative, finite);
+    b.select(overflows, infinity, finite)
+}
+
+/// `value >> amount` with everything lost in the lowest bit; for any amount that isn't negative, if the value is below
+/// 2^63.
+fn shift_right_sticking(b: &mut Builder<'_>, value: Value, amount: Value) -> Value {
+    let limit = b.i32(63);
+    let is_below = b.ult(amount, limit);
+    let amount = b.select(is_below, amount, limit);
+    let shifted = b.shr_by(value, amount);
+    let back = b.shl_by(shifted, amount);
+    let lost = b.sub(value, back);
+    stick(b, shifted, lost)
+}
+
+/// Rounds a significand and adds it to an exponent one below its own, so that its leading one (and a carry out of
+/// rounding) count it up.
+fn round_above(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    negative: Value,
+    exponent: Value,
+    significand: Value,
+) -> Value {
+    let dropped = LEADING + 1 - format.precision;
+    let kept = b.shr(significand, dropped);
+    let lost = b.shl(significand, u64::BITS - dropped);
+    let exponent = b.zero_extend(exponent);
+    let exponent = b.shl(exponent, format.precision - 1);
+    let cut = b.add(exponent, kept);
+    round_kept(b, rounding, negative, cut, lost)
+}

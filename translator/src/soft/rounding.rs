@@ -1,0 +1,61 @@
+//! Rounding of magnitudes that have been cut off.
+
+use super::Format;
+use crate::ir::{Builder, Rounding, Value};
+
+/// What takes the place of a number beyond a format's largest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// Infinity, or the largest number where the rounding says so.
+    Rounded,
+    /// The largest number, for infinity too.
+    Largest,
+}
+
+/// A magnitude that was cut off, rounded. `lost` is what was cut off, as a fraction of the last place: an integer of the
+/// same type whose top bit stands for one half. `negative` is the sign, a `Bool`.
+pub fn round_kept(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept: Value, lost: Value) -> Value {
+    let ty = b.type_of(kept);
+    let increment = match rounding {
+        Rounding::TowardZero => return kept,
+        Rounding::Odd => {
+            let inexact = b.is_nonzero(lost);
+            let inexact = b.bool_to(ty, inexact);
+            return b.or(kept, inexact);
+        }
+        Rounding::NearestEven => {
+            // A tie counts as more than half if the last place is odd.
+            let odd = b.and_const(kept, 1);
+            let lost = b.or(lost, odd);
+            let half = b.constant(ty, crate::ir::mask(ty) / 2 + 1);
+            b.ult(half, lost)
+        }
+        Rounding::Down | Rounding::Up => {
+            let inexact = b.is_nonzero(lost);
+            let away = if rounding == Rounding::Down { negative } else { b.not(negative) };
+            b.and(inexact, away)
+        }
+    };
+    let increment = b.bool_to(ty, increment);
+    b.add(kept, increment)
+}
+
+/// The magnitude that takes the place of one beyond the largest, as a constant of `like`'s type.
+pub fn overflowed(
+    b: &mut Builder<'_>,
+    format: Format,
+    rounding: Rounding,
+    overflow: Overflow,
+    negative: Value,
+    like: Value,
+) -> Value {
+    let infinity = b.constant_like(like, format.infinity());
+    let largest = b.constant_like(like, format.largest());
+    match rounding {
+        _ if overflow == Overflow::Largest => largest,
+        Rounding::NearestEven => infinity,
+        Rounding::TowardZero | Rounding::Odd => largest,
+        Rounding::Down => b.select(negative, infinity, largest),
+        Rounding::Up => b.select(negative, largest, infinity),
+    }
+}
