@@ -7,6 +7,7 @@ from pathlib import Path
 from generator import (
     approximate,
     atomics,
+    barriers,
     compare,
     control,
     convert,
@@ -36,7 +37,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control)
+    modules = (*arithmetic, memory, movement, atomics, control, barriers)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

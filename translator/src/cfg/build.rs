@@ -2,12 +2,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, calls};
+use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, Stop, calls};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
-use crate::lower::{Lowering, Rule, carrier};
+use crate::lower::{Lowering, Rule, barriers, carrier};
 
 /// A kernel's graph.
 #[derive(Debug)]
@@ -16,8 +16,6 @@ pub struct Built {
     pub function: ir::Function,
     /// The graph.
     pub graph: Cfg,
-    /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
-    pub threads: Option<u32>,
 }
 
 /// Builds the graph of a kernel. All errors are reported together.
@@ -35,8 +33,6 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         blocks: Vec::new(),
         errors: Vec::new(),
         reported: FxHashSet::default(),
-        threads: None,
-        required: None,
     };
     if let Err(diagnostic) = calls::check(program, kernel) {
         return Err(vec![diagnostic]);
@@ -44,7 +40,6 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
-    build.required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
     let entry = build.new_block();
@@ -53,7 +48,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
-    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
+    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks } })
 }
 
 struct Build<'p> {
@@ -62,10 +57,6 @@ struct Build<'p> {
     function: ir::Function,
     blocks: Vec<BasicBlock>,
     errors: Vec<Diagnostic>,
-    /// See [`Built::threads`].
-    threads: Option<u32>,
-    /// Threads of the block that the kernel requires, if it does.
-    required: Option<u64>,
     /// Where the errors stand: a function that is called twice has its errors once.
     reported: FxHashSet<Span>,
 }
@@ -218,8 +209,10 @@ impl<'p> Build<'p> {
         match instruction.form.row.rule {
             Rule::Barrier => {
                 self.finish(instance, end, taken);
-                self.check_barrier(instance, instruction);
-                instance.pending = vec![Stmt::At(instruction.span), Stmt::Barrier];
+                match self.with(instance, |lowering| barriers::stop(lowering, instruction)) {
+                    Ok(stop) => self.stop(instance, stop),
+                    Err(diagnostic) => self.report(instance.function, diagnostic, instruction.span),
+                }
                 self.finish(instance, End::Goto(next), next);
             }
             Rule::Call => {
@@ -241,22 +234,11 @@ impl<'p> Build<'p> {
         })
     }
 
-    /// A barrier waits for the whole block: if it names a number of threads, that becomes the block's.
-    fn check_barrier(&mut self, instance: &Instance<'p>, instruction: &Instruction) {
-        let count = match instruction.operands.get(1) {
-            None => return,
-            Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
-            Some(_) => None,
-        };
-        if let Some(count) = count
-            && self.threads.is_none_or(|threads| threads == count)
-            && self.required.is_none_or(|required| required == u64::from(count))
-        {
-            self.threads = Some(count);
-            return;
+    /// Has the current block stop where it ends.
+    fn stop(&mut self, instance: &Instance<'p>, stop: Stop) {
+        if let Some(block) = self.blocks.get_mut(instance.current as usize) {
+            block.stop = Some(stop);
         }
-        let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
-        self.report(instance.function, diagnostic, instruction.span);
     }
 
     /// Inlines a call into the current block and those behind it; control then goes to `next`.

@@ -12,7 +12,7 @@ use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::{Cfg, End};
+use super::{Barrier, Cfg, End, Kind, Stop};
 use crate::ir::{Block, Builtin, Function, Op, Order, Space, Stmt, Value};
 
 /// For each block, whether threads of a CTA may execute it without the others.
@@ -30,6 +30,7 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
         for (number, block) in cfg.blocks.iter().enumerate() {
             let diverged = analysis.blocks.get(number) == Some(&true);
             analysis.block(&block.body, diverged);
+            analysis.stop(block.stop.as_ref(), diverged);
         }
         for (number, block) in cfg.blocks.iter().enumerate() {
             let End::Branch { condition, .. } = block.end else { continue };
@@ -143,6 +144,16 @@ impl Analysis {
                 Stmt::Loop(body) => self.block(body, true),
                 Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
             }
+        }
+    }
+
+    /// All threads that wait at a barrier get the same result.
+    fn stop(&mut self, stop: Option<&Stop>, diverged: bool) {
+        if let Some(Stop::Barrier(Barrier { kind: Kind::Red(red), count, .. })) = stop
+            && let Some(result) = red.result
+            && (diverged || count.is_some())
+        {
+            Self::mark(&mut self.vars, result.0, &mut self.changed);
         }
     }
 

@@ -26,7 +26,8 @@
 //! | `@` | label |
 //! | `call` | everything behind `call` |
 //!
-//! A word that ends in `?` may be missing together with all behind it.
+//! A word that ends in `?` may be missing together with all behind it, one that ends in `~` without those behind it. Such
+//! an operand then reads as `_`.
 
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Special};
@@ -50,7 +51,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             return self.call_operands(instruction);
         }
         let given = &instruction.operands;
-        let needed = form.operands.iter().take_while(|word| !word.ends_with('?')).count();
+        let loose = form.operands.iter().filter(|word| word.ends_with('~')).count();
+        let needed = form.operands.iter().take_while(|word| !word.ends_with('?')).count() - loose;
         if given.len() < needed || given.len() > form.operands.len() {
             let takes = if needed == form.operands.len() {
                 format!("{needed} operands")
@@ -62,8 +64,19 @@ impl<'s> FunctionDecoder<'_, 's> {
             let surplus = given.get(form.operands.len());
             return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
-        let words = form.operands.iter().zip(given);
-        words.map(|(word, operand)| self.operand(word.trim_end_matches('?'), operand, modifiers)).collect()
+        let mut missing = form.operands.len().saturating_sub(given.len()).min(loose);
+        let mut given = given.iter();
+        let mut decoded = Vec::new();
+        for word in &form.operands {
+            if missing > 0 && word.ends_with('~') {
+                missing -= 1;
+                decoded.push(Operand::Sink);
+                continue;
+            }
+            let Some(operand) = given.next() else { break };
+            decoded.push(self.operand(word.trim_end_matches(['?', '~']), operand, modifiers)?);
+        }
+        Ok(decoded)
     }
 
     fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {

@@ -292,10 +292,14 @@ rows! {
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "[a] b" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "[a] b" => lower(atomics::red);
-    "bar.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "bar.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "barrier.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "barrier.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "bar{.cta}.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "barrier{.cta}.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "bar{.cta}.arrive{.aligned}", "a:u32 b:u32" => Barrier;
+    "barrier{.cta}.arrive{.aligned}", "a:u32 b:u32" => Barrier;
+    "bar{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
+    "barrier{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
+    "bar{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
+    "barrier{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
     "membar.(cta|gl|sys)", "" => lower(memory::fence);
     "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "" => lower(memory::fence);
 

@@ -6,6 +6,7 @@
 
 pub mod approximate;
 pub mod atomics;
+pub mod barriers;
 pub mod compare;
 pub mod convert;
 pub mod convert_float;
@@ -46,7 +47,7 @@ pub enum Rule {
     Return,
     /// Ends the thread.
     Exit,
-    /// Waits for the block.
+    /// Arrives at a barrier of the block.
     Barrier,
     /// Calls a function.
     Call,
