@@ -26,14 +26,8 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         local_bytes: layout.local_bytes,
         ..ir::Function::default()
     };
-    let mut build = Build {
-        program,
-        layout,
-        function,
-        blocks: Vec::new(),
-        errors: Vec::new(),
-        reported: FxHashSet::default(),
-    };
+    let mut build =
+        Build { program, layout, function, blocks: Vec::new(), errors: Vec::new(), reported: FxHashSet::default() };
     if let Err(diagnostic) = calls::check(program, kernel) {
         return Err(vec![diagnostic]);
     }
@@ -214,6 +208,11 @@ impl<'p> Build<'p> {
                     Err(diagnostic) => self.report(instance.function, diagnostic, instruction.span),
                 }
                 self.finish(instance, End::Goto(next), next);
+            }
+            Rule::Fail(fault) => {
+                self.finish(instance, end, taken);
+                instance.pending = vec![Stmt::At(instruction.span), Stmt::Report(fault, Vec::new())];
+                self.finish(instance, End::Goto(instance.exits), next);
             }
             Rule::Call => {
                 self.finish(instance, end, taken);

@@ -1,7 +1,7 @@
 //! Barriers that all threads of a block reach together stay where they are. Reductions are sums of votes.
 
 use super::turns::Turns;
-use super::{BasicBlock, Barrier, Kind, Red, Stop, WARP, add, constant, machine};
+use super::{Barrier, BasicBlock, Kind, Red, Stop, WARP, add, constant, machine};
 use crate::cfg::{Cfg, End};
 use crate::ir::{Builder, Function};
 

@@ -113,6 +113,13 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
     };
     let body = b.block;
     set(cfg, latch, body, End::Branch { condition: again, then: dispatch, otherwise: exit });
+    if let Host::Rendezvous(account) = &machine.host {
+        let mut b = machine.builder(function);
+        account.report(&mut b);
+        let body = b.block;
+        set(cfg, exit, body, End::Exit);
+    }
+
     let mut b = machine.builder(function);
     match &machine.host {
         Host::Alone => {}

@@ -129,7 +129,8 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
     }
     if !yields {
         let divergent = uniform::divergent_blocks(function, cfg);
-        let together = cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| block.barrier().is_none() || !divergent);
+        let together =
+            cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| block.barrier().is_none() || !divergent);
         if together && let Some(multiple) = barriers().try_fold(1, kept::multiple) {
             kept::keep(function, cfg);
             return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };

@@ -8,17 +8,21 @@
 //! number of its threads is. So each thread that arrives counts as one, and those of the warps seen at the barrier that
 //! have left, or never were, are added. A barrier that names no number of threads waits for those of all warps.
 //!
-//! If nobody can go on, the kernel ends. It does so too where more threads arrive at a barrier than it
+//! If nobody can go on, the kernel ends with a report. It does so too where more threads arrive at a barrier than it
 //! waits for, and not several times as many: which of them it waits for depends on their speed.
 
 use super::{Barrier, Kind, Red, Stop, WARP, WORD, add, block_threads, constant, store, take_shared};
 use crate::cfg::Cfg;
-use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Type, Value, Var};
+use crate::interface::Fault;
+use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Stmt, Type, Value, Var};
 
 /// Barriers that a block has.
 const BARRIERS: u32 = 16;
 /// Warps that a block may have.
 const WARPS: u32 = 32;
+
+/// So many barriers at most are looked at without a loop.
+const UNROLLED: u32 = 4;
 
 /// Words of the account as a whole.
 mod head {
@@ -78,6 +82,8 @@ pub struct Account {
     at: Var,
     /// Whether it does.
     waits: Var,
+    /// The last verdict.
+    verdict: Var,
 }
 
 impl Account {
@@ -102,6 +108,7 @@ impl Account {
             owed: arrives.then(|| function.var(Type::I32)),
             at: function.var(Type::I32),
             waits: function.var(Type::Bool),
+            verdict: function.var(Type::I32),
         }
     }
 
@@ -302,6 +309,7 @@ impl Account {
         }
         let word = self.head(b, head::VERDICT);
         let verdict = b.load_one(WORD, word);
+        b.set(self.verdict, verdict);
         b.compare_const(Compare::Equal, verdict, GO_ON.into())
     }
 
@@ -318,8 +326,22 @@ impl Account {
         let unclear = b.var(Type::Bool);
         let no = b.bool(false);
         b.set(unclear, no);
-        for id in 0..self.barriers {
-            self.settle(b, id, gone, complete, unclear);
+        if self.barriers <= UNROLLED {
+            for id in 0..self.barriers {
+                let id = b.i32(id);
+                self.settle(b, id, gone, complete, unclear);
+            }
+        } else {
+            let next = b.var(Type::I32);
+            b.set(next, zero);
+            b.loop_(|b| {
+                let id = b.get(next);
+                let inside = b.compare_const(Compare::LessUnsigned, id, self.barriers.into());
+                b.if_else(inside, |_| {}, Builder::break_);
+                self.settle(b, id, gone, complete, unclear);
+                let up = b.add_const(id, 1);
+                b.set(next, up);
+            });
         }
         let complete = b.get(complete);
         let word = self.head(b, head::COMPLETE);
@@ -342,9 +364,8 @@ impl Account {
 
     /// Adds the barrier's bit to `complete` and clears its account if it is complete; sets `unclear` if threads arrived
     /// that it did not wait for.
-    fn settle(&self, b: &mut Builder<'_>, id: u32, gone: Value, complete: Var, unclear: Var) {
-        let id_value = b.i32(id);
-        let account = self.barrier(b, id_value);
+    fn settle(&self, b: &mut Builder<'_>, id: Value, gone: Value, complete: Var, unclear: Var) {
+        let account = self.barrier(b, id);
         let [arrived, expected, seen, votes, result] =
             [field::ARRIVED, field::EXPECTED, field::SEEN, field::VOTES, field::RESULT]
                 .map(|field| b.add_const(account, (4 * field).into()));
@@ -372,7 +393,9 @@ impl Account {
                 let now = b.or(before, some);
                 b.set(unclear, now);
                 let before = b.get(complete);
-                let now = b.or_const(before, 1 << id);
+                let one = b.i32(1);
+                let bit = b.binary(Binary::Shl, one, id);
+                let now = b.or(before, bit);
                 b.set(complete, now);
                 let zero = b.i32(0);
                 if self.reduces {
@@ -419,6 +442,16 @@ impl Account {
                 b.get(sum)
             },
         )
+    }
+
+    /// Behind the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
+    pub fn report(&self, b: &mut Builder<'_>) {
+        if self.barriers <= 1 && !self.counted && !self.reduces && self.owed.is_none() {
+            return;
+        }
+        let verdict = b.get(self.verdict);
+        let stuck = b.compare_const(Compare::Equal, verdict, STUCK.into());
+        b.if_(stuck, |b| b.push(Stmt::Report(Fault::Deadlock, Vec::new())));
     }
 }
 
