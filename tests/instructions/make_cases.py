@@ -17,6 +17,7 @@ from generator import (
     half,
     integer,
     logic,
+    mbarriers,
     memory,
     movement,
     packed,
@@ -37,7 +38,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control, barriers)
+    modules = (*arithmetic, memory, movement, atomics, control, barriers, mbarriers)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

@@ -60,7 +60,8 @@ pub(crate) fn compile<'p>(
     let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
     let cfg::Built { mut function, mut graph } = cfg::build(program, id, &layout)?;
-    // Before the graph becomes a tree: merging barriers adds edges.
+    // Before the graph becomes a tree: stops and merging barriers add edges.
+    cfg::yield_in_loops(&function, &mut graph);
     let required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let cfg::Resolved { threads, merged } = cfg::resolve(&mut function, &mut graph, required);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;

@@ -6,15 +6,17 @@
 mod barriers;
 mod build;
 mod calls;
+mod dependence;
 mod layout;
 mod reports;
+mod spin;
 mod tree;
-mod uniform;
 
 pub use barriers::{Barrier, Kind, Red, Reduction, Resolved, Stop, resolve};
 pub use build::{Built, build};
 pub use layout::{Layout, Places, lay_out, module_variables};
 pub use reports::{place, status_record};
+pub use spin::yield_in_loops;
 pub use tree::{barriers_unconditional, structure};
 
 use rustc_hash::FxHashMap;

@@ -16,6 +16,7 @@
 //! | `p\|q` | predicate destination, optionally a second one |
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `!c` | predicate, possibly negated |
+//! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
 //! | `[a]` | memory operand |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
@@ -85,6 +86,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "d_|p" => return self.value_and_predicate(operand, modifiers.ty(0)),
             "@" => return self.label_operand(operand),
             "[a]" => return self.address(operand),
+            "a|!p" => return self.number_or_predicate(operand),
             _ => {}
         }
         let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
@@ -449,6 +451,19 @@ impl<'s> FunctionDecoder<'_, 's> {
                 other => Ok(other),
             },
             other => self.source(other, ScalarType::Pred, ScalarType::fits),
+        }
+    }
+
+    fn number_or_predicate(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        match operand {
+            ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
+                Symbol::Reg(register) if self.register_type(register) == ScalarType::Pred => {
+                    self.predicate_source(operand)
+                }
+                _ => self.source(operand, ScalarType::U32, ScalarType::fits),
+            },
+            ast::Operand::Not(_) => self.predicate_source(operand),
+            other => self.source(other, ScalarType::U32, ScalarType::fits),
         }
     }
 

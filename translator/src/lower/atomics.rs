@@ -41,7 +41,8 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
     }
 }
 
-fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
+/// What the modifiers of an atomic or reduction say.
+pub fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
     let words = ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
     Ok(match i.modifiers.one_of(&words) {
         Some("add") if ty.is_float() => AtomicOp::FAdd,

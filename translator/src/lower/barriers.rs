@@ -8,10 +8,17 @@ use crate::diagnostic::Diagnostic;
 
 /// The highest number of a barrier.
 const LAST: u64 = 15;
+/// Stands for the barrier of the cluster, whose only block this is: the numbers below it are those of the block's own.
+/// Threads wait where they execute `barrier.cluster.wait`, as if they arrived there.
+const CLUSTER_BARRIER: u32 = 16;
 
 /// The stop that a barrier instruction is.
 pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
     l.b.at(i.span);
+    if i.modifiers.has("cluster") {
+        let id = l.b.i32(CLUSTER_BARRIER);
+        return Ok(Stop::Barrier(Barrier { kind: Kind::Sync, id, count: None }));
+    }
     let reduces = i.modifiers.has("red");
     let first = usize::from(reduces);
     if let Operand::Imm(id @ LAST..) = l.operand(i, first)
@@ -20,6 +27,7 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
         return Err(Diagnostic::invalid(format!("barrier {id}: there are 16, numbered from 0"), i.span));
     }
     let id = l.int(i, first, ScalarType::U32)?;
+    let id = l.b.and_const(id, LAST);
     let count = match l.operand(i, first + 1) {
         Operand::Sink => None,
         Operand::Imm(count) if count % 32 != 0 => {

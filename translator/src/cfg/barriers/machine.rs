@@ -1,7 +1,7 @@
 //! Rebuilds a kernel as a loop in which every thread runs from where it is to its next stop, or to its end.
 //!
 //! Each way back to the loop writes down where the thread goes on: its *state*. At the loop's end, the latch, threads meet
-//! in one of three ways. Then each goes on in its state, those excepted that still wait; the loop ends when no thread is
+//! in one of two ways. Then each goes on in its state, those excepted that still wait; the loop ends when no thread is
 //! left that has not ended.
 
 use super::rendezvous::Account;
@@ -17,9 +17,7 @@ const ENDED: u32 = 0;
 /// How threads meet between turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// They don't. The device has them all arrive at the end of the loop's body before it runs that again.
-    Alone,
-    /// At a barrier, whoever waits there.
+    /// At one barrier; then all go on.
     Block,
     /// At two, between which it is decided who goes on.
     Rendezvous,
@@ -27,7 +25,6 @@ pub enum Meeting {
 
 /// What a kind of meeting needs.
 enum Host {
-    Alone,
     Block(Turns),
     Rendezvous(Account),
 }
@@ -54,7 +51,6 @@ impl Machine {
 /// Rebuilds the kernel around its stops.
 pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
     let host = match meeting {
-        Meeting::Alone => Host::Alone,
         Meeting::Block => Host::Block(Turns::new(function)),
         Meeting::Rendezvous => Host::Rendezvous(Account::new(function, cfg)),
     };
@@ -93,10 +89,6 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
     let exit = push(cfg, Vec::new(), End::Exit);
     let mut b = machine.builder(function);
     let again = match &machine.host {
-        Host::Alone => {
-            let state = b.get(machine.state);
-            b.compare_const(Compare::NotEqual, state, ENDED.into())
-        }
         Host::Block(turns) => {
             // The word tells whether a thread is left that has not ended.
             let state = b.get(machine.state);
@@ -122,7 +114,6 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
 
     let mut b = machine.builder(function);
     match &machine.host {
-        Host::Alone => {}
         Host::Block(turns) => turns.clear(&mut b),
         Host::Rendezvous(account) => account.open(&mut b),
     }

@@ -6,17 +6,18 @@
 //!
 //! * `kept`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
 //! * `machine`: all barriers wait for the whole block. They become one, in a loop of the whole block.
-//! * `machine` with `rendezvous`: the same loop, with a meeting that keeps an account of the sixteen barriers.
+//! * `machine` with `rendezvous`: the same loop, with a meeting that keeps an account of each barrier.
 //!
-//! `machine` also makes a loop of each thread alone, for kernels without barriers in which threads wait for each other
-//! otherwise.
+//! Loops in which threads wait for each other ([`super::yield_in_loops`]) bring a kernel to one of the latter two: at each
+//! turn of theirs all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
+//! until it ends or meets a barrier.
 
 mod kept;
 mod machine;
 mod rendezvous;
 mod turns;
 
-use super::{BasicBlock, Cfg, uniform};
+use super::{BasicBlock, Cfg, dependence};
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var,
 };
@@ -41,7 +42,7 @@ pub enum Stop {
 pub struct Barrier {
     /// What it does.
     pub kind: Kind,
-    /// Number of the barrier.
+    /// Number of the barrier, from 0; 16 stands for the cluster's.
     pub id: Value,
     /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
     pub count: Option<Value>,
@@ -121,26 +122,26 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
     }
     let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
     let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
-    if barriers().next().is_none() {
-        if yields {
-            machine::merge(function, cfg, Meeting::Alone);
-        }
+    let any = barriers().next().is_some();
+    if !any && !yields {
         return Resolved { threads: None, merged: false };
     }
     if !yields {
-        let divergent = uniform::divergent_blocks(function, cfg);
+        let divergent = dependence::divergent_blocks(function, cfg);
         let together =
             cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| block.barrier().is_none() || !divergent);
         if together && let Some(multiple) = barriers().try_fold(1, kept::multiple) {
             kept::keep(function, cfg);
             return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };
         }
-        if barriers().all(|(_, barrier)| matches!(barrier.kind, Kind::Sync) && barrier.count.is_none()) {
-            machine::merge(function, cfg, Meeting::Block);
-            return Resolved { threads: None, merged: true };
-        }
     }
-    machine::merge(function, cfg, Meeting::Rendezvous);
+    let whole = |barrier: &Barrier| matches!(barrier.kind, Kind::Sync) && barrier.count.is_none();
+    let meeting = match (any, yields) {
+        (true, true) => Meeting::Rendezvous,
+        _ if barriers().all(|(_, barrier)| whole(barrier)) => Meeting::Block,
+        _ => Meeting::Rendezvous,
+    };
+    machine::merge(function, cfg, meeting);
     Resolved { threads: None, merged: true }
 }
 

@@ -1,4 +1,4 @@
-//! The meeting of kernels with named barriers: keeps an account of the sixteen barriers in shared memory.
+//! The meeting of kernels with named barriers: keeps an account of the barriers in shared memory.
 //!
 //! In a turn, threads write down at which barriers they arrive, and that they leave the kernel. Then all meet, one thread
 //! decides which barriers are complete and clears their accounts, and all meet again. Those that wait at a complete
@@ -16,13 +16,10 @@ use crate::cfg::Cfg;
 use crate::interface::Fault;
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Stmt, Type, Value, Var};
 
-/// Barriers that a block has.
-const BARRIERS: u32 = 16;
+/// Barriers that a block has: those with numbers, and the cluster's.
+const BARRIERS: u32 = 17;
 /// Warps that a block may have.
 const WARPS: u32 = 32;
-
-/// So many barriers at most are looked at without a loop.
-const UNROLLED: u32 = 4;
 
 /// Words of the account as a whole.
 mod head {
@@ -180,7 +177,7 @@ impl Account {
 
     /// Arrives at a barrier, and unless that is all, notes that the thread waits there.
     pub fn arrive(&self, b: &mut Builder<'_>, barrier: &Barrier) {
-        let id = b.and_const(barrier.id, u64::from(BARRIERS - 1));
+        let id = barrier.id;
         let account = self.barrier(b, id);
         let everyone = |b: &mut Builder<'_>| {
             let threads = block_threads(b);
@@ -326,23 +323,16 @@ impl Account {
         let unclear = b.var(Type::Bool);
         let no = b.bool(false);
         b.set(unclear, no);
-        if self.barriers <= UNROLLED {
-            for id in 0..self.barriers {
-                let id = b.i32(id);
-                self.settle(b, id, gone, complete, unclear);
-            }
-        } else {
-            let next = b.var(Type::I32);
-            b.set(next, zero);
-            b.loop_(|b| {
-                let id = b.get(next);
-                let inside = b.compare_const(Compare::LessUnsigned, id, self.barriers.into());
-                b.if_else(inside, |_| {}, Builder::break_);
-                self.settle(b, id, gone, complete, unclear);
-                let up = b.add_const(id, 1);
-                b.set(next, up);
-            });
-        }
+        let next = b.var(Type::I32);
+        b.set(next, zero);
+        b.loop_(|b| {
+            let id = b.get(next);
+            let inside = b.compare_const(Compare::LessUnsigned, id, self.barriers.into());
+            b.if_else(inside, |_| {}, Builder::break_);
+            self.settle(b, id, gone, complete, unclear);
+            let up = b.add_const(id, 1);
+            b.set(next, up);
+        });
         let complete = b.get(complete);
         let word = self.head(b, head::COMPLETE);
         store(b, word, complete);
