@@ -21,6 +21,7 @@ from generator import (
     memory,
     movement,
     packed,
+    progress,
     simd,
     video,
 )
@@ -38,7 +39,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control, barriers, mbarriers)
+    modules = (*arithmetic, memory, movement, atomics, control, barriers, mbarriers, progress)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)
