@@ -11,6 +11,7 @@ use ptx2spv_translator::{Interface, Source, Target, Translation};
 use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::error::Error;
+use crate::probe;
 use crate::info::DeviceInfo;
 use crate::module::{LoadOptions, Module};
 use crate::reference;
@@ -99,10 +100,23 @@ impl Device {
         Self::new(Backend::Reference(Arc::new(reference::Device::new(config))), info, fallback)
     }
 
-    /// Opens a device of an instance; `physical` is what `info` describes.
-    pub(crate) fn vulkan(instance: &Instance, physical: vk::PhysicalDevice, info: DeviceInfo) -> Result<Self, Error> {
-        let device = vulkan::Device::create(instance, physical, &info)?;
-        Ok(Self::new(Backend::Vulkan(Arc::new(device)), info, None))
+    /// Opens a device of an instance; `physical` is what `info` describes. A device of which nothing is known yet does its
+    /// self-test.
+    pub(crate) fn vulkan(
+        instance: &Instance,
+        physical: vk::PhysicalDevice,
+        mut info: DeviceInfo,
+    ) -> Result<Self, Error> {
+        let backend = Backend::Vulkan(Arc::new(vulkan::Device::create(instance, physical, &info)?));
+        info.target.facts = match probe::known(&info) {
+            Some(facts) => facts,
+            None => {
+                let facts = probe::measure(&Self::new(backend.clone(), probe::trusting(&info), None))?;
+                probe::keep(&info, &facts);
+                facts
+            }
+        };
+        Ok(Self::new(backend, info, None))
     }
 
     fn new(backend: Backend, info: DeviceInfo, fallback: Option<Error>) -> Self {

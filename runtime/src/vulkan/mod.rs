@@ -2,12 +2,12 @@
 
 mod allocation;
 mod device;
-mod facts;
 mod features;
 mod info;
 mod instance;
 mod memory;
 mod pipeline;
+mod quirks;
 mod queue;
 mod raw;
 mod staging;

@@ -68,7 +68,20 @@ fn print(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
         ]);
     }
     table::write(out, "", &rows)?;
+    for device in devices.iter().filter(|device| device.missing().is_empty()) {
+        let index = device.index.map_or_else(|| device.kind.to_string(), |index| index.to_string());
+        let untrusted = untrusted(&device.target)?;
+        let untrusted = if untrusted.is_empty() { "nothing".to_owned() } else { untrusted.join(", ") };
+        writeln!(out, "not to be trusted on {index}: {untrusted}")?;
+    }
     Ok(())
+}
+
+/// Names of facts that don't hold: what the translator emulates or does otherwise there.
+fn untrusted(target: &Target) -> Result<Vec<String>> {
+    let facts = serde_json::to_value(&target.facts)?;
+    let facts = facts.as_object().into_iter().flatten();
+    Ok(facts.filter(|(_, holds)| *holds == false).map(|(name, _)| name.clone()).collect())
 }
 
 fn subgroups(target: &Target) -> String {
