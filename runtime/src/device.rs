@@ -11,9 +11,9 @@ use ptx2spv_translator::{Interface, Source, Target, Translation};
 use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::error::Error;
-use crate::probe;
 use crate::info::DeviceInfo;
 use crate::module::{LoadOptions, Module};
+use crate::probe;
 use crate::reference;
 use crate::select::DeviceSelector;
 use crate::vulkan::{self, Instance, InstanceOptions};
@@ -108,14 +108,16 @@ impl Device {
         mut info: DeviceInfo,
     ) -> Result<Self, Error> {
         let backend = Backend::Vulkan(Arc::new(vulkan::Device::create(instance, physical, &info)?));
-        info.target.facts = match probe::known(&info) {
-            Some(facts) => facts,
+        let findings = match probe::known(&info) {
+            Some(findings) => findings,
             None => {
-                let facts = probe::measure(&Self::new(backend.clone(), probe::trusting(&info), None))?;
-                probe::keep(&info, &facts);
-                facts
+                let findings = probe::measure(&Self::new(backend.clone(), probe::trusting(&info), None))?;
+                probe::keep(&info, &findings);
+                findings
             }
         };
+        info.target.facts = findings.facts;
+        info.seen = findings.seen;
         Ok(Self::new(backend, info, None))
     }
 

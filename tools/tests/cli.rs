@@ -256,6 +256,28 @@ fn a_description_of_the_device_here_is_a_target() {
     fails(&["translate", "-", "--target", description.to_str().unwrap()], 1, "several devices");
 }
 
+/// The self-test's answer is read again, and made again where it can't be.
+#[test]
+fn what_the_self_test_found_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let devices = || -> Done { command(&["devices"]).env("PTX2SPV_CACHE", folder.path()).output().unwrap().into() };
+    let files = || fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let first = devices();
+    for file in files() {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"div_f32_rounded\": true", "\"div_f32_rounded\": false")).unwrap();
+    }
+    let second = devices();
+    assert_eq!(
+        second.out.contains("div_f32_rounded"),
+        files().next().is_some() || first.out.contains("div_f32_rounded")
+    );
+    for file in files() {
+        fs::write(&file, "{").unwrap();
+    }
+    assert_eq!(devices().out, first.out);
+}
+
 #[test]
 fn the_reference_device_needs_no_driver() {
     let directory = odd("[11, 13, 15, 17]");

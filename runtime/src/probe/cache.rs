@@ -13,6 +13,7 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use ptx2spv_translator::target::Facts;
 use serde::{Deserialize, Serialize};
 
+use super::Findings;
 use crate::info::DeviceInfo;
 use crate::lock;
 
@@ -26,26 +27,26 @@ pub const CACHE_VARIABLE: &str = "PTX2SPV_CACHE";
 #[derive(Serialize, Deserialize)]
 struct Record {
     device: String,
-    facts: Facts,
+    findings: Findings,
 }
 
-static FOUND: LazyLock<Mutex<BTreeMap<String, Facts>>> = LazyLock::new(Mutex::default);
+static FOUND: LazyLock<Mutex<BTreeMap<String, Findings>>> = LazyLock::new(Mutex::default);
 
 /// What is known of a device from earlier.
-pub(crate) fn known(info: &DeviceInfo) -> Option<Facts> {
+pub(crate) fn known(info: &DeviceInfo) -> Option<Findings> {
     let key = key(info);
-    if let Some(facts) = lock(&FOUND).get(&key) {
-        return Some(facts.clone());
+    if let Some(findings) = lock(&FOUND).get(&key) {
+        return Some(findings.clone());
     }
     let record: Record = serde_json::from_slice(&fs::read(file(&key)?).ok()?).ok()?;
-    (record.device == key).then_some(record.facts)
+    (record.device == key).then_some(record.findings)
 }
 
 /// Remembers what was found out about a device.
-pub(crate) fn keep(info: &DeviceInfo, facts: &Facts) {
+pub(crate) fn keep(info: &DeviceInfo, findings: &Findings) {
     let key = key(info);
     if let Some(file) = file(&key) {
-        let record = Record { device: key.clone(), facts: facts.clone() };
+        let record = Record { device: key.clone(), findings: findings.clone() };
         // Written beside and moved to its place, so that nobody reads half of it.
         let beside = file.with_extension(std::process::id().to_string());
         let _ = file.parent().map(fs::create_dir_all);
@@ -54,7 +55,7 @@ pub(crate) fn keep(info: &DeviceInfo, facts: &Facts) {
             let _ = fs::remove_file(&beside);
         }
     }
-    lock(&FOUND).insert(key, facts.clone());
+    lock(&FOUND).insert(key, findings.clone());
 }
 
 /// What the answer depends on. The target holds the driver's workarounds and float controls.

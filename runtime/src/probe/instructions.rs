@@ -58,6 +58,14 @@ impl Instruction {
         Self { text, width: Width::Single, operands: unary, right }
     }
 
+    /// An application of it in words.
+    pub fn describe(&self, operands: Operands, result: u64) -> String {
+        let digits = 2 * self.width.size();
+        let given = ["%a", "%b", "%c"].into_iter().zip(operands).filter(|(name, _)| self.text.contains(name));
+        let given: Vec<String> = given.map(|(name, bits)| format!("{name} = 0x{bits:0digits$x}")).collect();
+        format!("`{}` with {} gives 0x{result:0digits$x}", self.text, given.join(", "))
+    }
+
     /// A module with a kernel `probe` of operands, results and their number.
     pub fn ptx(&self) -> String {
         let size = self.width.size();
@@ -170,18 +178,30 @@ const FACTS: &[(Fact, &[Instruction])] = &[
     (
         |facts| &mut facts.rounding_exact,
         &[
-            Instruction::unary("cvt.rzi.f32.f32 %r, %a;", |operands, result| judge::f32_like(operands, result, f32::trunc)),
+            Instruction::unary("cvt.rzi.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::trunc)
+            }),
             Instruction::unary("cvt.rni.f32.f32 %r, %a;", |operands, result| {
                 judge::f32_like(operands, result, f32::round_ties_even)
             }),
-            Instruction::unary("cvt.rmi.f32.f32 %r, %a;", |operands, result| judge::f32_like(operands, result, f32::floor)),
-            Instruction::unary("cvt.rpi.f32.f32 %r, %a;", |operands, result| judge::f32_like(operands, result, f32::ceil)),
-            Instruction::double("cvt.rzi.f64.f64 %r, %a;", |operands, result| judge::f64_like(operands, result, f64::trunc)),
+            Instruction::unary("cvt.rmi.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::floor)
+            }),
+            Instruction::unary("cvt.rpi.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::ceil)
+            }),
+            Instruction::double("cvt.rzi.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::trunc)
+            }),
             Instruction::double("cvt.rni.f64.f64 %r, %a;", |operands, result| {
                 judge::f64_like(operands, result, f64::round_ties_even)
             }),
-            Instruction::double("cvt.rmi.f64.f64 %r, %a;", |operands, result| judge::f64_like(operands, result, f64::floor)),
-            Instruction::double("cvt.rpi.f64.f64 %r, %a;", |operands, result| judge::f64_like(operands, result, f64::ceil)),
+            Instruction::double("cvt.rmi.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::floor)
+            }),
+            Instruction::double("cvt.rpi.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::ceil)
+            }),
         ],
     ),
     (

@@ -53,7 +53,8 @@ impl Format {
         let mut list = vec![0, 1, 2, 3, unit / 2, unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit];
         list.extend([infinity - 1, infinity - 2, infinity, infinity + unit / 2]);
         let half = self.fraction.div_ceil(2);
-        for power in [self.one(), self.one() + unit, self.one() - unit, self.one() + (u64::from(half) << self.fraction)] {
+        for power in [self.one(), self.one() + unit, self.one() - unit, self.one() + (u64::from(half) << self.fraction)]
+        {
             list.extend([power - 1, power, power + 1, power + 2, power + unit / 2, power + unit / 3]);
         }
         list.extend(list.clone().into_iter().map(|bits| bits | self.sign()));

@@ -92,6 +92,7 @@ pub fn query(
         uuid: ids.device_uuid,
         target,
         max_buffer_size: if has_maintenance4 { maintenance4.max_buffer_size } else { u64::MAX },
+        seen: Vec::new(),
         missing,
     })
 }

@@ -16,11 +16,17 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str, validation: bool) -
             loop_budget: Some(65_535),
             nesting: Some(64),
             denorm_preserve_unadvertised: false,
+            byte_swaps_wrong: false,
         },
-        // Seen in 580: it doesn't advertise `DenormPreserve`, flushes f32 without it, and keeps denormals with it.
+        // Bytes were seen to be swapped wrong in 580; the workaround costs nothing in versions that may not need it. Seen
+        // in 580 as well: it doesn't advertise `DenormPreserve`, flushes f32 without it, and keeps denormals with it.
         vk::DriverId::NVIDIA_PROPRIETARY => {
             let measured = is_measured_nvidia(driver_info);
-            Quirks { denorm_preserve_unadvertised: measured && !validation, ..Quirks::default() }
+            Quirks {
+                denorm_preserve_unadvertised: measured && !validation,
+                byte_swaps_wrong: true,
+                ..Quirks::default()
+            }
         }
         _ => Quirks::default(),
     }
@@ -58,13 +64,15 @@ mod tests {
             loop_budget: Some(65_535),
             nesting: Some(64),
             denorm_preserve_unadvertised: false,
+            byte_swaps_wrong: false,
         };
         assert_eq!(known(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)", false), all);
         let newer = known(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)", false);
         assert_eq!(newer, Quirks { memory_barriers_wait: false, ..all });
         let nvidia = |info, validation| known(vk::DriverId::NVIDIA_PROPRIETARY, info, validation);
         assert!(nvidia("580.95.05", false).denorm_preserve_unadvertised);
-        assert_eq!(nvidia("580.95.05", true), Quirks::default());
-        assert_eq!(nvidia("535.54.03", false), Quirks::default());
+        let careful = Quirks { byte_swaps_wrong: true, ..Quirks::default() };
+        assert_eq!(nvidia("580.95.05", true), careful);
+        assert_eq!(nvidia("535.54.03", false), careful);
     }
 }

@@ -15,6 +15,7 @@ use ptx2spv_translator::target::Version;
 #[command(after_help = "\
 Examples:
   ptx2spv devices
+  ptx2spv devices --device 0                      with an example of each kind of arithmetic that it does wrong
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
@@ -46,7 +47,14 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             let targets: Vec<&Target> = list.iter().map(|device| &device.target).collect();
             writeln!(out, "{}", serde_json::to_string_pretty(&targets)?)?;
         }
-        (list, false) => print(list, out)?,
+        (list, false) => {
+            print(list, out)?;
+            if let ([device], Some(_)) = (list, &arguments.device) {
+                for seen in &device.seen {
+                    writeln!(out, "  {seen}")?;
+                }
+            }
+        }
     }
     Ok(Status::Success)
 }
