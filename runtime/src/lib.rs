@@ -55,6 +55,7 @@ mod launch;
 mod module;
 mod probe;
 mod reference;
+mod report;
 mod select;
 mod variables;
 mod vulkan;
