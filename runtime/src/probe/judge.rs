@@ -114,7 +114,11 @@ fn within(exact: f64, result: u64, relative: f64) -> bool {
     (f64::from(found) - exact).abs() <= relative * exact.abs()
 }
 
-/// Within 2^-22.5 of the mantissa, whose unit is at least that of subnormal numbers.
+/// What rounding a result between 1 and 2 adds to an error: hardware's own functions are off by that beyond the manual's
+/// bounds.
+const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
+
+/// Within 2^-22.5 of the mantissa, whose unit is at least that of subnormal numbers, and rounded.
 pub fn exp2_f32(operands: Operands, result: u64) -> bool {
     let x = f64::from(f32s(operands)[0]);
     let exact = x.exp2();
@@ -126,16 +130,16 @@ pub fn exp2_f32(operands: Operands, result: u64) -> bool {
         return true;
     }
     let unit = 2f64.powi(exact.log2().floor().max(-126.0) as i32);
-    (found - exact).abs() <= 2f64.powf(-22.5) * unit
+    (found - exact).abs() <= (2f64.powf(-22.5) + ROUNDING) * unit
 }
 
-/// Within 2^-22.6 from 0.5 to 2, and within 2^-22 of the result elsewhere.
+/// Within 2^-22.6 from 0.5 to 2 and rounded, and within 2^-22 of the result elsewhere.
 pub fn log2_f32(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     let exact = f64::from(x).log2();
     if (0.5..2.0).contains(&x) {
         let found = f64::from(f32::from_bits(result as u32));
-        return (found - exact).abs() <= 2f64.powf(-22.6);
+        return (found - exact).abs() <= 2f64.powf(-22.6) + ROUNDING;
     }
     within(exact, result, 2f64.powi(-22))
 }
