@@ -4,6 +4,7 @@
 //! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
 
 mod approximate;
+mod byte_swaps;
 mod convert;
 mod division;
 mod fma;
@@ -35,6 +36,7 @@ pub fn legalise(function: &mut Function, target: &Target) {
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);
