@@ -16,6 +16,7 @@ from generator import (
     floats,
     half,
     integer,
+    litmus,
     logic,
     mbarriers,
     memory,
@@ -39,7 +40,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control, barriers, mbarriers, progress)
+    modules = (*arithmetic, memory, movement, atomics, control, barriers, mbarriers, progress, litmus)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)
