@@ -163,13 +163,6 @@ fn constant(body: &Block, value: Value) -> Option<u64> {
     })
 }
 
-/// Takes words of shared memory; gives the byte offset of the first.
-fn take_shared(function: &mut Function, words: u32) -> u32 {
-    let offset = function.shared_bytes.next_multiple_of(4);
-    function.shared_bytes = offset.saturating_add(4 * words);
-    offset
-}
-
 /// Threads of the block.
 fn block_threads(b: &mut Builder<'_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));

@@ -11,10 +11,10 @@
 //! If nobody can go on, the kernel ends with a report. It does so too where more threads arrive at a barrier than it
 //! waits for, and not several times as many: which of them it waits for depends on their speed.
 
-use super::{Barrier, Kind, Red, Stop, WARP, WORD, add, block_threads, constant, store, take_shared};
+use super::{Barrier, Kind, Red, Stop, WARP, WORD, add, block_threads, constant, store};
 use crate::cfg::Cfg;
 use crate::interface::Fault;
-use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Stmt, Type, Value, Var};
+use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
 
 /// Barriers that a block has: those with numbers, and the cluster's.
 const BARRIERS: u32 = 17;
@@ -63,8 +63,8 @@ const STUCK: u32 = 2;
 
 /// The account.
 pub struct Account {
-    /// Byte offset of the head; behind it come the barriers, then one word for each warp: its threads that have left.
-    offset: u32,
+    /// The head, behind it the barriers, then one word for each warp: its threads that have left.
+    memory: OwnShared,
     /// Words in all.
     words: u32,
     /// Number of the barriers: the highest that is used, plus one.
@@ -97,7 +97,7 @@ impl Account {
         }
         let words = head::WORDS + barriers * field::WORDS + if counted { WARPS } else { 0 };
         Self {
-            offset: take_shared(function, words),
+            memory: function.take_shared(words),
             words,
             barriers,
             counted,
@@ -110,24 +110,21 @@ impl Account {
     }
 
     fn head(&self, b: &mut Builder<'_>, word: u32) -> Value {
-        b.i32(self.offset.saturating_add(4 * word))
-    }
-
-    /// Where the accounts of barriers begin.
-    fn first(&self) -> u32 {
-        self.offset.saturating_add(4 * head::WORDS)
+        b.own_shared(self.memory, 4 * word)
     }
 
     /// Address of a barrier's account.
     fn barrier(&self, b: &mut Builder<'_>, id: Value) -> Value {
         let offset = b.mul_const(id, u64::from(4 * field::WORDS));
-        b.add_const(offset, self.first().into())
+        let first = self.head(b, head::WORDS);
+        b.add(first, offset)
     }
 
     /// Address of a warp's word.
     fn warp(&self, b: &mut Builder<'_>, warp: Value) -> Value {
         let offset = b.shl(warp, 2);
-        b.add_const(offset, u64::from(self.first().saturating_add(4 * self.barriers * field::WORDS)))
+        let first = self.head(b, head::WORDS + self.barriers * field::WORDS);
+        b.add(first, offset)
     }
 
     /// Prepares the first turn.
@@ -142,7 +139,8 @@ impl Account {
             let inside = b.compare_const(Compare::LessUnsigned, number, self.words.into());
             b.if_else(inside, |_| {}, Builder::break_);
             let address = b.shl(number, 2);
-            let address = b.add_const(address, self.offset.into());
+            let first = self.head(b, 0);
+            let address = b.add(first, address);
             store(b, address, zero);
             let next = b.add(number, threads);
             b.set(word, next);

@@ -2,16 +2,16 @@
 //!
 //! Three take turns: one is read while another is written and a third cleared.
 
-use super::{WORD, take_shared};
-use crate::ir::{Binary, Builder, Compare, Function, Type, Value, Var};
+use super::WORD;
+use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
 
 /// How many words take turns.
 const WORDS: u32 = 3;
 
 /// The words.
 pub struct Turns {
-    /// Byte offset of the first.
-    offset: u32,
+    /// Where they are.
+    memory: OwnShared,
     /// Number of the one that this turn uses.
     turn: Var,
 }
@@ -19,19 +19,20 @@ pub struct Turns {
 impl Turns {
     /// Takes their place in shared memory.
     pub fn new(function: &mut Function) -> Self {
-        Self { offset: take_shared(function, WORDS), turn: function.var(Type::I32) }
+        Self { memory: function.take_shared(WORDS), turn: function.var(Type::I32) }
     }
 
     fn word(&self, b: &mut Builder<'_>, turn: Value) -> Value {
         let offset = b.shl(turn, 2);
-        b.add_const(offset, self.offset.into())
+        let first = b.own_shared(self.memory, 0);
+        b.add(first, offset)
     }
 
     /// Clears all, before the first turn.
     pub fn clear(&self, b: &mut Builder<'_>) {
         let zero = b.i32(0);
         for turn in 0..WORDS {
-            let word = b.i32(self.offset.saturating_add(4 * turn));
+            let word = b.own_shared(self.memory, 4 * turn);
             b.store(WORD, word, vec![zero]);
         }
         b.barrier();
