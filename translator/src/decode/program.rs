@@ -43,6 +43,8 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
     pub functions: Vec<Function>,
+    /// The functions whose addresses the module's code or variables hold, by rising number.
+    pub address_taken: Vec<FuncId>,
     /// Source files by their `.file` numbers.
     pub files: FxHashMap<u32, String>,
 }
@@ -92,6 +94,13 @@ pub enum InitValue {
         variable: VarId,
         /// Added in bytes.
         offset: i64,
+        /// Shift, in bits.
+        shift: u8,
+    },
+    /// The address of a function, shifted right (in bits).
+    Function {
+        /// Which.
+        function: FuncId,
         /// Shift, in bits.
         shift: u8,
     },
@@ -216,6 +225,41 @@ pub enum Operand {
     Function(FuncId),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
+    /// The address of a function as a value.
+    FunctionAddress(FuncId),
+    /// What a call through a register may call.
+    Targets(Targets),
+    /// The labels that an indexed branch goes to.
+    Labels(Vec<Label>),
+}
+
+/// What a call through a register may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Targets {
+    /// The functions, if they are listed; else all whose address the module takes.
+    pub functions: Option<Vec<FuncId>>,
+    /// What they take.
+    pub formals: Vec<Passed>,
+    /// What they give.
+    pub results: Vec<Passed>,
+}
+
+/// How a parameter or result is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Its type, if it is a scalar.
+    pub scalar: Option<ScalarType>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Whether it is a register, not a `.param` variable.
+    pub register: bool,
+}
+
+impl FuncId {
+    /// What stands for the function's address: not zero, and different for each.
+    pub fn address(self) -> u64 {
+        16 * (u64::from(self.0) + 1)
+    }
 }
 
 /// A register with what a video instruction may say about it.
