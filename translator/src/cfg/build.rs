@@ -15,6 +15,7 @@ use crate::decode::types::ScalarType;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::Fault;
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
+use crate::lower::services::Service;
 use crate::lower::{Lowering, Rule, carrier};
 
 /// A kernel's graph.
@@ -26,6 +27,8 @@ pub struct Built {
     pub graph: Cfg,
     /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
     pub threads: Option<u32>,
+    /// Whether it may print something.
+    pub prints: bool,
 }
 
 /// Builds the graph of a kernel. All errors are reported together.
@@ -44,6 +47,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         errors: Vec::new(),
         reported: FxHashSet::default(),
         threads: None,
+        prints: false,
         required: None,
         recursive: calls::check(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
@@ -62,7 +66,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
-    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
+    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads, prints: build.prints })
 }
 
 struct Build<'p> {
@@ -73,6 +77,8 @@ struct Build<'p> {
     errors: Vec<Diagnostic>,
     /// See [`Built::threads`].
     threads: Option<u32>,
+    /// See [`Built::prints`].
+    prints: bool,
     /// Threads of the block that the kernel requires, if it does.
     required: Option<u64>,
     /// Where the errors stand: a function that is called twice has its errors once.
@@ -369,10 +375,54 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// A call of a function that the runtime answers.
-    fn call_service(&mut self, _: &mut Instance<'p>, callee: &Function, call: &Call<'_>) -> Result<(), Diagnostic> {
-        let message = format!("a call of `{}`, which this module does not define", callee.name);
-        Err(Diagnostic::unsupported(message, call.at))
+    /// A call of a function that the module doesn't define, but CUDA does.
+    fn call_service(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Function,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let Some(service) = Service::find(callee) else {
+            let message = format!("a call of `{}`, which this module does not define", callee.name);
+            return Err(Diagnostic::unsupported(message, call.at));
+        };
+        self.prints |= service == Service::Print;
+        let mut frame = self.frame(callee, Vec::new());
+        let slots = self.slots(callee, &mut frame);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        let result = self.with(instance, |lowering| {
+            let value = |slot: &Slot| match slot {
+                Slot::Words(words) => match words.as_slice() {
+                    [low, high] => {
+                        let (low, high) = (lowering.b.get(*low), lowering.b.get(*high));
+                        lowering.b.join(low, high)
+                    }
+                    [word] => lowering.b.get(*word),
+                    _ => lowering.b.i32(0),
+                },
+                Slot::Register(var) => lowering.b.get(*var),
+            };
+            let arguments: Vec<Value> = slots.iter().take(callee.formals).map(value).collect();
+            service.lower(lowering, &arguments)
+        })?;
+        if service.ends_thread() {
+            self.finish(instance, End::Goto(instance.exits), call.next);
+            return Ok(());
+        }
+        if let Some(value) = result {
+            let values = self.with(instance, |lowering| match lowering.b.type_of(value) {
+                Type::I64 if callee.params.iter().skip(callee.formals).all(|param| param.register.is_none()) => {
+                    let (low, high) = lowering.b.halves(value);
+                    vec![low, high]
+                }
+                _ => vec![value],
+            });
+            self.results(instance, callee, call.results, vec![values])?;
+        }
+        self.finish(instance, End::Goto(call.next), call.next);
+        Ok(())
     }
 
     /// Inlines a call.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::calls;
+use super::{Services, calls};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -35,6 +35,8 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// What the host has ready for the kernel.
+    pub services: Services,
     /// Offsets of the module's variables, which all its kernels share.
     module: Arc<Places>,
     /// Offsets in shared and local memory.
@@ -105,7 +107,13 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
-pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: &Target) -> Result<Layout, Diagnostic> {
+pub fn lay_out(
+    program: &Program,
+    kernel: FuncId,
+    module: &Arc<Places>,
+    services: Services,
+    target: &Target,
+) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
     };
@@ -116,6 +124,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
+        services,
         module: Arc::clone(module),
         places: Places::default(),
     };

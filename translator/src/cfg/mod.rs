@@ -9,6 +9,7 @@ mod calls;
 mod layout;
 mod recursion;
 mod reports;
+mod services;
 mod switch;
 mod tree;
 mod uniform;
@@ -16,7 +17,8 @@ mod uniform;
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
 pub use layout::{Layout, Places, lay_out, module_variables};
-pub use reports::{place, status_record};
+pub use reports::place;
+pub use services::{Services, services};
 pub use tree::{barriers_unconditional, structure};
 
 use std::sync::Arc;
