@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::{Services, calls};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -34,6 +35,8 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// What the host has ready for the kernel.
+    pub services: Services,
     /// Offsets of the module's variables, which all its kernels share.
     module: Arc<Places>,
     /// Offsets in shared and local memory.
@@ -77,15 +80,19 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         let Some(start) = places.get(&id).copied() else { continue };
         for piece in &variable.init {
             let offset = start.saturating_add(piece.offset);
-            match piece.value {
-                InitValue::Bits(bits) => {
-                    let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
-                    match variables.image.last_mut() {
-                        Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
-                            run.bytes.extend(bytes)
-                        }
-                        _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+            let mut bits = |bits: u64| {
+                let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
+                match variables.image.last_mut() {
+                    Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
+                        run.bytes.extend(bytes)
                     }
+                    _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+                }
+            };
+            match piece.value {
+                InitValue::Bits(value) => bits(value),
+                InitValue::Function { function, shift } => {
+                    bits(function.address().checked_shr(shift.into()).unwrap_or(0));
                 }
                 InitValue::Address { variable, offset: addend, shift } => {
                     // Addresses of shared or external variables can't be initial values; uses of them are refused.
@@ -100,7 +107,13 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
-pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: &Target) -> Result<Layout, Diagnostic> {
+pub fn lay_out(
+    program: &Program,
+    kernel: FuncId,
+    module: &Arc<Places>,
+    services: Services,
+    target: &Target,
+) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
     };
@@ -111,6 +124,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
+        services,
         module: Arc::clone(module),
         places: Places::default(),
     };
@@ -175,11 +189,7 @@ fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
             continue;
         }
         found.push(function);
-        for operand in operands(function) {
-            if let Operand::Function(callee) = operand {
-                todo.push(*callee);
-            }
-        }
+        todo.extend(calls::calls(program, function).into_iter().map(|(callee, _)| callee));
     }
     found
 }
@@ -191,7 +201,7 @@ fn operands(function: &Function) -> impl Iterator<Item = &Operand> {
     })
 }
 
-fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
+pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
     let mut collect = |operand: &Operand| {
         if let Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) = operand {
             used.insert(*id);

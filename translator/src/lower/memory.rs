@@ -174,6 +174,14 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
                 let message = format!("`{}`, which is defined in another module", variable.name);
                 return Err(Diagnostic::unsupported(message, variable.span));
             }
+            if let Some(locals) = &l.frame.locals
+                && let Some(place) = locals.places.get(&id)
+            {
+                let (frame, start) = (locals.frame, u64::from(locals.base).wrapping_add(*place).wrapping_add(offset));
+                let frame = l.b.get(frame);
+                let address = l.b.add_const(frame, start & u64::from(u32::MAX));
+                return Ok(l.b.zero_extend(address));
+            }
             let place = l.layout.variable(id).ok_or_else(|| {
                 Diagnostic::internal(format!("`{}` has no place in memory", variable.name), variable.span)
             })?;
