@@ -17,6 +17,7 @@ from generator import (
     integer,
     logic,
     memory,
+    memory_wide,
     movement,
     packed,
     simd,
@@ -36,7 +37,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control)
+    modules = (*arithmetic, memory, memory_wide, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

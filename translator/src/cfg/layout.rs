@@ -34,6 +34,8 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// Bytes that the module's constants take, at the start of its variables.
+    pub const_bytes: u64,
     /// Offsets of the module's variables, which all its kernels share.
     module: Arc<Places>,
     /// Offsets in shared and local memory.
@@ -52,18 +54,22 @@ impl Layout {
     }
 }
 
-/// Lays out the module's variables in device memory; the offsets go by [`VarId`].
+/// Lays out the module's variables in device memory, constants first; the offsets go by [`VarId`].
 pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>) {
     let mut places = Places::default();
     let mut variables = interface::Variables { align: 16, ..interface::Variables::default() };
-    let in_memory = |space| matches!(space, StateSpace::Global | StateSpace::Const);
     let ids = (0..).map(VarId).zip(&program.variables);
-    for (id, variable) in ids.clone().filter(|(_, variable)| in_memory(variable.space) && !variable.external) {
-        // More than the address space has fails when it is allocated.
-        let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
-        places.insert(id, offset);
-        variables.size = offset.saturating_add(variable.size);
-        variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
+    for space in [StateSpace::Const, StateSpace::Global] {
+        for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
+            // More than the address space has fails when it is allocated.
+            let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
+            places.insert(id, offset);
+            variables.size = offset.saturating_add(variable.size);
+            variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
+        }
+    }
+    for (id, variable) in ids.clone() {
+        let Some(offset) = places.get(&id).copied() else { continue };
         let space = if variable.space == StateSpace::Const { "const" } else { "global" };
         variables.list.push(interface::Variable {
             name: variable.name.clone(),
@@ -114,6 +120,8 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
     };
+    let constants = (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
+    let ends = constants.filter_map(|(id, variable)| Some(module.get(&id)?.saturating_add(variable.size)));
     let mut layout = Layout {
         params_location: ParamLocation::PushConstant,
         params: Vec::new(),
@@ -121,6 +129,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
+        const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
         places: Places::default(),
     };

@@ -4,11 +4,13 @@
 //! other passes, [`report_cut_loops`] deals with drivers that end loops early.
 
 mod approximate;
+mod atomics;
 mod convert;
 mod division;
 mod fma;
 mod generic;
 mod loop_budget;
+mod narrow_memory;
 mod roots;
 mod round;
 mod rounded;
@@ -24,6 +26,8 @@ pub use loop_budget::report_cut_loops;
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
+    atomics::expand_atomics(function);
+    narrow_memory::expand_narrow_memory(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what it makes of a rounded operation may contain theirs.
