@@ -10,6 +10,7 @@ use ptx2spv_translator::interface::Entry;
 use crate::error::Error;
 use crate::kernel::Variant;
 use crate::launch::Launch;
+use crate::report::Reporters;
 use crate::{reference, vulkan};
 
 /// An open device.
@@ -23,6 +24,12 @@ pub(crate) enum Backend {
 pub(crate) enum Allocation {
     Vulkan(vulkan::Allocation),
     Reference(reference::Allocation),
+}
+
+/// Where the kernels of a module report what went wrong.
+pub(crate) enum StatusRecord {
+    Vulkan(vulkan::StatusRecord),
+    Reference(reference::StatusRecord),
 }
 
 /// A SPIR-V module.
@@ -115,11 +122,11 @@ impl Allocation {
         }
     }
 
-    /// The status word at an offset, where kernels tell that they were stopped; the reference device tells that itself.
-    pub fn status_word(&self, offset: u64) -> Option<vulkan::StatusWord> {
+    /// The status record at an offset, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, reporters: &Arc<Reporters>) -> StatusRecord {
         match self {
-            Self::Vulkan(memory) => Some(memory.status_word(offset)),
-            Self::Reference(_) => None,
+            Self::Vulkan(memory) => StatusRecord::Vulkan(memory.status_record(offset, reporters)),
+            Self::Reference(memory) => StatusRecord::Reference(memory.status_record(offset, reporters)),
         }
     }
 }

@@ -54,6 +54,7 @@ mod kernel;
 mod launch;
 mod module;
 mod reference;
+mod report;
 mod select;
 mod variables;
 mod vulkan;

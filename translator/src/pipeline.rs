@@ -8,7 +8,7 @@ use crate::cfg::{self, Barriers, Layout, Places};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, Status, push_constant};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, Status, push_constant};
 use crate::ir;
 use crate::legalise;
 use crate::passes;
@@ -20,6 +20,18 @@ pub(crate) struct Kernel<'p> {
     layout: Layout,
     function: ir::Function,
     threads: Option<u32>,
+    number: u32,
+    reports: Vec<Place>,
+}
+
+/// What all kernels of a module share.
+pub(crate) struct Module<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) source: &'p Source,
+    /// Offsets of the variables in device memory.
+    pub(crate) variables: &'p Arc<Places>,
+    /// Where kernels report, if one of them may.
+    pub(crate) status: Option<Status>,
 }
 
 impl Kernel<'_> {
@@ -31,17 +43,17 @@ impl Kernel<'_> {
 
 /// Takes one kernel from decoded PTX to legal operations. Each stage's contract stands in its module.
 pub(crate) fn compile<'p>(
-    program: &'p Program,
+    module: &Module<'p>,
+    number: u32,
     id: FuncId,
     ptx: &'p Function,
-    variables: &Arc<Places>,
-    status: Option<Status>,
     options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
         let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
         vec![Diagnostic { span: place, ..diagnostic }.in_function(&ptx.name)]
     };
+    let Module { program, source, variables, status } = *module;
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
@@ -63,11 +75,16 @@ pub(crate) fn compile<'p>(
         // A device that is right by definition.
         Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
     }
+    let mut places = Vec::new();
     if let Some(status) = status {
-        legalise::report_cut_loops(&mut function, status);
+        if options.target.quirks.loop_budget.is_some() {
+            legalise::report_cut_loops(&mut function, status);
+        }
+        places = legalise::expand_reports(&mut function, status, number);
     }
     check(&function, "legalisation").map_err(fail)?;
-    Ok(Kernel { ptx, layout, function, threads })
+    let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
+    Ok(Kernel { ptx, layout, function, threads, number, reports })
 }
 
 /// Checks the invariants between stages.
@@ -143,6 +160,8 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
         shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
+        number: kernel.number,
+        reports: kernel.reports.clone(),
         features: features.clone(),
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::device::Device;
 use super::memory::{Block, Place};
 use super::staging;
-use super::status::StatusWord;
+use super::status::StatusRecord;
 use crate::error::Error;
 use crate::lock;
+use crate::report::Reporters;
 
 /// Device memory, freed once the device has finished everything recorded before the drop.
 pub(crate) struct Allocation {
@@ -58,9 +59,9 @@ impl Allocation {
         Ok(())
     }
 
-    /// The status word at an offset, which [`crate::check::interface`] has accepted.
-    pub fn status_word(&self, offset: u64) -> StatusWord {
-        StatusWord::new(&self.block, offset)
+    /// The status record at an offset, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, reporters: &Arc<Reporters>) -> StatusRecord {
+        StatusRecord::new(&self.block, offset, reporters)
     }
 }
 

@@ -18,4 +18,4 @@ pub(crate) use allocation::Allocation;
 pub(crate) use device::Device;
 pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 pub(crate) use pipeline::{Pipeline, Shader};
-pub(crate) use status::StatusWord;
+pub(crate) use status::StatusRecord;

@@ -9,6 +9,7 @@ use ptx2spv_translator::interface::Entry;
 use super::device::Device;
 use super::queue::Recorder;
 use super::raw::RawDevice;
+use crate::backend::StatusRecord;
 use crate::error::Error;
 use crate::kernel::Variant;
 use crate::launch::Launch;
@@ -126,15 +127,15 @@ impl Pipeline {
     }
 }
 
-/// Gives the parameter block its place for the batch that is being recorded, and has the status word looked at when the
-/// host next waits or reads, if the kernel may report something there.
+/// Gives the parameter block its place for the batch that is being recorded, and has the status record looked at when
+/// the host next waits or reads, if the kernel may report something there.
 pub(super) fn begin(launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
     if let Some(params) = launch.params() {
         let address = recorder.params(params)?;
         launch.set_params_address(address);
     }
-    if let Some(word) = launch.status {
-        recorder.watched.add(word, launch.kernel);
+    if let Some(StatusRecord::Vulkan(record)) = launch.status {
+        recorder.watched.add(record, launch.kernel);
     }
     Ok(())
 }

@@ -222,6 +222,11 @@ impl<'p> Build<'p> {
                 instance.pending = vec![Stmt::At(instruction.span), Stmt::Barrier];
                 self.finish(instance, End::Goto(next), next);
             }
+            Rule::Fail(fault) => {
+                self.finish(instance, end, taken);
+                instance.pending = vec![Stmt::At(instruction.span), Stmt::Report(fault, Vec::new())];
+                self.finish(instance, End::Goto(instance.exits), next);
+            }
             Rule::Call => {
                 self.finish(instance, end, taken);
                 if let Err(diagnostic) = self.call(instance, instruction, next) {

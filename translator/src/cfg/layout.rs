@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
-use crate::interface::{self, ParamLocation, Status, push_constant};
+use crate::interface::{self, ParamLocation, push_constant};
 use crate::target::Target;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -106,16 +106,6 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
-/// Adds a status word to the module's variables if kernels may have to report something on the target. That must not
-/// depend on the kernels chosen: all translations of a module share one allocation.
-pub fn status_word(variables: &mut interface::Variables, target: &Target) -> Option<Status> {
-    target.quirks.loop_budget?;
-    let offset = variables.size.next_multiple_of(4);
-    variables.size = offset.saturating_add(4);
-    Some(Status { offset })
-}
-
-/// Lays out a kernel. Refuses what its memory can't be: recursion, and limits of the target.
 pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: &Target) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));

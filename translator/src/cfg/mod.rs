@@ -7,12 +7,14 @@ mod barriers;
 mod build;
 mod calls;
 mod layout;
+mod reports;
 mod tree;
 mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, lay_out, module_variables, status_word};
+pub use layout::{Layout, Places, lay_out, module_variables};
+pub use reports::{place, status_record};
 pub use tree::{barriers_unconditional, structure};
 
 use rustc_hash::FxHashMap;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::module::{ModuleDecoder, Signature};
-use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg, VarId};
+use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg, SourceLine, VarId};
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -44,6 +44,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         required_block: None,
         max_block: None,
         labels: 0,
+        lines: Vec::new(),
         body: None,
         unsupported: Vec::new(),
     };
@@ -177,6 +178,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn body(&mut self, body: &[ast::Statement<'s>]) {
         let mut items = Vec::with_capacity(body.len());
         let mut scopes = 0;
+        let mut line = None;
         for statement in body {
             match statement {
                 ast::Statement::ScopeBegin(_) => {
@@ -191,14 +193,20 @@ impl<'s> FunctionDecoder<'_, 's> {
                         self.report(diagnostic);
                     }
                 }
-                ast::Statement::Instruction(instruction) => match self.instruction(instruction) {
-                    Ok(instruction) => items.push(Item::Instruction(instruction)),
-                    Err(diagnostic) => self.report(diagnostic),
-                },
+                ast::Statement::Instruction(instruction) => {
+                    if let Some((file, line)) = line.take() {
+                        self.function.lines.push(SourceLine { at: instruction.span.start, file, line });
+                    }
+                    match self.instruction(instruction) {
+                        Ok(instruction) => items.push(Item::Instruction(instruction)),
+                        Err(diagnostic) => self.report(diagnostic),
+                    }
+                }
                 ast::Statement::BranchTargets { name, .. }
                 | ast::Statement::CallTargets { name, .. }
                 | ast::Statement::CallPrototype { name, .. } => self.declare(*name, Symbol::Table),
-                ast::Statement::Loc { .. } | ast::Statement::Pragma(_) => {}
+                ast::Statement::Loc { file, line: number, .. } => line = Some((*file, *number)),
+                ast::Statement::Pragma(_) => {}
             }
         }
         self.function.body = Some(items);

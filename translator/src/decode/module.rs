@@ -122,7 +122,10 @@ impl<'s> ModuleDecoder<'s> {
                         }
                     }
                 }
-                ast::Item::File { .. } | ast::Item::Pragma(_) => {}
+                ast::Item::File { index, name } => {
+                    self.program.files.insert(*index, (*name).to_owned());
+                }
+                ast::Item::Pragma(_) => {}
             }
         }
     }

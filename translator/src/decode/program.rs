@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::table::{Form, Modifiers};
 use super::types::ScalarType;
 use crate::ast;
@@ -41,6 +43,8 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
     pub functions: Vec<Function>,
+    /// Source files by their `.file` numbers.
+    pub files: FxHashMap<u32, String>,
 }
 
 /// A variable in memory.
@@ -116,10 +120,23 @@ pub struct Function {
     pub max_block: Option<[u32; 3]>,
     /// How many labels it has.
     pub labels: u32,
+    /// What `.loc` says of its code, by rising place in the text.
+    pub lines: Vec<SourceLine>,
     /// Its code; `None` for a prototype.
     pub body: Option<Vec<Item>>,
     /// Why it can't be translated: constructs that PTX has and this translator lacks.
     pub unsupported: Vec<Diagnostic>,
+}
+
+/// A line that PTX was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Where the first instruction begins that comes from it, in bytes of the text.
+    pub at: u32,
+    /// The `.file` number.
+    pub file: u32,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// A `.param` variable or a `.reg` parameter.

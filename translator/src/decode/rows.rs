@@ -4,7 +4,8 @@
 //! results (`docs/adding-an-instruction.md`). The order of an opcode's rows is the order in which they are tried.
 
 use super::table::Row;
-use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
+use crate::interface::Fault;
+use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, Nothing, Return};
 use crate::lower::{
     Lowering, approximate, atomics, caches, compare, convert, convert_float, convert_packed, extended, fields, float,
     float_bits, half, integer, logic, memory, movement, packed, simd, video,
@@ -320,5 +321,7 @@ rows! {
     "bra{.uni}", "@" => Branch;
     "ret{.uni}", "" => Return;
     "exit", "" => Exit;
+    "trap", "" => Fail(Fault::Trap);
+    "brkpt", "" => Fail(Fault::Breakpoint);
     "call{.uni}", "call" => Call;
 }

@@ -25,6 +25,13 @@ pub struct Row {
     pub rule: Rule,
 }
 
+impl Row {
+    /// The opcode without modifiers.
+    pub fn opcode(&self) -> &'static str {
+        parse_syntax(self.syntax).0
+    }
+}
+
 /// A row with its syntax taken apart.
 pub struct Form {
     /// The row.

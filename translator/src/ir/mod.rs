@@ -25,6 +25,7 @@ pub use semantics::mask;
 pub use verify::verify;
 
 use crate::diagnostic::Span;
+use crate::interface::Fault;
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +127,9 @@ pub enum Stmt {
     /// All threads of the block wait for each other and see each other's earlier writes. Stands in control flow that
     /// is uniform over the block.
     Barrier,
+    /// Tells the host that the launch has failed, why, and that it was at the last mark; then the thread goes on. Of
+    /// several reports the first one stays. The values are the fault's details, `I32` words as [`Fault`] has them.
+    Report(Fault, Vec<Value>),
     /// Orders this thread's memory accesses before it against those behind it, as seen from a scope.
     Fence(Scope),
     /// Runs one of two lists.

@@ -27,6 +27,11 @@ impl Checker<'_> {
         for (position, stmt) in block.iter().enumerate() {
             match stmt {
                 Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => {}
+                Stmt::Report(_, details) => {
+                    for value in details {
+                        self.expect(*value, Type::I32)?;
+                    }
+                }
                 Stmt::Let(value, op) => {
                     self.op(*value, op).map_err(|error| format!("{value} = {op}: {error}"))?;
                     self.define(*value, &mut here)?;

@@ -1,7 +1,7 @@
 //! Rewrites a function into what its target can do exactly: see [`legalise`] for the passes and their order.
 //!
 //! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is. After all
-//! other passes, [`report_cut_loops`] deals with drivers that end loops early.
+//! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
 
 mod approximate;
 mod atomics;
@@ -11,6 +11,7 @@ mod fma;
 mod generic;
 mod loop_budget;
 mod narrow_memory;
+mod reports;
 mod roots;
 mod round;
 mod rounded;
@@ -21,6 +22,7 @@ use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
 pub use loop_budget::report_cut_loops;
+pub use reports::{expand_reports, reports_any};
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
 /// accesses.

@@ -29,6 +29,7 @@ use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
+use crate::interface::Fault;
 use crate::ir::{Builder, Type, Unary, Value, Var};
 
 /// What a lowering function gives back.
@@ -47,6 +48,8 @@ pub enum Rule {
     Return,
     /// Ends the thread.
     Exit,
+    /// Reports the fault and ends the thread.
+    Fail(Fault),
     /// Waits for the block.
     Barrier,
     /// Calls a function.
