@@ -297,7 +297,7 @@ def windows(tables):
     )
     family = Family(
         "move_windows", "isspacep for constants and parameters; their generic addresses.", tables, directives,
-        header=header("7.7"),
+        header=header("8.3"),
     )
     declared = [
         ".reg .b64 %po, %x, %y;", ".reg .u32 %v;", ".reg .pred %p;", ".shared .align 4 .b8 everyone[16];",

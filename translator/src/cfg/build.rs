@@ -99,6 +99,7 @@ impl<'p> Build<'p> {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
             upper: FxHashMap::default(),
             carry: None,
+            stack: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
         }

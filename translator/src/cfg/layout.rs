@@ -15,6 +15,10 @@ use crate::target::Target;
 const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
+/// Bytes that `alloca` can give away, where it is used.
+pub const STACK_BYTES: u32 = 16 << 10;
+/// Instructions that need a stack.
+const STACK_OPCODES: &[&str] = &["alloca", "stacksave", "stackrestore"];
 
 /// Offsets of variables.
 pub type Places = FxHashMap<VarId, u64>;
@@ -34,6 +38,8 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// Where in local memory the stack of `alloca` begins, which is behind everything else.
+    pub stack: Option<u32>,
     /// Bytes that the module's constants take, at the start of its variables.
     pub const_bytes: u64,
     /// Offsets of the module's variables, which all its kernels share.
@@ -119,6 +125,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
+        stack: None,
         const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
         places: Places::default(),
@@ -163,6 +170,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
             Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
     }
+    lay_out_stack(program, kernel, &mut layout)?;
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
         let variable = program.variables.get(id.0 as usize);
@@ -171,6 +179,27 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         }
     }
     Ok(layout)
+}
+
+/// Puts the stack behind the other local memory, if the kernel has one.
+fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) -> Result<(), Diagnostic> {
+    for function in reachable(program, kernel) {
+        let Some(instruction) = function.body.iter().flatten().find_map(|item| match item {
+            Item::Instruction(i) if STACK_OPCODES.contains(&i.form.row.opcode()) => Some(i),
+            _ => None,
+        }) else {
+            continue;
+        };
+        if !program.functions.get(kernel.0 as usize).is_some_and(|kernel| std::ptr::eq(kernel, function)) {
+            let message = format!("`{}` in a function that is called", instruction.form.row.opcode());
+            return Err(Diagnostic::unsupported(message, instruction.span).in_function(&function.name));
+        }
+        // Neither overflows: local memory is at most half a mebibyte.
+        let start = layout.local_bytes.next_multiple_of(16);
+        layout.stack = Some(start);
+        layout.local_bytes = start + STACK_BYTES;
+    }
+    Ok(())
 }
 
 /// The kernel and all functions it may call, each once.

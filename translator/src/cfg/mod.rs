@@ -13,7 +13,7 @@ mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, lay_out, module_variables};
+pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables};
 pub use reports::{place, status_record};
 pub use tree::{barriers_unconditional, structure};
 
@@ -79,6 +79,8 @@ pub struct Frame {
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
+    /// Bytes that `alloca` has given away, once it is used.
+    pub stack: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.

@@ -6,7 +6,7 @@ use crate::interface::{Place, Status, Variables};
 use crate::target::Target;
 
 /// Opcodes of instructions that may report something on every target.
-const REPORTING: &[&str] = &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier"];
+const REPORTING: &[&str] = &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier", "alloca"];
 
 /// Adds a status record to the module's variables if kernels may have to report something on the target. That must not
 /// depend on the kernels chosen: all translations of a module share one allocation.

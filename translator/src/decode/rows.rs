@@ -8,7 +8,7 @@ use crate::interface::Fault;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, Nothing, Return};
 use crate::lower::{
     Lowering, approximate, atomics, caches, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed, simd, video,
+    float_bits, half, integer, logic, memory, movement, packed, simd, stack, video,
 };
 
 use crate::decode::program::Instruction;
@@ -282,6 +282,9 @@ rows! {
     "st.volatile{.global|.shared|.shared::cta|.shared::cluster|.local}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
     "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => lower(memory::store);
     "st.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "alloca.(u32|u64)", "d a b:u32?" => lower(stack::alloca);
+    "stacksave.(u32|u64)", "d" => lower(stack::save);
+    "stackrestore.(u32|u64)", "a" => lower(stack::restore);
     "prefetch{.global|.local}.(L1|L2)", "[a]" => Nothing;
     "prefetch{.global}.(L2::evict_last|L2::evict_normal)", "[a]" => Nothing;
     "prefetch{.const|.param}.tensormap", "[a]" => Nothing;

@@ -23,6 +23,7 @@ pub mod movement;
 pub mod packed;
 pub mod simd;
 pub mod special;
+pub mod stack;
 pub mod video;
 
 use crate::cfg::{Frame, Layout};
