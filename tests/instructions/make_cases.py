@@ -17,9 +17,11 @@ from generator import (
     integer,
     logic,
     memory,
+    memory_wide,
     movement,
     packed,
     simd,
+    spaces,
     video,
 )
 from generator.values import tables
@@ -36,7 +38,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control)
+    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

@@ -36,7 +36,12 @@ pub(crate) struct Device {
 
 impl Device {
     pub fn new(config: Config) -> Self {
-        Self { device: ptx2spv_reference::Device::new(config), faults: Mutex::default(), reports: Mutex::default(), output: Mutex::default() }
+        Self {
+            device: ptx2spv_reference::Device::new(config),
+            faults: Mutex::default(),
+            reports: Mutex::default(),
+            output: Mutex::default(),
+        }
     }
 
     /// Fails if a launch was stopped and nobody was told yet.

@@ -66,7 +66,12 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
-    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads, prints: build.prints })
+    Ok(Built {
+        function: build.function,
+        graph: Cfg { blocks: build.blocks },
+        threads: build.threads,
+        prints: build.prints,
+    })
 }
 
 struct Build<'p> {
@@ -120,6 +125,7 @@ impl<'p> Build<'p> {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
             upper: FxHashMap::default(),
             carry: None,
+            stack: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
             locals: None,
@@ -523,9 +529,7 @@ impl<'p> Build<'p> {
         for (param, slot) in interface {
             slots.push(match (param.register, slot) {
                 (Some(register), _) => match frame.registers.get_mut(register.0 as usize) {
-                    Some((ty, var)) => {
-                        Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty))))
-                    }
+                    Some((ty, var)) => Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty)))),
                     None => Slot::Words(Vec::new()),
                 },
                 (None, ParamSlot::Words(words)) => Slot::Words(words.clone()),

@@ -16,7 +16,7 @@ mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, lay_out, module_variables};
+pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables};
 pub use reports::place;
 pub use services::{Services, services};
 pub use tree::{barriers_unconditional, structure};
@@ -85,6 +85,8 @@ pub struct Frame {
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
+    /// Bytes that `alloca` has given away, once it is used.
+    pub stack: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.

@@ -363,7 +363,9 @@ impl Special {
             ("%nsmid", _, None) => Some(Self::Fixed(1, 32)),
             ("%smid", _, None) => Some(Self::Fixed(0, 32)),
             ("%gridid" | "%current_graph_exec", _, None) => Some(Self::Fixed(0, 64)),
-            (name, _, None) if Self::is_counter(name) => Some(Self::Fixed(0, if name.ends_with("_64") { 64 } else { 32 })),
+            (name, _, None) if Self::is_counter(name) => {
+                Some(Self::Fixed(0, if name.ends_with("_64") { 64 } else { 32 }))
+            }
             _ => None,
         }
     }
@@ -389,10 +391,7 @@ impl Special {
             || wide.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < 8)
             || numbered("%envreg", 32)
             || numbered("%reserved_smem_offset_", 2)
-            || matches!(
-                name,
-                "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap"
-            )
+            || matches!(name, "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap")
     }
 
     /// Whether PTX has a special register of that name, translated or not.

@@ -4,12 +4,14 @@
 //! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
 
 mod approximate;
+mod atomics;
 mod byte_swaps;
 mod convert;
 mod division;
 mod fma;
 mod generic;
 mod loop_budget;
+mod narrow_memory;
 mod reports;
 mod roots;
 mod round;
@@ -27,6 +29,8 @@ pub use reports::{expand_reports, reports_any};
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
+    atomics::expand_atomics(function);
+    narrow_memory::expand_narrow_memory(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what it makes of a rounded operation may contain theirs.

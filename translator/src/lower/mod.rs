@@ -6,6 +6,7 @@
 
 pub mod approximate;
 pub mod atomics;
+pub mod caches;
 pub mod compare;
 pub mod convert;
 pub mod convert_float;
@@ -24,6 +25,7 @@ pub mod packed;
 pub mod services;
 pub mod simd;
 pub mod special;
+pub mod stack;
 pub mod video;
 
 use crate::cfg::{Frame, Layout};
@@ -258,6 +260,32 @@ impl Lowering<'_, '_> {
                 Ok(())
             }
             other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),
+        }
+    }
+
+    /// The halves of a 128-bit source, the lower one first.
+    pub fn source128(&mut self, operand: &Operand) -> Result<[Value; 2]> {
+        match operand {
+            Operand::Reg(register) => {
+                let upper = self.upper(*register);
+                Ok([self.register(*register), self.b.get(upper)])
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
+        }
+    }
+
+    /// Writes the halves of a 128-bit result.
+    pub fn assign128(&mut self, operand: &Operand, low: Value, high: Value) -> Result {
+        match operand {
+            Operand::Sink => Ok(()),
+            Operand::Reg(register) => {
+                let halves = [self.variable(*register), self.upper(*register)];
+                for (half, value) in halves.into_iter().zip([low, high]) {
+                    self.b.set(half, value);
+                }
+                Ok(())
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
         }
     }
 }
