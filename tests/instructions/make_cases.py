@@ -11,6 +11,7 @@ from generator import (
     control,
     convert,
     convert_half,
+    edges,
     extended,
     floats,
     half,
@@ -34,7 +35,8 @@ def main():
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
     arithmetic = (
-        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
+        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
+        approximate,
     )
     modules = (*arithmetic, memory, movement, atomics, control)
     for module in modules:
