@@ -152,7 +152,7 @@ mod tests {
         Interface {
             format: Interface::FORMAT,
             target: "test".into(),
-            math: Math::Exact,
+            math: Math::EXACT,
             spirv: Version(1, 5),
             entries: vec![Entry {
                 name: "k".into(),

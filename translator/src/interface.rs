@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Feature, Math, Version};
+use crate::Math;
+use crate::target::{Feature, Version};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {

@@ -12,7 +12,7 @@ use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place,
 use crate::ir;
 use crate::legalise;
 use crate::passes;
-use crate::target::{Facts, Math, Target};
+use crate::target::Target;
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -71,11 +71,7 @@ pub(crate) fn compile<'p>(
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
     // What the target can't do exactly is replaced by what it can.
-    match options.math {
-        Math::Exact => legalise::legalise(&mut function, options.target),
-        // A device that is right by definition.
-        Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
-    }
+    legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
     if let Some(status) = services.status {
         if options.target.quirks.loop_budget.is_some() {
