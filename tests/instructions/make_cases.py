@@ -21,6 +21,7 @@ from generator import (
     packed,
     simd,
     video,
+    warps,
 )
 from generator.values import tables
 
@@ -36,7 +37,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control)
+    modules = (*arithmetic, memory, movement, atomics, control, warps)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

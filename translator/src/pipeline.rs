@@ -13,6 +13,7 @@ use crate::ir;
 use crate::legalise;
 use crate::passes;
 use crate::target::{Facts, Math, Target};
+use crate::warp;
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -69,6 +70,10 @@ pub(crate) fn compile<'p>(
     check(&function, "restructuring").map_err(fail)?;
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
+    // Warps are laid on the target's subgroups.
+    let most = ptx.required_block.or(ptx.max_block).map(|block| block.into_iter().fold(1, u32::saturating_mul));
+    warp::replace_warps(&mut function, options.target, most)
+        .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
     // What the target can't do exactly is replaced by what it can.
     match options.math {
         Math::Exact => legalise::legalise(&mut function, options.target),
@@ -162,6 +167,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
         number: kernel.number,
         reports: kernel.reports.clone(),
+        packing: kernel.function.packing,
         features: features.clone(),
     }
 }

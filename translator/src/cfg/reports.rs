@@ -21,7 +21,10 @@ pub fn status_record(program: &Program, variables: &mut Variables, target: &Targ
 
 fn may_report(function: &Function) -> bool {
     function.body.iter().flatten().any(|item| match item {
-        Item::Instruction(instruction) => REPORTING.contains(&instruction.form.row.opcode()),
+        Item::Instruction(instruction) => {
+            let row = instruction.form.row;
+            REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync"
+        }
         Item::Label(_) => false,
     })
 }

@@ -8,7 +8,7 @@ use crate::interface::Fault;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, Nothing, Return};
 use crate::lower::{
     Lowering, approximate, atomics, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed, simd, video,
+    float_bits, half, integer, logic, memory, movement, packed, simd, video, warp,
 };
 
 use crate::decode::program::Instruction;
@@ -282,6 +282,21 @@ rows! {
     "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
     "prefetch{.global|.local}.(L1|L2)", "[a]" => Nothing;
     "prefetchu.L1", "[a]" => Nothing;
+
+    // Warps
+    "vote.(all|any|uni).pred", "d:pred !c" => lower(warp::vote);
+    "vote.ballot.b32", "d !c" => lower(warp::ballot);
+    "vote.sync.(all|any|uni).pred", "d:pred !c e:b32" => lower(warp::vote);
+    "vote.sync.ballot.b32", "d !c e" => lower(warp::ballot);
+    "shfl.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32" => lower(warp::shfl);
+    "shfl.sync.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32 e" => lower(warp::shfl);
+    "match.any.sync.(b32|b64)", "d:b32 a e:b32" => lower(warp::match_any);
+    "match.all.sync.(b32|b64)", "d_|q:b32 a e:b32" => lower(warp::match_all);
+    "redux.sync.(add|min|max).(u32|s32)", "d a e:b32" => lower(warp::redux);
+    "redux.sync.(and|or|xor).b32", "d a e" => lower(warp::redux);
+    "activemask.b32", "d" => lower(warp::activemask);
+    "elect.sync", "d_|p e:b32" => lower(warp::elect);
+    "bar.warp.sync", "e:b32" => lower(warp::sync);
 
     // Synchronisation
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d_ [a] b" => lower(atomics::atom);
