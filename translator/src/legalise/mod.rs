@@ -25,6 +25,7 @@ use crate::math::{Math, Topic};
 use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
+pub use generic::expand_generic;
 pub use loop_budget::report_cut_loops;
 pub use reports::{expand_reports, reports_any};
 

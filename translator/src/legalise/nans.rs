@@ -117,7 +117,14 @@ impl Exposed {
                 }
                 Stmt::Loop(body) => self.list(body),
                 Stmt::Report(_, details) => details.iter().for_each(|value| self.expose(*value)),
-                Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::Subgroup(_, op) => {
+                    op.map(|value| {
+                        self.expose(value);
+                        value
+                    });
+                }
+                // There are no warps any more.
+                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
             }
         }
     }
