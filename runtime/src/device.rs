@@ -221,6 +221,12 @@ impl Device {
         }
     }
 
+    /// What kernels have printed since the last call, as far as the device was waited for or read from after them. The text
+    /// of one `printf` stands together; which thread's comes first is open.
+    pub fn take_output(&self) -> Vec<u8> {
+        self.shared.backend.take_output()
+    }
+
     /// How many instructions of its interpreter the reference device has run; 0 of Vulkan devices.
     pub fn steps(&self) -> u64 {
         match &self.shared.backend {

@@ -37,6 +37,9 @@ impl LaunchConfig {
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
+/// CUDA's limit for the threads of a block; what carries several threads in one invocation could have more.
+const MAX_PACKED_BLOCK: u32 = 1024;
+
 /// The largest parameter block, above what any PTX version allows (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 
@@ -44,7 +47,7 @@ pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 pub(crate) struct Launch<'k> {
     /// The kernel's name.
     pub kernel: &'k str,
-    /// Where the kernel may report something, if it may.
+    /// Where the kernel may report or print something, if it may.
     pub status: Option<&'k StatusRecord>,
     grid: [u32; 3],
     /// Most blocks of one dispatch.
@@ -85,6 +88,7 @@ impl Kernel {
         check_grid(entry, config.grid)?;
         check_block(entry, limits, config.block)?;
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
+        let variant = Variant { block: config.block, shared_bytes, packing: entry.packing };
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];
@@ -93,7 +97,7 @@ impl Kernel {
         put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&config.grid));
         let launch = Launch {
             kernel: &entry.name,
-            status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty()),
+            status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
             grid: config.grid,
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),
@@ -101,7 +105,7 @@ impl Kernel {
             push_size: entry.push_constant_size as usize,
             params: entry.params_location,
         };
-        Ok((shared.pipeline(Variant { block: config.block, shared_bytes })?, launch))
+        Ok((shared.pipeline(variant)?, launch))
     }
 }
 
@@ -170,6 +174,19 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     // Barriers count whole warps.
     if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
         return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
+    }
+    if let Some(packing) = entry.packing {
+        return match u32::try_from(threads).ok().filter(|&threads| threads <= MAX_PACKED_BLOCK) {
+            None => refuse(format!("CUDA allows {MAX_PACKED_BLOCK} threads, not {threads}")),
+            Some(threads) => {
+                let invocations = packing.invocations(threads);
+                let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+                if invocations <= available {
+                    return Ok(());
+                }
+                refuse(format!("its {threads} threads take {invocations} invocations, the device allows {available}"))
+            }
+        };
     }
     let [x, y, z] = limits.max_compute_work_group_size;
     if block.iter().zip([x, y, z]).any(|(&size, max)| size > max) {

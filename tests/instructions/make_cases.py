@@ -12,6 +12,7 @@ from generator import (
     control,
     convert,
     convert_half,
+    edges,
     extended,
     floats,
     half,
@@ -20,11 +21,14 @@ from generator import (
     logic,
     mbarriers,
     memory,
+    memory_wide,
     movement,
     packed,
     progress,
     simd,
+    spaces,
     video,
+    warps,
 )
 from generator.values import tables
 
@@ -38,12 +42,19 @@ def main():
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
     arithmetic = (
-        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
+        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
+        approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control, barriers, mbarriers, progress, litmus)
+    modules = (
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus,
+    )
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)
+    # Not on every device: a folder of their own.
+    between = folder.parent / "between_blocks"
+    between.mkdir(exist_ok=True)
+    total += sum(family.write(between) for family in progress.between_blocks(contents))
     Path(folder, "data").mkdir(exist_ok=True)
     for name, (bits, values) in contents.items():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)

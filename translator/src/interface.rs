@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Feature, Math, Version};
+use crate::Math;
+use crate::target::{Feature, Version};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -18,6 +19,12 @@ pub mod spec_id {
     pub const BLOCK_Z: u32 = 2;
     /// Total shared memory of the launch, static and dynamic, in bytes rounded up to a multiple of 16.
     pub const SHARED_BYTES: u32 = 3;
+    /// `%ntid.x` of kernels with [`super::Entry::packing`], whose block size above is another; y and z follow as 5 and 6.
+    pub const NTID_X: u32 = 4;
+    /// `%ntid.y` of those.
+    pub const NTID_Y: u32 = 5;
+    /// `%ntid.z` of those.
+    pub const NTID_Z: u32 = 6;
 }
 
 /// Byte offsets within the push constant block of every module.
@@ -53,6 +60,13 @@ pub struct Interface {
     /// Where kernels report what went wrong, if some kernel of the PTX module may do so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
+    /// Where kernels put what they print, if some kernel of the PTX module calls `vprintf`: see [`output`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Region>,
+    /// Memory that kernels allocate from, if some kernel of the PTX module calls `malloc` or `free`. It begins as zeros
+    /// and is the kernels' own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap: Option<Region>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
 }
@@ -88,6 +102,31 @@ impl Status {
     pub const PLACE: u32 = 2;
     /// The first word of what the fault has to say besides ([`Fault::Assertion`]).
     pub const DETAILS: u32 = 3;
+}
+
+/// A part of the variables' allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// Offset in the variables' allocation in bytes, a multiple of 16.
+    pub offset: u64,
+    /// Size in bytes, a multiple of 16.
+    pub size: u64,
+}
+
+/// What lies in the region that kernels print to, all in 32-bit words. It begins as zeros, and whoever has read it clears
+/// what it has read.
+pub mod output {
+    /// Size of the region in bytes: as much as CUDA has.
+    pub const BYTES: u64 = 1 << 20;
+    /// Offset of the word that counts the bytes asked for: the end of the records, if that is inside of the region.
+    pub const USED: u64 = 0;
+    /// Offset of the word that counts the records left out because the region was full.
+    pub const DROPPED: u64 = 4;
+    /// Offset of the first record. Each is its size in bytes (a multiple of 8), a zero, the address of the format
+    /// (64 bits), and the arguments as C lays them out in a struct. A size of 0 ends them.
+    pub const RECORDS: u64 = 16;
+    /// Bytes of a record before its arguments.
+    pub const HEADER: u64 = 16;
 }
 
 /// Why a launch failed, as a kernel itself finds out.
@@ -173,6 +212,13 @@ pub struct Entry {
     /// From where it may report something to the host ([`Interface::status`]); empty if it never does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Place>,
+    /// Whether it may print something.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prints: bool,
+    /// How the block's threads lie on subgroups, for a kernel to which that matters. Without it, each thread is an
+    /// invocation of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }
@@ -205,6 +251,41 @@ pub enum ParamLocation {
     PushConstant,
     /// Into a buffer aligned to 16 bytes, whose address stands at [`push_constant::PARAMS_ADDRESS`].
     Buffer,
+}
+
+/// How the threads of a block lie on the invocations of a workgroup, so that each warp lies within one subgroup.
+///
+/// Workgroups have one dimension and full subgroups. Thread number `g * (S * L) + l * S + s` of the block is lane `l` of
+/// the invocation `s` of subgroup `g`, where `S` is the size of subgroups and `L` the number of lanes. Threads beyond the
+/// block's last one fill the last subgroup; they do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Packing {
+    /// Invocations of a subgroup: a power of two up to 128.
+    pub subgroup_size: u32,
+    /// Threads that each invocation carries: a power of two, and at least as many as it takes for subgroups of 32 threads.
+    pub lanes: u32,
+}
+
+impl Packing {
+    /// Threads of a subgroup.
+    pub fn span(self) -> u32 {
+        self.subgroup_size.saturating_mul(self.lanes).max(1)
+    }
+
+    /// Lanes of an invocation that belong to one warp.
+    pub fn warp_lanes(self) -> u32 {
+        (32 / self.subgroup_size.max(1)).max(1)
+    }
+
+    /// Words of 32 bits that a ballot over the subgroup has.
+    pub fn ballot_words(self) -> usize {
+        self.subgroup_size.div_ceil(32) as usize
+    }
+
+    /// Invocations of a workgroup for a block of so many threads.
+    pub fn invocations(self, threads: u32) -> u32 {
+        threads.div_ceil(self.span()).saturating_mul(self.subgroup_size)
+    }
 }
 
 /// A kernel's use of shared memory. Dynamic shared memory begins at `static_bytes` rounded up to 16.

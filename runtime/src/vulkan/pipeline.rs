@@ -1,7 +1,7 @@
 //! Shaders and pipelines in the driver's hands, and their launches.
 
 use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
@@ -42,11 +42,19 @@ impl Shader {
             .map(|(offset, (id, _))| vk::SpecializationMapEntry { constant_id: id, offset, size: 4 })
             .collect();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.module)
             .name(&name)
             .specialization_info(&specialization);
+        let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+        if let Some(size) = variant.subgroup_size() {
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+            if self.device.subgroup_sizes_vary {
+                required = required.required_subgroup_size(size);
+                stage = stage.push_next(&mut required);
+            }
+        }
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(handles.layout)];
         // SAFETY: the shader has this entry point (`check::interface`); everything that `info` points to lives.
         let made = unsafe { self.device.raw.ash.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
@@ -99,6 +107,7 @@ impl Handles {
 impl Pipeline {
     /// Launches it after everything launched before, and returns without waiting for it.
     pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        let _gate = gate(launch);
         self.device.queue.record(|recorder| {
             begin(launch, recorder)?;
             recorder.barrier();
@@ -124,6 +133,14 @@ impl Pipeline {
                 ash.cmd_dispatch(commands, x, y, z);
             }
         }
+    }
+}
+
+/// Keeps what the kernel prints from being cleared unread: nobody reads and clears while this is held.
+pub(super) fn gate<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()>> {
+    match launch.status {
+        Some(StatusRecord::Vulkan(record)) => record.gate(),
+        _ => None,
     }
 }
 

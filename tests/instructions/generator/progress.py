@@ -8,6 +8,8 @@ PARAMS = [".param .u64 out", ".param .u64 lock"]
 
 
 def launch(family, name, body, block, grid, expected, locks=1, declared=()):
+    if (grid > 1) != family.between:
+        return
     if not any(case["entry"] == name for case in family.cases):
         family.kernel(name, PARAMS, [*REGISTERS, *declared], START + body)
     args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "zeros": locks}]
@@ -19,8 +21,15 @@ def launch(family, name, body, block, grid, expected, locks=1, declared=()):
 COUNT = ["ld.global.u32 %v, [%po];", "add.u32 %v, %v, 1;", "st.global.u32 [%po], %v;"]
 
 
-def locks(tables):
-    family = Family("spin_locks", "Spin locks that every thread takes, or one thread for its block.", tables)
+def family_of(name, purpose, tables, between, directives=""):
+    """Cases of one block, or those of several, which a device may leave to wait for each other without end."""
+    family = Family(f"{name}_between" if between else name, purpose, tables, directives)
+    family.between = between
+    return family
+
+
+def locks(tables, between):
+    family = family_of("spin_locks", "Spin locks that every thread takes, or one thread for its block.", tables, between)
     shapes = ((64, 1), (33, 3), (1, 8))
     # The critical section lies behind the loop that waits: threads of a warp must not wait for it together.
     releases = (
@@ -58,7 +67,7 @@ def locks(tables):
 
 def flags(tables):
     shared = ".shared .align 4 .b8 flags[512];\n"
-    family = Family("spin_flags", "Threads that wait for what others of their block write.", tables, shared)
+    family = family_of("spin_flags", "Threads that wait for what others of their block write.", tables, False, shared)
     # Each thread waits for the one above it, the last for none.
     for name, load, store in (
         ("volatile", "ld.volatile.shared.u32", "membar.cta; st.volatile.shared.u32"),
@@ -90,9 +99,10 @@ def flags(tables):
     return family
 
 
-def scan(tables):
+def scan(tables, between):
     """Each block waits for the sum of those before it; blocks number themselves as they start."""
-    family = Family("spin_scan", "A scan across blocks by looking back.", tables, ".shared .align 4 .b8 sums[256];\n")
+    shared = ".shared .align 4 .b8 sums[256];\n"
+    family = family_of("spin_scan", "A scan across blocks by looking back.", tables, between, shared)
     body = ["setp.ne.u32 %q, %t, 0;", "@%q bra numbered;", "atom.global.add.u32 %b, [%pl], 1;", "st.shared.u32 [sums], %b;"]
     body += ["numbered:", "bar.sync 0;", "ld.shared.u32 %b, [sums];", "bar.sync 0;"]
     # The block's own sum, by one thread; thread t of block b holds 32 b + t + 1.
@@ -113,4 +123,8 @@ def scan(tables):
 
 
 def families(tables):
-    return [locks(tables), flags(tables), scan(tables)]
+    return [locks(tables, False), flags(tables), scan(tables, False)]
+
+
+def between_blocks(tables):
+    return [locks(tables, True), scan(tables, True)]

@@ -177,13 +177,7 @@ fn stop_between(cfg: &mut Cfg, from: usize, to: u32) {
     let middle = u32::try_from(cfg.blocks.len()).unwrap_or(u32::MAX);
     let Some(block) = cfg.blocks.get_mut(from) else { return };
     let turned = |next: u32| if next == to { middle } else { next };
-    block.end = match block.end {
-        End::Exit => End::Exit,
-        End::Goto(next) => End::Goto(turned(next)),
-        End::Branch { condition, then, otherwise } => {
-            End::Branch { condition, then: turned(then), otherwise: turned(otherwise) }
-        }
-    };
+    block.end = block.end.redirected(turned);
     let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
     cfg.blocks.push(BasicBlock { body: mark.into_iter().collect(), stop: Some(Stop::Yield), end: End::Goto(to) });
 }

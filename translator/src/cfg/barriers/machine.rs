@@ -7,9 +7,10 @@
 use super::rendezvous::Account;
 use super::turns::Turns;
 use super::{Barrier, Kind, Stop, store};
+use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, Cfg, End};
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Value, Var};
+use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
 
 /// State of a thread that has ended.
 const ENDED: u32 = 0;
@@ -133,13 +134,7 @@ pub fn new_entry(cfg: &mut Cfg) -> u32 {
     cfg.blocks.swap(0, start as usize);
     let moved = |block: u32| if block == 0 { start } else { block };
     for block in &mut cfg.blocks {
-        block.end = match block.end {
-            End::Exit => End::Exit,
-            End::Goto(next) => End::Goto(moved(next)),
-            End::Branch { condition, then, otherwise } => {
-                End::Branch { condition, then: moved(then), otherwise: moved(otherwise) }
-            }
-        };
+        block.end = block.end.redirected(moved);
     }
     start
 }
@@ -193,34 +188,14 @@ fn redirect(
     continuations.push(next);
 }
 
-/// Blocks that go on where the state says, by halves; gives the first of them.
+/// Blocks that go on where the state says; gives the first of them.
 fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuations: &[u32]) -> u32 {
     let latch = machine.latch;
-    let mut targets = vec![latch];
-    targets.extend(continuations);
-    // Each item is a block still to be filled, and the range of states that arrive there.
-    let first = push(cfg, Vec::new(), End::Exit);
-    let mut todo = vec![(first, 0, targets.len())];
-    while let Some((number, from, to)) = todo.pop() {
-        if to - from <= 1 {
-            let target = targets.get(from).copied().unwrap_or(latch);
-            set(cfg, number, Vec::new(), End::Goto(target));
-            continue;
-        }
-        let middle = from + (to - from) / 2;
-        let mut b = machine.builder(function);
-        let state = b.get(machine.state);
-        let below = b.compare_const(Compare::LessUnsigned, state, middle as u64);
-        let body = b.block;
-        let then = push(cfg, Vec::new(), End::Exit);
-        let otherwise = push(cfg, Vec::new(), End::Exit);
-        set(cfg, number, body, End::Branch { condition: below, then, otherwise });
-        todo.push((then, from, middle));
-        todo.push((otherwise, middle, to));
-    }
+    let states: Vec<(u64, u32)> = (1..).zip(continuations.iter().copied()).collect();
+    let first = switch(function, &mut cfg.blocks, machine.at, machine.state, &states, latch);
     let Host::Rendezvous(account) = &machine.host else { return first };
     let mut b = machine.builder(function);
-    let condition: Value = account.is_waiting(&mut b);
-    let body: Block = b.block;
+    let condition = account.is_waiting(&mut b);
+    let body = b.block;
     push(cfg, body, End::Branch { condition, then: latch, otherwise: first })
 }
