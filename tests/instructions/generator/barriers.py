@@ -182,5 +182,27 @@ def divergent(tables):
     return family
 
 
+def dynamic(tables):
+    """Barriers in divergent code beside shared memory whose size the launch says."""
+    family = Family("barriers_dynamic", "Barriers and dynamic shared memory.", tables, ".extern .shared .align 16 .b8 dynamic[];\n")
+    body = ["mov.u64 %x, dynamic;", "mad.wide.u32 %x, %t, 4, %x;", "st.shared.u32 [%x], %t;", "xor.b32 %u, %t, 63;"]
+    body += ["mov.u64 %y, dynamic;", "mad.wide.u32 %y, %u, 4, %y;", "and.b32 %i, %t, 1;", "setp.eq.u32 %p, %i, 0;"]
+    for name, barrier in (("plain", "barrier.sync 0"), ("named", "barrier.sync 4, 64")):
+        wait = [f"@%p bra even{name};", f"{barrier};", f"bra.uni done{name};", f"even{name}:", f"{barrier};", f"done{name}:"]
+        lines = [*body, *wait, "ld.shared.u32 %v, [%y];", "mov.u32 %k, %dynamic_smem_size;", "add.u32 %v, %v, %k;"]
+        family.kernel(name, OUT, REGISTERS, START(1) + lines + ["st.global.u32 [%po], %v;"])
+        expected = [(t ^ 63) + 256 for t in range(64)]
+        args = [{"type": "u32", "zeros": 64}]
+        family.case(name, name, args, [{"arg": 0, "data": expected}], dynamic_shared_bytes=256)
+    # Reductions that all threads reach together.
+    lines = [*body, "setp.lt.u32 %q, %t, 10;", "bar.red.popc.u32 %n, 0, %q;", "ld.shared.u32 %v, [%y];"]
+    lines += ["bar.red.or.pred %r, 0, %q;", "@%r add.u32 %v, %v, 1000;", "mad.lo.u32 %v, %n, 10000, %v;"]
+    family.kernel("reduces", OUT, REGISTERS, START(1) + lines + ["st.global.u32 [%po], %v;"])
+    expected = [(t ^ 63) + 101000 for t in range(64)]
+    args = [{"type": "u32", "zeros": 64}]
+    family.case("reduces", "reduces", args, [{"arg": 0, "data": expected}], dynamic_shared_bytes=256)
+    return family
+
+
 def families(tables):
-    return [reductions(tables), loops(tables), named(tables), producers(tables), divergent(tables)]
+    return [dynamic(tables), reductions(tables), loops(tables), named(tables), producers(tables), divergent(tables)]

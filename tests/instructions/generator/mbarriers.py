@@ -322,6 +322,20 @@ def cluster(tables):
     for thread in range(64):
         expected += [thread + 10 * rounds, 3 * ((thread ^ 63) + 10 * (rounds - 1))]
     family.case("cluster", "cluster", [{"type": "u32", "zeros": 128}], [{"arg": 0, "data": expected}])
+    values, expected = [], []
+    for letter, own, number in (("x", 0, 1), ("y", 0, 1), ("z", 0, 1)):
+        for name, value in (("cluster_ctaid", own), ("cluster_nctaid", number)):
+            values.append(f"%{name}.{letter}")
+            expected.append(value)
+    values += ["%clusterid.y", "%clusterid.z", "%nclusterid.y", "%nclusterid.z", "%nclusterid.x", "%cluster_ctarank", "%cluster_nctarank"]
+    expected += [0, 0, 1, 1, 3, 0, 1]
+    body = ["ld.param.u64 %po, [out];", "mov.u32 %v, %clusterid.x;", f"mad.wide.u32 %po, %v, {4 * len(values) + 4}, %po;"]
+    body += ["st.global.u32 [%po], %v;"]
+    for place, name in enumerate(values, 1):
+        body += [f"mov.u32 %v, {name};", f"st.global.u32 [%po+{4 * place}], %v;"]
+    family.kernel("registers", [".param .u64 out"], REGISTERS, body)
+    data = [value for block in range(3) for value in [block, *expected]]
+    family.case("registers", "registers", [{"type": "u32", "zeros": len(data)}], [{"arg": 0, "data": data}], block=1, grid=3)
     yield family
     family = Family("register_count", "setmaxnreg.", tables, header="".join((".version 8.0\n", ".target sm_90a\n", ".address_size 64\n")))
     body = ["ld.param.u64 %po, [out];", "setmaxnreg.dec.sync.aligned.u32 40;", "mov.u32 %t, %tid.x;"]
