@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::{Services, calls};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -38,6 +39,8 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// What the host has ready for the kernel.
+    pub services: Services,
     /// Where in local memory the stack of `alloca` begins, which is behind everything else.
     pub stack: Option<u32>,
     /// Bytes that the module's constants take, at the start of its variables.
@@ -89,15 +92,19 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         let Some(start) = places.get(&id).copied() else { continue };
         for piece in &variable.init {
             let offset = start.saturating_add(piece.offset);
-            match piece.value {
-                InitValue::Bits(bits) => {
-                    let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
-                    match variables.image.last_mut() {
-                        Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
-                            run.bytes.extend(bytes)
-                        }
-                        _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+            let mut bits = |bits: u64| {
+                let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
+                match variables.image.last_mut() {
+                    Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
+                        run.bytes.extend(bytes)
                     }
+                    _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+                }
+            };
+            match piece.value {
+                InitValue::Bits(value) => bits(value),
+                InitValue::Function { function, shift } => {
+                    bits(function.address().checked_shr(shift.into()).unwrap_or(0));
                 }
                 InitValue::Address { variable, offset: addend, shift } => {
                     // Addresses of shared or external variables can't be initial values; uses of them are refused.
@@ -112,11 +119,18 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
-pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: &Target) -> Result<Layout, Diagnostic> {
+pub fn lay_out(
+    program: &Program,
+    kernel: FuncId,
+    module: &Arc<Places>,
+    services: Services,
+    target: &Target,
+) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
     };
-    let constants = (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
+    let constants =
+        (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
     let ends = constants.filter_map(|(id, variable)| Some(module.get(&id)?.saturating_add(variable.size)));
     let mut layout = Layout {
         params_location: ParamLocation::PushConstant,
@@ -125,6 +139,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
+        services,
         stack: None,
         const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
@@ -213,11 +228,7 @@ fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
             continue;
         }
         found.push(function);
-        for operand in operands(function) {
-            if let Operand::Function(callee) = operand {
-                todo.push(*callee);
-            }
-        }
+        todo.extend(calls::calls(program, function).into_iter().map(|(callee, _)| callee));
     }
     found
 }
@@ -229,7 +240,7 @@ fn operands(function: &Function) -> impl Iterator<Item = &Operand> {
     })
 }
 
-fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
+pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
     let mut collect = |operand: &Operand| {
         if let Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) = operand {
             used.insert(*id);

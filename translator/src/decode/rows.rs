@@ -5,7 +5,7 @@
 
 use super::table::Row;
 use crate::interface::Fault;
-use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, Nothing, Return};
+use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, IndexedBranch, Nothing, Return};
 use crate::lower::{
     Lowering, approximate, atomics, caches, compare, convert, convert_float, convert_packed, extended, fields, float,
     float_bits, half, integer, logic, memory, movement, packed, simd, stack, video,
@@ -322,9 +322,11 @@ rows! {
 
     // Control flow
     "bra{.uni}", "@" => Branch;
+    "brx.idx{.uni}", "a:u32 @@" => IndexedBranch;
     "ret{.uni}", "" => Return;
     "exit", "" => Exit;
     "trap", "" => Fail(Fault::Trap);
     "brkpt", "" => Fail(Fault::Breakpoint);
+    "nanosleep.u32", "a" => Nothing;
     "call{.uni}", "call" => Call;
 }

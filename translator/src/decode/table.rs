@@ -181,8 +181,10 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
     let unknown = instruction.modifiers.iter().find(|modifier| !forms.iter().any(|form| form.knows(modifier.text)));
     Err(match unknown {
         Some(modifier) => {
-            let message =
-                format!("`{}` with modifier `.{}` is not translated (PTX has the modifier)", opcode.text, modifier.text);
+            let message = format!(
+                "`{}` with modifier `.{}` is not translated (PTX has the modifier)",
+                opcode.text, modifier.text
+            );
             let refused = Diagnostic::unsupported(message, modifier.span);
             match IMPOSSIBLE.iter().find(|(op, word, _)| (*op, *word) == (opcode.text, modifier.text)) {
                 Some((.., why)) => refused.with_help(*why),

@@ -5,7 +5,9 @@
 //! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
 //! * `Break` stands inside a loop and ends its list.
 
-use super::{Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+use super::{
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value,
+};
 
 /// Returns the first broken invariant in words.
 pub fn verify(function: &Function) -> Result<(), String> {

@@ -5,6 +5,7 @@
 
 mod approximate;
 mod atomics;
+mod byte_swaps;
 mod convert;
 mod division;
 mod fma;
@@ -39,6 +40,7 @@ pub fn legalise(function: &mut Function, target: &Target) {
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

@@ -5,9 +5,7 @@
 //! the word atomically, unless nobody writes there, because such a loop may be going on beside it. Allocations end at
 //! multiples of words.
 
-use crate::ir::{
-    Access, Atomic, AtomicOp, Builder, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var,
-};
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var};
 use crate::passes::{Rewritten, rewrite};
 use crate::target::{Feature, Target};
 

@@ -160,8 +160,17 @@ pub fn order(i: &Instruction, default: Order) -> Order {
 
 /// The space that the modifiers name; `None` for a generic access.
 fn named_space(i: &Instruction) -> Option<StateSpace> {
-    let spaces =
-        ["global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", "param::func"];
+    let spaces = [
+        "global",
+        "shared",
+        "shared::cta",
+        "shared::cluster",
+        "local",
+        "const",
+        "param",
+        "param::entry",
+        "param::func",
+    ];
     Some(match i.modifiers.one_of(&spaces)? {
         "global" => StateSpace::Global,
         "shared" | "shared::cta" | "shared::cluster" => StateSpace::Shared,
@@ -234,6 +243,14 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             if variable.external {
                 let message = format!("`{}`, which is defined in another module", variable.name);
                 return Err(Diagnostic::unsupported(message, variable.span));
+            }
+            if let Some(locals) = &l.frame.locals
+                && let Some(place) = locals.places.get(&id)
+            {
+                let (frame, start) = (locals.frame, u64::from(locals.base).wrapping_add(*place).wrapping_add(offset));
+                let frame = l.b.get(frame);
+                let address = l.b.add_const(frame, start & u64::from(u32::MAX));
+                return Ok(l.b.zero_extend(address));
             }
             let place = l.layout.variable(id).ok_or_else(|| {
                 Diagnostic::internal(format!("`{}` has no place in memory", variable.name), variable.span)

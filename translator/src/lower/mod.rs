@@ -16,11 +16,13 @@ pub mod fields;
 pub mod float;
 pub mod float_bits;
 pub mod half;
+mod heap;
 pub mod integer;
 pub mod logic;
 pub mod memory;
 pub mod movement;
 pub mod packed;
+pub mod services;
 pub mod simd;
 pub mod special;
 pub mod stack;
@@ -45,6 +47,8 @@ pub enum Rule {
     Nothing,
     /// Goes to its label.
     Branch,
+    /// Goes to one of several labels.
+    IndexedBranch,
     /// Leaves the function.
     Return,
     /// Ends the thread.
@@ -152,6 +156,7 @@ impl Lowering<'_, '_> {
                 let (value, found) = special::read(self, *special);
                 Ok(self.fit(value, found, ty))
             }
+            Operand::FunctionAddress(function) => Ok(self.b.constant(carrier(ty), function.address())),
             Operand::AddressOf(base, offset) => {
                 let value = memory::variable_address(self, *base, *offset)?;
                 Ok(if ty.bits() == 64 { value } else { self.narrow(value) })

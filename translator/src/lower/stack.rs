@@ -48,11 +48,7 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     // What does not fit shares the stack's start, and the launch fails.
     let first = l.b.i32(start);
     let place = l.b.select(fits, place, first);
-    l.b.if_else(
-        fits,
-        |b| b.set(used, end),
-        |b| b.report(Fault::StackOverflow),
-    );
+    l.b.if_else(fits, |b| b.set(used, end), |b| b.report(Fault::StackOverflow));
     set_address(l, i, place)
 }
 
