@@ -29,8 +29,9 @@ pub use reports::{expand_reports, reports_any};
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
-    atomics::expand_atomics(function);
+    // Before the atomics that it looks for are replaced.
     narrow_memory::expand_narrow_memory(function, target);
+    atomics::expand_atomics(function);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what it makes of a rounded operation may contain theirs.
