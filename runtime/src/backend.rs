@@ -5,11 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::{Entry, Region};
 
 use crate::error::Error;
 use crate::kernel::Variant;
 use crate::launch::Launch;
+use crate::lock;
 use crate::report::Reporters;
 use crate::{reference, vulkan};
 
@@ -26,7 +27,7 @@ pub(crate) enum Allocation {
     Reference(reference::Allocation),
 }
 
-/// Where the kernels of a module report what went wrong.
+/// Where the kernels of a module report what went wrong, and print.
 pub(crate) enum StatusRecord {
     Vulkan(vulkan::StatusRecord),
     Reference(reference::StatusRecord),
@@ -70,7 +71,17 @@ impl Backend {
         }
     }
 
-    /// Waits for the kernels launched so far that may have been stopped, and fails if one was and nobody was told yet.
+    /// What kernels have printed, as far as [`Backend::check_stopped`] has found it, since the last call.
+    pub fn take_output(&self) -> Vec<u8> {
+        let output = match self {
+            Self::Vulkan(device) => &device.output,
+            Self::Reference(device) => &device.output,
+        };
+        std::mem::take(&mut *lock(output))
+    }
+
+    /// Waits for the kernels launched so far that may have been stopped or have printed something, and fails if one was
+    /// stopped and nobody was told yet.
     pub fn check_stopped(&self) -> Result<(), Error> {
         match self {
             Self::Vulkan(device) => device.check_status(),
@@ -122,11 +133,11 @@ impl Allocation {
         }
     }
 
-    /// The status record at an offset, which [`crate::check::interface`] has accepted.
-    pub fn status_record(&self, offset: u64, reporters: &Arc<Reporters>) -> StatusRecord {
+    /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
         match self {
-            Self::Vulkan(memory) => StatusRecord::Vulkan(memory.status_record(offset, reporters)),
-            Self::Reference(memory) => StatusRecord::Reference(memory.status_record(offset, reporters)),
+            Self::Vulkan(memory) => StatusRecord::Vulkan(memory.status_record(offset, output, reporters)),
+            Self::Reference(memory) => StatusRecord::Reference(memory.status_record(offset, output, reporters)),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 pub(crate) struct Launch<'k> {
     /// The kernel's name.
     pub kernel: &'k str,
-    /// Where the kernel may report something, if it may.
+    /// Where the kernel may report or print something, if it may.
     pub status: Option<&'k StatusRecord>,
     grid: [u32; 3],
     /// Most blocks of one dispatch.
@@ -97,7 +97,7 @@ impl Kernel {
         put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&config.grid));
         let launch = Launch {
             kernel: &entry.name,
-            status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty()),
+            status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
             grid: config.grid,
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),

@@ -31,9 +31,47 @@ impl Report {
         (code != Status::FINE).then(|| Self { fault: Fault::from_code(code), record })
     }
 
+    /// A failed assertion in CUDA's words.
+    fn assertion(&self, string: &mut dyn FnMut(u64) -> Option<Vec<u8>>) -> String {
+        let detail = |number: u32| self.word(Status::DETAILS + number);
+        let mut text = |number: u32| {
+            let address = u64::from(detail(number)) | u64::from(detail(number + 1)) << 32;
+            string(address).map_or_else(|| "?".to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let (message, file, function) = (text(0), text(2), text(4));
+        let triple = |first: u32| format!("[{},{},{}]", detail(first), detail(first + 1), detail(first + 2));
+        let (line, block, thread) = (detail(6), triple(7), triple(10));
+        format!("{file}:{line}: {function}: block: {block}, thread: {thread} Assertion `{message}` failed")
+    }
+
     fn word(&self, number: u32) -> u32 {
         self.record.get(number as usize).copied().unwrap_or(0)
     }
+}
+
+/// Longest string that is read from a device.
+const MAX_STRING: u64 = 64 << 10;
+
+/// The bytes up to the first zero from an offset of memory of that size; `read` gives what lies at an offset.
+pub(crate) fn read_string(
+    start: u64,
+    size: u64,
+    read: &mut dyn FnMut(u64, &mut [u8]) -> Option<()>,
+) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let end = size.min(start.saturating_add(MAX_STRING));
+    let mut offset = start;
+    while offset < end {
+        let mut part = vec![0; (end - offset).min(256) as usize];
+        read(offset, &mut part)?;
+        if let Some(zero) = part.iter().position(|&byte| byte == 0) {
+            text.extend(&part[..zero]);
+            return Some(text);
+        }
+        offset += part.len() as u64;
+        text.extend(part);
+    }
+    (start < end).then_some(text)
 }
 
 /// What a back end knows of the report's circumstances.
@@ -55,7 +93,13 @@ impl Reporters {
     }
 
     /// The error that tells of a report.
-    pub fn error(&self, report: &Report, circumstances: Circumstances<'_>) -> Error {
+    /// `string` reads the string at an address.
+    pub fn error(
+        &self,
+        report: &Report,
+        circumstances: Circumstances<'_>,
+        string: &mut dyn FnMut(u64) -> Option<Vec<u8>>,
+    ) -> Error {
         let Circumstances { mut kernels, device, loop_budget } = circumstances;
         let mut place = None;
         // Where one kernel's loops were cut short, all others' may have been.
@@ -73,7 +117,7 @@ impl Reporters {
             (Some(Fault::LoopCutShort), None) => format!("the driver of {device} ended a loop early"),
             (Some(Fault::Trap), _) => "a thread executed `trap`".to_owned(),
             (Some(Fault::Breakpoint), _) => "a thread executed `brkpt`, and there is no debugger".to_owned(),
-            (Some(Fault::Assertion), _) => "an assertion failed".to_owned(),
+            (Some(Fault::Assertion), _) => report.assertion(string),
             (Some(Fault::StackOverflow), _) => "recursive calls went deeper than a thread's stack".to_owned(),
             (Some(Fault::BadTarget), _) => "a call or branch went to none of its possible targets".to_owned(),
             (Some(Fault::DivergedMembers), _) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::{Status, Variable, Variables};
+use ptx2spv_translator::interface::{Region, Status, Variable, Variables};
 
 use crate::backend::StatusRecord;
 use crate::buffer::Buffer;
@@ -24,7 +24,12 @@ pub(crate) struct LoadedVariables {
 
 impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
-    pub fn new(device: &Device, layout: Variables, status: Option<Status>) -> Result<Self, Error> {
+    pub fn new(
+        device: &Device,
+        layout: Variables,
+        status: Option<Status>,
+        output: Option<Region>,
+    ) -> Result<Self, Error> {
         if layout.size == 0 {
             return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default() });
         }
@@ -38,7 +43,7 @@ impl LoadedVariables {
             buffer.write(offset, &bytes)?;
         }
         let reporters = Arc::<Reporters>::default();
-        let status = status.map(|status| buffer.memory().status_record(status.offset, &reporters));
+        let status = status.map(|status| buffer.memory().status_record(status.offset, output, &reporters));
         Ok(Self { layout, buffer: Some(buffer), status, reporters })
     }
 

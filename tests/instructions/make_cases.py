@@ -17,9 +17,11 @@ from generator import (
     integer,
     logic,
     memory,
+    memory_wide,
     movement,
     packed,
     simd,
+    spaces,
     video,
     warps,
 )
@@ -37,7 +39,7 @@ def main():
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control, warps)
+    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

@@ -59,6 +59,13 @@ pub struct Interface {
     /// Where kernels report what went wrong, if some kernel of the PTX module may do so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
+    /// Where kernels put what they print, if some kernel of the PTX module calls `vprintf`: see [`output`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Region>,
+    /// Memory that kernels allocate from, if some kernel of the PTX module calls `malloc` or `free`. It begins as zeros
+    /// and is the kernels' own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap: Option<Region>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
 }
@@ -94,6 +101,31 @@ impl Status {
     pub const PLACE: u32 = 2;
     /// The first word of what the fault has to say besides ([`Fault::Assertion`]).
     pub const DETAILS: u32 = 3;
+}
+
+/// A part of the variables' allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// Offset in the variables' allocation in bytes, a multiple of 16.
+    pub offset: u64,
+    /// Size in bytes, a multiple of 16.
+    pub size: u64,
+}
+
+/// What lies in the region that kernels print to, all in 32-bit words. It begins as zeros, and whoever has read it clears
+/// what it has read.
+pub mod output {
+    /// Size of the region in bytes: as much as CUDA has.
+    pub const BYTES: u64 = 1 << 20;
+    /// Offset of the word that counts the bytes asked for: the end of the records, if that is inside of the region.
+    pub const USED: u64 = 0;
+    /// Offset of the word that counts the records left out because the region was full.
+    pub const DROPPED: u64 = 4;
+    /// Offset of the first record. Each is its size in bytes (a multiple of 8), a zero, the address of the format
+    /// (64 bits), and the arguments as C lays them out in a struct. A size of 0 ends them.
+    pub const RECORDS: u64 = 16;
+    /// Bytes of a record before its arguments.
+    pub const HEADER: u64 = 16;
 }
 
 /// Why a launch failed, as a kernel itself finds out.
@@ -183,6 +215,9 @@ pub struct Entry {
     /// invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
+    /// Whether it may print something.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prints: bool,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }

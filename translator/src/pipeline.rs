@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::Options;
-use crate::cfg::{self, Barriers, Layout, Places};
+use crate::cfg::{self, Barriers, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, Status, push_constant};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, push_constant};
 use crate::ir;
 use crate::legalise;
 use crate::passes;
@@ -23,6 +23,7 @@ pub(crate) struct Kernel<'p> {
     threads: Option<u32>,
     number: u32,
     reports: Vec<Place>,
+    prints: bool,
 }
 
 /// What all kernels of a module share.
@@ -31,8 +32,8 @@ pub(crate) struct Module<'p> {
     pub(crate) source: &'p Source,
     /// Offsets of the variables in device memory.
     pub(crate) variables: &'p Arc<Places>,
-    /// Where kernels report, if one of them may.
-    pub(crate) status: Option<Status>,
+    /// What the host has ready for the kernels.
+    pub(crate) services: Services,
 }
 
 impl Kernel<'_> {
@@ -54,13 +55,13 @@ pub(crate) fn compile<'p>(
         let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
         vec![Diagnostic { span: place, ..diagnostic }.in_function(&ptx.name)]
     };
-    let Module { program, source, variables, status } = *module;
+    let Module { program, source, variables, services } = *module;
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
-    let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
+    let layout = cfg::lay_out(program, id, variables, services, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
-    let cfg::Built { mut function, mut graph, threads } = cfg::build(program, id, &layout)?;
+    let cfg::Built { mut function, mut graph, threads, prints } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: merging barriers adds edges.
     let barriers = cfg::make_uniform(&mut function, &mut graph);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
@@ -81,7 +82,7 @@ pub(crate) fn compile<'p>(
         Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
     }
     let mut places = Vec::new();
-    if let Some(status) = status {
+    if let Some(status) = services.status {
         if options.target.quirks.loop_budget.is_some() {
             legalise::report_cut_loops(&mut function, status);
         }
@@ -89,7 +90,7 @@ pub(crate) fn compile<'p>(
     }
     check(&function, "legalisation").map_err(fail)?;
     let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
-    Ok(Kernel { ptx, layout, function, threads, number, reports })
+    Ok(Kernel { ptx, layout, function, threads, number, reports, prints })
 }
 
 /// Checks the invariants between stages.
@@ -128,7 +129,7 @@ pub(crate) fn describe(
     kernels: &[Kernel<'_>],
     emitted: &Emitted,
     variables: crate::interface::Variables,
-    status: Option<Status>,
+    services: Services,
     options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
@@ -139,7 +140,9 @@ pub(crate) fn describe(
         spirv: emitted.version,
         entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
         variables,
-        status,
+        status: services.status,
+        output: services.output,
+        heap: services.heap,
         features: emitted.features.clone(),
     }
 }
@@ -168,6 +171,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         number: kernel.number,
         reports: kernel.reports.clone(),
         packing: kernel.function.packing,
+        prints: kernel.prints,
         features: features.clone(),
     }
 }

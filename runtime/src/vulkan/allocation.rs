@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ptx2spv_translator::interface::Region;
+
 use super::device::Device;
 use super::memory::{Block, Place};
 use super::staging;
@@ -59,9 +61,9 @@ impl Allocation {
         Ok(())
     }
 
-    /// The status record at an offset, which [`crate::check::interface`] has accepted.
-    pub fn status_record(&self, offset: u64, reporters: &Arc<Reporters>) -> StatusRecord {
-        StatusRecord::new(&self.block, offset, reporters)
+    /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
+        StatusRecord::new(&self.block, offset, output, reporters)
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Device {
     pub memory: Arc<Memory>,
     pub raw: Arc<RawDevice>,
     pub name: String,
+    /// What kernels have printed and nobody has taken yet.
+    pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
     /// Whether a size of subgroups must be asked for to be sure of it.
@@ -51,6 +53,7 @@ impl Device {
             memory,
             raw,
             name: info.name.clone(),
+            output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
             subgroup_sizes_vary: info.target.subgroups.min_size != info.target.subgroups.max_size,
             timestamp_bits: properties.timestamp_valid_bits,

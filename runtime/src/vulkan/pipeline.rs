@@ -1,7 +1,7 @@
 //! Shaders and pipelines in the driver's hands, and their launches.
 
 use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
@@ -107,6 +107,7 @@ impl Handles {
 impl Pipeline {
     /// Launches it after everything launched before, and returns without waiting for it.
     pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        let _gate = gate(launch);
         self.device.queue.record(|recorder| {
             begin(launch, recorder)?;
             recorder.barrier();
@@ -132,6 +133,14 @@ impl Pipeline {
                 ash.cmd_dispatch(commands, x, y, z);
             }
         }
+    }
+}
+
+/// Keeps what the kernel prints from being cleared unread: nobody reads and clears while this is held.
+pub(super) fn gate<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()>> {
+    match launch.status {
+        Some(StatusRecord::Vulkan(record)) => record.gate(),
+        _ => None,
     }
 }
 

@@ -3,27 +3,37 @@
 //! Launches only note which kernels are to be looked at. The records are read when the host waits or reads, and never
 //! while nothing was launched.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use ptx2spv_translator::interface::Status;
+use ptx2spv_translator::interface::{Region, Status, output};
 
 use super::device::Device;
 use super::memory::Block;
 use crate::error::Error;
-use crate::report::{Circumstances, Record, Report, Reporters};
+use crate::lock;
+use crate::printf;
+use crate::report::{Circumstances, Record, Report, Reporters, read_string};
 
 /// A module's status record.
 #[derive(Clone)]
 pub(crate) struct StatusRecord {
     block: Arc<Block>,
     offset: u64,
+    /// Where kernels print, if they do, and who may use it.
+    output: Option<(Region, Arc<Mutex<()>>)>,
     reporters: Arc<Reporters>,
 }
 
 impl StatusRecord {
-    /// The record at an offset of a block.
-    pub fn new(block: &Arc<Block>, offset: u64, reporters: &Arc<Reporters>) -> Self {
-        Self { block: block.clone(), offset, reporters: reporters.clone() }
+    /// The record at an offset of a block, with the region that kernels print to.
+    pub fn new(block: &Arc<Block>, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> Self {
+        let output = output.map(|region| (region, Arc::default()));
+        Self { block: block.clone(), offset, output, reporters: reporters.clone() }
+    }
+
+    /// Keeps the output from being cleared as long as the guard lives.
+    pub fn gate(&self) -> Option<MutexGuard<'_, ()>> {
+        self.output.as_ref().map(|(_, gate)| lock(gate))
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -63,6 +73,7 @@ impl Device {
     pub fn check_status(&self) -> Result<(), Error> {
         let mut rest = self.queue.take_watched().0.into_iter();
         while let Some((record, mut kernels)) = rest.next() {
+            self.read_output(&record)?;
             let mut words = Record::default();
             self.read(&record.block, record.offset, bytemuck::cast_slice_mut(&mut words))?;
             let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
@@ -92,10 +103,42 @@ impl Device {
                 Ok(())
             })?;
             let circumstances = Circumstances { kernels, device: &self.name, loop_budget: self.loop_budget };
-            let error = record.reporters.error(&report, circumstances);
+            let error = record.reporters.error(&report, circumstances, &mut |address| self.string(&record, address));
             self.queue.retire(record.block);
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Reads what the module's kernels have printed, and clears it.
+    fn read_output(&self, record: &StatusRecord) -> Result<(), Error> {
+        let Some((region, gate)) = &record.output else { return Ok(()) };
+        let _gate = lock(gate);
+        let mut first = [0; output::RECORDS as usize];
+        self.read(&record.block, region.offset, &mut first)?;
+        let used = printf::used(&first, region.size);
+        if used == 0 {
+            return Ok(());
+        }
+        // At most the region's size, which is small.
+        let mut bytes = vec![0; used as usize];
+        self.read(&record.block, region.offset, &mut bytes)?;
+        printf::render(&bytes, &mut |address| self.string(record, address), &mut lock(&self.output));
+        self.queue.record(|recorder| {
+            recorder.barrier();
+            let (buffer, size) = (record.block.buffer, used.next_multiple_of(4));
+            // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and has a size
+            // that is a multiple of 16, and the buffer is retired through the queue when its module goes, or below.
+            unsafe { recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, region.offset, size, 0) };
+            Ok(())
+        })?;
+        self.queue.retire(record.block.clone());
+        Ok(())
+    }
+
+    /// The string at an address, if it lies in the module's variables.
+    fn string(&self, record: &StatusRecord, address: u64) -> Option<Vec<u8>> {
+        let start = address.checked_sub(record.block.address)?;
+        read_string(start, record.block.padded, &mut |offset, bytes| self.read(&record.block, offset, bytes).ok())
     }
 }

@@ -1,22 +1,17 @@
-//! Where kernels report what went wrong: the module's status record, and the places in the source that reports name.
+//! Which modules have something to report, and the places in the source that reports name.
 
 use crate::decode::program::{Function, Item, Program};
 use crate::diagnostic::{Source, Span};
-use crate::interface::{Place, Status, Variables};
+use crate::interface::Place;
 use crate::target::Target;
 
 /// Opcodes of instructions that may report something on every target.
-const REPORTING: &[&str] = &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier"];
+const REPORTING: &[&str] =
+    &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier", "alloca"];
 
-/// Adds a status record to the module's variables if kernels may have to report something on the target. That must not
-/// depend on the kernels chosen: all translations of a module share one allocation.
-pub fn status_record(program: &Program, variables: &mut Variables, target: &Target) -> Option<Status> {
-    if target.quirks.loop_budget.is_none() && !program.functions.iter().any(may_report) {
-        return None;
-    }
-    let offset = variables.size.checked_next_multiple_of(4)?;
-    variables.size = offset.checked_add(Status::SIZE)?;
-    Some(Status { offset })
+/// Whether a kernel of the module may have to report something on the target.
+pub(super) fn any(program: &Program, target: &Target) -> bool {
+    target.quirks.loop_budget.is_some() || program.functions.iter().any(may_report)
 }
 
 fn may_report(function: &Function) -> bool {

@@ -33,6 +33,9 @@ pub enum Fault {
     /// An operation between threads: there is only one.
     #[error("an operation between threads")]
     Threads,
+    /// An operation that only legalised functions are free of.
+    #[error("{0:?} is not legalised")]
+    NotLegal(AtomicOp),
     /// More steps than allowed.
     #[error("out of steps")]
     Steps,
@@ -345,6 +348,7 @@ impl Machine {
             }
             AtomicOp::FAdd if ty == Type::I64 => (f64::from_bits(old) + f64::from_bits(x)).to_bits(),
             AtomicOp::FAdd => (f32::from_bits(old as u32) + f32::from_bits(x as u32)).to_bits().into(),
+            AtomicOp::Half(..) => return Err(Fault::NotLegal(atomic.op)),
         };
         let length = bytes.len();
         bytes.copy_from_slice(&new.to_le_bytes()[..length]);

@@ -445,7 +445,7 @@ pub struct Atomic {
     pub result: Option<Value>,
     /// What it does.
     pub op: AtomicOp,
-    /// Where (one element of 4 or 8 bytes).
+    /// Where (one element of 4 or 8 bytes, or of 2 for compare-and-swap and [`AtomicOp::Half`]).
     pub access: Access,
     /// Address as for [`Stmt::Load`].
     pub address: Value,
@@ -475,4 +475,26 @@ pub enum AtomicOp {
     Decrement,
     /// Float sum on the bits, to nearest even.
     FAdd,
+    /// On a 16-bit float, or on each of two by itself, as PTX's `.noftz` operations; 2 or 4 bytes. No device has it:
+    /// legalisation replaces it.
+    Half(HalfFormat, HalfOp),
+}
+
+/// Formats of 16-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum HalfFormat {
+    F16,
+    Bf16,
+}
+
+/// What an atomic does with 16-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HalfOp {
+    /// The sum, to nearest even.
+    Add,
+    /// The smaller one; a number rather than NaN.
+    Min,
+    /// The larger one; a number rather than NaN.
+    Max,
 }

@@ -6,8 +6,8 @@
 //! * `Break` stands inside a loop and ends its list.
 
 use super::{
-    Access, Arithmetic, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, Warp,
-    WarpOp,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, SubgroupOp, Type, Unary,
+    Value, Warp, WarpOp,
 };
 
 /// Returns the first broken invariant in words.
@@ -116,8 +116,13 @@ impl Checker<'_> {
 
     fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<usize>) -> Result<(), String> {
         self.access(&atomic.access, 1, atomic.address)?;
-        if !matches!(atomic.access.bytes, 4 | 8) {
-            return Err(format!("atomic on {} bytes", atomic.access.bytes));
+        let fits = match (atomic.op, atomic.access.bytes) {
+            (AtomicOp::Half(..), bytes) => matches!(bytes, 2 | 4),
+            (AtomicOp::CompareExchange, bytes) => matches!(bytes, 2 | 4 | 8),
+            (_, bytes) => matches!(bytes, 4 | 8),
+        };
+        if !fits {
+            return Err(format!("{:?} on {} bytes", atomic.op, atomic.access.bytes));
         }
         let ty = element(&atomic.access);
         self.expect(atomic.operand, ty)?;

@@ -4,11 +4,14 @@
 //! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
 
 mod approximate;
+mod atomics;
+mod byte_swaps;
 mod convert;
 mod division;
 mod fma;
 mod generic;
 mod loop_budget;
+mod narrow_memory;
 mod reports;
 mod roots;
 mod round;
@@ -27,6 +30,8 @@ pub use reports::{expand_reports, reports_any};
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
     generic::expand_generic(function);
+    atomics::expand_atomics(function);
+    narrow_memory::expand_narrow_memory(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what it makes of a rounded operation may contain theirs.
@@ -36,6 +41,7 @@ pub fn legalise(function: &mut Function, target: &Target) {
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);
