@@ -354,7 +354,14 @@ impl Target {
                 max_compute_work_group_size: [1024; 3],
                 max_compute_work_group_count: [65535; 3],
             },
-            subgroups: Subgroups { size: 8, min_size: 8, max_size: 8, required_size: true, ballot: true, shuffle: true },
+            subgroups: Subgroups {
+                size: 8,
+                min_size: 8,
+                max_size: 8,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,

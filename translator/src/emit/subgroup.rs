@@ -60,7 +60,10 @@ impl Body<'_, '_, '_> {
         // Threads of a block may have been told by one of this warp, so its order must reach them too.
         let memory = self.module.u32_constant(rspirv::spirv::Scope::Workgroup as u32)?;
         let semantics = self.module.u32_constant(semantics.bits())?;
-        self.effect(Op::ControlBarrier, vec![execution, Operand::IdScope(memory), Operand::IdMemorySemantics(semantics)]);
+        self.effect(
+            Op::ControlBarrier,
+            vec![execution, Operand::IdScope(memory), Operand::IdMemorySemantics(semantics)],
+        );
         Ok(())
     }
 
@@ -73,5 +76,7 @@ impl Body<'_, '_, '_> {
 }
 
 fn lacks(what: &str) -> ErrorKind {
-    ErrorKind::Unsupported(format!("operations of a warp: the device has no {what} of its subgroups in compute shaders"))
+    ErrorKind::Unsupported(format!(
+        "operations of a warp: the device has no {what} of its subgroups in compute shaders"
+    ))
 }

@@ -247,8 +247,7 @@ impl Pack<'_> {
     }
 
     fn subgroup_ballot(&mut self, condition: Value) -> Vec<Value> {
-        let words: Vec<Value> =
-            (0..self.packing.ballot_words()).map(|_| self.b.function.value(Type::I32)).collect();
+        let words: Vec<Value> = (0..self.packing.ballot_words()).map(|_| self.b.function.value(Type::I32)).collect();
         self.b.push(Stmt::Subgroup(words.clone(), SubgroupOp::Ballot(condition)));
         words
     }
@@ -302,8 +301,5 @@ impl Pack<'_> {
 
 /// Whether an operation is defined for any operands, so that it may be done for threads that don't come there.
 pub(super) fn is_total(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Binary(Binary::DivUnsigned | Binary::RemUnsigned, ..) | Op::Builtin(Builtin::Clock)
-    )
+    !matches!(op, Op::Binary(Binary::DivUnsigned | Binary::RemUnsigned, ..) | Op::Builtin(Builtin::Clock))
 }

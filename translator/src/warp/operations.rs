@@ -158,7 +158,8 @@ impl Pack<'_> {
         let mut done = FxHashMap::default();
         for other in 0..WARP {
             for (lane, matching) in matching.iter_mut().enumerate() {
-                let same = self.equal(&words, lane, |pack, word| pack.broadcast(pack.group(lane), word, other, &mut done));
+                let same =
+                    self.equal(&words, lane, |pack, word| pack.broadcast(pack.group(lane), word, other, &mut done));
                 let bit = self.b.i32(1 << other);
                 let with = self.b.or(*matching, bit);
                 *matching = self.b.select(same, with, *matching);
@@ -189,9 +190,10 @@ impl Pack<'_> {
         let mut done = FxHashMap::default();
         let leaders = taking_part.to_vec().into_iter().map(|all| self.lowest(all));
         let leaders: Vec<Value> = leaders.collect();
-        let same = leaders.into_iter().enumerate().map(|(lane, leader)| {
-            self.equal(&words, lane, |pack, word| pack.fetch(lane, word, leader, &mut done))
-        });
+        let same = leaders
+            .into_iter()
+            .enumerate()
+            .map(|(lane, leader)| self.equal(&words, lane, |pack, word| pack.fetch(lane, word, leader, &mut done)));
         let same: Vec<Value> = same.collect();
         let same = self.among(&same, taking_part);
         let all = same.into_iter().zip(taking_part).map(|(same, &all)| self.b.eq(same, all));

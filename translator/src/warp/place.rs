@@ -63,14 +63,20 @@ impl Place {
 
         let flat = b.eq(threads, extent[0]);
         let tid = [
-            index.iter().map(|&index| {
-                let x = b.rem_unsigned(index, extent[0]);
-                b.select(flat, index, x)
-            }).collect(),
-            index.iter().map(|&index| {
-                let y = b.div_unsigned(index, extent[0]);
-                b.rem_unsigned(y, extent[1])
-            }).collect(),
+            index
+                .iter()
+                .map(|&index| {
+                    let x = b.rem_unsigned(index, extent[0]);
+                    b.select(flat, index, x)
+                })
+                .collect(),
+            index
+                .iter()
+                .map(|&index| {
+                    let y = b.div_unsigned(index, extent[0]);
+                    b.rem_unsigned(y, extent[1])
+                })
+                .collect(),
             index.iter().map(|&index| b.div_unsigned(index, area)).collect(),
         ];
         Self { invocation, index, tid, lane, bit, exists, existing }

@@ -63,14 +63,13 @@ impl Pack<'_> {
         }
         let unconditional = match flow {
             Flow::All => is_harmless(&stmts),
-            Flow::Some(_) => stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_) | Stmt::Let(..)) && is_harmless(&vec![stmt.clone()])),
+            Flow::Some(_) => {
+                stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_) | Stmt::Let(..)) && is_harmless(&vec![stmt.clone()]))
+            }
         };
         let escaping = self.escaping(&stmts);
-        let storage: Vec<_> = if unconditional {
-            Vec::new()
-        } else {
-            escaping.iter().map(|&value| self.storage(value)).collect()
-        };
+        let storage: Vec<_> =
+            if unconditional { Vec::new() } else { escaping.iter().map(|&value| self.storage(value)).collect() };
         let mut each = vec![Vec::new(); escaping.len()];
         for lane in 0..self.lane_count() {
             let condition = if unconditional { None } else { self.takes_part(flow, lane) };
