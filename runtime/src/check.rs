@@ -171,7 +171,7 @@ mod tests {
         Interface {
             format: Interface::FORMAT,
             target: "test".into(),
-            math: Math::Exact,
+            math: Math::EXACT,
             spirv: Version(1, 5),
             entries: vec![Entry {
                 name: "k".into(),
@@ -183,8 +183,8 @@ mod tests {
                 block: BlockSize::default(),
                 number: 0,
                 reports: vec![Place::default()],
-                packing: None,
                 prints: true,
+                packing: None,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {

@@ -11,6 +11,7 @@ from generator import (
     control,
     convert,
     convert_half,
+    edges,
     extended,
     floats,
     half,
@@ -37,7 +38,8 @@ def main():
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
     arithmetic = (
-        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
+        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
+        approximate,
     )
     modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps)
     for module in modules:

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Feature, Math, Version};
+use crate::Math;
+use crate::target::{Feature, Version};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -211,13 +212,13 @@ pub struct Entry {
     /// From where it may report something to the host ([`Interface::status`]); empty if it never does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Place>,
+    /// Whether it may print something.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prints: bool,
     /// How the block's threads lie on subgroups, for a kernel to which that matters. Without it, each thread is an
     /// invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
-    /// Whether it may print something.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub prints: bool,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }

@@ -12,6 +12,7 @@ pub mod interface;
 pub mod ir;
 pub mod legalise;
 pub mod lower;
+mod math;
 pub mod parse;
 pub mod passes;
 mod pipeline;
@@ -22,7 +23,8 @@ mod warp;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
-pub use target::{Feature, Math, Target};
+pub use math::{Math, MathError, Topic};
+pub use target::{Feature, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]

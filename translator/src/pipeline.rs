@@ -12,7 +12,7 @@ use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place,
 use crate::ir;
 use crate::legalise;
 use crate::passes;
-use crate::target::{Facts, Math, Target};
+use crate::target::Target;
 use crate::warp;
 
 /// A kernel ready for emission.
@@ -76,11 +76,7 @@ pub(crate) fn compile<'p>(
     warp::replace_warps(&mut function, options.target, most)
         .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
     // What the target can't do exactly is replaced by what it can.
-    match options.math {
-        Math::Exact => legalise::legalise(&mut function, options.target),
-        // A device that is right by definition.
-        Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
-    }
+    legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
     if let Some(status) = services.status {
         if options.target.quirks.loop_budget.is_some() {
@@ -170,8 +166,8 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
         number: kernel.number,
         reports: kernel.reports.clone(),
-        packing: kernel.function.packing,
         prints: kernel.prints,
+        packing: kernel.function.packing,
         features: features.clone(),
     }
 }

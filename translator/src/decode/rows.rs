@@ -77,15 +77,11 @@ rows! {
     "add{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::add);
     "sub{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::sub);
     "sub{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::sub);
-    // With .rm and .rp hardware flushes what is rounded up to the least normal number: not translated yet.
-    "mul{.rn|.rz}{.ftz}{.sat}.f32", "d a b" => lower(float::mul);
-    "mul.(rm|rp){.sat}.f32", "d a b" => lower(float::mul);
+    "mul{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::mul);
     "mul{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::mul);
-    "fma.(rn|rz){.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
-    "fma.(rm|rp){.sat}.f32", "d a b c" => lower(float::fma);
+    "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
     "fma.(rn|rz|rm|rp).f64", "d a b c" => lower(float::fma);
-    "mad{.rn|.rz}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
-    "mad.(rm|rp){.sat}.f32", "d a b c" => lower(float::fma);
+    "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
     "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => lower(float::fma);
     "div.approx{.ftz}.f32", "d a b" => lower(approximate::div);
     "div.full{.ftz}.f32", "d a b" => lower(approximate::div_full);
@@ -130,12 +126,12 @@ rows! {
     "add{.rn}.(bf16|bf16x2)", "d a b" => lower(half::add);
     "sub{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::sub);
     "sub{.rn}.(bf16|bf16x2)", "d a b" => lower(half::sub);
-    // Nor is .ftz of products, for the same reason.
-    "mul{.rn}{.sat}.(f16|f16x2)", "d a b" => lower(half::mul);
+    "mul{.rn}{.ftz}{.sat}.(f16|f16x2)", "d a b" => lower(half::mul);
     "mul{.rn}.(bf16|bf16x2)", "d a b" => lower(half::mul);
-    "fma.rn{.sat}.(f16|f16x2)", "d a b c" => lower(half::fma);
-    "fma.rn.relu.(f16|f16x2)", "d a b c" => lower(half::fma);
+    "fma.rn{.ftz}{.sat}.(f16|f16x2)", "d a b c" => lower(half::fma);
+    "fma.rn{.ftz}.relu.(f16|f16x2)", "d a b c" => lower(half::fma);
     "fma.rn{.relu}.(bf16|bf16x2)", "d a b c" => lower(half::fma);
+    "fma.rn.oob{.relu}.(f16|f16x2|bf16|bf16x2)", "d a b c" => lower(half::fma);
 
     // Comparison and selection
     "setp.(eq|ne).(b16|b32|b64)", "p|q a b" => lower(compare::setp);

@@ -176,6 +176,9 @@ pub enum Op {
     Fma(Value, Value, Value),
     /// Float arithmetic that doesn't round to nearest even. No device has it: legalisation replaces it.
     Rounded(Rounding, Arithmetic),
+    /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
+    /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalisation replaces it.
+    Flushed(Rounding, Arithmetic),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
 }
@@ -338,6 +341,8 @@ pub enum Binary {
     FDiv,
     /// Quotient within two units in the last place; `F32`.
     FDivApprox,
+    /// The first float, or the second, which is a NaN, if the first is one. Legalisation replaces it.
+    OrNan,
 }
 
 /// Comparisons. Float ones are false if an operand is NaN, but for `FNotEqual`, which is then true.

@@ -27,6 +27,7 @@ impl Display for Op {
             Op::Select(c, a, b) => write!(f, "{c} ? {a} : {b}"),
             Op::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
             Op::Rounded(rounding, arithmetic) => write!(f, "{arithmetic:?} {rounding:?}"),
+            Op::Flushed(rounding, arithmetic) => write!(f, "{arithmetic:?} {rounding:?}, flushed"),
             Op::Builtin(builtin) => write!(f, "{builtin:?}"),
         }
     }

@@ -210,8 +210,8 @@ impl Checker<'_> {
                 self.expect(b, if shift { Type::I32 } else { ty })?;
                 let float = matches!(ty, Type::F32 | Type::F64);
                 let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
-                let float_op =
-                    matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FDivApprox);
+                use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub, OrNan};
+                let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | OrNan);
                 if float != float_op || (ty == Type::Bool && !logic) {
                     return Err(format!("not an operation on {ty:?}"));
                 }
@@ -238,13 +238,13 @@ impl Checker<'_> {
                 if !matches!((ty, narrow), (Type::F32, _) | (Type::F64, false)) {
                     return Err(format!("not arithmetic on {ty:?}"));
                 }
-                let from = if narrow { Type::F64 } else { ty };
-                let mut result = Ok(());
-                arithmetic.any(|operand| {
-                    result = self.expect(operand, from);
-                    result.is_err()
-                });
-                result
+                self.expect_all(arithmetic, if narrow { Type::F64 } else { ty })
+            }
+            Op::Flushed(_, arithmetic) => {
+                if ty != Type::F32 || matches!(arithmetic, Arithmetic::Narrow(_)) {
+                    return Err(format!("not arithmetic that flushes on {ty:?}"));
+                }
+                self.expect_all(arithmetic, ty)
             }
             Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
             Op::Builtin(Builtin::PushConstant(offset)) => match ty {
@@ -254,6 +254,16 @@ impl Checker<'_> {
             },
             Op::Builtin(_) => self.expect_type(result, Type::I32),
         }
+    }
+
+    /// Checks that all operands are of a type.
+    fn expect_all(&self, arithmetic: Arithmetic, ty: Type) -> Result<(), String> {
+        let mut result = Ok(());
+        arithmetic.any(|operand| {
+            result = self.expect(operand, ty);
+            result.is_err()
+        });
+        result
     }
 }
 
