@@ -101,6 +101,10 @@ fn basics_interface() -> Interface {
         push_constant_size,
         shared: Shared::default(),
         block: BlockSize::default(),
+        packing: None,
+        number: 0,
+        reports: Vec::new(),
+        prints: false,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
