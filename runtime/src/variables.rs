@@ -24,7 +24,12 @@ pub(crate) struct LoadedVariables {
 
 impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
-    pub fn new(device: &Device, layout: Variables, status: Option<Status>, output: Option<Region>) -> Result<Self, Error> {
+    pub fn new(
+        device: &Device,
+        layout: Variables,
+        status: Option<Status>,
+        output: Option<Region>,
+    ) -> Result<Self, Error> {
         if layout.size == 0 {
             return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default() });
         }

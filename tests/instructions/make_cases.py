@@ -11,16 +11,20 @@ from generator import (
     control,
     convert,
     convert_half,
+    edges,
     extended,
     floats,
     half,
     integer,
     logic,
     memory,
+    memory_wide,
     movement,
     packed,
     simd,
+    spaces,
     video,
+    warps,
 )
 from generator.values import tables
 
@@ -34,9 +38,10 @@ def main():
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
     arithmetic = (
-        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, approximate,
+        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
+        approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control)
+    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

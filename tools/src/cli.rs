@@ -20,27 +20,18 @@ pub enum Status {
 /// The flag `--math`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct MathArgument {
-    /// Float arithmetic: as PTX says to the last bit, or by the device's own instructions, which may round otherwise.
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    math: MathName,
-}
-
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-enum MathName {
-    /// As PTX says, emulated where the device differs.
-    #[default]
-    Exact,
-    /// As the device does it.
-    Fast,
+    /// Float arithmetic: exact, fast, or fast in some topics, such as fma=fast,division=fast.
+    ///
+    /// Exact is as PTX has it, emulated where the device differs; fast is as the device does it. Topics are fma, division,
+    /// denormals, approximate, nan and rounding (see docs/numerics.md).
+    #[arg(long, default_value_t, value_name = "HOW")]
+    math: Math,
 }
 
 impl MathArgument {
     /// As the translator takes it.
     pub fn get(self) -> Math {
-        match self.math {
-            MathName::Exact => Math::Exact,
-            MathName::Fast => Math::Fast,
-        }
+        self.math
     }
 }
 

@@ -12,16 +12,19 @@ pub mod interface;
 pub mod ir;
 pub mod legalise;
 pub mod lower;
+mod math;
 pub mod parse;
 pub mod passes;
 mod pipeline;
 pub mod restructure;
 mod soft;
 pub mod target;
+mod warp;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
-pub use target::{Feature, Math, Target};
+pub use math::{Math, MathError, Topic};
+pub use target::{Feature, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]

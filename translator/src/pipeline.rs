@@ -12,7 +12,8 @@ use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place,
 use crate::ir;
 use crate::legalise;
 use crate::passes;
-use crate::target::{Facts, Math, Target};
+use crate::target::Target;
+use crate::warp;
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -70,12 +71,12 @@ pub(crate) fn compile<'p>(
     check(&function, "restructuring").map_err(fail)?;
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
+    // Warps are laid on the target's subgroups.
+    let most = ptx.required_block.or(ptx.max_block).map(|block| block.into_iter().fold(1, u32::saturating_mul));
+    warp::replace_warps(&mut function, options.target, most)
+        .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
     // What the target can't do exactly is replaced by what it can.
-    match options.math {
-        Math::Exact => legalise::legalise(&mut function, options.target),
-        // A device that is right by definition.
-        Math::Fast => legalise::legalise(&mut function, &Target { facts: Facts::ALL, ..options.target.clone() }),
-    }
+    legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
     if let Some(status) = services.status {
         if options.target.quirks.loop_budget.is_some() {
@@ -166,6 +167,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         number: kernel.number,
         reports: kernel.reports.clone(),
         prints: kernel.prints,
+        packing: kernel.function.packing,
         features: features.clone(),
     }
 }

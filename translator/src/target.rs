@@ -117,6 +117,12 @@ pub struct Subgroups {
     pub max_size: u32,
     /// Whether compute shaders can ask for a size.
     pub required_size: bool,
+    /// Whether compute shaders have ballots (`VK_SUBGROUP_FEATURE_BALLOT_BIT`).
+    #[serde(default)]
+    pub ballot: bool,
+    /// Whether compute shaders have shuffles (`VK_SUBGROUP_FEATURE_SHUFFLE_BIT`).
+    #[serde(default)]
+    pub shuffle: bool,
 }
 
 /// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
@@ -127,6 +133,9 @@ pub struct Facts {
     pub fma_f32_fused: bool,
     /// `GLSL.std.450 Fma` on f32 keeps denormal operands and results.
     pub fma_f32_denormals: bool,
+    /// `GLSL.std.450 Fma` on f32 does what `fma.rn.ftz` does: subnormal operands count as zeros, the result is rounded once,
+    /// to 24 bits of any exponent, and is zero of its sign if that is below the least normal number.
+    pub fma_f32_flushes: bool,
     /// `GLSL.std.450 Fma` on f64 rounds once.
     pub fma_f64_fused: bool,
     /// `OpFDiv` on f32 is correctly rounded, denormals included.
@@ -137,6 +146,13 @@ pub struct Facts {
     pub sqrt_f32_rounded: bool,
     /// `GLSL.std.450 Sqrt` on f64 is correctly rounded.
     pub sqrt_f64_rounded: bool,
+    /// Where `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFConvert` and the functions of `GLSL.std.450` give f32's NaN, it is the one
+    /// that NVIDIA's instructions give: 0x7fffffff; but of f64's NaN the sign and the upper bits, made quiet.
+    pub nan_f32_nvidia: bool,
+    /// Where those give f64's NaN, it is the one that NVIDIA's instructions give: an operand's, made quiet, and 0xfff8000000000000
+    /// if no operand is NaN. Of several operands, `OpFAdd`, `OpFSub` and `OpFMul` take the second, `OpFDiv` the first, and
+    /// `Fma` the second, else the third, else the first.
+    pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
     /// f32 atomic add on buffers flushes denormals, as PTX's does.
@@ -158,15 +174,18 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// A device whose arithmetic is all exact.
+    /// A device whose numbers are all exact, denormals included; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
         fma_f32_denormals: true,
+        fma_f32_flushes: false,
         fma_f64_fused: true,
         div_f32_rounded: true,
         div_f64_rounded: true,
         sqrt_f32_rounded: true,
         sqrt_f64_rounded: true,
+        nan_f32_nvidia: false,
+        nan_f64_nvidia: false,
         denormals_f32_kept: true,
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
@@ -205,24 +224,13 @@ impl Facts {
     /// Its `Log2`, `Sin` and `Cos` were not.
     pub const NVIDIA_580: Facts = Facts {
         fma_f32_denormals: false,
+        fma_f32_flushes: true,
         sqrt_f32_rounded: false,
         shared_atomic_add_f32_keeps: false,
         log2_f32_close: false,
         sin_cos_f32_close: false,
         ..Facts::ALL
     };
-}
-
-/// How exact float arithmetic must be where a device's own isn't.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Math {
-    /// As PTX says, bit by bit: what no fact vouches for is emulated.
-    #[default]
-    Exact,
-    /// As the device does it: `fma`, division, square root and conversions to and from f64 take its own instructions,
-    /// whatever they do with the last bit and with denormals. An `fma` may then round its product too.
-    Fast,
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -263,6 +271,10 @@ pub struct Quirks {
     /// The driver honours `DenormPreserve` for f32 and f64, and flushes f32 without it, but doesn't say that it has it
     /// (`shaderDenormPreserveFloat32`). Modules then declare it all the same, which validation layers complain of.
     pub denorm_preserve_unadvertised: bool,
+    /// Bytes that change places within 16 bits come out wrong: `x << 8 | x >> 8`, stored as 16 bits, or `prmt` with
+    /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
+    /// multiplication and an addition instead of them are right.
+    pub byte_swaps_wrong: bool,
 }
 
 /// Everything the translator knows of the device it compiles for.
@@ -344,7 +356,14 @@ impl Target {
                 max_compute_work_group_size: [1024; 3],
                 max_compute_work_group_count: [65535; 3],
             },
-            subgroups: Subgroups { size: 8, min_size: 8, max_size: 8, required_size: true },
+            subgroups: Subgroups {
+                size: 8,
+                min_size: 8,
+                max_size: 8,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
@@ -358,6 +377,7 @@ impl Target {
                 loop_budget: Some(65_535),
                 nesting: Some(64),
                 denorm_preserve_unadvertised: false,
+                byte_swaps_wrong: false,
             },
             facts: Facts::LLVMPIPE_22_3,
         }
@@ -377,7 +397,14 @@ impl Target {
                 max_compute_work_group_size: [1024, 1024, 64],
                 max_compute_work_group_count: [2_147_483_647, 65535, 65535],
             },
-            subgroups: Subgroups { size: 32, min_size: 32, max_size: 32, required_size: true },
+            subgroups: Subgroups {
+                size: 32,
+                min_size: 32,
+                max_size: 32,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
@@ -385,7 +412,7 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
-            quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
+            quirks: Quirks { denorm_preserve_unadvertised: true, byte_swaps_wrong: true, ..Quirks::default() },
             facts: Facts::NVIDIA_580,
         }
     }
@@ -404,7 +431,14 @@ impl Target {
                 max_compute_work_group_size: [1024, 1024, 64],
                 max_compute_work_group_count: [2_147_483_647, 65535, 65535],
             },
-            subgroups: Subgroups { size: 32, min_size: 1, max_size: 128, required_size: true },
+            subgroups: Subgroups {
+                size: 32,
+                min_size: 1,
+                max_size: 128,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,

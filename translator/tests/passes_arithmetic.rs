@@ -322,7 +322,7 @@ fn fast_math_takes_the_device_as_it_is() {
         let assembly = translation.disassemble();
         [" Fma ", "OpFDiv", " Sqrt "].map(|name| assembly.contains(name))
     };
-    assert_eq!(has_own(Math::Fast), [true; 3]);
+    assert_eq!(has_own(Math::FAST), [true; 3]);
     // The emulated root begins with the device's.
-    assert_eq!(has_own(Math::Exact), [false, false, true]);
+    assert_eq!(has_own(Math::EXACT), [false, false, true]);
 }

@@ -36,7 +36,12 @@ pub(crate) struct Device {
 
 impl Device {
     pub fn new(config: Config) -> Self {
-        Self { device: ptx2spv_reference::Device::new(config), faults: Mutex::default(), reports: Mutex::default(), output: Mutex::default() }
+        Self {
+            device: ptx2spv_reference::Device::new(config),
+            faults: Mutex::default(),
+            reports: Mutex::default(),
+            output: Mutex::default(),
+        }
     }
 
     /// Fails if a launch was stopped and nobody was told yet.
@@ -178,7 +183,7 @@ impl Shader {
 
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
         let values = variant.specialization().map(|(id, value)| (id, u64::from(value)));
-        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, None);
+        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, variant.subgroup_size());
         Ok(Pipeline { pipeline: pipeline.map_err(self.device.refused())?, device: self.device.clone() })
     }
 }

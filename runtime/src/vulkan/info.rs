@@ -2,14 +2,14 @@
 
 use ash::{ext, khr, vk};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::target::{FloatControls, Limits, Subgroups, Version};
+use ptx2spv_translator::target::{Facts, FloatControls, Limits, Subgroups, Version};
 
-use super::facts;
 use super::features::{self, Offer};
+use super::quirks;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 
-/// Asks the driver. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
+/// Asks the driver, who doesn't know the target's facts. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
 /// layers are on.
 pub fn query(
     instance: &ash::Instance,
@@ -52,7 +52,7 @@ pub fn query(
     let name = text(properties.device_name_as_c_str());
     let driver_info = text(driver.driver_info_as_c_str());
     let (features, missing) = features::supported(instance, physical, &offer);
-    let quirks = facts::quirks(driver.driver_id, &driver_info, validation);
+    let quirks = quirks::known(driver.driver_id, &driver_info, validation);
     let limits = &properties.limits;
     let target = Target {
         name: name.clone(),
@@ -66,19 +66,9 @@ pub fn query(
             max_compute_work_group_size: limits.max_compute_work_group_size,
             max_compute_work_group_count: limits.max_compute_work_group_count,
         },
-        subgroups: if has_sizes {
-            Subgroups {
-                size: subgroup.subgroup_size,
-                min_size: sizes.min_subgroup_size,
-                max_size: sizes.max_subgroup_size,
-                required_size: sizes.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE),
-            }
-        } else {
-            let size = subgroup.subgroup_size;
-            Subgroups { size, min_size: size, max_size: size, required_size: false }
-        },
+        subgroups: subgroups(&subgroup, has_sizes.then_some(&sizes)),
         float_controls: float_controls(&controls),
-        facts: facts::known(driver.driver_id, &driver_info, &quirks),
+        facts: Facts::default(),
         quirks,
     };
     Ok(DeviceInfo {
@@ -92,8 +82,26 @@ pub fn query(
         uuid: ids.device_uuid,
         target,
         max_buffer_size: if has_maintenance4 { maintenance4.max_buffer_size } else { u64::MAX },
+        seen: Vec::new(),
         missing,
     })
+}
+
+fn subgroups(
+    found: &vk::PhysicalDeviceSubgroupProperties<'_>,
+    sizes: Option<&vk::PhysicalDeviceSubgroupSizeControlProperties<'_>>,
+) -> Subgroups {
+    let size = found.subgroup_size;
+    let compute = vk::ShaderStageFlags::COMPUTE;
+    let has = |operations| found.supported_stages.contains(compute) && found.supported_operations.contains(operations);
+    Subgroups {
+        size,
+        min_size: sizes.map_or(size, |sizes| sizes.min_subgroup_size),
+        max_size: sizes.map_or(size, |sizes| sizes.max_subgroup_size),
+        required_size: sizes.is_some_and(|sizes| sizes.required_subgroup_size_stages.contains(compute)),
+        ballot: has(vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT),
+        shuffle: has(vk::SubgroupFeatureFlags::SHUFFLE),
+    }
 }
 
 fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {

@@ -2,13 +2,13 @@
 
 mod allocation;
 mod device;
-mod facts;
 mod features;
 mod info;
 mod instance;
 mod memory;
 mod pipeline;
 mod queue;
+mod quirks;
 mod raw;
 mod staging;
 mod status;

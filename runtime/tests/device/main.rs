@@ -110,7 +110,7 @@ fn basics_interface() -> Interface {
     Interface {
         format: Interface::FORMAT,
         target: "test".into(),
-        math: Math::Exact,
+        math: Math::EXACT,
         spirv: Version(1, 3),
         entries: vec![
             entry(

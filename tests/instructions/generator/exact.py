@@ -140,6 +140,18 @@ def sqrt(fmt, a, mode="rn"):
     return fmt.round((2 * root + sticky) * Fraction(1, 2) / Fraction(2) ** shift, mode=mode)
 
 
+def flush_product(fmt, function, values, result, mode="rn"):
+    """The result of `mul` or `fma` as `.ftz` has it: zero if it is below the least normal number when rounded as if exponents
+    had no lower bound."""
+    if result & (fmt.sign - 1) != fmt.smallest_normal:
+        return result if fmt.is_nan(result) else fmt.flush(result)
+    # Again, far from where exponents end. Factors are small where the result is.
+    up = (64 if fmt is F32 else 8) << fmt.fraction
+    scaled = [value + up if index in (0, 2) and value & (fmt.sign - 1) else value for index, value in enumerate(values)]
+    again = function(fmt, *scaled, mode=mode)
+    return result if again & (fmt.sign - 1) >= fmt.smallest_normal + up else result & fmt.sign
+
+
 def saturate(fmt, bits):
     """[0.0, 1.0]; NaN becomes +0.0."""
     if fmt.is_nan(bits) or fmt.negative(bits):

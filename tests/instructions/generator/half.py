@@ -61,13 +61,14 @@ def arithmetic(tables):
         fmt = HALVES[single(ty)]
         flushing = fmt is exact.F16
         for opcode, function in (("add", exact.add), ("sub", subtract), ("mul", exact.mul)):
-            flush = (".ftz",) if opcode != "mul" else ()
-            for modifiers in choices(".rn", *flush, ".sat") if flushing else choices(".rn"):
+            for modifiers in choices(".rn", ".ftz", ".sat") if flushing else choices(".rn"):
                 form = f"{opcode}{modifiers}.{ty}"
                 apply(family, form, ty, "ab", finished(fmt, function, modifiers))
-        for modifiers in choices(".sat") if flushing else [""]:
+        for modifiers in choices(".ftz", ".sat") if flushing else [""]:
             apply(family, f"fma.rn{modifiers}.{ty}", ty, "abc", finished(fmt, exact.fma, modifiers))
-        apply(family, f"fma.rn.relu.{ty}", ty, "abc", rectified(finished(fmt, exact.fma, ""), fmt))
+        for modifiers in choices(".ftz") if flushing else [""]:
+            reference = rectified(finished(fmt, exact.fma, modifiers), fmt)
+            apply(family, f"fma.rn{modifiers}.relu.{ty}", ty, "abc", reference)
     return family
 
 

@@ -16,7 +16,7 @@ mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, lay_out, module_variables};
+pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables};
 pub use reports::place;
 pub use services::{Services, services};
 pub use tree::{barriers_unconditional, structure};
@@ -65,6 +65,17 @@ pub enum End {
 }
 
 impl End {
+    /// The same end with every successor replaced by what `map` gives for it.
+    pub fn redirected(self, map: impl Fn(u32) -> u32) -> End {
+        match self {
+            End::Exit => End::Exit,
+            End::Goto(next) => End::Goto(map(next)),
+            End::Branch { condition, then, otherwise } => {
+                End::Branch { condition, then: map(then), otherwise: map(otherwise) }
+            }
+        }
+    }
+
     /// The blocks that may follow.
     pub fn successors(self) -> impl Iterator<Item = u32> {
         let (first, second) = match self {
@@ -85,6 +96,8 @@ pub struct Frame {
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
+    /// Bytes that `alloca` has given away, once it is used.
+    pub stack: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.

@@ -6,7 +6,8 @@ use crate::interface::Place;
 use crate::target::Target;
 
 /// Opcodes of instructions that may report something on every target.
-const REPORTING: &[&str] = &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier"];
+const REPORTING: &[&str] =
+    &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier", "alloca"];
 
 /// Whether a kernel of the module may have to report something on the target.
 pub(super) fn any(program: &Program, target: &Target) -> bool {
@@ -15,7 +16,10 @@ pub(super) fn any(program: &Program, target: &Target) -> bool {
 
 fn may_report(function: &Function) -> bool {
     function.body.iter().flatten().any(|item| match item {
-        Item::Instruction(instruction) => REPORTING.contains(&instruction.form.row.opcode()),
+        Item::Instruction(instruction) => {
+            let row = instruction.form.row;
+            REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync"
+        }
         Item::Label(_) => false,
     })
 }

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::module::{ModuleDecoder, Signature};
 use super::program::{
-    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Reg, SourceLine, Targets,
-    VarId,
+    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Reg, SourceLine,
+    Targets, VarId,
 };
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
@@ -235,7 +235,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Statement::BranchTargets { targets, .. } => {
                 let mut labels = Vec::new();
                 for target in targets {
-                    let unknown = || Diagnostic::invalid(format!("there is no label `{}` in scope", target.text), target.span);
+                    let unknown =
+                        || Diagnostic::invalid(format!("there is no label `{}` in scope", target.text), target.span);
                     match target.split_range() {
                         (name, None) => labels.push(self.find_label(name).ok_or_else(unknown)?),
                         // No more than there can be labels.

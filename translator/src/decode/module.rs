@@ -235,10 +235,7 @@ impl<'s> ModuleDecoder<'s> {
         let types = |variables: &[ast::Variable<'_>]| {
             variables.iter().map(|variable| variables::passed(variable).unwrap_or(none)).collect()
         };
-        let signature = Signature {
-            formals: types(&function.params),
-            results: types(&function.returns),
-        };
+        let signature = Signature { formals: types(&function.params), results: types(&function.returns) };
         match self.names.get(name.text) {
             Some(Symbol::Function(_)) => {}
             Some(_) => {
@@ -368,10 +365,11 @@ fn address_taken(program: &Program) -> Vec<FuncId> {
         Operand::FunctionAddress(function) => Some(*function),
         _ => None,
     });
-    let in_variables = program.variables.iter().flat_map(|variable| &variable.init).filter_map(|piece| match piece.value {
-        InitValue::Function { function, .. } => Some(function),
-        _ => None,
-    });
+    let in_variables =
+        program.variables.iter().flat_map(|variable| &variable.init).filter_map(|piece| match piece.value {
+            InitValue::Function { function, .. } => Some(function),
+            _ => None,
+        });
     let mut found: Vec<FuncId> = in_code.chain(in_variables).collect();
     found.sort_unstable();
     found.dedup();

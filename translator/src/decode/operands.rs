@@ -15,8 +15,11 @@
 //! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
 //! | `p\|q` | predicate destination, optionally a second one |
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
+//! | `d\|q`, `d_\|q` | destination as `d` or `d_`, optionally a predicate destination or `_` |
 //! | `!c` | predicate, possibly negated |
+//! | `W`, `w` | destination or source vector of `atom` and `red` |
 //! | `[a]` | memory operand |
+//! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
 //! | `-a.s`, `-c.s` | the same, and a register may be negated |
@@ -39,6 +42,10 @@ use crate::diagnostic::{Diagnostic, Span};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
+/// Spaces that no cache policy speaks of.
+const NOT_CACHED: &[&str] =
+    &["shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", "param::func"];
+
 impl<'s> FunctionDecoder<'_, 's> {
     /// Decodes all operands of an instruction.
     pub(super) fn operands(
@@ -51,19 +58,25 @@ impl<'s> FunctionDecoder<'_, 's> {
             return self.call_operands(instruction);
         }
         let given = &instruction.operands;
-        let needed = form.operands.iter().take_while(|word| !word.ends_with('?')).count();
-        if given.len() < needed || given.len() > form.operands.len() {
-            let takes = if needed == form.operands.len() {
+        let hinted = modifiers.has("L2::cache_hint");
+        let wanted: Vec<&str> = form.operands.iter().copied().filter(|word| hinted || *word != "policy").collect();
+        let needed = wanted.iter().take_while(|word| !word.ends_with('?')).count();
+        if given.len() < needed || given.len() > wanted.len() {
+            let takes = if needed == wanted.len() {
                 format!("{needed} operands")
             } else {
-                format!("{needed} to {} operands", form.operands.len())
+                format!("{needed} to {} operands", wanted.len())
             };
             let message = format!("`{}` takes {takes}, {} given", form.row.syntax, given.len());
             // The first operand too many, or the instruction that lacks one.
-            let surplus = given.get(form.operands.len());
+            let surplus = given.get(wanted.len());
             return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
-        let words = form.operands.iter().zip(given);
+        if hinted && modifiers.one_of(NOT_CACHED).is_some() {
+            let message = "only global memory has a cache policy";
+            return Err(Diagnostic::invalid(message, instruction.span));
+        }
+        let words = wanted.into_iter().zip(given);
         words.map(|(word, operand)| self.operand(word.trim_end_matches('?'), operand, modifiers)).collect()
     }
 
@@ -74,6 +87,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             "@" => return self.label_operand(operand),
             "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
+            "policy" => return self.source(operand, ScalarType::B64, ScalarType::fits),
+            "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }
         let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
@@ -81,11 +96,14 @@ impl<'s> FunctionDecoder<'_, 's> {
         match role {
             "d" => self.destination(operand, ty, ScalarType::fits),
             "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
+            "d|q" | "d_|q" => self.value_and_optional_predicate(operand, ty, role == "d_|q"),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
-            "V" => self.vector(operand, ty, modifiers, true),
-            "v" => self.vector(operand, ty, modifiers, false),
+            "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers, true),
+            "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers, false),
+            "W" => self.vector(operand, ty, ScalarType::fits, modifiers, true),
+            "w" => self.vector(operand, ty, ScalarType::fits, modifiers, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
             "!c" => self.predicate_source(operand),
@@ -231,6 +249,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
         modifiers: &Modifiers,
         destination: bool,
     ) -> Result<Operand> {
@@ -242,18 +261,15 @@ impl<'s> FunctionDecoder<'_, 's> {
         };
         match operand {
             ast::Operand::Vector(elements, span) if elements.len() == wanted => {
-                self.elements(elements, *span, ty, ScalarType::fits_relaxed, destination)
+                self.elements(elements, *span, ty, fits, destination)
             }
             ast::Operand::Vector(elements, span) => {
                 let message = format!("a vector of {wanted} is needed here, {} elements are given", elements.len());
                 Err(Diagnostic::invalid(message, *span))
             }
             scalar if wanted == 1 => {
-                let only = if destination {
-                    self.destination(scalar, ty, ScalarType::fits_relaxed)?
-                } else {
-                    self.source(scalar, ty, ScalarType::fits_relaxed)?
-                };
+                let only =
+                    if destination { self.destination(scalar, ty, fits)? } else { self.source(scalar, ty, fits)? };
                 Ok(Operand::Vector(vec![only]))
             }
             other => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
@@ -427,6 +443,26 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             other => Err(Diagnostic::invalid("expected a destination and a predicate, as in `d|p`", other.span())),
         }
+    }
+
+    /// `sink`: the value may be dropped, unless the predicate is.
+    fn value_and_optional_predicate(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        sink: bool,
+    ) -> Result<Operand> {
+        let (first, second) = match operand {
+            ast::Operand::Pair(pair, _) => (&pair[0], Some(&pair[1])),
+            single => (single, None),
+        };
+        let sink = sink && !matches!(second, Some(ast::Operand::Sink(_)));
+        let first = match first {
+            ast::Operand::Sink(_) if sink => Operand::Sink,
+            first => self.destination(first, ty, ScalarType::fits)?,
+        };
+        let second = second.map(|second| self.destination_or_sink(second, ScalarType::Pred, ScalarType::fits));
+        Ok(Operand::Pair(Box::new([first, second.transpose()?.unwrap_or(Operand::Sink)])))
     }
 
     fn predicate_source(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {

@@ -58,7 +58,9 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Select(condition, a, b) => self.apply(Form::Core(Op::Select), ty, &[condition, a, b]),
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
-            ir::Op::Rounded(..) => Err(internal("arithmetic that legalisation should have replaced")),
+            ir::Op::Rounded(..) | ir::Op::Flushed(..) => {
+                Err(internal("arithmetic that legalisation should have replaced"))
+            }
             ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
         }
     }
@@ -146,6 +148,7 @@ fn binary(op: Binary, logical: bool) -> Result<Form> {
         Binary::FSub => Form::Float(Op::FSub),
         Binary::FMul => Form::Float(Op::FMul),
         Binary::FDiv | Binary::FDivApprox => Form::Float(Op::FDiv),
+        Binary::OrNan => return Err(internal("a NaN that legalisation should have dealt with")),
         Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
     })
 }

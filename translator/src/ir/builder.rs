@@ -221,6 +221,11 @@ impl<'f> Builder<'f> {
         self.op(ty, Op::Rounded(rounding, arithmetic))
     }
 
+    /// Arithmetic on `F32` with subnormals flushed.
+    pub fn flushed(&mut self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+        self.op(Type::F32, Op::Flushed(rounding, arithmetic))
+    }
+
     /// A value that the launch gives; `I32` but for [`Builtin::Clock`].
     pub fn builtin(&mut self, builtin: Builtin) -> Value {
         let ty = if builtin == Builtin::Clock { Type::I64 } else { Type::I32 };
@@ -451,7 +456,7 @@ shorthands! {
         and and_const And, or or_const Or, xor xor_const Xor
     }
     shift { shl shl_by Shl, shr shr_by Shr, sar sar_by Sar }
-    float { fadd FAdd, fsub FSub, fmul FMul, fdiv FDiv }
+    float { fadd FAdd, fsub FSub, fmul FMul, fdiv FDiv, or_nan OrNan }
     compare {
         eq Equal, ne NotEqual, ult LessUnsigned, ule LessEqualUnsigned, slt LessSigned, sle LessEqualSigned,
         feq FEqual, fne FNotEqual, flt FLess, fle FLessEqual

@@ -30,6 +30,12 @@ pub enum Fault {
     /// An operation whose precondition failed.
     #[error("the precondition of {0:?} failed")]
     Precondition(Op),
+    /// An operation that only legalised functions are free of.
+    #[error("{0:?} is not legalised")]
+    NotLegal(AtomicOp),
+    /// An operation between threads: there is only one.
+    #[error("an operation between threads")]
+    Threads,
     /// More steps than allowed.
     #[error("out of steps")]
     Steps,
@@ -74,6 +80,7 @@ impl Machine {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
                 Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) => {}
+                Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
                 Stmt::Set(var, value) => self.vars[var.0 as usize] = self.get(*value),
                 Stmt::Load { results, access, address } => self.load(results, access, *address)?,
@@ -143,7 +150,7 @@ impl Machine {
             Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
             // No device has it.
-            Op::Rounded(..) => return Err(undefined()),
+            Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
         })
     }
@@ -151,7 +158,7 @@ impl Machine {
     fn builtin(&self, builtin: Builtin, ty: Type) -> u64 {
         match builtin {
             Builtin::ThreadId(0) | Builtin::ThreadIndex => self.thread.into(),
-            Builtin::ThreadId(_) | Builtin::WorkgroupId(_) => 0,
+            Builtin::ThreadId(_) | Builtin::WorkgroupId(_) | Builtin::SubgroupId | Builtin::SubgroupLane => 0,
             Builtin::BlockSize(_) => 1,
             Builtin::SharedBytes => self.shared.len() as u64,
             Builtin::PushConstant(offset) => {
@@ -256,9 +263,14 @@ impl Machine {
             let (a, b, c) = (f64::from_bits(a), f64::from_bits(b), f64::from_bits(c));
             return if self.facts.fma_f64_fused { a.mul_add(b, c) } else { a * b + c }.to_bits();
         }
-        let flushed = |x: f32| if self.facts.fma_f32_denormals { x } else { flushed(x) };
+        let facts = &self.facts;
+        let flushed = |x: f32| if facts.fma_f32_denormals && !facts.fma_f32_flushes { x } else { flushed(x) };
         let [a, b, c] = [a, b, c].map(|bits| flushed(f32::from_bits(bits as u32)));
         let result = if self.facts.fma_f32_fused { a.mul_add(b, c) } else { flushed(a * b) + c };
+        // Far from where exponents end, this tells what is tiny.
+        let scaled = (a * 2f32.powi(32)).mul_add(b, c * 2f32.powi(32));
+        let is_tiny = facts.fma_f32_flushes && scaled.abs() < f32::MIN_POSITIVE * 2f32.powi(32);
+        let result = if is_tiny { 0f32.copysign(scaled) } else { result };
         flushed(result).to_bits().into()
     }
 
@@ -341,6 +353,7 @@ impl Machine {
             }
             AtomicOp::FAdd if ty == Type::I64 => (f64::from_bits(old) + f64::from_bits(x)).to_bits(),
             AtomicOp::FAdd => (f32::from_bits(old as u32) + f32::from_bits(x as u32)).to_bits().into(),
+            AtomicOp::Half(..) => return Err(Fault::NotLegal(atomic.op)),
         };
         let length = bytes.len();
         bytes.copy_from_slice(&new.to_le_bytes()[..length]);

@@ -18,14 +18,16 @@ mod fold;
 mod print;
 mod semantics;
 mod verify;
+mod warp;
 
 pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
 pub use semantics::mask;
 pub use verify::verify;
+pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
 
 use crate::diagnostic::Span;
-use crate::interface::Fault;
+use crate::interface::{Fault, Packing};
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +70,10 @@ pub struct Function {
     pub dynamic_shared: bool,
     /// Bytes of `.local` memory per thread.
     pub local_bytes: u32,
+    /// Whether a thread has exited, where a [`Warp`] asks for it. Other threads look at it, even at one that has.
+    pub exited: Option<Var>,
+    /// How the block's threads lie on subgroups, where that matters: in functions that had warp operations.
+    pub packing: Option<Packing>,
 }
 
 impl Function {
@@ -124,6 +130,10 @@ pub enum Stmt {
     },
     /// Reads, changes and writes memory as one step.
     Atomic(Atomic),
+    /// An operation between the threads of a warp; `crate::warp` replaces it.
+    Warp(Warp),
+    /// An operation of a subgroup, and what it gives.
+    Subgroup(Vec<Value>, SubgroupOp),
     /// All threads of the block wait for each other and see each other's earlier writes. Stands in control flow that
     /// is uniform over the block.
     Barrier,
@@ -166,6 +176,9 @@ pub enum Op {
     Fma(Value, Value, Value),
     /// Float arithmetic that doesn't round to nearest even. No device has it: legalisation replaces it.
     Rounded(Rounding, Arithmetic),
+    /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
+    /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalisation replaces it.
+    Flushed(Rounding, Arithmetic),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
 }
@@ -328,6 +341,8 @@ pub enum Binary {
     FDiv,
     /// Quotient within two units in the last place; `F32`.
     FDivApprox,
+    /// The first float, or the second, which is a NaN, if the first is one. Legalisation replaces it.
+    OrNan,
 }
 
 /// Comparisons. Float ones are false if an operand is NaN, but for `FNotEqual`, which is then true.
@@ -357,6 +372,10 @@ pub enum Builtin {
     WorkgroupId(u8),
     /// The thread's number within its block, x fastest.
     ThreadIndex,
+    /// The subgroup's number within the workgroup.
+    SubgroupId,
+    /// The invocation's number within its subgroup.
+    SubgroupLane,
     /// Total shared memory of the launch in bytes (a specialization constant).
     SharedBytes,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
@@ -431,7 +450,7 @@ pub struct Atomic {
     pub result: Option<Value>,
     /// What it does.
     pub op: AtomicOp,
-    /// Where (one element of 4 or 8 bytes).
+    /// Where (one element of 4 or 8 bytes, or of 2 for compare-and-swap and [`AtomicOp::Half`]).
     pub access: Access,
     /// Address as for [`Stmt::Load`].
     pub address: Value,
@@ -461,4 +480,26 @@ pub enum AtomicOp {
     Decrement,
     /// Float sum on the bits, to nearest even.
     FAdd,
+    /// On a 16-bit float, or on each of two by itself, as PTX's `.noftz` operations; 2 or 4 bytes. No device has it:
+    /// legalisation replaces it.
+    Half(HalfFormat, HalfOp),
+}
+
+/// Formats of 16-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum HalfFormat {
+    F16,
+    Bf16,
+}
+
+/// What an atomic does with 16-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HalfOp {
+    /// The sum, to nearest even.
+    Add,
+    /// The smaller one; a number rather than NaN.
+    Min,
+    /// The larger one; a number rather than NaN.
+    Max,
 }

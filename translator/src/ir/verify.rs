@@ -5,7 +5,10 @@
 //! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
 //! * `Break` stands inside a loop and ends its list.
 
-use super::{Access, Arithmetic, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+use super::{
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, SubgroupOp, Type, Unary,
+    Value, Warp, WarpOp,
+};
 
 /// Returns the first broken invariant in words.
 pub fn verify(function: &Function) -> Result<(), String> {
@@ -54,6 +57,8 @@ impl Checker<'_> {
                     }
                 }
                 Stmt::Atomic(atomic) => self.atomic(atomic, &mut here)?,
+                Stmt::Warp(warp) => self.warp(warp, &mut here)?,
+                Stmt::Subgroup(results, op) => self.subgroup(results, *op, &mut here)?,
                 Stmt::If { condition, then, otherwise } => {
                     self.expect(*condition, Type::Bool)?;
                     self.block(then, in_loop)?;
@@ -111,8 +116,13 @@ impl Checker<'_> {
 
     fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<usize>) -> Result<(), String> {
         self.access(&atomic.access, 1, atomic.address)?;
-        if !matches!(atomic.access.bytes, 4 | 8) {
-            return Err(format!("atomic on {} bytes", atomic.access.bytes));
+        let fits = match (atomic.op, atomic.access.bytes) {
+            (AtomicOp::Half(..), bytes) => matches!(bytes, 2 | 4),
+            (AtomicOp::CompareExchange, bytes) => matches!(bytes, 2 | 4 | 8),
+            (_, bytes) => matches!(bytes, 4 | 8),
+        };
+        if !fits {
+            return Err(format!("{:?} on {} bytes", atomic.op, atomic.access.bytes));
         }
         let ty = element(&atomic.access);
         self.expect(atomic.operand, ty)?;
@@ -122,6 +132,61 @@ impl Checker<'_> {
         if let Some(result) = atomic.result {
             self.expect_type(result, ty)?;
             self.define(result, here)?;
+        }
+        Ok(())
+    }
+
+    fn warp(&mut self, warp: &Warp, here: &mut Vec<usize>) -> Result<(), String> {
+        use Type::{Bool, I32};
+        let results: &[Type] = match warp.op {
+            WarpOp::Vote(_, a) => self.expect(a, Bool).map(|()| &[Bool][..])?,
+            WarpOp::Ballot(a) => self.expect(a, Bool).map(|()| &[I32][..])?,
+            WarpOp::Shuffle { value, lane, clamp, .. } => {
+                [value, lane, clamp].into_iter().try_for_each(|operand| self.expect(operand, I32))?;
+                &[I32, Bool]
+            }
+            WarpOp::MatchAny(a) | WarpOp::MatchAll(a) => {
+                let ty = self.function.type_of(a);
+                if !matches!(ty, I32 | Type::I64) {
+                    return Err(format!("match of {ty:?}"));
+                }
+                self.expect(a, ty)?;
+                if matches!(warp.op, WarpOp::MatchAny(_)) { &[I32] } else { &[I32, Bool] }
+            }
+            WarpOp::Reduce(_, a) => self.expect(a, I32).map(|()| &[I32][..])?,
+            WarpOp::ActiveMask => &[I32],
+            WarpOp::Elect => &[I32, Bool],
+            WarpOp::Sync => &[],
+        };
+        if let Some(members) = warp.members {
+            self.expect(members, I32)?;
+        }
+        self.define_all(&warp.results, results, here)
+    }
+
+    fn subgroup(&mut self, results: &[Value], op: SubgroupOp, here: &mut Vec<usize>) -> Result<(), String> {
+        let (count, words) = match op {
+            SubgroupOp::Ballot(a) => {
+                self.expect(a, Type::Bool)?;
+                (self.function.packing.map_or(0, |packing| packing.ballot_words()), [Type::I32; 4])
+            }
+            SubgroupOp::Shuffle(a, lane) => {
+                self.expect(a, Type::I32)?;
+                self.expect(lane, Type::I32)?;
+                (1, [Type::I32; 4])
+            }
+            SubgroupOp::Barrier => (0, [Type::I32; 4]),
+        };
+        self.define_all(results, words.get(..count).unwrap_or_default(), here)
+    }
+
+    fn define_all(&mut self, results: &[Value], types: &[Type], here: &mut Vec<usize>) -> Result<(), String> {
+        if results.len() != types.len() {
+            return Err(format!("{} results where there are {}", results.len(), types.len()));
+        }
+        for (result, ty) in results.iter().zip(types) {
+            self.expect_type(*result, *ty)?;
+            self.define(*result, here)?;
         }
         Ok(())
     }
@@ -145,8 +210,8 @@ impl Checker<'_> {
                 self.expect(b, if shift { Type::I32 } else { ty })?;
                 let float = matches!(ty, Type::F32 | Type::F64);
                 let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
-                let float_op =
-                    matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FDivApprox);
+                use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub, OrNan};
+                let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | OrNan);
                 if float != float_op || (ty == Type::Bool && !logic) {
                     return Err(format!("not an operation on {ty:?}"));
                 }
@@ -173,13 +238,13 @@ impl Checker<'_> {
                 if !matches!((ty, narrow), (Type::F32, _) | (Type::F64, false)) {
                     return Err(format!("not arithmetic on {ty:?}"));
                 }
-                let from = if narrow { Type::F64 } else { ty };
-                let mut result = Ok(());
-                arithmetic.any(|operand| {
-                    result = self.expect(operand, from);
-                    result.is_err()
-                });
-                result
+                self.expect_all(arithmetic, if narrow { Type::F64 } else { ty })
+            }
+            Op::Flushed(_, arithmetic) => {
+                if ty != Type::F32 || matches!(arithmetic, Arithmetic::Narrow(_)) {
+                    return Err(format!("not arithmetic that flushes on {ty:?}"));
+                }
+                self.expect_all(arithmetic, ty)
             }
             Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
             Op::Builtin(Builtin::PushConstant(offset)) => match ty {
@@ -189,6 +254,16 @@ impl Checker<'_> {
             },
             Op::Builtin(_) => self.expect_type(result, Type::I32),
         }
+    }
+
+    /// Checks that all operands are of a type.
+    fn expect_all(&self, arithmetic: Arithmetic, ty: Type) -> Result<(), String> {
+        let mut result = Ok(());
+        arithmetic.any(|operand| {
+            result = self.expect(operand, ty);
+            result.is_err()
+        });
+        result
     }
 }
 

@@ -90,17 +90,23 @@ fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value 
 /// `F32`'s on `F64`: the product is exact there; the sum is rounded to odd, after which rounding to `F32` is as if it
 /// were the only one.
 fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
-    let [x, y, z] = operands.map(|operand| widen(b, facts, operand));
-    let product = b.fmul(x, y);
-    narrow_sum(b, facts, rounding, product, z)
+    let sum = wide_sum(b, facts, rounding, operands);
+    narrow(b, facts, rounding, sum)
 }
 
-/// The `F32` that the sum of two `F64`s is rounded to. No error underflows, if both are products of two `F32`s: they are
-/// multiples of 2^-298.
-pub fn narrow_sum(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
+/// An `F64` that stands for the first two `F32`s' product and the third's sum: rounding it to `F32` or less is as if it were
+/// exact.
+pub fn wide_sum(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
+    let [x, y, z] = operands.map(|operand| widen(b, facts, operand));
+    let product = b.fmul(x, y);
+    sum_to_narrow(b, rounding, product, z)
+}
+
+/// An `F64` that rounds to `F32` as the sum of two `F64`s. No error underflows, if both are products of two `F32`s: they
+/// are multiples of 2^-298.
+pub fn sum_to_narrow(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let sum = odd_sum(b, x, y);
-    let sum = if rounding == Rounding::Down { signed_zero_down(b, sum, x, y) } else { sum };
-    narrow(b, facts, rounding, sum)
+    if rounding == Rounding::Down { signed_zero_down(b, sum, x, y) } else { sum }
 }
 
 /// A sum that is zero has a sign, when rounding down, if an addend has one.

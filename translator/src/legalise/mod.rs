@@ -4,11 +4,16 @@
 //! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
 
 mod approximate;
+mod atomics;
+mod byte_swaps;
 mod convert;
 mod division;
+mod flushed;
 mod fma;
 mod generic;
 mod loop_budget;
+mod nans;
+mod narrow_memory;
 mod reports;
 mod roots;
 mod round;
@@ -16,25 +21,39 @@ mod rounded;
 mod sqrt;
 
 use crate::ir::Function;
+use crate::math::{Math, Topic};
 use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
+pub use generic::expand_generic;
 pub use loop_budget::report_cut_loops;
 pub use reports::{expand_reports, reports_any};
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
 /// accesses.
 pub fn legalise(function: &mut Function, target: &Target) {
+    legalise_for(function, target, Math::EXACT);
+}
+
+/// The same with some of the arithmetic left to the device.
+pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
+    let target = &Target { facts: math.relax(&target.facts), ..target.clone() };
     generic::expand_generic(function);
+    atomics::expand_atomics(function);
+    narrow_memory::expand_narrow_memory(function, target);
+    // What others make of operations would hide which of their results are seen.
+    nans::expand_nans(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
-    // Before the others: what it makes of a rounded operation may contain theirs.
+    // Before the others: what these make of an operation may contain theirs.
+    flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

@@ -4,9 +4,7 @@
 
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
-use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Builder, Compare, Function, Order, Scope, Space, Stmt, Type, Value,
-};
+use crate::ir::{Access, Atomic, AtomicOp, Block, Builder, Compare, Function, Order, Scope, Space, Stmt, Type, Value};
 
 /// The record's first word: read and changed by all threads at any time.
 pub(super) const CODE: Access =

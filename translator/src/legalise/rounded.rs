@@ -3,7 +3,7 @@
 
 use super::convert::{narrow, widen};
 use super::division::divide;
-use super::fma::{multiply_add, narrow_sum};
+use super::fma::{multiply_add, sum_to_narrow};
 use super::sqrt::root;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
@@ -32,7 +32,8 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
         }
         Arithmetic::Add(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|addend| widen(b, facts, addend));
-            narrow_sum(b, facts, rounding, x, y)
+            let sum = sum_to_narrow(b, rounding, x, y);
+            narrow(b, facts, rounding, sum)
         }
         Arithmetic::Add(x, y) => {
             let format = Format::of(b.type_of(x));

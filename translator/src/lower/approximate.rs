@@ -4,11 +4,11 @@
 //! Zeros, infinities, NaNs and subnormals are treated as NVIDIA's compiler and hardware do: without `.ftz`, what hardware
 //! takes for zero is scaled before and after.
 
-use super::float::{each_lane, finished, floats};
+use super::float::{each_lane, finished, floats, nan_of, or_nan};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Type, Unary, Value};
-use crate::soft::{DOUBLE, SINGLE};
+use crate::soft::{self, DOUBLE, SINGLE};
 
 /// A function on floats, whose operands and result are flushed as the modifiers say; formats of 16 bits go through f32.
 fn function<const N: usize>(
@@ -19,6 +19,7 @@ fn function<const N: usize>(
     each_lane(l, i, |l, format, operands| {
         let operands = floats(l, i, format, operands);
         let result = function(l, operands);
+        let result = if format == SINGLE { or_nan(l, result, &operands) } else { result };
         finished(l, i, format, result)
     })
 }
@@ -268,16 +269,16 @@ fn special_roots(l: &mut Lowering<'_, '_>, a: &Upper, word: Value) -> Value {
 
 /// `rsqrt.approx.f64`: an approximation on f32, and a step of third order on f64, which leaves an error of 2 ulp at most.
 pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let bits = l.int(i, 1, i.modifiers.ty(0))?;
+    let operand = l.int(i, 1, i.modifiers.ty(0))?;
     // A subnormal is scaled up, by way of the integer that it is.
-    let magnitude = l.b.magnitude(bits);
+    let magnitude = l.b.magnitude(operand);
     let least_normal = l.b.i64(DOUBLE.hidden());
     let is_tiny = l.b.ult(magnitude, least_normal);
     let units = l.b.unary(Unary::UnsignedToFloat(Type::F64), magnitude);
     let units = l.b.bits(units);
-    let sign = l.b.and_const(bits, DOUBLE.sign());
+    let sign = l.b.and_const(operand, DOUBLE.sign());
     let scaled = l.b.or(units, sign);
-    let bits = l.b.select(is_tiny, scaled, bits);
+    let bits = l.b.select(is_tiny, scaled, operand);
 
     let high = l.b.shr(bits, 32);
     let a = Upper::of_word(l, high);
@@ -321,5 +322,12 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let changed = l.b.ne(word, root_high);
     let low = l.b.select(changed, none, root_low);
     let result = l.b.join(low, word);
+    // Unlike the others, it gives f64's own NaNs.
+    let operand = l.b.bitcast(operand, Type::F64);
+    let nan = nan_of(l, operand, &[operand]);
+    let nan = l.b.bits(nan);
+    let [was_nan, is_nan] = [bits, result].map(|bits| soft::is_nan(&mut l.b, DOUBLE, bits));
+    let is_nan = l.b.or(was_nan, is_nan);
+    let result = l.b.select(is_nan, nan, result);
     l.set(i, 0, i.modifiers.ty(0), result)
 }

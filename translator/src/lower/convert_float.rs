@@ -2,12 +2,12 @@
 //! [`super::convert_packed`].
 
 use super::convert::range;
-use super::float::{float_of, flush_if, format, operand, rounding};
+use super::float::{float_of, flush_if, format, operand, or_nan, rounding};
 use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
-use crate::soft::{self, Format, Overflow, SINGLE};
+use crate::soft::{self, DOUBLE, Format, Overflow, SINGLE};
 
 /// `cvt` from integers to floats.
 pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -88,8 +88,18 @@ fn round_integral(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Va
 /// `cvt` between floats, to one of the format or to an integral value.
 pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
-    let value = operand(l, i, 1, from, i.modifiers.has("ftz") && flushes(i))?;
-    let value = round_integral(l, i, value);
+    let ftz = i.modifiers.has("ftz");
+    let value = operand(l, i, 1, from, ftz && flushes(i))?;
+    // Hardware flushes by arithmetic on f32, whose NaN is this one, and so is that of what f16 becomes there.
+    let by_arithmetic = match from {
+        ScalarType::F32 => ftz && matches!(to, ScalarType::F32 | ScalarType::F64),
+        ScalarType::F16 => to == ScalarType::F32,
+        _ => false,
+    };
+    let value = if by_arithmetic { or_nan(l, value, &[]) } else { value };
+    let integral = round_integral(l, i, value);
+    // What changes nothing keeps NaNs as they are.
+    let value = if integral == value { value } else { or_nan(l, integral, &[value]) };
     let bits = bits_in(l, i, to, value);
     finish(l, i, bits)
 }
@@ -106,49 +116,60 @@ pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
     match (l.b.type_of(value), to) {
         (Type::F32, ScalarType::F64) => {
             let wide = l.b.widen(value);
+            let nan = wide_nan(l, value);
+            let wide = l.b.or_nan(wide, nan);
             l.b.bits(wide)
         }
         (Type::F64, ScalarType::F32) => {
-            let value = if i.modifiers.has("ftz") { flush_to_single(l, rounding, value) } else { value };
+            let value =
+                if i.modifiers.has("ftz") { soft::flush_tiny(&mut l.b, SINGLE, rounding, value) } else { value };
             let narrow = l.b.rounded(rounding, Arithmetic::Narrow(value));
+            let nan = narrow_nan(l, SINGLE, value);
+            let nan = l.b.bitcast(nan, Type::F32);
+            let narrow = l.b.or_nan(narrow, nan);
             l.b.bits(narrow)
         }
         (_, ScalarType::F32 | ScalarType::F64) => l.b.bits(value),
         _ => {
             let overflow = if i.modifiers.has("satfinite") { Overflow::Largest } else { Overflow::Rounded };
-            soft::narrow(&mut l.b, format(to), rounding, overflow, value)
+            let narrow = soft::narrow(&mut l.b, format(to), rounding, overflow, value);
+            if l.b.type_of(value) == Type::F64 { or_narrow_nan(l, format(to), value, narrow) } else { narrow }
         }
     }
 }
 
-/// An `F64` that is on its way to `F32`, replaced by zero if it is tiny: below the least normal number when rounded to 24
-/// bits of any exponent.
-fn flush_to_single(l: &mut Lowering<'_, '_>, rounding: Rounding, value: Value) -> Value {
-    let least_normal = f64::from(f32::MIN_POSITIVE);
-    // What is nearest to the least normal number, a tie counting as such; what is at least as large as it; and what is
-    // above the number before it.
-    let to_nearest = (least_normal * (1.0 - f64::from(f32::EPSILON) / 4.0)).to_bits();
-    let toward_zero = least_normal.to_bits();
-    let away = (least_normal * (1.0 - f64::from(f32::EPSILON) / 2.0)).to_bits() + 1;
+/// The f64 NaN that an f32 one becomes: made quiet, its sign and fraction kept.
+fn wide_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     let bits = l.b.bits(value);
-    let sign = l.b.and_const(bits, 1 << 63);
-    let least = match rounding {
-        Rounding::NearestEven => l.b.i64(to_nearest),
-        Rounding::TowardZero | Rounding::Odd => l.b.i64(toward_zero),
-        Rounding::Down | Rounding::Up => {
-            let negative = l.b.is_nonzero(sign);
-            let [away, toward_zero] = [away, toward_zero].map(|bits| l.b.i64(bits));
-            if rounding == Rounding::Down {
-                l.b.select(negative, away, toward_zero)
-            } else {
-                l.b.select(negative, toward_zero, away)
-            }
-        }
-    };
-    let magnitude = l.b.magnitude(value);
-    let is_tiny = l.b.ult(magnitude, least);
-    let bits = l.b.select(is_tiny, sign, bits);
-    l.b.bitcast(bits, Type::F64)
+    let sign = l.b.and_const(bits, SINGLE.sign());
+    let sign = l.b.zero_extend(sign);
+    let sign = l.b.shl(sign, DOUBLE.bits - SINGLE.bits);
+    let fraction = l.b.and_const(bits, SINGLE.hidden() - 1);
+    let fraction = l.b.zero_extend(fraction);
+    let fraction = l.b.shl(fraction, DOUBLE.precision - SINGLE.precision);
+    let nan = l.b.or(sign, fraction);
+    let nan = l.b.or_const(nan, DOUBLE.infinity() | DOUBLE.hidden() >> 1);
+    l.b.bitcast(nan, Type::F64)
+}
+
+/// Bits of the NaN of a narrower format that an f64 one becomes: made quiet, its sign and the upper part of its fraction kept.
+fn narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value) -> Value {
+    let bits = l.b.bits(value);
+    let sign = l.b.shr(bits, DOUBLE.bits - to.bits);
+    let sign = l.b.truncate(sign);
+    let sign = l.b.and_const(sign, to.sign());
+    let fraction = l.b.shr(bits, DOUBLE.precision - to.precision);
+    let fraction = l.b.truncate(fraction);
+    let fraction = l.b.and_const(fraction, to.hidden() - 1);
+    let nan = l.b.or(sign, fraction);
+    l.b.or_const(nan, to.infinity() | to.hidden() >> 1)
+}
+
+/// The bits that an f64 was narrowed to, or the NaN that it becomes.
+fn or_narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value, narrow: Value) -> Value {
+    let nan = narrow_nan(l, to, value);
+    let is_number = l.b.feq(value, value);
+    l.b.select(is_number, narrow, nan)
 }
 
 /// Writes the bits of a float result with the flushing and saturation that the modifiers ask for.

@@ -90,6 +90,42 @@ pub(super) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format
     }
 }
 
+/// A result, or NVIDIA's NaN if it is NaN: see [`nan_of`].
+pub(super) fn or_nan(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
+    let nan = nan_of(l, result, operands);
+    l.b.or_nan(result, nan)
+}
+
+/// NVIDIA's NaN of a result's type: in f32 there is one, in f64 the first of these operands that is NaN gives it.
+pub(super) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
+    let format = Format::of(l.b.type_of(result));
+    let mut nan = l.b.constant_like(result, format.nan);
+    if format == DOUBLE {
+        for &operand in operands.iter().rev() {
+            let bits = l.b.bits(operand);
+            let quiet = soft::quiet(&mut l.b, format, bits);
+            let quiet = l.b.bitcast(quiet, Type::F64);
+            let is_nan = l.b.fne(operand, operand);
+            nan = l.b.select(is_nan, quiet, nan);
+        }
+    }
+    nan
+}
+
+/// The result of an operation, rounded and possibly flushed as the modifiers say, with NVIDIA's NaN.
+fn computed(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
+    use Arithmetic::{Add, Div, Fma, Mul, Narrow, Sqrt, Sub};
+    let result =
+        if i.modifiers.has("ftz") { l.b.flushed(rounding(i), operation) } else { l.b.rounded(rounding(i), operation) };
+    match operation {
+        Add(a, b) | Sub(a, b) | Mul(a, b) => or_nan(l, result, &[b, a]),
+        // Hardware has no instruction for division.
+        Div(a, b) => or_nan(l, result, &[a, b]),
+        Fma(a, b, c) => or_nan(l, result, &[b, c, a]),
+        Sqrt(a) | Narrow(a) => or_nan(l, result, &[a]),
+    }
+}
+
 /// The rounding that the modifiers ask for.
 pub fn rounding(i: &Instruction) -> Rounding {
     match i.modifiers.one_of(&["rz", "rm", "rp"]) {
@@ -114,17 +150,18 @@ pub(super) fn floats<const N: usize>(
     })
 }
 
-/// An operation on f32 or f64, rounded as the modifiers say.
+/// An operation on f32 or f64, as the modifiers say.
 fn arithmetic<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
 ) -> Result {
     each_lane(l, i, |l, format, operands| {
-        let operands = floats(l, i, format, operands);
+        let operands = operands.map(|bits| float_of(l, format, bits));
         let operation = operation(l, operands);
-        let result = l.b.rounded(rounding(i), operation);
-        finished(l, i, format, result)
+        let result = computed(l, i, operation);
+        let bits = l.b.bits(result);
+        if i.modifiers.has("sat") { soft::saturate(&mut l.b, format, bits) } else { bits }
     })
 }
 

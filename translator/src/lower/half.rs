@@ -8,7 +8,7 @@ use super::float::{each_lane, finished, floats};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Value};
-use crate::soft::{Format, HALF, odd_sum};
+use crate::soft::{self, Format, HALF, odd_sum};
 
 /// `add`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -47,8 +47,34 @@ fn arithmetic<const N: usize>(
     operation: fn(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
 ) -> Result {
     each_lane(l, i, |l, format, bits| {
-        let operands = floats(l, i, format, bits);
-        let result = operation(l, format, operands);
-        finished(l, i, format, result)
+        let result = rounded_arithmetic(l, i, format, bits, operation);
+        if i.modifiers.has("oob") { zero_if_out_of_bounds(l, &bits, result) } else { result }
     })
+}
+
+/// The bits of a result: +0.0 if a factor is the NaN that stands for what is out of bounds. Hardware takes that pattern in all
+/// formats, of either sign, and not in the addend.
+fn zero_if_out_of_bounds(l: &mut Lowering<'_, '_>, operands: &[Value], result: Value) -> Value {
+    let zero = l.b.i32(0);
+    operands.iter().take(2).fold(result, |result, factor| {
+        let magnitude = l.b.and_const(*factor, 0x7fff);
+        let out_of_bounds = l.b.i32(0x7ff7);
+        let is_out = l.b.eq(magnitude, out_of_bounds);
+        l.b.select(is_out, zero, result)
+    })
+}
+
+fn rounded_arithmetic<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    format: Format,
+    bits: [Value; N],
+    operation: fn(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
+) -> Value {
+    let operands = floats(l, i, format, bits);
+    let mut result = operation(l, format, operands);
+    if i.modifiers.has("ftz") {
+        result = soft::flush_tiny(&mut l.b, format, Rounding::NearestEven, result);
+    }
+    finished(l, i, format, result)
 }

@@ -29,7 +29,8 @@ const ARENAS: [Arena; 3] = [
 /// Bytes before the memory that the program gets, which is aligned to as many.
 const HEADER: u64 = 16;
 
-const COMMON: Access = Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
+const COMMON: Access =
+    Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
 const OWN: Access = Access { space: Space::Global, bytes: 4, order: Order::Weak, read_only: false };
 
 fn base(b: &mut Builder<'_>, region: Region) -> Value {

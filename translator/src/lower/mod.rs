@@ -6,6 +6,7 @@
 
 pub mod approximate;
 pub mod atomics;
+pub mod caches;
 pub mod compare;
 pub mod convert;
 pub mod convert_float;
@@ -24,7 +25,9 @@ pub mod packed;
 pub mod services;
 pub mod simd;
 pub mod special;
+pub mod stack;
 pub mod video;
+pub mod warp;
 
 use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};
@@ -130,6 +133,13 @@ impl Lowering<'_, '_> {
     pub fn carry(&mut self) -> Var {
         let function = &mut *self.b.function;
         *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
+    }
+
+    /// Has the function note where threads exit.
+    pub fn note_exits(&mut self) {
+        if self.b.function.exited.is_none() {
+            self.b.function.exited = Some(self.b.function.var(Type::Bool));
+        }
     }
 
     /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.
@@ -258,6 +268,32 @@ impl Lowering<'_, '_> {
                 Ok(())
             }
             other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),
+        }
+    }
+
+    /// The halves of a 128-bit source, the lower one first.
+    pub fn source128(&mut self, operand: &Operand) -> Result<[Value; 2]> {
+        match operand {
+            Operand::Reg(register) => {
+                let upper = self.upper(*register);
+                Ok([self.register(*register), self.b.get(upper)])
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
+        }
+    }
+
+    /// Writes the halves of a 128-bit result.
+    pub fn assign128(&mut self, operand: &Operand, low: Value, high: Value) -> Result {
+        match operand {
+            Operand::Sink => Ok(()),
+            Operand::Reg(register) => {
+                let halves = [self.variable(*register), self.upper(*register)];
+                for (half, value) in halves.into_iter().zip([low, high]) {
+                    self.b.set(half, value);
+                }
+                Ok(())
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
         }
     }
 }

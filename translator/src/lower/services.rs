@@ -90,7 +90,8 @@ const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: Order::
 /// Words of the output that one thread writes.
 const OWN: Access = Access { space: Space::Global, bytes: 4, order: Order::Weak, read_only: false };
 /// Words that all threads change.
-const COMMON: Access = Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
+const COMMON: Access =
+    Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
 
 /// `vprintf`: gives the number of arguments, or -1 if there is no format.
 fn print(b: &mut Builder<'_>, region: Region, format: Value, values: Value) -> Value {
@@ -110,11 +111,7 @@ fn print(b: &mut Builder<'_>, region: Region, format: Value, values: Value) -> V
         // No more is asked for once it is full, so that the count doesn't overflow.
         let before = b.load_one(COMMON, used);
         let open = b.compare_const(Compare::LessUnsigned, before, capacity);
-        let start = b.choose(
-            open,
-            |b| fetch_add(b, used, record),
-            |b| b.i32(u32::MAX >> 1),
-        );
+        let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
         let end = b.add(start, record);
         let beyond = {
             let capacity = b.constant_like(end, capacity);

@@ -1,7 +1,7 @@
 //! Tests and changes of floats that need their bits alone.
 
 use super::{DOUBLE, Format};
-use crate::ir::{Builder, Compare, Type, Value, mask};
+use crate::ir::{Builder, Compare, Rounding, Type, Value, mask};
 
 /// The sign bit cleared.
 pub fn magnitude(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
@@ -21,6 +21,39 @@ pub fn flush(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let is_tiny = b.is_zero(exponent);
     let zero = b.and_const(bits, format.sign());
     b.select(is_tiny, zero, bits)
+}
+
+/// A float on its way to a narrower format, replaced by zero of its sign if it is tiny: below the least normal number of
+/// that format when rounded to its precision with any exponent. That is what `.ftz` flushes.
+pub fn flush_tiny(b: &mut Builder<'_>, to: Format, rounding: Rounding, value: Value) -> Value {
+    let ty = b.type_of(value);
+    let from = Format::of(ty);
+    let dropped = from.precision - to.precision;
+    let least_normal = from.hidden() * u64::from(from.bias + 1 - to.bias);
+    // What is at least as large as the least normal number; what is nearest to it, a tie counting as such; and what is above
+    // the number before it.
+    let toward_zero = least_normal;
+    let to_nearest = least_normal - (1 << (dropped - 1));
+    let away = least_normal - (1 << dropped) + 1;
+    let bits = b.bits(value);
+    let sign = b.and_const(bits, from.sign());
+    let least = match rounding {
+        Rounding::NearestEven => b.constant_like(bits, to_nearest),
+        Rounding::TowardZero | Rounding::Odd => b.constant_like(bits, toward_zero),
+        Rounding::Down | Rounding::Up => {
+            let negative = b.is_nonzero(sign);
+            let [away, toward_zero] = [away, toward_zero].map(|least| b.constant_like(bits, least));
+            if rounding == Rounding::Down {
+                b.select(negative, away, toward_zero)
+            } else {
+                b.select(negative, toward_zero, away)
+            }
+        }
+    };
+    let magnitude = b.magnitude(value);
+    let is_tiny = b.ult(magnitude, least);
+    let bits = b.select(is_tiny, sign, bits);
+    b.bitcast(bits, ty)
 }
 
 /// Clamped to [0.0, 1.0]; NaN becomes +0.0.
@@ -53,7 +86,7 @@ pub fn quiet(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
 }
 
 /// Whether a number is less than another; minus zero is less than plus zero.
-pub fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
+fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
     let [x, y] = [x, y].map(|bits| order_key(b, format, bits));
     b.compare(Compare::LessSigned, x, y)
 }
@@ -65,4 +98,21 @@ fn order_key(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let sign = b.sar(wide, width - 1);
     let flip = b.and_const(sign, mask(b.type_of(bits)) >> 1);
     b.xor(wide, flip)
+}
+
+/// The larger of two floats, or the smaller one. A NaN loses against a number, unless `nan_wins`. Of two NaNs, double
+/// precision gives the second made quiet, the others the one NaN of the hardware.
+pub fn extremum(b: &mut Builder<'_>, format: Format, largest: bool, nan_wins: bool, x: Value, y: Value) -> Value {
+    let less = is_less(b, format, x, y);
+    let result = if largest { b.select(less, y, x) } else { b.select(less, x, y) };
+    let [x_nan, y_nan] = [x, y].map(|bits| is_nan(b, format, bits));
+    let nan = quiet(b, format, y);
+    if nan_wins {
+        let either = b.or(x_nan, y_nan);
+        return b.select(either, nan, result);
+    }
+    let result = b.select(x_nan, y, result);
+    let result = b.select(y_nan, x, result);
+    let both = b.and(x_nan, y_nan);
+    b.select(both, nan, result)
 }

@@ -43,7 +43,7 @@ impl Format {
     }
 
     /// The bit that normal numbers imply, which is the least of them too.
-    pub fn hidden(self) -> u64 {
+    pub const fn hidden(self) -> u64 {
         1 << (self.precision - 1)
     }
 

@@ -1,0 +1,143 @@
+//! Compares results with references, in parallel, and keeps the worst.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::functions::{Function, Judge};
+use crate::sides::Range;
+
+/// What comparing came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Operands that were looked at.
+    operands: u64,
+    /// Results that are wrong: other bits than an exact function's, or infinite, NaN or zero where the reference isn't.
+    pub wrong: u64,
+    /// The first operand with a wrong result, and that.
+    first_wrong: Option<(u32, u32)>,
+    /// The largest error, with its operand.
+    worst: Option<(f64, u32)>,
+    /// Whether CUDA computed them too.
+    with_cuda: bool,
+    /// Results that CUDA has other bits for.
+    differing: u64,
+    /// The largest distance from CUDA's, in units in the last place.
+    distance: u32,
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub fn new(with_cuda: bool) -> Self {
+        Self { with_cuda, ..Self::default() }
+    }
+
+    /// Adds another part of the same sweep.
+    pub fn add(&mut self, other: Tally) {
+        self.operands += other.operands;
+        self.wrong += other.wrong;
+        self.first_wrong = self.first_wrong.or(other.first_wrong);
+        if other.worst.is_some_and(|(error, _)| self.worst.is_none_or(|(worst, _)| error > worst)) {
+            self.worst = other.worst;
+        }
+        self.differing += other.differing;
+        self.distance = self.distance.max(other.distance);
+    }
+
+    fn result(&mut self, function: &Function, bits: u32, result: u32) {
+        self.operands += 1;
+        let error = match &function.judge {
+            Judge::Bits(reference) => (reference(bits) != result).then_some(f64::INFINITY),
+            Judge::Error { error, .. } => error(f32::from_bits(bits), f32::from_bits(result)),
+        };
+        match error {
+            None => {}
+            Some(f64::INFINITY) => {
+                self.wrong += 1;
+                self.first_wrong = self.first_wrong.or(Some((bits, result)));
+            }
+            Some(error) if self.worst.is_none_or(|(worst, _)| error > worst) => self.worst = Some((error, bits)),
+            Some(_) => {}
+        }
+    }
+
+    fn compare(&mut self, result: u32, cuda: u32) {
+        if result != cuda {
+            self.differing += 1;
+            self.distance = self.distance.max(ordinal(result).abs_diff(ordinal(cuda)));
+        }
+    }
+
+    /// The cells of the table's row.
+    pub fn cells(&self, function: &Function) -> Vec<String> {
+        let (error, place) = match self.worst {
+            Some((error, bits)) => (function.judge.error_text(error), format!("{bits:#010x}")),
+            None => match self.first_wrong {
+                Some((bits, result)) => ("–".to_owned(), format!("{bits:#010x}: {result:#010x}")),
+                None => ("–".to_owned(), "–".to_owned()),
+            },
+        };
+        let cuda = match (self.with_cuda, self.differing) {
+            (false, _) => "–".to_owned(),
+            (true, 0) => "equal".to_owned(),
+            (true, differing) => format!("{differing} differ, by at most {} ulp", self.distance),
+        };
+        vec![function.name.clone(), self.operands.to_string(), self.wrong.to_string(), error, place, cuda]
+    }
+
+    /// The same for programs.
+    pub fn value(&self, function: &Function) -> Value {
+        json!({
+            "function": function.name,
+            "operands": self.operands,
+            "wrong": self.wrong,
+            "worst_error": self.worst.map(|(error, _)| error),
+            "worst_operand": self.worst.map(|(_, bits)| bits),
+            "cuda_differs": self.with_cuda.then_some(self.differing),
+            "cuda_ulp": self.with_cuda.then_some(self.distance),
+        })
+    }
+}
+
+/// A float's place among all of its format, as an unsigned number.
+fn ordinal(bits: u32) -> u32 {
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+/// Judges the results of a range of operands with a number of threads.
+pub fn chunk(function: &Function, range: Range, results: &[u32], cuda: Option<&[u32]>, threads: usize) -> Tally {
+    let part = results.len().div_ceil(threads).max(1);
+    let start = range.start();
+    thread::scope(|scope| {
+        let parts: Vec<_> = results
+            .chunks(part)
+            .enumerate()
+            .map(|(number, results)| {
+                let first = number * part;
+                let cuda = cuda.and_then(|cuda| cuda.get(first..first + results.len()));
+                scope.spawn(move || {
+                    let mut tally = Tally::new(cuda.is_some());
+                    for (offset, &result) in results.iter().enumerate() {
+                        // A chunk has fewer than 2^32 results.
+                        #[allow(clippy::cast_possible_truncation)]
+                        let bits = start.wrapping_add(((first + offset) as u32).wrapping_mul(range.stride));
+                        tally.result(function, bits, result);
+                        if let Some(cuda) = cuda.and_then(|cuda| cuda.get(offset)) {
+                            tally.compare(result, *cuda);
+                        }
+                    }
+                    tally
+                })
+            })
+            .collect();
+        let mut tally = Tally::new(cuda.is_some());
+        for part in parts {
+            match part.join() {
+                Ok(part) => tally.add(part),
+                // A reference that panics would be a fault of this program; count the part as wrong.
+                Err(_) => tally.wrong += 1,
+            }
+        }
+        tally
+    })
+}

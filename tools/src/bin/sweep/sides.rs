@@ -1,0 +1,93 @@
+//! The two sides that compute: the device that is tested, and CUDA.
+
+use anyhow::Result;
+use ptx2spv::cuda::{Context, Launch, Memory, Module as CudaModule};
+use ptx2spv_runtime::{Buffer, Device, Kernel, LaunchConfig, LoadOptions};
+use ptx2spv_translator::{Math, Source};
+
+use crate::functions::Function;
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// Operands by number: `first`, and then as many as `count` in steps of `stride` bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// The first one's place in the sweep.
+    pub first: u64,
+    /// How many there are.
+    pub count: u32,
+    /// How far their bits are apart.
+    pub stride: u32,
+}
+
+impl Range {
+    /// Bits of the first operand.
+    pub fn start(self) -> u32 {
+        // Operands have 32 bits at most.
+        #[allow(clippy::cast_possible_truncation)]
+        let start = self.first as u32;
+        start.wrapping_mul(self.stride)
+    }
+}
+
+/// What computes a range of operands.
+pub trait Side {
+    /// The results' bits, zero-extended.
+    fn compute(&self, range: Range) -> Result<Vec<u32>>;
+}
+
+/// The device that is tested.
+pub struct Tested {
+    kernel: Kernel,
+    out: Buffer,
+}
+
+impl Tested {
+    /// Loads a function.
+    pub fn new(device: &Device, function: &Function, chunk: u32, math: Math) -> Result<Self> {
+        let source = Source::new(format!("{}.ptx", function.name), function.ptx());
+        let module = device.load_with(&source, LoadOptions { math })?;
+        Ok(Self { kernel: module.kernel("sweep")?, out: device.alloc(4 * u64::from(chunk))? })
+    }
+}
+
+impl Side for Tested {
+    fn compute(&self, range: Range) -> Result<Vec<u32>> {
+        let config = LaunchConfig::linear(range.count, BLOCK);
+        let args = [(&self.out).into(), range.start().into(), range.stride.into(), range.count.into()];
+        self.kernel.launch(&config, &args)?;
+        let mut bytes = vec![0; 4 * range.count as usize];
+        self.out.read(0, &mut bytes)?;
+        Ok(words(&bytes))
+    }
+}
+
+/// CUDA on the first device.
+pub struct Cuda<'c> {
+    module: CudaModule<'c>,
+    out: Memory<'c>,
+}
+
+impl<'c> Cuda<'c> {
+    /// Loads a function.
+    pub fn new(context: &'c Context, function: &Function, chunk: u32) -> Result<Self> {
+        Ok(Self { module: context.load(&function.ptx())?, out: context.alloc(4 * chunk as usize)? })
+    }
+}
+
+impl Side for Cuda<'_> {
+    fn compute(&self, range: Range) -> Result<Vec<u32>> {
+        let launch =
+            Launch { grid: [range.count.div_ceil(BLOCK), 1, 1], block: [BLOCK, 1, 1], dynamic_shared_bytes: 0 };
+        let numbers = [range.start(), range.stride, range.count].map(|number| number.to_le_bytes().to_vec());
+        let mut args = vec![self.out.address().to_le_bytes().to_vec()];
+        args.extend(numbers);
+        self.module.function("sweep")?.bind(launch, args)?.launch()?;
+        Ok(words(&self.out.read(4 * range.count as usize)?))
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| word.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte))).collect()
+}

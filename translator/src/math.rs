@@ -1,0 +1,188 @@
+//! How exact float arithmetic must be where a device's own isn't, topic by topic.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::target::Facts;
+
+macro_rules! topics {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
+        /// What can be left to the device.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Topic {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Topic {
+            /// Every topic.
+            pub const ALL: &'static [Topic] = &[$(Topic::$variant),*];
+
+            /// Its name, as [`Math`] reads and writes it.
+            pub fn name(self) -> &'static str {
+                match self { $(Topic::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+topics! {
+    /// `fma` and `mad`: the device's `Fma`, which may round the product too, and flush denormals.
+    Fma = "fma",
+    /// `div`, `rcp`, `sqrt` with a rounding to nearest: the device's own, which may be some units off.
+    Division = "division",
+    /// Denormals: those of the device, in conversions within expansions and in `fma`; `.ftz` asks for nothing.
+    Denormals = "denormals",
+    /// `.approx` and `.full`: the device's own functions, within Vulkan's bounds.
+    Approximate = "approximate",
+    /// Which NaN a result is.
+    Nan = "nan",
+    /// Rounding to integral numbers in floats: the device's own functions, which may lose NaNs and the sign of zeros.
+    Rounding = "rounding",
+}
+
+/// How exact float arithmetic must be: as PTX has it, bit by bit, with what no fact vouches for emulated; or, in some topics, as the
+/// device does it.
+///
+/// Written as `exact`, `fast`, or a list such as `fma=fast,division=fast`; what is not named is exact. `fast,nan=exact` is all but
+/// one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Math {
+    /// A bit for every topic that is left to the device.
+    fast: u8,
+}
+
+impl Math {
+    /// All as PTX has it: the default.
+    pub const EXACT: Math = Math { fast: 0 };
+    /// All as the device does it.
+    pub const FAST: Math = Math { fast: (1 << Topic::ALL.len()) - 1 };
+
+    /// Whether a topic is left to the device.
+    pub fn is_fast(self, topic: Topic) -> bool {
+        self.fast & 1 << topic as u8 != 0
+    }
+
+    /// The same with a topic left to the device, or not.
+    #[must_use]
+    pub fn with(self, topic: Topic, fast: bool) -> Math {
+        let bit = 1 << topic as u8;
+        Math { fast: if fast { self.fast | bit } else { self.fast & !bit } }
+    }
+
+    /// A device's facts, with what is left to it taken to be right.
+    pub(crate) fn relax(self, facts: &Facts) -> Facts {
+        let mut facts = facts.clone();
+        for topic in Topic::ALL.iter().filter(|topic| self.is_fast(**topic)) {
+            match topic {
+                Topic::Fma => {
+                    facts.fma_f32_fused = true;
+                    facts.fma_f32_denormals = true;
+                    facts.fma_f64_fused = true;
+                }
+                Topic::Division => {
+                    facts.div_f32_rounded = true;
+                    facts.div_f64_rounded = true;
+                    facts.sqrt_f32_rounded = true;
+                    facts.sqrt_f64_rounded = true;
+                }
+                Topic::Denormals => {
+                    facts.denormals_f32_kept = true;
+                    facts.fma_f32_denormals = true;
+                }
+                Topic::Approximate => {
+                    facts.exp2_f32_close = true;
+                    facts.log2_f32_close = true;
+                    facts.sin_cos_f32_close = true;
+                    facts.roots_f32_close = true;
+                }
+                Topic::Nan => {
+                    facts.nan_f32_nvidia = true;
+                    facts.nan_f64_nvidia = true;
+                }
+                Topic::Rounding => facts.rounding_exact = true,
+            }
+        }
+        facts
+    }
+}
+
+/// Text that is no [`Math`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not `exact`, `fast` or one of {names} with `=exact` or `=fast`", names = names())]
+pub struct MathError(String);
+
+fn names() -> String {
+    let names: Vec<_> = Topic::ALL.iter().map(|topic| format!("`{}`", topic.name())).collect();
+    names.join(", ")
+}
+
+impl FromStr for Math {
+    type Err = MathError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split(',').try_fold(Math::EXACT, |math, part| {
+            let part = part.trim();
+            let wrong = || MathError(part.to_owned());
+            let is_fast = |how| match how {
+                "exact" => Ok(false),
+                "fast" => Ok(true),
+                _ => Err(wrong()),
+            };
+            let Some((name, how)) = part.split_once('=') else {
+                return Ok(if is_fast(part)? { Math::FAST } else { Math::EXACT });
+            };
+            let topic = Topic::ALL.iter().find(|topic| topic.name() == name).ok_or_else(wrong)?;
+            Ok(math.with(*topic, is_fast(how)?))
+        })
+    }
+}
+
+impl fmt::Display for Math {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Math::EXACT => f.write_str("exact"),
+            Math::FAST => f.write_str("fast"),
+            _ => {
+                let fast = Topic::ALL.iter().filter(|topic| self.is_fast(**topic));
+                let fast: Vec<_> = fast.map(|topic| format!("{}=fast", topic.name())).collect();
+                f.write_str(&fast.join(","))
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for Math {
+    type Error = MathError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Math> for String {
+    fn from(math: Math) -> String {
+        math.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_back() {
+        for fast in 0..=Math::FAST.fast {
+            let math = Math { fast };
+            assert_eq!(math.to_string().parse(), Ok(math));
+        }
+        assert_eq!("fma=fast, nan=fast".parse(), Ok(Math::EXACT.with(Topic::Fma, true).with(Topic::Nan, true)));
+        assert_eq!("fast,nan=exact".parse(), Ok(Math::FAST.with(Topic::Nan, false)));
+        assert_eq!(Math::default().to_string(), "exact");
+        for wrong in ["", "quick", "fma", "fma=", "fma=slow", "ftz=fast", "fma=fast,"] {
+            assert!(wrong.parse::<Math>().is_err(), "{wrong}");
+        }
+    }
+}
