@@ -110,13 +110,15 @@ impl Stack {
                 continue;
             }
             if variable.align > u64::from(FRAME_ALIGN) {
-                let message = format!("`{}` in a recursive function, aligned to more than {FRAME_ALIGN} bytes", variable.name);
+                let message =
+                    format!("`{}` in a recursive function, aligned to more than {FRAME_ALIGN} bytes", variable.name);
                 return Err(Diagnostic::unsupported(message, variable.span));
             }
             let offset = u64::from(locals.bytes).next_multiple_of(variable.align);
             let end = offset.saturating_add(variable.size);
             locals.bytes = u32::try_from(end).ok().filter(|end| *end <= STACK_BYTES).ok_or_else(|| {
-                let message = format!("`{}` in a recursive function, with more than {STACK_BYTES} bytes", variable.name);
+                let message =
+                    format!("`{}` in a recursive function, with more than {STACK_BYTES} bytes", variable.name);
                 Diagnostic::unsupported(message, variable.span)
             })?;
             locals.places.insert(id, offset);
