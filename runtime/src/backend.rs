@@ -5,11 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::{Entry, Region};
 
 use crate::error::Error;
 use crate::kernel::Variant;
 use crate::launch::Launch;
+use crate::lock;
+use crate::report::Reporters;
 use crate::{reference, vulkan};
 
 /// An open device.
@@ -23,6 +25,12 @@ pub(crate) enum Backend {
 pub(crate) enum Allocation {
     Vulkan(vulkan::Allocation),
     Reference(reference::Allocation),
+}
+
+/// Where the kernels of a module report what went wrong, and print.
+pub(crate) enum StatusRecord {
+    Vulkan(vulkan::StatusRecord),
+    Reference(reference::StatusRecord),
 }
 
 /// A SPIR-V module.
@@ -63,7 +71,17 @@ impl Backend {
         }
     }
 
-    /// Waits for the kernels launched so far that may have been stopped, and fails if one was and nobody was told yet.
+    /// What kernels have printed, as far as [`Backend::check_stopped`] has found it, since the last call.
+    pub fn take_output(&self) -> Vec<u8> {
+        let output = match self {
+            Self::Vulkan(device) => &device.output,
+            Self::Reference(device) => &device.output,
+        };
+        std::mem::take(&mut *lock(output))
+    }
+
+    /// Waits for the kernels launched so far that may have been stopped or have printed something, and fails if one was
+    /// stopped and nobody was told yet.
     pub fn check_stopped(&self) -> Result<(), Error> {
         match self {
             Self::Vulkan(device) => device.check_status(),
@@ -115,11 +133,11 @@ impl Allocation {
         }
     }
 
-    /// The status word at an offset, where kernels tell that they were stopped; the reference device tells that itself.
-    pub fn status_word(&self, offset: u64) -> Option<vulkan::StatusWord> {
+    /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
         match self {
-            Self::Vulkan(memory) => Some(memory.status_word(offset)),
-            Self::Reference(_) => None,
+            Self::Vulkan(memory) => StatusRecord::Vulkan(memory.status_record(offset, output, reporters)),
+            Self::Reference(memory) => StatusRecord::Reference(memory.status_record(offset, output, reporters)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
-use ptx2spv_translator::interface::{Entry, ParamLocation, Variables, push_constant};
+use ptx2spv_translator::interface::{Entry, ParamLocation, Status, Variables, output, push_constant};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Interface, Target};
 
@@ -80,10 +80,25 @@ fn check_variables(variables: &Variables) -> Result<(), Error> {
 }
 
 fn check_status(interface: &Interface) -> Result<(), Error> {
-    let Some(status) = interface.status else { return Ok(()) };
-    let fits = status.offset.checked_add(4).is_some_and(|end| end <= interface.variables.size);
+    let Some(status) = interface.status else {
+        return match interface.entries.iter().find(|entry| !entry.reports.is_empty() || entry.prints) {
+            Some(entry) => Err(wrong(format!("`{}` has no status record", entry.name))),
+            None => Ok(()),
+        };
+    };
+    let fits = status.offset.checked_add(Status::SIZE).is_some_and(|end| end <= interface.variables.size);
     if !fits || !status.offset.is_multiple_of(4) {
-        return Err(wrong("the status word is misaligned or lies outside of the variables".to_owned()));
+        return Err(wrong("the status record is misaligned or lies outside of the variables".to_owned()));
+    }
+    for region in interface.output.iter().chain(&interface.heap) {
+        let fits = region.offset.checked_add(region.size).is_some_and(|end| end <= interface.variables.size);
+        let whole = region.offset.is_multiple_of(16) && region.size.is_multiple_of(16);
+        if !fits || !whole || region.size < output::RECORDS {
+            return Err(wrong("a region is misaligned, too small, or lies outside of the variables".to_owned()));
+        }
+    }
+    if interface.output.is_none() && interface.entries.iter().any(|entry| entry.prints) {
+        return Err(wrong("kernels print, and there is no region to print to".to_owned()));
     }
     Ok(())
 }
@@ -119,7 +134,7 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use ptx2spv_translator::Math;
-    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Relocation, Shared, Status, Variable};
+    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Place, Region, Relocation, Shared, Variable};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
     const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];
@@ -147,16 +162,21 @@ mod tests {
                 push_constant_size: 56,
                 shared: Shared::default(),
                 block: BlockSize::default(),
+                number: 0,
+                reports: vec![Place::default()],
+                prints: true,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {
-                size: 16,
+                size: 80,
                 align: 8,
                 list: vec![Variable { name: "v".into(), space: "global".into(), ty: "u64".into(), offset: 8, size: 8 }],
                 image: vec![ImageRun { offset: 12, bytes: vec![1; 4] }],
                 relocations: vec![Relocation { offset: 8, size: 8, target: 16, shift: 0 }],
             },
             status: Some(Status { offset: 4 }),
+            output: Some(Region { offset: 32, size: 32 }),
+            heap: None,
             features: [Feature::BufferDeviceAddress].into(),
         }
     }
@@ -173,7 +193,7 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 15] = [
+        let cases: [(&str, Change); 20] = [
             ("format 7", |i| i.format = 7),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),
@@ -183,12 +203,17 @@ mod tests {
             ("push constants", |i| i.entries[0].params_location = ParamLocation::Buffer),
             ("bytes of parameters", |i| i.entries[0].params_size = u32::MAX),
             ("variable `v`", |i| i.variables.list[0].offset = u64::MAX),
-            ("initial bytes", |i| i.variables.image[0].offset = 13),
-            ("relocation", |i| i.variables.relocations[0].offset = 9),
+            ("initial bytes", |i| i.variables.image[0].offset = 77),
+            ("relocation", |i| i.variables.relocations[0].offset = 73),
             ("relocation", |i| i.variables.relocations[0].size = 9),
-            ("status word", |i| i.status = Some(Status { offset: 16 })),
-            ("status word", |i| i.status = Some(Status { offset: 6 })),
-            ("status word", |i| i.status = Some(Status { offset: u64::MAX - 3 })),
+            ("status record", |i| i.status = Some(Status { offset: 20 })),
+            ("status record", |i| i.status = Some(Status { offset: 6 })),
+            ("status record", |i| i.status = Some(Status { offset: u64::MAX - 3 })),
+            ("status record", |i| i.status = None),
+            ("no region to print to", |i| i.output = None),
+            ("a region is", |i| i.output = Some(Region { offset: 8, size: 32 })),
+            ("a region is", |i| i.output = Some(Region { offset: 0, size: 96 })),
+            ("a region is", |i| i.heap = Some(Region { offset: 0, size: 0 })),
         ];
         for (expected, change) in cases {
             let mut changed = good();

@@ -13,6 +13,7 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::module::{LoadOptions, Module};
+use crate::probe;
 use crate::reference;
 use crate::select::DeviceSelector;
 use crate::vulkan::{self, Instance, InstanceOptions};
@@ -99,10 +100,25 @@ impl Device {
         Self::new(Backend::Reference(Arc::new(reference::Device::new(config))), info, fallback)
     }
 
-    /// Opens a device of an instance; `physical` is what `info` describes.
-    pub(crate) fn vulkan(instance: &Instance, physical: vk::PhysicalDevice, info: DeviceInfo) -> Result<Self, Error> {
-        let device = vulkan::Device::create(instance, physical, &info)?;
-        Ok(Self::new(Backend::Vulkan(Arc::new(device)), info, None))
+    /// Opens a device of an instance; `physical` is what `info` describes. A device of which nothing is known yet does its
+    /// self-test.
+    pub(crate) fn vulkan(
+        instance: &Instance,
+        physical: vk::PhysicalDevice,
+        mut info: DeviceInfo,
+    ) -> Result<Self, Error> {
+        let backend = Backend::Vulkan(Arc::new(vulkan::Device::create(instance, physical, &info)?));
+        let findings = match probe::known(&info) {
+            Some(findings) => findings,
+            None => {
+                let findings = probe::measure(&Self::new(backend.clone(), probe::trusting(&info), None))?;
+                probe::keep(&info, &findings);
+                findings
+            }
+        };
+        info.target.facts = findings.facts;
+        info.seen = findings.seen;
+        Ok(Self::new(backend, info, None))
     }
 
     fn new(backend: Backend, info: DeviceInfo, fallback: Option<Error>) -> Self {
@@ -203,6 +219,12 @@ impl Device {
             Backend::Vulkan(_) => Vec::new(),
             Backend::Reference(device) => device.take_findings(),
         }
+    }
+
+    /// What kernels have printed since the last call, as far as the device was waited for or read from after them. The text
+    /// of one `printf` stands together; which thread's comes first is open.
+    pub fn take_output(&self) -> Vec<u8> {
+        self.shared.backend.take_output()
     }
 
     /// How many instructions of its interpreter the reference device has run; 0 of Vulkan devices.

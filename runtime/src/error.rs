@@ -2,6 +2,7 @@
 
 use ash::vk;
 use ptx2spv_reference::Finding;
+use ptx2spv_translator::interface::Place;
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
@@ -201,12 +202,15 @@ pub enum Error {
     DeviceLost,
     /// Kernels were stopped before their work was done: what they and those after them wrote is incomplete. Reported once,
     /// by the first call that waits for them or reads from the device; the device goes on working.
-    #[error("{}: {reason}; results are incomplete", kernel_list(kernels))]
+    #[error("{}{}: {reason}; results are incomplete", kernel_list(kernels), place_of(place.as_ref()))]
     Aborted {
-        /// The kernels of one module that were launched since the last such call: at least one of them was stopped.
+        /// The kernel, or where it isn't known the kernels of one module that were launched since the last such call: at least
+        /// one of them was stopped.
         kernels: Vec<String>,
         /// Who stopped it and why.
         reason: String,
+        /// Where it was, if one place can be told.
+        place: Option<Place>,
     },
     /// The reference device found something in kernels that they can't go on behind: what they and those after them wrote is
     /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
@@ -271,6 +275,18 @@ fn kernel_list(kernels: &[String]) -> String {
         [only] => format!("kernel `{only}` was stopped"),
         several => format!("one or more of the kernels `{}` were stopped", several.join("`, `")),
     }
+}
+
+fn place_of(place: Option<&Place>) -> String {
+    let Some(Place { line, function, source }) = place else { return String::new() };
+    let mut text = format!(" at line {line} of the PTX");
+    if let Some(function) = function {
+        text += &format!(", in `{function}`");
+    }
+    if let Some(source) = source {
+        text += &format!(", from {source}");
+    }
+    text
 }
 
 fn dimensions([x, y, z]: &[u32; 3]) -> String {

@@ -62,6 +62,8 @@ pub struct DeviceInfo {
     pub target: Target,
     /// The largest buffer in bytes.
     pub max_buffer_size: u64,
+    /// What the self-test saw that the device does wrong, one example for each fact of its target that doesn't hold.
+    pub seen: Vec<String>,
     pub(crate) missing: Vec<&'static str>,
 }
 
@@ -92,6 +94,7 @@ impl DeviceInfo {
             uuid: [0; 16],
             target: config.target.clone(),
             max_buffer_size: MAX_REFERENCE_BUFFER,
+            seen: Vec::new(),
             missing: Vec::new(),
         }
     }
@@ -109,6 +112,7 @@ impl DeviceInfo {
             uuid: [0; 16],
             target: Target::preset("lavapipe").unwrap(),
             max_buffer_size: u64::MAX,
+            seen: Vec::new(),
             missing: missing.to_vec(),
         }
     }

@@ -35,6 +35,7 @@ impl fmt::Debug for Kernel {
 
 impl Kernel {
     pub(crate) fn new(device: &Device, shader: Arc<Shader>, entry: Entry, variables: Arc<LoadedVariables>) -> Self {
+        variables.reporters.add(&entry);
         let shared = Shared { device: device.clone(), entry, variables, shader, pipelines: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }

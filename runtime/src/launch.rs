@@ -7,10 +7,9 @@ use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::Limits;
 
 use crate::args::{self, Arg};
-use crate::backend::Pipeline;
+use crate::backend::{Pipeline, StatusRecord};
 use crate::error::Error;
 use crate::kernel::{Kernel, Variant};
-use crate::vulkan::StatusWord;
 
 /// How many threads to launch, and with how much shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +44,8 @@ pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 pub(crate) struct Launch<'k> {
     /// The kernel's name.
     pub kernel: &'k str,
-    /// Where the kernel may report that it was stopped.
-    pub status: Option<&'k StatusWord>,
+    /// Where the kernel may report or print something, if it may.
+    pub status: Option<&'k StatusRecord>,
     grid: [u32; 3],
     /// Most blocks of one dispatch.
     max_count: [u32; 3],
@@ -94,7 +93,7 @@ impl Kernel {
         put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&config.grid));
         let launch = Launch {
             kernel: &entry.name,
-            status: shared.variables.status.as_ref(),
+            status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
             grid: config.grid,
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),

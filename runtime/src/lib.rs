@@ -36,10 +36,12 @@
 //!   comes first.
 //! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
 //!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
-//! * **Aborted kernels.** Some drivers stop kernels before their work is done. The first call that waits for a kernel or
-//!   reads from the device after it then fails with [`Error::Aborted`]. The reference device stops kernels that access
+//! * **Aborted kernels.** A kernel can fail by itself, at a `trap` or a failed assertion, and some drivers stop kernels before
+//!   their work is done. The first call that waits for a kernel or reads from the device after it then fails with
+//!   [`Error::Aborted`]. The reference device stops kernels that access
 //!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
 //!   waits in [`Device::take_findings`].
+//! * **Output.** What kernels print with `printf` arrives at the same moments, and waits in [`Device::take_output`].
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
 //!   nothing here checks the addresses that it computes. The reference device does.
 
@@ -53,7 +55,10 @@ mod info;
 mod kernel;
 mod launch;
 mod module;
+mod printf;
+mod probe;
 mod reference;
+mod report;
 mod select;
 mod variables;
 mod vulkan;
@@ -68,6 +73,7 @@ pub use info::{DeviceInfo, DeviceKind};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use module::{LoadOptions, Module};
+pub use probe::CACHE_VARIABLE;
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
 pub use reference::{ReferenceOptions, target_by_name};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};

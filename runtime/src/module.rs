@@ -83,7 +83,8 @@ impl Module {
     }
 
     fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
-        let variables = Arc::new(LoadedVariables::new(device, interface.variables.clone(), interface.status)?);
+        let Interface { variables, status, output, .. } = interface;
+        let variables = Arc::new(LoadedVariables::new(device, variables.clone(), *status, *output)?);
         let kernels = Mutex::default();
         Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
     }

@@ -1,28 +1,37 @@
 //! A module's `.global` and `.const` variables on the device.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use ptx2spv_translator::interface::{Status, Variable, Variables};
+use ptx2spv_translator::interface::{Region, Status, Variable, Variables};
 
+use crate::backend::StatusRecord;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::vulkan::StatusWord;
+use crate::report::Reporters;
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
     pub layout: Variables,
     /// `None` if there are none.
     buffer: Option<Buffer>,
-    /// Where its kernels report what went wrong, if they may and the device doesn't do so itself.
-    pub status: Option<StatusWord>,
+    /// Where its kernels report what went wrong, if they may.
+    pub status: Option<StatusRecord>,
+    /// Its kernels that may.
+    pub reporters: Arc<Reporters>,
 }
 
 impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
-    pub fn new(device: &Device, layout: Variables, status: Option<Status>) -> Result<Self, Error> {
+    pub fn new(
+        device: &Device,
+        layout: Variables,
+        status: Option<Status>,
+        output: Option<Region>,
+    ) -> Result<Self, Error> {
         if layout.size == 0 {
-            return Ok(Self { layout, buffer: None, status: None });
+            return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default() });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
@@ -33,8 +42,9 @@ impl LoadedVariables {
         for (offset, bytes) in pages(&layout, buffer.address()) {
             buffer.write(offset, &bytes)?;
         }
-        let status = status.and_then(|status| buffer.memory().status_word(status.offset));
-        Ok(Self { layout, buffer: Some(buffer), status })
+        let reporters = Arc::<Reporters>::default();
+        let status = status.map(|status| buffer.memory().status_record(status.offset, output, &reporters));
+        Ok(Self { layout, buffer: Some(buffer), status, reporters })
     }
 
     /// Address of the first byte; zero if there are no variables.

@@ -18,9 +18,11 @@ from generator import (
     integer,
     logic,
     memory,
+    memory_wide,
     movement,
     packed,
     simd,
+    spaces,
     video,
 )
 from generator.values import tables
@@ -38,7 +40,7 @@ def main():
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
         approximate,
     )
-    modules = (*arithmetic, memory, movement, atomics, control)
+    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

@@ -51,9 +51,16 @@ pub struct Interface {
     pub entries: Vec<Entry>,
     /// The module's variables in device memory.
     pub variables: Variables,
-    /// Where kernels report what went wrong, if the module's kernels may do so.
+    /// Where kernels report what went wrong, if some kernel of the PTX module may do so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
+    /// Where kernels put what they print, if some kernel of the PTX module calls `vprintf`: see [`output`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Region>,
+    /// Memory that kernels allocate from, if some kernel of the PTX module calls `malloc` or `free`. It begins as zeros
+    /// and is the kernels' own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap: Option<Region>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
 }
@@ -68,9 +75,8 @@ impl Interface {
     }
 }
 
-/// A 32-bit word in the variables' allocation where kernels report what went wrong, for the host to look at when they
-/// have finished. It holds one of the codes below; the first report stays until the host writes [`Status::FINE`] again.
-/// Codes are below 2^31.
+/// A record in the variables' allocation where kernels report what went wrong, for the host to look at when they have
+/// finished: [`Status::WORDS`] words of 32 bits. The first report stays until the host clears them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// Offset in the variables' allocation in bytes, a multiple of 4.
@@ -78,11 +84,103 @@ pub struct Status {
 }
 
 impl Status {
-    /// Nothing went wrong. The initial value.
+    /// Nothing went wrong: what the first word holds where it holds no [`Fault::code`]. The initial value.
     pub const FINE: u32 = 0;
+    /// Words of the record.
+    pub const WORDS: u32 = 16;
+    /// Size of the record in bytes.
+    pub const SIZE: u64 = 4 * Self::WORDS as u64;
+    /// The word with the kernel's [`Entry::number`].
+    pub const KERNEL: u32 = 1;
+    /// The word with the place's index into [`Entry::reports`].
+    pub const PLACE: u32 = 2;
+    /// The first word of what the fault has to say besides ([`Fault::Assertion`]).
+    pub const DETAILS: u32 = 3;
+}
+
+/// A part of the variables' allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// Offset in the variables' allocation in bytes, a multiple of 16.
+    pub offset: u64,
+    /// Size in bytes, a multiple of 16.
+    pub size: u64,
+}
+
+/// What lies in the region that kernels print to, all in 32-bit words. It begins as zeros, and whoever has read it clears
+/// what it has read.
+pub mod output {
+    /// Size of the region in bytes: as much as CUDA has.
+    pub const BYTES: u64 = 1 << 20;
+    /// Offset of the word that counts the bytes asked for: the end of the records, if that is inside of the region.
+    pub const USED: u64 = 0;
+    /// Offset of the word that counts the records left out because the region was full.
+    pub const DROPPED: u64 = 4;
+    /// Offset of the first record. Each is its size in bytes (a multiple of 8), a zero, the address of the format
+    /// (64 bits), and the arguments as C lays them out in a struct. A size of 0 ends them.
+    pub const RECORDS: u64 = 16;
+    /// Bytes of a record before its arguments.
+    pub const HEADER: u64 = 16;
+}
+
+/// Why a launch failed, as a kernel itself finds out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
     /// The driver may have ended a loop before it was done ([`crate::target::Quirks::loop_budget`]), and threads have
-    /// left out what follows: results are incomplete.
-    pub const LOOP_CUT_SHORT: u32 = 1;
+    /// left out what follows.
+    LoopCutShort,
+    /// A thread executed `trap`.
+    Trap,
+    /// A thread executed `brkpt`, and there is no debugger.
+    Breakpoint,
+    /// A thread called `__assertfail`. The details are its arguments, as 64-bit addresses the message, the file and the
+    /// function, then 32-bit words: the line, the block's `%ctaid` and the thread's `%tid`, three each.
+    Assertion,
+    /// Recursive calls went deeper than the thread's stack.
+    StackOverflow,
+    /// A call or branch through a register went to none of those that it may go to.
+    BadTarget,
+    /// Threads that an operation of a warp names as members are elsewhere, and never come.
+    DivergedMembers,
+    /// Threads wait for each other in a way that never ends.
+    Deadlock,
+}
+
+impl Fault {
+    const ALL: [Fault; 8] = [
+        Fault::LoopCutShort,
+        Fault::Trap,
+        Fault::Breakpoint,
+        Fault::Assertion,
+        Fault::StackOverflow,
+        Fault::BadTarget,
+        Fault::DivergedMembers,
+        Fault::Deadlock,
+    ];
+
+    /// The number that stands for it in the record's first word: from 1, below 2^31.
+    pub fn code(self) -> u32 {
+        self as u32 + 1
+    }
+
+    /// The fault of that number.
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|fault| fault.code() == code)
+    }
+}
+
+/// A place from which a kernel may report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Line of the PTX text, from 1; 0 for the kernel as a whole.
+    pub line: u32,
+    /// The PTX function that it stands in, if that isn't the kernel itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// What `.loc` says of it: file and line, such as `kernel.cu:12`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// One kernel.
@@ -102,6 +200,15 @@ pub struct Entry {
     pub shared: Shared,
     /// What the kernel demands of its block size.
     pub block: BlockSize,
+    /// Its position among the kernels of the PTX module, from 0: how it names itself in reports.
+    #[serde(default)]
+    pub number: u32,
+    /// From where it may report something to the host ([`Interface::status`]); empty if it never does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<Place>,
+    /// Whether it may print something.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prints: bool,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }

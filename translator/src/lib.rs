@@ -95,15 +95,19 @@ impl<'s> Program<'s> {
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
         let (mut variables, places) = cfg::module_variables(&self.decoded);
-        let status = cfg::status_word(&mut variables, options.target);
+        let services = cfg::services(&self.decoded, &mut variables, options.target);
         let mut errors = self.missing_entries(options.entries);
         if !errors.is_empty() {
             return refuse(errors);
         }
         let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let mut kernels = Vec::new();
-        for (id, function) in self.decoded.kernels().filter(|(_, function)| wanted(&function.name)) {
-            match pipeline::compile(&self.decoded, id, function, &places, status, options) {
+        let module = pipeline::Module { program: &self.decoded, source: self.source, variables: &places, services };
+        for (number, (id, function)) in (0..).zip(self.decoded.kernels()) {
+            if !wanted(&function.name) {
+                continue;
+            }
+            match pipeline::compile(&module, number, id, function, options) {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }
@@ -129,7 +133,7 @@ impl<'s> Program<'s> {
                 }
             }
         };
-        let interface = pipeline::describe(&kernels, &emitted, variables, status, options);
+        let interface = pipeline::describe(&kernels, &emitted, variables, services, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
     }

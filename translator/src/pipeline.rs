@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::Options;
-use crate::cfg::{self, Barriers, Layout, Places};
+use crate::cfg::{self, Barriers, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, Status, push_constant};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, push_constant};
 use crate::ir;
 use crate::legalise;
 use crate::passes;
@@ -20,6 +20,19 @@ pub(crate) struct Kernel<'p> {
     layout: Layout,
     function: ir::Function,
     threads: Option<u32>,
+    number: u32,
+    reports: Vec<Place>,
+    prints: bool,
+}
+
+/// What all kernels of a module share.
+pub(crate) struct Module<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) source: &'p Source,
+    /// Offsets of the variables in device memory.
+    pub(crate) variables: &'p Arc<Places>,
+    /// What the host has ready for the kernels.
+    pub(crate) services: Services,
 }
 
 impl Kernel<'_> {
@@ -31,23 +44,23 @@ impl Kernel<'_> {
 
 /// Takes one kernel from decoded PTX to legal operations. Each stage's contract stands in its module.
 pub(crate) fn compile<'p>(
-    program: &'p Program,
+    module: &Module<'p>,
+    number: u32,
     id: FuncId,
     ptx: &'p Function,
-    variables: &Arc<Places>,
-    status: Option<Status>,
     options: &Options<'_>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let fail = |diagnostic: Diagnostic| {
         let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
         vec![Diagnostic { span: place, ..diagnostic }.in_function(&ptx.name)]
     };
+    let Module { program, source, variables, services } = *module;
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
-    let layout = cfg::lay_out(program, id, variables, options.target).map_err(fail)?;
+    let layout = cfg::lay_out(program, id, variables, services, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
-    let cfg::Built { mut function, mut graph, threads } = cfg::build(program, id, &layout)?;
+    let cfg::Built { mut function, mut graph, threads, prints } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: merging barriers adds edges.
     let barriers = cfg::make_uniform(&mut function, &mut graph);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
@@ -59,11 +72,16 @@ pub(crate) fn compile<'p>(
     passes::optimise(&mut function);
     // What the target can't do exactly is replaced by what it can.
     legalise::legalise_for(&mut function, options.target, options.math);
-    if let Some(status) = status {
-        legalise::report_cut_loops(&mut function, status);
+    let mut places = Vec::new();
+    if let Some(status) = services.status {
+        if options.target.quirks.loop_budget.is_some() {
+            legalise::report_cut_loops(&mut function, status);
+        }
+        places = legalise::expand_reports(&mut function, status, number);
     }
     check(&function, "legalisation").map_err(fail)?;
-    Ok(Kernel { ptx, layout, function, threads })
+    let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
+    Ok(Kernel { ptx, layout, function, threads, number, reports, prints })
 }
 
 /// Checks the invariants between stages.
@@ -102,7 +120,7 @@ pub(crate) fn describe(
     kernels: &[Kernel<'_>],
     emitted: &Emitted,
     variables: crate::interface::Variables,
-    status: Option<Status>,
+    services: Services,
     options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
@@ -113,7 +131,9 @@ pub(crate) fn describe(
         spirv: emitted.version,
         entries: entries.map(|(kernel, facts)| describe_entry(kernel, &facts.features)).collect(),
         variables,
-        status,
+        status: services.status,
+        output: services.output,
+        heap: services.heap,
         features: emitted.features.clone(),
     }
 }
@@ -139,6 +159,9 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
         shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
+        number: kernel.number,
+        reports: kernel.reports.clone(),
+        prints: kernel.prints,
         features: features.clone(),
     }
 }

@@ -191,6 +191,10 @@ impl Facts {
         atomic_add_f64_exact: true,
     };
 
+    /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
+    pub const TRUSTED: Facts =
+        Facts { fma_f32_flushes: true, nan_f32_nvidia: true, nan_f64_nvidia: true, ..Facts::ALL };
+
     /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
     /// atomic additions keep denormals everywhere.
     pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };
@@ -265,6 +269,10 @@ pub struct Quirks {
     /// The driver honours `DenormPreserve` for f32 and f64, and flushes f32 without it, but doesn't say that it has it
     /// (`shaderDenormPreserveFloat32`). Modules then declare it all the same, which validation layers complain of.
     pub denorm_preserve_unadvertised: bool,
+    /// Bytes that change places within 16 bits come out wrong: `x << 8 | x >> 8`, stored as 16 bits, or `prmt` with
+    /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
+    /// multiplication and an addition instead of them are right.
+    pub byte_swaps_wrong: bool,
 }
 
 /// Everything the translator knows of the device it compiles for.
@@ -360,6 +368,7 @@ impl Target {
                 loop_budget: Some(65_535),
                 nesting: Some(64),
                 denorm_preserve_unadvertised: false,
+                byte_swaps_wrong: false,
             },
             facts: Facts::LLVMPIPE_22_3,
         }
@@ -387,7 +396,7 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
-            quirks: Quirks { denorm_preserve_unadvertised: true, ..Quirks::default() },
+            quirks: Quirks { denorm_preserve_unadvertised: true, byte_swaps_wrong: true, ..Quirks::default() },
             facts: Facts::NVIDIA_580,
         }
     }

@@ -7,20 +7,27 @@ mod program;
 
 use passes_support::{Random, access};
 use program::{MEMORY, random_program};
-use ptx2spv_translator::interface::Status;
+use ptx2spv_translator::interface::{Fault as Reported, Status};
 use ptx2spv_translator::ir::eval::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
-use ptx2spv_translator::legalise::{legalise, report_cut_loops};
-use ptx2spv_translator::{Options, Program, Source, Target};
+use ptx2spv_translator::legalise::{expand_reports, legalise, report_cut_loops};
+use ptx2spv_translator::{Options, Program, Source, Span, Target};
 
-/// Bytes of global memory that programs use; the status word follows.
+/// Bytes of global memory that programs use; the status record follows.
 const GLOBAL: usize = MEMORY as usize + 64;
 const STATUS: Status = Status { offset: GLOBAL as u64 };
+
+/// Makes a function report loops cut short, as kernel number 5.
+fn watch(function: &mut Function) {
+    report_cut_loops(function, STATUS);
+    let places = expand_reports(function, STATUS, 5);
+    assert!(places.iter().all(|place| *place == Span::default()) && places.len() < 2, "{places:?}");
+}
 
 /// What a run leaves in memory, and the status.
 fn run(function: &Function, loop_budget: Option<u32>, status: u32) -> Result<([Vec<u8>; 3], u32), Fault> {
     let mut machine = Machine {
-        global: [vec![0x5a; GLOBAL], status.to_le_bytes().to_vec()].concat(),
+        global: [vec![0x5a; GLOBAL], status.to_le_bytes().to_vec(), vec![0; Status::SIZE as usize - 4]].concat(),
         shared: vec![0xa5; MEMORY as usize],
         local: vec![0x3c; MEMORY as usize + 16],
         push_constants: GLOBAL_BASE.to_le_bytes().to_vec(),
@@ -45,7 +52,7 @@ fn random_programs_are_right_or_say_so() {
         legalise(&mut plain, &target);
         let (expected, _) = run(&plain, None, Status::FINE).unwrap();
         let mut watched = plain.clone();
-        report_cut_loops(&mut watched, STATUS);
+        watch(&mut watched);
         assert_eq!(verify(&watched), Ok(()), "seed {seed}\n{watched}");
         let ample = run(&watched, Some(100_000), Status::FINE);
         assert_eq!(ample, Ok((expected.clone(), Status::FINE)), "seed {seed}\n{watched}");
@@ -59,7 +66,7 @@ fn random_programs_are_right_or_say_so() {
                 assert_eq!(memory, expected, "seed {seed}, budget {budget}\n{watched}");
                 silent += 1;
             } else {
-                assert_eq!(status, Status::LOOP_CUT_SHORT);
+                assert_eq!(status, Reported::LoopCutShort.code());
                 reported += 1;
             }
         }
@@ -96,11 +103,11 @@ fn reports_at_the_limit_and_not_far_below() {
     let plain = counting(100);
     assert!(matches!(run(&plain, Some(99), Status::FINE), Err(Fault::Access { .. })));
     let mut watched = plain;
-    report_cut_loops(&mut watched, STATUS);
+    watch(&mut watched);
     let status = |budget| run(&watched, Some(budget), Status::FINE).map(|(memory, status)| (memory[0][0], status));
     for budget in 1..100 {
         // The store is left out.
-        assert_eq!(status(budget), Ok((0x5a, Status::LOOP_CUT_SHORT)), "{budget}");
+        assert_eq!(status(budget), Ok((0x5a, Reported::LoopCutShort.code())), "{budget}");
     }
     // The probes' own rounds are five: two behind the loop, one around the kernel, two at its end.
     for budget in 105..120 {
@@ -126,7 +133,10 @@ fn the_word_follows_the_variables_whatever_the_entries() {
         program.translate(&Options { entries, ..Options::new(target) }).unwrap().interface
     };
     let all = interface(&target, None);
-    assert_eq!((all.status, all.variables.size), (Some(Status { offset: 8 }), 12));
+    assert_eq!((all.status, all.variables.size), (Some(Status { offset: 8 }), 8 + Status::SIZE));
+    // Only what has loops may report, from no place in particular.
+    let reports: Vec<(u32, usize)> = all.entries.iter().map(|entry| (entry.number, entry.reports.len())).collect();
+    assert_eq!(reports, [(0, 0), (1, 1)]);
     for entries in [&[][..], &["straight".to_owned()], &["forever".to_owned()]] {
         let some = interface(&target, Some(entries));
         assert_eq!((some.status, &some.variables), (all.status, &all.variables));

@@ -4,17 +4,21 @@
 
 mod options;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ptx2spv_reference::{Config, Dispatch, Finding, Refusal};
-use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::{Entry, Region, Status, output};
 
+use crate::backend;
 use crate::error::Error;
 use crate::info::MAX_REFERENCE_BUFFER;
 use crate::kernel::Variant;
 use crate::launch::Launch;
 use crate::lock;
+use crate::printf;
+use crate::report::{Circumstances, Record, Report, Reporters, read_string};
 
 pub(crate) use options::KEYS;
 pub use options::{ReferenceOptions, target_by_name};
@@ -24,17 +28,60 @@ pub(crate) struct Device {
     device: ptx2spv_reference::Device,
     /// What stopped launches and nobody was told of yet.
     faults: Mutex<Vec<Finding>>,
+    /// What kernels reported and nobody was told of yet.
+    reports: Mutex<VecDeque<Error>>,
+    /// What kernels have printed and nobody has taken yet.
+    pub output: Mutex<Vec<u8>>,
 }
 
 impl Device {
     pub fn new(config: Config) -> Self {
-        Self { device: ptx2spv_reference::Device::new(config), faults: Mutex::default() }
+        Self {
+            device: ptx2spv_reference::Device::new(config),
+            faults: Mutex::default(),
+            reports: Mutex::default(),
+            output: Mutex::default(),
+        }
     }
 
     /// Fails if a launch was stopped and nobody was told yet.
     pub fn check_faults(&self) -> Result<(), Error> {
         let faults = std::mem::take(&mut *lock(&self.faults));
-        if faults.is_empty() { Ok(()) } else { Err(Error::Fault { findings: faults }) }
+        if !faults.is_empty() {
+            return Err(Error::Fault { findings: faults });
+        }
+        lock(&self.reports).pop_front().map_or(Ok(()), Err)
+    }
+
+    /// Notes what a kernel that has run reported, if it did, and clears the record.
+    fn look_at(&self, record: &StatusRecord, kernel: &str) -> Result<(), Error> {
+        if let Some(region) = record.output {
+            let mut bytes = vec![0; output::RECORDS as usize];
+            self.device.read(record.base + region.offset, &mut bytes).map_err(fault)?;
+            let used = printf::used(&bytes, region.size);
+            if used != 0 {
+                // At most the region's size, which is small.
+                bytes.resize(used as usize, 0);
+                self.device.read(record.base + region.offset, &mut bytes).map_err(fault)?;
+                printf::render(&bytes, &mut |address| self.string(record, address), &mut lock(&self.output));
+                self.device.fill(record.base + region.offset, used, 0).map_err(fault)?;
+            }
+        }
+        let mut words = Record::default();
+        self.device.read(record.address, bytemuck::cast_slice_mut(&mut words)).map_err(fault)?;
+        let Some(report) = Report::read(words.map(u32::from_le)) else { return Ok(()) };
+        let name = &self.device.config().target.name;
+        let circumstances = Circumstances { kernels: vec![kernel.to_owned()], device: name, loop_budget: None };
+        let error = record.reporters.error(&report, circumstances, &mut |address| self.string(record, address));
+        lock(&self.reports).push_back(error);
+        self.device.fill(record.address, Status::SIZE, 0).map_err(fault)
+    }
+
+    /// The string at an address, if it lies in the module's variables.
+    fn string(&self, record: &StatusRecord, address: u64) -> Option<Vec<u8>> {
+        let start = address.checked_sub(record.base)?;
+        let mut read = |offset, bytes: &mut [u8]| self.device.read(record.base + offset, bytes).ok();
+        read_string(start, record.size, &mut read)
     }
 
     pub fn take_findings(&self) -> Vec<Finding> {
@@ -94,6 +141,12 @@ impl Allocation {
         self.device.device.fill(self.address, self.size, byte).map_err(fault)
     }
 
+    /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
+        let (base, size, address) = (self.address, self.size, self.address + offset);
+        StatusRecord { address, output, base, size, reporters: reporters.clone() }
+    }
+
     pub fn copy_from(&self, offset: u64, from: &Self, from_offset: u64, len: u64) -> Result<(), Error> {
         self.device.device.copy(from.address + from_offset, self.address + offset, len).map_err(fault)
     }
@@ -103,6 +156,17 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         self.device.device.free(self.address);
     }
+}
+
+/// A module's status record, which lives as long as its variables.
+pub(crate) struct StatusRecord {
+    address: u64,
+    /// Where kernels print, if they do.
+    output: Option<Region>,
+    /// Address and size of the variables.
+    base: u64,
+    size: u64,
+    reporters: Arc<Reporters>,
 }
 
 /// A SPIR-V module.
@@ -150,6 +214,9 @@ impl Pipeline {
                 lock(&self.device.faults).push(fault);
                 break;
             }
+        }
+        if let Some(backend::StatusRecord::Reference(record)) = launch.status {
+            self.device.look_at(record, launch.kernel)?;
         }
         Ok(())
     }

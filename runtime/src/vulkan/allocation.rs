@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use ptx2spv_translator::interface::Region;
+
 use super::device::Device;
 use super::memory::{Block, Place};
 use super::staging;
-use super::status::StatusWord;
+use super::status::StatusRecord;
 use crate::error::Error;
 use crate::lock;
+use crate::report::Reporters;
 
 /// Device memory, freed once the device has finished everything recorded before the drop.
 pub(crate) struct Allocation {
@@ -58,9 +61,9 @@ impl Allocation {
         Ok(())
     }
 
-    /// The status word at an offset, which [`crate::check::interface`] has accepted.
-    pub fn status_word(&self, offset: u64) -> StatusWord {
-        StatusWord::new(&self.block, offset)
+    /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
+    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
+        StatusRecord::new(&self.block, offset, output, reporters)
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Device {
     pub memory: Arc<Memory>,
     pub raw: Arc<RawDevice>,
     pub name: String,
+    /// What kernels have printed and nobody has taken yet.
+    pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
     /// Timestamps of the queue count in this many bits; zero if it has none.
@@ -49,6 +51,7 @@ impl Device {
             memory,
             raw,
             name: info.name.clone(),
+            output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
             timestamp_bits: properties.timestamp_valid_bits,
             timestamp_period: limits.timestamp_period,

@@ -2,14 +2,14 @@
 
 use ash::{ext, khr, vk};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::target::{FloatControls, Limits, Subgroups, Version};
+use ptx2spv_translator::target::{Facts, FloatControls, Limits, Subgroups, Version};
 
-use super::facts;
 use super::features::{self, Offer};
+use super::quirks;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 
-/// Asks the driver. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
+/// Asks the driver, who doesn't know the target's facts. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
 /// layers are on.
 pub fn query(
     instance: &ash::Instance,
@@ -52,7 +52,7 @@ pub fn query(
     let name = text(properties.device_name_as_c_str());
     let driver_info = text(driver.driver_info_as_c_str());
     let (features, missing) = features::supported(instance, physical, &offer);
-    let quirks = facts::quirks(driver.driver_id, &driver_info, validation);
+    let quirks = quirks::known(driver.driver_id, &driver_info, validation);
     let limits = &properties.limits;
     let target = Target {
         name: name.clone(),
@@ -78,7 +78,7 @@ pub fn query(
             Subgroups { size, min_size: size, max_size: size, required_size: false }
         },
         float_controls: float_controls(&controls),
-        facts: facts::known(driver.driver_id, &driver_info, &quirks),
+        facts: Facts::default(),
         quirks,
     };
     Ok(DeviceInfo {
@@ -92,6 +92,7 @@ pub fn query(
         uuid: ids.device_uuid,
         target,
         max_buffer_size: if has_maintenance4 { maintenance4.max_buffer_size } else { u64::MAX },
+        seen: Vec::new(),
         missing,
     })
 }

@@ -158,12 +158,16 @@ impl Instance {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Lists the devices in the loader's order, those that can't run kernels (see [`DeviceInfo::missing`]) included.
+    /// Lists the devices in the loader's order, those that can't run kernels (see [`DeviceInfo::missing`]) included. A device
+    /// of which nothing is known yet does its self-test, which takes a second; one that fails at it is trusted with nothing.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if there are none.
     pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
-        Ok(self.list()?.into_iter().map(|(_, info)| info).collect())
+        let tested = |(physical, info): (vk::PhysicalDevice, DeviceInfo)| {
+            Device::vulkan(self, physical, info.clone()).map_or(info, |device| device.info().clone())
+        };
+        Ok(self.list()?.into_iter().map(tested).collect())
     }
 
     fn list(&self) -> Result<Vec<(vk::PhysicalDevice, DeviceInfo)>, Error> {

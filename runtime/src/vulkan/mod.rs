@@ -2,13 +2,13 @@
 
 mod allocation;
 mod device;
-mod facts;
 mod features;
 mod info;
 mod instance;
 mod memory;
 mod pipeline;
 mod queue;
+mod quirks;
 mod raw;
 mod staging;
 mod status;
@@ -18,4 +18,4 @@ pub(crate) use allocation::Allocation;
 pub(crate) use device::Device;
 pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 pub(crate) use pipeline::{Pipeline, Shader};
-pub(crate) use status::StatusWord;
+pub(crate) use status::StatusRecord;

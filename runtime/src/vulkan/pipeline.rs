@@ -1,7 +1,7 @@
 //! Shaders and pipelines in the driver's hands, and their launches.
 
 use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use ptx2spv_translator::interface::Entry;
@@ -9,6 +9,7 @@ use ptx2spv_translator::interface::Entry;
 use super::device::Device;
 use super::queue::Recorder;
 use super::raw::RawDevice;
+use crate::backend::StatusRecord;
 use crate::error::Error;
 use crate::kernel::Variant;
 use crate::launch::Launch;
@@ -98,6 +99,7 @@ impl Handles {
 impl Pipeline {
     /// Launches it after everything launched before, and returns without waiting for it.
     pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        let _gate = gate(launch);
         self.device.queue.record(|recorder| {
             begin(launch, recorder)?;
             recorder.barrier();
@@ -126,15 +128,23 @@ impl Pipeline {
     }
 }
 
-/// Gives the parameter block its place for the batch that is being recorded, and has the status word looked at when the
-/// host next waits or reads, if the kernel may report something there.
+/// Keeps what the kernel prints from being cleared unread: nobody reads and clears while this is held.
+pub(super) fn gate<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()>> {
+    match launch.status {
+        Some(StatusRecord::Vulkan(record)) => record.gate(),
+        _ => None,
+    }
+}
+
+/// Gives the parameter block its place for the batch that is being recorded, and has the status record looked at when
+/// the host next waits or reads, if the kernel may report something there.
 pub(super) fn begin(launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
     if let Some(params) = launch.params() {
         let address = recorder.params(params)?;
         launch.set_params_address(address);
     }
-    if let Some(word) = launch.status {
-        recorder.watched.add(word, launch.kernel);
+    if let Some(StatusRecord::Vulkan(record)) = launch.status {
+        recorder.watched.add(record, launch.kernel);
     }
     Ok(())
 }

@@ -1,27 +1,39 @@
-//! Status words: where kernels report what went wrong, and the host's look at them.
+//! Status records: where kernels report what went wrong, and the host's look at them.
 //!
-//! Launches only note which kernels are to be looked at. The words are read when the host waits or reads, and never
+//! Launches only note which kernels are to be looked at. The records are read when the host waits or reads, and never
 //! while nothing was launched.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use ptx2spv_translator::interface::Status;
+use ptx2spv_translator::interface::{Region, Status, output};
 
 use super::device::Device;
 use super::memory::Block;
 use crate::error::Error;
+use crate::lock;
+use crate::printf;
+use crate::report::{Circumstances, Record, Report, Reporters, read_string};
 
-/// A module's status word.
+/// A module's status record.
 #[derive(Clone)]
-pub(crate) struct StatusWord {
+pub(crate) struct StatusRecord {
     block: Arc<Block>,
     offset: u64,
+    /// Where kernels print, if they do, and who may use it.
+    output: Option<(Region, Arc<Mutex<()>>)>,
+    reporters: Arc<Reporters>,
 }
 
-impl StatusWord {
-    /// The word at an offset of a block.
-    pub fn new(block: &Arc<Block>, offset: u64) -> Self {
-        Self { block: block.clone(), offset }
+impl StatusRecord {
+    /// The record at an offset of a block, with the region that kernels print to.
+    pub fn new(block: &Arc<Block>, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> Self {
+        let output = output.map(|region| (region, Arc::default()));
+        Self { block: block.clone(), offset, output, reporters: reporters.clone() }
+    }
+
+    /// Keeps the output from being cleared as long as the guard lives.
+    pub fn gate(&self) -> Option<MutexGuard<'_, ()>> {
+        self.output.as_ref().map(|(_, gate)| lock(gate))
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -31,13 +43,13 @@ impl StatusWord {
 
 /// Kernels that were launched, by module.
 #[derive(Default)]
-pub(crate) struct Watched(Vec<(StatusWord, Vec<String>)>);
+pub(crate) struct Watched(Vec<(StatusRecord, Vec<String>)>);
 
 impl Watched {
     /// Adds a kernel, unless it is there already.
-    pub fn add(&mut self, word: &StatusWord, kernel: &str) {
-        let index = self.0.iter().position(|(other, _)| other.is(word)).unwrap_or_else(|| {
-            self.0.push((word.clone(), Vec::new()));
+    pub fn add(&mut self, record: &StatusRecord, kernel: &str) {
+        let index = self.0.iter().position(|(other, _)| other.is(record)).unwrap_or_else(|| {
+            self.0.push((record.clone(), Vec::new()));
             self.0.len() - 1
         });
         // The index of an entry that was found or pushed just now.
@@ -48,8 +60,8 @@ impl Watched {
     }
 
     /// Takes out the kernels of one module.
-    fn take(&mut self, word: &StatusWord) -> Vec<String> {
-        match self.0.iter().position(|(other, _)| other.is(word)) {
+    fn take(&mut self, record: &StatusRecord) -> Vec<String> {
+        match self.0.iter().position(|(other, _)| other.is(record)) {
             Some(index) => self.0.swap_remove(index).1,
             None => Vec::new(),
         }
@@ -60,51 +72,73 @@ impl Device {
     /// Waits for the kernels launched so far that may report something, and fails if one did.
     pub fn check_status(&self) -> Result<(), Error> {
         let mut rest = self.queue.take_watched().0.into_iter();
-        while let Some((word, mut kernels)) = rest.next() {
-            let mut bytes = [0; 4];
-            self.read(&word.block, word.offset, &mut bytes)?;
-            let code = u32::from_le_bytes(bytes);
-            if code == Status::FINE {
-                continue;
-            }
+        while let Some((record, mut kernels)) = rest.next() {
+            self.read_output(&record)?;
+            let mut words = Record::default();
+            self.read(&record.block, record.offset, bytemuck::cast_slice_mut(&mut words))?;
+            let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
             self.queue.record(|recorder| {
-                // Kernels launched since the reading may have reported too, with no effect on the word.
-                for kernel in recorder.watched.take(&word) {
+                // Kernels launched since the reading may have reported too, with no effect on the record.
+                for kernel in recorder.watched.take(&record) {
                     if !kernels.contains(&kernel) {
                         kernels.push(kernel);
                     }
                 }
                 // What was not looked at waits for the next time.
-                for (word, kernels) in rest {
-                    kernels.iter().for_each(|kernel| recorder.watched.add(&word, kernel));
+                for (record, kernels) in rest {
+                    kernels.iter().for_each(|kernel| recorder.watched.add(&record, kernel));
                 }
                 recorder.barrier();
-                // SAFETY: the command buffer is being recorded; the word lies in the buffer at a multiple of 4, and the
+                // SAFETY: the command buffer is being recorded; the record lies in the buffer at a multiple of 4, and the
                 // buffer is retired through the queue below, for the case that its module is gone.
                 unsafe {
                     recorder.raw.ash.cmd_fill_buffer(
                         recorder.commands,
-                        word.block.buffer,
-                        word.offset,
-                        4,
+                        record.block.buffer,
+                        record.offset,
+                        Status::SIZE,
                         Status::FINE,
                     );
                 }
                 Ok(())
             })?;
-            self.queue.retire(word.block);
-            return Err(Error::Aborted { kernels, reason: self.reason(code) });
+            let circumstances = Circumstances { kernels, device: &self.name, loop_budget: self.loop_budget };
+            let error = record.reporters.error(&report, circumstances, &mut |address| self.string(&record, address));
+            self.queue.retire(record.block);
+            return Err(error);
         }
         Ok(())
     }
 
-    fn reason(&self, code: u32) -> String {
-        match (code, self.loop_budget) {
-            (Status::LOOP_CUT_SHORT, Some(rounds)) => {
-                format!("the driver of {} ends loops after {rounds} iterations of a thread's loops together", self.name)
-            }
-            (Status::LOOP_CUT_SHORT, None) => format!("the driver of {} ended a loop early", self.name),
-            _ => format!("it reported the unknown status {code}"),
+    /// Reads what the module's kernels have printed, and clears it.
+    fn read_output(&self, record: &StatusRecord) -> Result<(), Error> {
+        let Some((region, gate)) = &record.output else { return Ok(()) };
+        let _gate = lock(gate);
+        let mut first = [0; output::RECORDS as usize];
+        self.read(&record.block, region.offset, &mut first)?;
+        let used = printf::used(&first, region.size);
+        if used == 0 {
+            return Ok(());
         }
+        // At most the region's size, which is small.
+        let mut bytes = vec![0; used as usize];
+        self.read(&record.block, region.offset, &mut bytes)?;
+        printf::render(&bytes, &mut |address| self.string(record, address), &mut lock(&self.output));
+        self.queue.record(|recorder| {
+            recorder.barrier();
+            let (buffer, size) = (record.block.buffer, used.next_multiple_of(4));
+            // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and has a size
+            // that is a multiple of 16, and the buffer is retired through the queue when its module goes, or below.
+            unsafe { recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, region.offset, size, 0) };
+            Ok(())
+        })?;
+        self.queue.retire(record.block.clone());
+        Ok(())
+    }
+
+    /// The string at an address, if it lies in the module's variables.
+    fn string(&self, record: &StatusRecord, address: u64) -> Option<Vec<u8>> {
+        let start = address.checked_sub(record.block.address)?;
+        read_string(start, record.block.padded, &mut |offset, bytes| self.read(&record.block, offset, bytes).ok())
     }
 }

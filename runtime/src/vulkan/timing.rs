@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ash::vk;
 
-use super::pipeline::{Pipeline, begin};
+use super::pipeline::{Pipeline, begin, gate};
 use super::raw::RawDevice;
 use crate::error::Error;
 use crate::launch::Launch;
@@ -34,6 +34,7 @@ impl Pipeline {
 
     fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
+        let gate = gate(launch);
         let serial = device.queue.record(|recorder| {
             begin(launch, recorder)?;
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
@@ -55,6 +56,7 @@ impl Pipeline {
             }
             Ok(())
         })?;
+        drop(gate);
         device.queue.wait(serial)?;
         device.check_status()?;
         let mut stamps = vec![[0_u64; 2]; count as usize];

@@ -134,7 +134,7 @@ fn check(context: &Context, kernel: &str, rounds: u32, result: Result<Vec<u32>, 
             assert_eq!(sums, expected, "{kernel}, {rounds} rounds");
             assert!(!limited || rounds <= BUDGET, "{kernel}, {rounds} rounds");
         }
-        Err(Error::Aborted { kernels, reason }) => {
+        Err(Error::Aborted { kernels, reason, .. }) => {
             assert_eq!(kernels, [kernel], "{rounds} rounds");
             assert!(limited && rounds > SURE, "{kernel}, {rounds} rounds");
             assert!(reason.contains("65535"), "{reason}");

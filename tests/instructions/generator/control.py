@@ -1,7 +1,7 @@
 """Barriers, fences, and a kernel with branches, a call and returns."""
 
 from .exact import wrap
-from .ptx import Family
+from .ptx import Family, header
 
 
 def synchronisation(tables):
@@ -93,5 +93,241 @@ def control(tables):
     return family
 
 
+CALLS = """.func (.param .b32 result) doubled(.param .b32 value)
+{
+	.reg .u32 %v;
+	ld.param.u32 %v, [value];
+	add.u32 %v, %v, %v;
+	st.param.u32 [result], %v;
+	ret;
+}
+.func (.param .b32 result) squared(.param .b32 value)
+{
+	.reg .u32 %v;
+	ld.param.u32 %v, [value];
+	mul.lo.u32 %v, %v, %v;
+	st.param.u32 [result], %v;
+	ret;
+}
+.func (.param .b32 result) flipped(.param .b32 value)
+{
+	.reg .u32 %v;
+	ld.param.u32 %v, [value];
+	not.b32 %v, %v;
+	st.param.u32 [result], %v;
+	ret;
+}
+.func (.param .b64 result) other_shape(.param .b64 value)
+{
+	.reg .u64 %v;
+	ld.param.u64 %v, [value];
+	st.param.u64 [result], %v;
+	ret;
+}
+// n + (n - 1) + ... with a product of what comes back, so that much lives across the call.
+.func (.param .b32 result) sums(.param .b32 value)
+{
+	.reg .pred %p;
+	.reg .u32 %v, %w, %r;
+	.reg .u64 %x;
+	ld.param.u32 %v, [value];
+	setp.eq.u32 %p, %v, 0;
+	mov.u32 %r, 1;
+	@%p bra done;
+	mul.wide.u32 %x, %v, 1000003;
+	sub.u32 %w, %v, 1;
+	setp.gt.u32 %p, %v, 5;
+	{
+	.param .b32 given;
+	.param .b32 taken;
+	st.param.b32 [given], %w;
+	call.uni (taken), sums, (given);
+	ld.param.b32 %r, [taken];
+	}
+	cvt.u32.u64 %w, %x;
+	add.u32 %r, %r, %w;
+	@%p add.u32 %r, %r, %v;
+done:
+	st.param.u32 [result], %r;
+	ret;
+}
+.func (.param .b32 result) odd(.param .b32 value);
+.func (.param .b32 result) even(.param .b32 value)
+{
+	.reg .pred %p;
+	.reg .u32 %v;
+	ld.param.u32 %v, [value];
+	setp.eq.u32 %p, %v, 0;
+	@%p st.param.u32 [result], 1;
+	@%p ret;
+	sub.u32 %v, %v, 1;
+	{
+	.param .b32 given;
+	.param .b32 taken;
+	st.param.b32 [given], %v;
+	call (taken), odd, (given);
+	ld.param.b32 %v, [taken];
+	}
+	st.param.u32 [result], %v;
+	ret;
+}
+.func (.param .b32 result) odd(.param .b32 value)
+{
+	.reg .pred %p;
+	.reg .u32 %v;
+	ld.param.u32 %v, [value];
+	setp.eq.u32 %p, %v, 0;
+	@%p st.param.u32 [result], 0;
+	@%p ret;
+	sub.u32 %v, %v, 1;
+	{
+	.param .b32 given;
+	.param .b32 taken;
+	st.param.b32 [given], %v;
+	call (taken), even, (given);
+	ld.param.b32 %v, [taken];
+	}
+	st.param.u32 [result], %v;
+	ret;
+}
+.const .u64 functions[3] = { doubled, squared, flipped };
+"""
+
+
+def call(target, argument, result, tail=""):
+    return [
+        "{",
+        ".param .b32 given;",
+        ".param .b32 taken;",
+        f"st.param.b32 [given], {argument};",
+        f"call (taken), {target}, (given){tail};",
+        f"ld.param.b32 {result}, [taken];",
+        "}",
+    ]
+
+
+def calls(tables):
+    """Calls through registers, by every way to say what they may reach, and functions that call themselves."""
+    family = Family("calls", "Calls through registers; recursion, direct and mutual.", tables, CALLS)
+    functions = [lambda a: wrap(2 * a, "u32"), lambda a: wrap(a * a, "u32"), lambda a: wrap(~a, "u32")]
+    registers = ".reg .u32 %i; .reg .u64 %f, %g; .reg .pred %p;"
+    choose = [
+        "rem.u32 %i, %a, 3;",
+        "mov.u64 %f, doubled;",
+        "setp.eq.u32 %p, %i, 1;",
+        "mov.u64 %g, squared;",
+        "selp.b64 %f, %g, %f, %p;",
+        "setp.eq.u32 %p, %i, 2;",
+        "mov.u64 %g, flipped;",
+        "selp.b64 %f, %g, %f, %p;",
+    ]
+    load = ["mov.u64 %f, functions;", "rem.u32 %i, %a, 3;", "mad.wide.u32 %f, %i, 8, %f;", "ld.const.u64 %f, [%f];"]
+    prototype = ["shape: .callprototype (.param .b32 _) _ (.param .b32 _);"]
+    targets = ["list: .calltargets doubled, squared, flipped;"]
+    for name, body in (
+        ("prototype", prototype + choose + call("%f", "%a", "%d", ", shape")),
+        ("targets", targets + choose + call("%f", "%a", "%d", ", list")),
+        ("table", prototype + load + call("%f", "%a", "%d", ", shape")),
+    ):
+        family.elementwise(name, [("u32", "i32_u")], "u32", body, lambda a: functions[a % 3](a), registers)
+    body = [*call("doubled", "%a", "%d"), "and.b32 %i, %d, 6;", *call("squared", "%i", "%d")]
+    family.elementwise("chain", [("u32", "i32_u")], "u32", body, lambda a: wrap((2 * a & 6) ** 2, "u32"), registers)
+
+    def sums(n):
+        result = 1
+        for v in range(1, n + 1):
+            result += v * 1000003 + (v if v > 5 else 0)
+        return wrap(result, "u32")
+
+    body = ["and.b32 %i, %a, 15;", *call("sums", "%i", "%d")]
+    family.elementwise("recursion", [("u32", "i32_u")], "u32", body, lambda a: sums(a & 15), registers)
+    body = ["and.b32 %i, %a, 31;", *call("even", "%i", "%d")]
+    family.elementwise("mutual", [("u32", "i32_u")], "u32", body, lambda a: 1 - (a & 1), registers)
+    return family
+
+
+def jumps(tables):
+    """Indexed branches, and instructions that end a launch, which no thread gets to."""
+    family = Family("jumps", "Branches through a table of labels; guarded ends of the launch.", tables)
+    for uni in ("", ".uni"):
+        body = [
+            "places: .branchtargets first, second, third, second;",
+            "rem.u32 %i, %a, 4;",
+            "mov.u32 %d, 7;",
+            *(["mov.u32 %i, 2;"] if uni else []),
+            f"brx.idx{uni} %i, places;",
+            "first:",
+            "add.u32 %d, %d, 100;",
+            "second:",
+            "add.u32 %d, %d, %a;",
+            "bra done;",
+            "third:",
+            "not.b32 %d, %a;",
+            "done:",
+        ]
+        results = [lambda a: wrap(107 + a, "u32"), lambda a: wrap(7 + a, "u32"), lambda a: wrap(~a, "u32")]
+        order = [2, 2, 2, 2] if uni else [0, 1, 2, 1]
+        name = "brx_uni" if uni else "brx"
+        family.elementwise(
+            name, [("u32", "i32_u")], "u32", body, lambda a, order=order: results[order[a % 4]](a), ".reg .u32 %i;"
+        )
+    body = [
+        "setp.eq.u32 %p, %t, 1000;",
+        "@%p trap;",
+        "@%p brkpt;",
+        "nanosleep.u32 20;",
+        "mov.u32 %i, 50;",
+        "nanosleep.u32 %i;",
+        "add.u32 %d, %a, 1;",
+    ]
+    family.elementwise(
+        "ends", [("u32", "i32_u")], "u32", body, lambda a: wrap(a + 1, "u32"), ".reg .pred %p; .reg .u32 %i;"
+    )
+    return family
+
+
+def special_registers(tables):
+    """What special registers say that is the same on every device: clocks run, identifiers are in range."""
+    family = Family("special_registers", "Special registers, as far as they say the same on every device.", tables, header=header("8.1"))
+    declared = [".reg .b64 %po, %x, %y, %g;", ".reg .b32 %r, %a, %b;", ".reg .pred %p;"]
+    start = ["ld.param.u64 %po, [out];"]
+
+    def kernel(name, body, expected):
+        family.kernel(name, [".param .u64 out"], declared, start + body)
+        family.case(name, name, [{"type": "u32", "zeros": len(expected)}], [{"arg": 0, "data": expected}], block=1)
+
+    def true(index, condition):
+        return [*condition, "selp.u32 %r, 1, 0, %p;", f"st.global.u32 [%po+{4 * index}], %r;"]
+
+    kernel(
+        "clocks",
+        true(0, ["mov.u64 %x, %clock64;", "mov.u64 %y, %clock64;", "setp.le.u64 %p, %x, %y;"])
+        + true(1, ["mov.u64 %x, %globaltimer;", "mov.u64 %y, %globaltimer;", "setp.le.u64 %p, %x, %y;"])
+        + true(2, ["mov.u32 %a, %clock_hi;", "mov.u64 %y, %clock64;", "shr.u64 %y, %y, 32;", "cvt.u32.u64 %b, %y;",
+                   "setp.le.u32 %p, %a, %b;"])
+        + true(3, ["mov.u32 %a, %globaltimer_hi;", "mov.u32 %b, %globaltimer_lo;", "mov.b64 %x, {%b, %a};",
+                   "setp.ne.u64 %p, %x, 0;"]),
+        [1] * 4,
+    )  # fmt: skip
+    kernel(
+        "identifiers",
+        true(0, ["mov.u32 %a, %smid;", "mov.u32 %b, %nsmid;", "setp.lt.u32 %p, %a, %b;"])
+        + true(1, ["mov.u64 %x, %gridid;", "mov.u64 %y, %gridid;", "setp.eq.u64 %p, %x, %y;"])
+        + true(2, ["mov.u64 %x, %current_graph_exec;", "setp.eq.u64 %p, %x, 0;"])
+        + true(3, ["mov.u64 %x, %gridid;", "setp.ge.u64 %p, %x, 0;"])
+        + true(4, ["mov.u32 %a, %total_smem_size;", "mov.u32 %b, %aggr_smem_size;", "setp.le.u32 %p, %a, %b;"])
+        + true(5, ["mov.u32 %a, %reserved_smem_offset_begin;", "mov.u32 %b, %reserved_smem_offset_end;",
+                   "setp.le.u32 %p, %a, %b;"]),
+        [1] * 6,
+    )  # fmt: skip
+    return family
+
+
 def families(tables):
-    return [*synchronisation(tables), control(tables)]
+    return [
+        *synchronisation(tables),
+        control(tables),
+        calls(tables),
+        jumps(tables),
+        special_registers(tables),
+    ]

@@ -290,6 +290,48 @@ def parameter_addresses(tables):
     return family
 
 
+def windows(tables):
+    """Which windows generic addresses of constants and parameters lie in, among those of everything else."""
+    directives = (
+        ".global .align 4 .u32 numbers[4] = {10, 11, 12, 13};\n.const .align 4 .u32 constants[4] = {20, 21, 22, 23};\n"
+    )
+    family = Family(
+        "move_windows", "isspacep for constants and parameters; their generic addresses.", tables, directives,
+        header=header("8.3"),
+    )
+    declared = [
+        ".reg .b64 %po, %x, %y;", ".reg .u32 %v;", ".reg .pred %p;", ".shared .align 4 .b8 everyone[16];",
+        ".local .align 4 .b8 own[16];",
+    ]
+    body, expected = ["ld.param.u64 %po, [out];"], []
+
+    def put(lines, value):
+        body.extend([*lines, f"st.global.u32 [%po+{4 * len(expected)}], %v;"])
+        expected.append(value)
+
+    places = {
+        "const": "cvta.const.u64 %x, constants;", "param": "cvta.param.u64 %x, p;", "global": "cvta.global.u64 %x, numbers;",
+        "shared": "cvta.shared.u64 %x, everyone;", "local": "cvta.local.u64 %x, own;",
+    }
+    for space, line in places.items():
+        for asked in ("const", "param", "param::entry", "shared", "local"):
+            put([line, f"isspacep.{asked} %p, %x;", "selp.u32 %v, 1, 0, %p;"], int(asked.split(":")[0] == space))
+    # The window of parameters is contained in that of global memory.
+    put([places["param"], "isspacep.global %p, %x;", "selp.u32 %v, 1, 0, %p;"], 1)
+    put([places["const"], "add.u64 %x, %x, 12;", "isspacep.const %p, %x;", "selp.u32 %v, 1, 0, %p;"], 1)
+    put([places["const"], "ld.u32 %v, [%x+8];"], 22)
+    put([places["const"], "cvta.to.const.u64 %y, %x;", "ld.const.u32 %v, [%y+4];"], 21)
+    put(["mov.u64 %y, p;", "ld.param.u32 %v, [%y+4];"], 2)
+    put(["cvta.param::entry.u64 %x, p;", "ld.u32 %v, [%x+8];"], 3)
+    put(["cvta.param.u64 %x, p;", "cvta.to.param::entry.u64 %y, %x;", "ld.param::entry.u32 %v, [%y];"], 1)
+    put(["mov.u64 %x, out;", "isspacep.const %p, %po;", "selp.u32 %v, 1, 0, %p;"], 0)
+    put(["isspacep.param %p, %po;", "selp.u32 %v, 1, 0, %p;"], 0)
+    family.kernel("windows", [".param .u64 out", ".param .align 4 .b8 p[12]"], declared, body)
+    args = [{"type": "u32", "zeros": len(expected)}, {"type": "bytes", "value": "010000000200000003000000"}]
+    family.case("windows", "windows", args, [{"arg": 0, "data": expected}], block=1)
+    return family
+
+
 def predicated(tables):
     family = Family("predicated", "Instructions under a predicate and its negation.", tables)
     pair = [("u32", "i32_a"), ("u32", "flag")]
@@ -356,5 +398,6 @@ def families(tables):
         addresses(tables),
         qualified_addresses(tables),
         parameter_addresses(tables),
+        windows(tables),
         predicated(tables),
     ]

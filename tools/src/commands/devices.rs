@@ -15,6 +15,7 @@ use ptx2spv_translator::target::Version;
 #[command(after_help = "\
 Examples:
   ptx2spv devices
+  ptx2spv devices --device 0                      with an example of each kind of arithmetic that it does wrong
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
@@ -46,7 +47,14 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             let targets: Vec<&Target> = list.iter().map(|device| &device.target).collect();
             writeln!(out, "{}", serde_json::to_string_pretty(&targets)?)?;
         }
-        (list, false) => print(list, out)?,
+        (list, false) => {
+            print(list, out)?;
+            if let ([device], Some(_)) = (list, &arguments.device) {
+                for seen in &device.seen {
+                    writeln!(out, "  {seen}")?;
+                }
+            }
+        }
     }
     Ok(Status::Success)
 }
@@ -68,7 +76,20 @@ fn print(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
         ]);
     }
     table::write(out, "", &rows)?;
+    for device in devices.iter().filter(|device| device.missing().is_empty()) {
+        let index = device.index.map_or_else(|| device.kind.to_string(), |index| index.to_string());
+        let untrusted = untrusted(&device.target)?;
+        let untrusted = if untrusted.is_empty() { "nothing".to_owned() } else { untrusted.join(", ") };
+        writeln!(out, "not to be trusted on {index}: {untrusted}")?;
+    }
     Ok(())
+}
+
+/// Names of facts that don't hold: what the translator emulates or does otherwise there.
+fn untrusted(target: &Target) -> Result<Vec<String>> {
+    let facts = serde_json::to_value(&target.facts)?;
+    let facts = facts.as_object().into_iter().flatten();
+    Ok(facts.filter(|(_, holds)| *holds == false).map(|(name, _)| name.clone()).collect())
 }
 
 fn subgroups(target: &Target) -> String {

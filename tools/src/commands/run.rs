@@ -170,10 +170,12 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
     }
 }
 
+/// Prints what was traced, and what the kernel printed.
 fn print_trace(backend: &DeviceBackend, out: &mut dyn Write) -> Result<()> {
     for line in backend.device().map(Device::take_trace).unwrap_or_default() {
         writeln!(out, "{line}")?;
     }
+    out.write_all(&backend.device().map(Device::take_output).unwrap_or_default())?;
     Ok(())
 }
 

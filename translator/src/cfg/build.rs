@@ -1,12 +1,21 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, calls};
-use crate::decode::program::{Base, FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
+use super::calls::{self, Recursive};
+use super::recursion::{Site, Slot, Stack};
+use super::switch::switch;
+use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot};
+use crate::decode::program::{
+    Base, FuncId, Function, Instruction, Item, Label, Operand, Param, ParamId, Program, Reg, Targets,
+};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::interface::Fault;
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
+use crate::lower::services::Service;
 use crate::lower::{Lowering, Rule, carrier};
 
 /// A kernel's graph.
@@ -18,6 +27,8 @@ pub struct Built {
     pub graph: Cfg,
     /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
     pub threads: Option<u32>,
+    /// Whether it may print something.
+    pub prints: bool,
 }
 
 /// Builds the graph of a kernel. All errors are reported together.
@@ -36,11 +47,12 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         errors: Vec::new(),
         reported: FxHashSet::default(),
         threads: None,
+        prints: false,
         required: None,
+        recursive: calls::check(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
+        stack: None,
+        waiting: Vec::new(),
     };
-    if let Err(diagnostic) = calls::check(program, kernel) {
-        return Err(vec![diagnostic]);
-    }
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
@@ -50,10 +62,16 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     let entry = build.new_block();
     let exit = build.new_block();
     build.body(ptx, frame, entry, exit, exit);
+    build.finish_recursive(exit);
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
-    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, threads: build.threads })
+    Ok(Built {
+        function: build.function,
+        graph: Cfg { blocks: build.blocks },
+        threads: build.threads,
+        prints: build.prints,
+    })
 }
 
 struct Build<'p> {
@@ -64,10 +82,18 @@ struct Build<'p> {
     errors: Vec<Diagnostic>,
     /// See [`Built::threads`].
     threads: Option<u32>,
+    /// See [`Built::prints`].
+    prints: bool,
     /// Threads of the block that the kernel requires, if it does.
     required: Option<u64>,
     /// Where the errors stand: a function that is called twice has its errors once.
     reported: FxHashSet<Span>,
+    /// The functions that call themselves.
+    recursive: Recursive,
+    /// Their instances and calls, once there is one.
+    stack: Option<Stack>,
+    /// Instances whose bodies are still to be built.
+    waiting: Vec<(usize, &'p Function, Frame)>,
 }
 
 /// What one function instance's body is built from and into.
@@ -99,8 +125,10 @@ impl<'p> Build<'p> {
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
             upper: FxHashMap::default(),
             carry: None,
+            stack: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
+            locals: None,
         }
     }
 
@@ -113,10 +141,9 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// Builds one function instance from block `entry` on; its frame is given back filled. [`calls`] bounds how deep
-    /// calls make this recurse.
-    fn body(&mut self, function: &'p Function, frame: Frame, entry: u32, returns: u32, exits: u32) -> Frame {
-        let Some(items) = &function.body else { return frame };
+    /// Builds one function instance from block `entry` on. [`calls`] bounds how deep calls make this recurse.
+    fn body(&mut self, function: &'p Function, frame: Frame, entry: u32, returns: u32, exits: u32) {
+        let Some(items) = &function.body else { return };
         for diagnostic in &function.unsupported {
             self.report(function, diagnostic.clone(), function.span);
         }
@@ -147,7 +174,6 @@ impl<'p> Build<'p> {
         }
         let current = instance.current;
         self.finish(&mut instance, End::Goto(returns), current);
-        instance.frame
     }
 
     /// Ends the current block and goes on filling another.
@@ -222,6 +248,19 @@ impl<'p> Build<'p> {
                 instance.pending = vec![Stmt::At(instruction.span), Stmt::Barrier];
                 self.finish(instance, End::Goto(next), next);
             }
+            Rule::IndexedBranch => {
+                self.finish(instance, end, taken);
+                if let Err(diagnostic) = self.indexed_branch(instance, instruction) {
+                    self.report(instance.function, diagnostic, instruction.span);
+                }
+                instance.pending.clear();
+                instance.current = next;
+            }
+            Rule::Fail(fault) => {
+                self.finish(instance, end, taken);
+                instance.pending = vec![Stmt::At(instruction.span), Stmt::Report(fault, Vec::new())];
+                self.finish(instance, End::Goto(instance.exits), next);
+            }
             Rule::Call => {
                 self.finish(instance, end, taken);
                 if let Err(diagnostic) = self.call(instance, instruction, next) {
@@ -231,6 +270,24 @@ impl<'p> Build<'p> {
             }
             _ => self.finish(instance, end, next),
         }
+    }
+
+    /// Ends the current block by going to one of several labels.
+    fn indexed_branch(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) -> Result<(), Diagnostic> {
+        let [index, Operand::Labels(labels)] = instruction.operands.as_slice() else {
+            return Err(Diagnostic::internal("an indexed branch without labels", instruction.span));
+        };
+        let var = self.function.var(Type::I32);
+        self.with(instance, |lowering| {
+            lowering.b.at(instruction.span);
+            let value = lowering.source(index, ScalarType::U32)?;
+            lowering.b.set(var, value);
+            Ok::<_, Diagnostic>(())
+        })?;
+        let targets: Vec<u32> = labels.iter().map(|label| self.label(instance, *label)).collect();
+        let cases: Vec<(u64, u32)> = (0..).zip(targets).collect();
+        self.choose(instance, instruction.span, var, &cases);
+        Ok(())
     }
 
     fn guard(&mut self, instance: &mut Instance<'p>, register: Reg, negated: bool, span: Span) -> Value {
@@ -259,131 +316,343 @@ impl<'p> Build<'p> {
         self.report(instance.function, diagnostic, instruction.span);
     }
 
-    /// Inlines a call into the current block and those behind it; control then goes to `next`.
+    /// A call from the current block; control then goes to `next`.
     fn call(&mut self, instance: &mut Instance<'p>, instruction: &Instruction, next: u32) -> Result<(), Diagnostic> {
-        let [Operand::List(results), Operand::Function(id), Operand::List(arguments)] = instruction.operands.as_slice()
+        let [Operand::List(results), callee, Operand::List(arguments), targets @ ..] = instruction.operands.as_slice()
         else {
             return Err(Diagnostic::internal("a call of another form", instruction.span));
         };
-        let Some(callee) = self.program.functions.get(id.0 as usize) else {
-            return Err(Diagnostic::internal("a call of a function that isn't there", instruction.span));
-        };
-        if callee.body.is_none() {
-            let message = format!("a call of `{}`, which this module does not define", callee.name);
-            return Err(Diagnostic::unsupported(message, instruction.span));
+        let call = Call { at: instruction.span, results, arguments, next };
+        match (callee, targets) {
+            (Operand::Function(id), []) => self.call_function(instance, *id, &call),
+            (Operand::Reg(register), [Operand::Targets(targets)]) => {
+                self.call_through(instance, *register, targets, &call)
+            }
+            _ => Err(Diagnostic::internal("a call of another form", instruction.span)),
         }
-        let mut frame = self.frame(callee, Vec::new());
-        instance.pending.push(Stmt::At(instruction.span));
-        for (formal, argument) in (0..callee.formals).zip(arguments) {
-            self.pass(instance, &mut frame, callee, formal, argument, Direction::In)?;
+    }
+
+    /// A call through a register: a choice among the functions that it may go to.
+    fn call_through(
+        &mut self,
+        instance: &mut Instance<'p>,
+        register: Reg,
+        targets: &Targets,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let target = self.function.var(Type::I64);
+        self.with(instance, |lowering| {
+            lowering.b.at(call.at);
+            let value = lowering.register(register);
+            lowering.b.set(target, value);
+        });
+        let candidates = calls::candidates(self.program, targets);
+        let cases: Vec<(u64, u32)> = candidates.iter().map(|id| (id.address(), self.new_block())).collect();
+        self.choose(instance, call.at, target, &cases);
+        for (id, (_, block)) in candidates.into_iter().zip(cases) {
+            instance.current = block;
+            self.call_function(instance, id, call)?;
         }
-        let entry = self.new_block();
-        let back = self.new_block();
-        self.finish(instance, End::Goto(entry), back);
-        let mut frame = self.body(callee, frame, entry, back, instance.exits);
-        instance.pending.push(Stmt::At(instruction.span));
-        for (formal, result) in (callee.formals..).zip(results) {
-            self.pass(instance, &mut frame, callee, formal, result, Direction::Out)?;
-        }
-        self.finish(instance, End::Goto(next), next);
         Ok(())
     }
 
-    /// Copies an argument to its formal parameter, or a result back.
-    fn pass(
+    /// Ends the current block by going where a variable says; anything else is reported and ends the thread.
+    fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, u32)]) {
+        let bad = self.new_block();
+        if let Some(block) = self.blocks.get_mut(bad as usize) {
+            block.body = vec![Stmt::At(at), Stmt::Report(Fault::BadTarget, Vec::new())];
+            block.end = End::Goto(instance.exits);
+        }
+        let first = switch(&mut self.function, &mut self.blocks, at, var, cases, bad);
+        self.finish(instance, End::Goto(first), first);
+    }
+
+    /// A call of one function.
+    fn call_function(&mut self, instance: &mut Instance<'p>, id: FuncId, call: &Call<'_>) -> Result<(), Diagnostic> {
+        let Some(callee) = self.program.functions.get(id.0 as usize) else {
+            return Err(Diagnostic::internal("a call of a function that isn't there", call.at));
+        };
+        if callee.body.is_none() {
+            return self.call_service(instance, callee, call);
+        }
+        match self.recursive.get(&id) {
+            Some(group) => self.call_recursive(instance, (id, *group), callee, call),
+            None => self.inline(instance, callee, call),
+        }
+    }
+
+    /// A call of a function that the module doesn't define, but CUDA does.
+    fn call_service(
         &mut self,
         instance: &mut Instance<'p>,
-        frame: &mut Frame,
         callee: &Function,
-        formal: usize,
-        actual: &Operand,
-        direction: Direction,
+        call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
-        let Some(param) = callee.params.get(formal) else { return Ok(()) };
-        if let Operand::Address(Base::Param(actual), _) = actual {
-            let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
-            let (Some(ParamSlot::Words(theirs)), Some(ParamSlot::Words(ours))) =
-                (frame.params.get(formal), instance.frame.params.get(actual.0 as usize))
-            else {
-                return Err(Diagnostic::unsupported("passing a kernel's parameter by name", Span::default()));
+        let Some(service) = Service::find(callee) else {
+            let message = format!("a call of `{}`, which this module does not define", callee.name);
+            return Err(Diagnostic::unsupported(message, call.at));
+        };
+        self.prints |= service == Service::Print;
+        let mut frame = self.frame(callee, Vec::new());
+        let slots = self.slots(callee, &mut frame);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        let result = self.with(instance, |lowering| {
+            let value = |slot: &Slot| match slot {
+                Slot::Words(words) => match words.as_slice() {
+                    [low, high] => {
+                        let (low, high) = (lowering.b.get(*low), lowering.b.get(*high));
+                        lowering.b.join(low, high)
+                    }
+                    [word] => lowering.b.get(*word),
+                    _ => lowering.b.i32(0),
+                },
+                Slot::Register(var) => lowering.b.get(*var),
             };
-            if size != param.size || theirs.len() != ours.len() {
-                let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
-                return Err(Diagnostic::invalid(message, Span::default()));
-            }
-            let pairs: Vec<(Var, Var)> = theirs.iter().copied().zip(ours.iter().copied()).collect();
-            self.with(instance, |lowering| {
-                for (theirs, ours) in pairs {
-                    let (from, to) = if direction == Direction::In { (ours, theirs) } else { (theirs, ours) };
-                    let value = lowering.b.get(from);
-                    lowering.b.set(to, value);
-                }
-            });
+            let arguments: Vec<Value> = slots.iter().take(callee.formals).map(value).collect();
+            service.lower(lowering, &arguments)
+        })?;
+        if service.ends_thread() {
+            self.finish(instance, End::Goto(instance.exits), call.next);
             return Ok(());
         }
-        let Some(register) = param.register else {
-            return self.pass_to_words(instance, frame, param.ty, formal, actual, direction);
+        if let Some(value) = result {
+            let values = self.with(instance, |lowering| match lowering.b.type_of(value) {
+                Type::I64 if callee.params.iter().skip(callee.formals).all(|param| param.register.is_none()) => {
+                    let (low, high) = lowering.b.halves(value);
+                    vec![low, high]
+                }
+                _ => vec![value],
+            });
+            self.results(instance, callee, call.results, vec![values])?;
+        }
+        self.finish(instance, End::Goto(call.next), call.next);
+        Ok(())
+    }
+
+    /// Inlines a call.
+    fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result<(), Diagnostic> {
+        let mut frame = self.frame(callee, Vec::new());
+        frame.locals.clone_from(&instance.frame.locals);
+        let slots = self.slots(callee, &mut frame);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        let entry = self.new_block();
+        let back = self.new_block();
+        self.finish(instance, End::Goto(entry), back);
+        self.body(callee, frame, entry, back, instance.exits);
+        instance.pending.push(Stmt::At(call.at));
+        let values = self.read_results(instance, callee, &slots);
+        self.results(instance, callee, call.results, values)?;
+        self.finish(instance, End::Goto(call.next), call.next);
+        Ok(())
+    }
+
+    /// A call of a function that calls itself: see [`recursion`](super::recursion).
+    fn call_recursive(
+        &mut self,
+        instance: &mut Instance<'p>,
+        id: (FuncId, usize),
+        callee: &'p Function,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let number = self.recursive_instance(id, callee)?;
+        let Some((entry, slots)) = self.stack.as_ref().and_then(|stack| {
+            let callee = stack.instances.get(number)?;
+            Some((callee.entry, callee.slots.clone()))
+        }) else {
+            return Err(Diagnostic::internal("a recursive call without a stack", call.at));
         };
-        let function = &mut self.function;
-        let Some((ty, slot)) = frame.registers.get_mut(register.0 as usize) else { return Ok(()) };
-        let ty = *ty;
-        let var = *slot.get_or_insert_with(|| function.var(carrier(ty)));
-        self.with(instance, |lowering| {
-            if direction == Direction::In {
-                let value = lowering.source(actual, ty)?;
-                lowering.b.set(var, value);
-                Ok(())
-            } else {
-                let value = lowering.b.get(var);
-                lowering.assign(actual, ty, value)
+        let (check, push, back) = (self.new_block(), self.new_block(), self.new_block());
+        self.finish(instance, End::Goto(check), push);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        let push = (push, instance.pending.len());
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        self.finish(instance, End::Goto(entry), back);
+        instance.pending.push(Stmt::At(call.at));
+        let values = self.read_results(instance, callee, &slots);
+        let back = (back, instance.pending.len());
+        self.results(instance, callee, call.results, values)?;
+        self.finish(instance, End::Goto(call.next), call.next);
+        if let Some(stack) = &mut self.stack {
+            stack.sites.push(Site { callee: number, check, push, back, exits: instance.exits, at: call.at });
+        }
+        Ok(())
+    }
+
+    /// The number of the one instance of a function that calls itself; its body is built later.
+    fn recursive_instance(&mut self, (id, group): (FuncId, usize), callee: &'p Function) -> Result<usize, Diagnostic> {
+        let known = self.stack.as_ref().and_then(|stack| stack.instances.iter().position(|known| known.id == id));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let mut frame = self.frame(callee, Vec::new());
+        let slots = self.slots(callee, &mut frame);
+        let (entry, returns) = (self.new_block(), self.new_block());
+        let inlined = calls::inlined(self.program, id, &self.recursive);
+        let stack = self.stack.get_or_insert_with(|| Stack::new(&mut self.function));
+        let number = stack.add(self.program, (id, group), (entry, returns), slots, &inlined)?;
+        frame.locals = stack.instances.get(number).map(|instance| Arc::clone(&instance.locals));
+        self.waiting.push((number, callee, frame));
+        Ok(number)
+    }
+
+    /// Builds the bodies of the functions that call themselves, and what their calls do.
+    fn finish_recursive(&mut self, exits: u32) {
+        while let Some((number, callee, frame)) = self.waiting.pop() {
+            let place = self.stack.as_ref().and_then(|stack| stack.instances.get(number));
+            let Some((entry, returns)) = place.map(|instance| (instance.entry, instance.returns)) else { continue };
+            let first = self.blocks.len();
+            // The entry is older than the others, but assigns like them: what stands in it is moved behind.
+            let start = self.new_block();
+            self.body(callee, frame, start, returns, exits);
+            if let Some(block) = self.blocks.get_mut(entry as usize) {
+                block.end = End::Goto(start);
             }
+            let blocks = first..self.blocks.len();
+            if let Some(instance) = self.stack.as_mut().and_then(|stack| stack.instances.get_mut(number)) {
+                instance.blocks = blocks;
+            }
+        }
+        if let Some(stack) = self.stack.take() {
+            stack.finish(&mut self.function, &mut self.blocks);
+        }
+    }
+
+    /// Where a function instance's parameters and results live.
+    fn slots(&mut self, function: &Function, frame: &mut Frame) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        let interface = function.params.iter().zip(&frame.params).take(function.formals + function.results);
+        for (param, slot) in interface {
+            slots.push(match (param.register, slot) {
+                (Some(register), _) => match frame.registers.get_mut(register.0 as usize) {
+                    Some((ty, var)) => Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty)))),
+                    None => Slot::Words(Vec::new()),
+                },
+                (None, ParamSlot::Words(words)) => Slot::Words(words.clone()),
+                (None, ParamSlot::Kernel(_)) => Slot::Words(Vec::new()),
+            });
+        }
+        slots
+    }
+
+    /// The values of arguments, and the variables of the callee that they belong in.
+    fn arguments(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Function,
+        slots: &[Slot],
+        actuals: &[Operand],
+    ) -> Result<Vec<(Var, Value)>, Diagnostic> {
+        let mut passed = Vec::new();
+        for ((param, slot), actual) in callee.params.iter().zip(slots).zip(actuals) {
+            match (slot, actual) {
+                (Slot::Words(theirs), Operand::Address(Base::Param(actual), _)) => {
+                    let ours = self.words(instance, callee, param, *actual)?;
+                    self.with(instance, |lowering| {
+                        passed.extend(theirs.iter().zip(ours).map(|(theirs, ours)| (*theirs, lowering.b.get(ours))));
+                    });
+                }
+                (Slot::Register(_), Operand::Address(Base::Param(_), _)) => return Err(register_expected(callee)),
+                (Slot::Register(var), actual) => {
+                    let value = self.with(instance, |lowering| lowering.source(actual, param.ty))?;
+                    passed.push((*var, value));
+                }
+                (Slot::Words(words), actual) => {
+                    // A register or constant for a `.param` parameter, as old PTX passes it.
+                    let value = self.with(instance, |lowering| lowering.source(actual, param.ty))?;
+                    match words.as_slice() {
+                        [word] => passed.push((*word, value)),
+                        [low, high] => {
+                            let (first, second) = self.with(instance, |lowering| lowering.b.halves(value));
+                            passed.extend([(*low, first), (*high, second)]);
+                        }
+                        _ => return Err(array_expected()),
+                    }
+                }
+            }
+        }
+        Ok(passed)
+    }
+
+    /// The words of a `.param` variable of this function that is passed to or from another's.
+    fn words(
+        &self,
+        instance: &Instance<'p>,
+        callee: &Function,
+        param: &Param,
+        actual: ParamId,
+    ) -> Result<Vec<Var>, Diagnostic> {
+        let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
+        match instance.frame.params.get(actual.0 as usize) {
+            Some(ParamSlot::Words(words)) if size == param.size => Ok(words.clone()),
+            Some(ParamSlot::Words(_)) => {
+                let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
+                Err(Diagnostic::invalid(message, Span::default()))
+            }
+            _ => Err(Diagnostic::unsupported("passing a kernel's parameter by name", Span::default())),
+        }
+    }
+
+    /// What a function's results hold when it has returned.
+    fn read_results(&mut self, instance: &mut Instance<'p>, callee: &Function, slots: &[Slot]) -> Vec<Vec<Value>> {
+        let slots = slots.get(callee.formals..).unwrap_or_default();
+        self.with(instance, |lowering| {
+            let mut read = |slot: &Slot| match slot {
+                Slot::Words(words) => words.iter().map(|word| lowering.b.get(*word)).collect(),
+                Slot::Register(var) => vec![lowering.b.get(*var)],
+            };
+            slots.iter().map(&mut read).collect()
         })
     }
 
-    /// Passes a register or constant to or from a `.param` parameter, as old PTX does.
-    fn pass_to_words(
+    /// Gives the caller a call's results.
+    fn results(
         &mut self,
         instance: &mut Instance<'p>,
-        frame: &Frame,
-        ty: ScalarType,
-        formal: usize,
-        actual: &Operand,
-        direction: Direction,
+        callee: &Function,
+        actuals: &[Operand],
+        values: Vec<Vec<Value>>,
     ) -> Result<(), Diagnostic> {
-        let Some(ParamSlot::Words(words)) = frame.params.get(formal).cloned() else { return Ok(()) };
-        self.with(instance, |lowering| match (direction, words.as_slice()) {
-            (Direction::In, [low]) => {
-                let value = lowering.source(actual, ty)?;
-                lowering.b.set(*low, value);
-                Ok(())
+        let params = callee.params.get(callee.formals..).unwrap_or_default();
+        for ((param, actual), values) in params.iter().zip(actuals).zip(values) {
+            match (actual, values.as_slice()) {
+                (Operand::Address(Base::Param(_), _), _) if param.register.is_some() => {
+                    return Err(register_expected(callee));
+                }
+                (Operand::Address(Base::Param(actual), _), values) => {
+                    let ours = self.words(instance, callee, param, *actual)?;
+                    instance.pending.extend(ours.into_iter().zip(values).map(|(var, value)| Stmt::Set(var, *value)));
+                }
+                (actual, [value]) => self.with(instance, |lowering| lowering.assign(actual, param.ty, *value))?,
+                (actual, [low, high]) => self.with(instance, |lowering| {
+                    let value = lowering.b.join(*low, *high);
+                    lowering.assign(actual, param.ty, value)
+                })?,
+                _ => return Err(array_expected()),
             }
-            (Direction::In, [low, high]) => {
-                let value = lowering.source(actual, ty)?;
-                let (low_value, high_value) = lowering.b.halves(value);
-                lowering.b.set(*low, low_value);
-                lowering.b.set(*high, high_value);
-                Ok(())
-            }
-            (Direction::Out, [low]) => {
-                let value = lowering.b.get(*low);
-                lowering.assign(actual, ty, value)
-            }
-            (Direction::Out, [low, high]) => {
-                let low = lowering.b.get(*low);
-                let high = lowering.b.get(*high);
-                let value = lowering.b.join(low, high);
-                lowering.assign(actual, ty, value)
-            }
-            _ => Err(Diagnostic::invalid(
-                "an array parameter needs a `.param` variable as its argument",
-                Span::default(),
-            )),
-        })
+        }
+        Ok(())
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    In,
-    Out,
+/// A call as its instruction has it.
+struct Call<'c> {
+    at: Span,
+    results: &'c [Operand],
+    arguments: &'c [Operand],
+    /// Where control goes behind it.
+    next: u32,
+}
+
+fn array_expected() -> Diagnostic {
+    Diagnostic::invalid("an array parameter needs a `.param` variable as its argument", Span::default())
+}
+
+fn register_expected(callee: &Function) -> Diagnostic {
+    let message = format!("`{}` takes or gives a register here, not a `.param` variable", callee.name);
+    Diagnostic::invalid(message, Span::default())
 }

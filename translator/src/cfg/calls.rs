@@ -1,15 +1,21 @@
-//! What a kernel calls, looked at before any of it is inlined: refuses recursion, chains of calls that are too long, and
-//! calls that multiply to too much code.
+//! What a kernel calls, looked at before any of it is built: which functions call themselves, and whether inlining the
+//! others gives too long chains of calls or too much code.
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::decode::program::{FuncId, Function, Item, Operand, Program};
+use crate::decode::program::{FuncId, Function, Item, Operand, Param, Passed, Program, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
 /// The most calls inside each other: inlining recurses so deep.
 const MAX_DEPTH: usize = 128;
+
+/// The functions that a kernel may call which may call themselves, directly or through others. Those that call each
+/// other have the same number.
+pub(super) type Recursive = FxHashMap<FuncId, usize>;
 
 /// A function on the way from the kernel to the function that is being looked at.
 struct Visit<'p> {
@@ -21,32 +27,48 @@ struct Visit<'p> {
     size: u64,
 }
 
-/// Checks that a kernel can be inlined into one body.
-pub(super) fn check(program: &Program, kernel: FuncId) -> Result<(), Diagnostic> {
-    let mut sizes: FxHashMap<FuncId, u64> = FxHashMap::default();
-    let mut open_ids = FxHashSet::default();
+/// Checks that a kernel can be inlined into one body, but for the functions that call themselves, each of which stands
+/// in it once.
+pub(super) fn check(program: &Program, kernel: FuncId) -> Result<Recursive, Diagnostic> {
+    let recursive = recursive(program, kernel);
+    let mut sizes: FxHashMap<FuncId, u64> = recursive.keys().map(|id| (*id, 0)).collect();
+    let mut roots: Vec<FuncId> = recursive.keys().copied().collect();
+    roots.sort_unstable();
+    roots.push(kernel);
+    let mut total = 0_u64;
+    for root in roots {
+        total = total.saturating_add(inlined_size(program, root, &mut sizes)?);
+        if total > MAX_INSTRUCTIONS {
+            let span = program.functions.get(kernel.0 as usize).map_or(Span::default(), |function| function.span);
+            return Err(too_large(span));
+        }
+    }
+    Ok(recursive)
+}
+
+fn too_large(span: Span) -> Diagnostic {
+    Diagnostic::unsupported(format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining"), span)
+}
+
+/// Size of a function with all that is inlined into it; functions whose size is known are not entered.
+fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u64>) -> Result<u64, Diagnostic> {
     let mut open: Vec<Visit<'_>> = Vec::new();
-    let mut next = Some((kernel, Span::default()));
+    let mut next = Some((root, Span::default()));
     loop {
         if let Some((id, span)) = next.take() {
             let caller = open.last().map_or("", |visit| visit.function.name.as_str());
             let Some(function) = program.functions.get(id.0 as usize) else {
                 return Err(Diagnostic::internal("a call of a function that isn't there", span));
             };
-            if !open_ids.insert(id) {
-                let message = format!("the recursive call of `{}`", function.name);
-                return Err(Diagnostic::unsupported(message, span).in_function(caller));
-            }
             if open.len() > MAX_DEPTH {
                 let message = format!("calls nested more than {MAX_DEPTH} deep");
                 return Err(Diagnostic::unsupported(message, span).in_function(caller));
             }
-            open.push(Visit { id, function, calls: calls(function), size: own_size(function) });
+            open.push(Visit { id, function, calls: calls(program, function), size: own_size(function) });
         }
-        let Some(visit) = open.last_mut() else { return Ok(()) };
+        let Some(visit) = open.last_mut() else { return Ok(0) };
         if visit.size > MAX_INSTRUCTIONS {
-            let message = format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining");
-            return Err(Diagnostic::unsupported(message, visit.function.span).in_function(&visit.function.name));
+            return Err(too_large(visit.function.span).in_function(&visit.function.name));
         }
         match visit.calls.pop() {
             Some((callee, span)) => match sizes.get(&callee) {
@@ -58,24 +80,104 @@ pub(super) fn check(program: &Program, kernel: FuncId) -> Result<(), Diagnostic>
                 }
             },
             None => {
-                sizes.insert(visit.id, visit.size);
-                open_ids.remove(&visit.id);
+                let (id, size) = (visit.id, visit.size);
                 open.pop();
+                if open.is_empty() {
+                    return Ok(size);
+                }
+                sizes.insert(id, size);
             }
         }
     }
 }
 
-/// The calls of a function, last one first.
-fn calls(function: &Function) -> Vec<(FuncId, Span)> {
-    let callee = |item: &Item| match item {
-        Item::Instruction(instruction) => instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Function(callee) => Some((*callee, instruction.span)),
-            _ => None,
-        }),
-        Item::Label(_) => None,
+/// Finds the functions that call themselves among those that the kernel may call.
+fn recursive(program: &Program, kernel: FuncId) -> Recursive {
+    let mut graph = DiGraph::<FuncId, ()>::new();
+    let mut nodes: FxHashMap<FuncId, NodeIndex> = FxHashMap::default();
+    let mut todo = vec![kernel];
+    nodes.insert(kernel, graph.add_node(kernel));
+    while let Some(id) = todo.pop() {
+        let (Some(function), Some(&from)) = (program.functions.get(id.0 as usize), nodes.get(&id)) else { continue };
+        let callees: FxHashSet<FuncId> = calls(program, function).into_iter().map(|(callee, _)| callee).collect();
+        for callee in callees {
+            let to = *nodes.entry(callee).or_insert_with(|| {
+                todo.push(callee);
+                graph.add_node(callee)
+            });
+            graph.add_edge(from, to, ());
+        }
+    }
+    let mut found = Recursive::default();
+    for (group, members) in kosaraju_scc(&graph).into_iter().enumerate() {
+        let calls_itself = |node: &NodeIndex| graph.contains_edge(*node, *node);
+        if members.len() > 1 || members.iter().any(calls_itself) {
+            found.extend(members.iter().filter_map(|node| graph.node_weight(*node)).map(|id| (*id, group)));
+        }
+    }
+    found
+}
+
+/// The calls of a function, last one first; a call through a register once for each function that it may go to.
+pub(super) fn calls(program: &Program, function: &Function) -> Vec<(FuncId, Span)> {
+    let mut found = Vec::new();
+    for item in function.body.iter().flatten().rev() {
+        let Item::Instruction(instruction) = item else { continue };
+        for operand in &instruction.operands {
+            match operand {
+                Operand::Function(callee) => found.push((*callee, instruction.span)),
+                Operand::Targets(targets) => {
+                    let all = candidates(program, targets);
+                    found.extend(all.into_iter().rev().map(|callee| (callee, instruction.span)));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The functions that a call through a register may go to, by rising number: those listed, or those of the prototype's
+/// shape whose address the module takes.
+pub(super) fn candidates(program: &Program, targets: &Targets) -> Vec<FuncId> {
+    let mut found: Vec<FuncId> = match &targets.functions {
+        Some(functions) => functions.clone(),
+        None => program.address_taken.clone(),
     };
-    function.body.iter().flatten().rev().filter_map(callee).collect()
+    found.retain(|id| {
+        program.functions.get(id.0 as usize).is_some_and(|function| {
+            let (formals, rest) = function.params.split_at_checked(function.formals).unwrap_or_default();
+            let results = rest.get(..function.results).unwrap_or_default();
+            function.body.is_some() && fits(formals, &targets.formals) && fits(results, &targets.results)
+        })
+    });
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn fits(params: &[Param], passed: &[Passed]) -> bool {
+    params.len() == passed.len()
+        && params
+            .iter()
+            .zip(passed)
+            .all(|(param, passed)| u64::from(param.size) == passed.bytes && param.register.is_some() == passed.register)
+}
+
+/// A function and what is inlined into it.
+pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, recursive: &Recursive) -> Vec<&'p Function> {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![root];
+    let mut found = Vec::new();
+    while let Some(id) = todo.pop() {
+        let Some(function) = program.functions.get(id.0 as usize) else { continue };
+        if !seen.insert(id) || (id != root && recursive.contains_key(&id)) {
+            continue;
+        }
+        found.push(function);
+        todo.extend(calls(program, function).into_iter().map(|(callee, _)| callee));
+    }
+    found
 }
 
 /// Instructions of a function without its callees. What an instance of it needs besides counts as well: words of

@@ -5,16 +5,21 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::{Services, calls};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
-use crate::interface::{self, ParamLocation, Status, push_constant};
+use crate::interface::{self, ParamLocation, push_constant};
 use crate::target::Target;
 
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
+/// Bytes that `alloca` can give away, where it is used.
+pub const STACK_BYTES: u32 = 16 << 10;
+/// Instructions that need a stack.
+const STACK_OPCODES: &[&str] = &["alloca", "stacksave", "stackrestore"];
 
 /// Offsets of variables.
 pub type Places = FxHashMap<VarId, u64>;
@@ -34,6 +39,12 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// What the host has ready for the kernel.
+    pub services: Services,
+    /// Where in local memory the stack of `alloca` begins, which is behind everything else.
+    pub stack: Option<u32>,
+    /// Bytes that the module's constants take, at the start of its variables.
+    pub const_bytes: u64,
     /// Offsets of the module's variables, which all its kernels share.
     module: Arc<Places>,
     /// Offsets in shared and local memory.
@@ -52,18 +63,22 @@ impl Layout {
     }
 }
 
-/// Lays out the module's variables in device memory; the offsets go by [`VarId`].
+/// Lays out the module's variables in device memory, constants first; the offsets go by [`VarId`].
 pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>) {
     let mut places = Places::default();
     let mut variables = interface::Variables { align: 16, ..interface::Variables::default() };
-    let in_memory = |space| matches!(space, StateSpace::Global | StateSpace::Const);
     let ids = (0..).map(VarId).zip(&program.variables);
-    for (id, variable) in ids.clone().filter(|(_, variable)| in_memory(variable.space) && !variable.external) {
-        // More than the address space has fails when it is allocated.
-        let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
-        places.insert(id, offset);
-        variables.size = offset.saturating_add(variable.size);
-        variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
+    for space in [StateSpace::Const, StateSpace::Global] {
+        for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
+            // More than the address space has fails when it is allocated.
+            let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
+            places.insert(id, offset);
+            variables.size = offset.saturating_add(variable.size);
+            variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
+        }
+    }
+    for (id, variable) in ids.clone() {
+        let Some(offset) = places.get(&id).copied() else { continue };
         let space = if variable.space == StateSpace::Const { "const" } else { "global" };
         variables.list.push(interface::Variable {
             name: variable.name.clone(),
@@ -77,15 +92,19 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         let Some(start) = places.get(&id).copied() else { continue };
         for piece in &variable.init {
             let offset = start.saturating_add(piece.offset);
-            match piece.value {
-                InitValue::Bits(bits) => {
-                    let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
-                    match variables.image.last_mut() {
-                        Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
-                            run.bytes.extend(bytes)
-                        }
-                        _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+            let mut bits = |bits: u64| {
+                let bytes = bits.to_le_bytes().into_iter().take(usize::from(piece.size));
+                match variables.image.last_mut() {
+                    Some(run) if run.offset.checked_add(run.bytes.len() as u64) == Some(offset) => {
+                        run.bytes.extend(bytes)
                     }
+                    _ => variables.image.push(interface::ImageRun { offset, bytes: bytes.collect() }),
+                }
+            };
+            match piece.value {
+                InitValue::Bits(value) => bits(value),
+                InitValue::Function { function, shift } => {
+                    bits(function.address().checked_shr(shift.into()).unwrap_or(0));
                 }
                 InitValue::Address { variable, offset: addend, shift } => {
                     // Addresses of shared or external variables can't be initial values; uses of them are refused.
@@ -100,20 +119,19 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
-/// Adds a status word to the module's variables if kernels may have to report something on the target. That must not
-/// depend on the kernels chosen: all translations of a module share one allocation.
-pub fn status_word(variables: &mut interface::Variables, target: &Target) -> Option<Status> {
-    target.quirks.loop_budget?;
-    let offset = variables.size.next_multiple_of(4);
-    variables.size = offset.saturating_add(4);
-    Some(Status { offset })
-}
-
-/// Lays out a kernel. Refuses what its memory can't be: recursion, and limits of the target.
-pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: &Target) -> Result<Layout, Diagnostic> {
+pub fn lay_out(
+    program: &Program,
+    kernel: FuncId,
+    module: &Arc<Places>,
+    services: Services,
+    target: &Target,
+) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
     };
+    let constants =
+        (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
+    let ends = constants.filter_map(|(id, variable)| Some(module.get(&id)?.saturating_add(variable.size)));
     let mut layout = Layout {
         params_location: ParamLocation::PushConstant,
         params: Vec::new(),
@@ -121,6 +139,9 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         shared_bytes: 0,
         dynamic_shared: false,
         local_bytes: 0,
+        services,
+        stack: None,
+        const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
         places: Places::default(),
     };
@@ -164,6 +185,7 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
             Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
     }
+    lay_out_stack(program, kernel, &mut layout)?;
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
         let variable = program.variables.get(id.0 as usize);
@@ -172,6 +194,27 @@ pub fn lay_out(program: &Program, kernel: FuncId, module: &Arc<Places>, target: 
         }
     }
     Ok(layout)
+}
+
+/// Puts the stack behind the other local memory, if the kernel has one.
+fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) -> Result<(), Diagnostic> {
+    for function in reachable(program, kernel) {
+        let Some(instruction) = function.body.iter().flatten().find_map(|item| match item {
+            Item::Instruction(i) if STACK_OPCODES.contains(&i.form.row.opcode()) => Some(i),
+            _ => None,
+        }) else {
+            continue;
+        };
+        if !program.functions.get(kernel.0 as usize).is_some_and(|kernel| std::ptr::eq(kernel, function)) {
+            let message = format!("`{}` in a function that is called", instruction.form.row.opcode());
+            return Err(Diagnostic::unsupported(message, instruction.span).in_function(&function.name));
+        }
+        // Neither overflows: local memory is at most half a mebibyte.
+        let start = layout.local_bytes.next_multiple_of(16);
+        layout.stack = Some(start);
+        layout.local_bytes = start + STACK_BYTES;
+    }
+    Ok(())
 }
 
 /// The kernel and all functions it may call, each once.
@@ -185,11 +228,7 @@ fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
             continue;
         }
         found.push(function);
-        for operand in operands(function) {
-            if let Operand::Function(callee) = operand {
-                todo.push(*callee);
-            }
-        }
+        todo.extend(calls::calls(program, function).into_iter().map(|(callee, _)| callee));
     }
     found
 }
@@ -201,7 +240,7 @@ fn operands(function: &Function) -> impl Iterator<Item = &Operand> {
     })
 }
 
-fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
+pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
     let mut collect = |operand: &Operand| {
         if let Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) = operand {
             used.insert(*id);

@@ -7,17 +7,25 @@ mod barriers;
 mod build;
 mod calls;
 mod layout;
+mod recursion;
+mod reports;
+mod services;
+mod switch;
 mod tree;
 mod uniform;
 
 pub use barriers::{Barriers, make_uniform};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, lay_out, module_variables, status_word};
+pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables};
+pub use reports::place;
+pub use services::{Services, services};
 pub use tree::{barriers_unconditional, structure};
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::decode::program::Reg;
+use crate::decode::program::{Reg, VarId};
 use crate::decode::types::ScalarType;
 use crate::ir::{Block, Value, Var};
 
@@ -77,10 +85,27 @@ pub struct Frame {
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
+    /// Bytes that `alloca` has given away, once it is used.
+    pub stack: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.
     pub param_sizes: Vec<u32>,
+    /// Where its `.local` variables are, if it is a function that calls itself or is inlined into one.
+    pub locals: Option<Arc<Locals>>,
+}
+
+/// The `.local` variables of a function that calls itself, of which each activation has its own.
+#[derive(Debug)]
+pub struct Locals {
+    /// Where the present activation's begin, counted from `base`.
+    pub frame: Var,
+    /// Where the stack begins in local memory.
+    pub base: u32,
+    /// Offsets of the variables in an activation's.
+    pub places: FxHashMap<VarId, u64>,
+    /// Size of an activation's in bytes.
+    pub bytes: u32,
 }
 
 /// Where a `.param` variable lives.

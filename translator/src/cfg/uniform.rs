@@ -141,7 +141,7 @@ impl Analysis {
                     self.block(otherwise, diverged);
                 }
                 Stmt::Loop(body) => self.block(body, true),
-                Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
             }
         }
     }

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::module::{ModuleDecoder, Signature};
-use super::program::{FuncId, Function, Instruction, Item, Label, Param, ParamId, Reg, VarId};
+use super::program::{
+    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Reg, SourceLine,
+    Targets, VarId,
+};
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -29,6 +32,8 @@ pub(super) struct FunctionDecoder<'m, 's> {
     labels: Labels<'s>,
     function: Function,
     module_registers: FxHashMap<&'s str, Reg>,
+    /// Tables of targets, [`Operand::Labels`] or [`Operand::Targets`].
+    tables: Vec<Operand>,
 }
 
 /// Decodes the header and, if there is one, the body.
@@ -44,6 +49,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         required_block: None,
         max_block: None,
         labels: 0,
+        lines: Vec::new(),
         body: None,
         unsupported: Vec::new(),
     };
@@ -53,6 +59,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         labels: Labels::default(),
         function,
         module_registers: FxHashMap::default(),
+        tables: Vec::new(),
     };
     decoder.directives(&ast.directives);
     for formal in ast.params.iter().chain(&ast.returns) {
@@ -177,6 +184,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn body(&mut self, body: &[ast::Statement<'s>]) {
         let mut items = Vec::with_capacity(body.len());
         let mut scopes = 0;
+        let mut line = None;
         for statement in body {
             match statement {
                 ast::Statement::ScopeBegin(_) => {
@@ -191,17 +199,100 @@ impl<'s> FunctionDecoder<'_, 's> {
                         self.report(diagnostic);
                     }
                 }
-                ast::Statement::Instruction(instruction) => match self.instruction(instruction) {
-                    Ok(instruction) => items.push(Item::Instruction(instruction)),
-                    Err(diagnostic) => self.report(diagnostic),
-                },
+                ast::Statement::Instruction(instruction) => {
+                    if let Some((file, line)) = line.take() {
+                        self.function.lines.push(SourceLine { at: instruction.span.start, file, line });
+                    }
+                    match self.instruction(instruction) {
+                        Ok(instruction) => items.push(Item::Instruction(instruction)),
+                        Err(diagnostic) => self.report(diagnostic),
+                    }
+                }
                 ast::Statement::BranchTargets { name, .. }
                 | ast::Statement::CallTargets { name, .. }
-                | ast::Statement::CallPrototype { name, .. } => self.declare(*name, Symbol::Table),
-                ast::Statement::Loc { .. } | ast::Statement::Pragma(_) => {}
+                | ast::Statement::CallPrototype { name, .. } => match self.table(statement) {
+                    Ok(table) => {
+                        self.tables.push(table);
+                        let number = u32::try_from(self.tables.len() - 1).unwrap_or(u32::MAX);
+                        self.declare(*name, Symbol::Table(number));
+                    }
+                    Err(diagnostic) => {
+                        let symbol = self.module.unsupported_symbol(diagnostic.clone());
+                        self.declare(*name, symbol);
+                        self.report(diagnostic);
+                    }
+                },
+                ast::Statement::Loc { file, line: number, .. } => line = Some((*file, *number)),
+                ast::Statement::Pragma(_) => {}
             }
         }
         self.function.body = Some(items);
+    }
+
+    /// A `.branchtargets`, `.calltargets` or `.callprototype`.
+    fn table(&mut self, statement: &ast::Statement<'s>) -> Result<Operand, Diagnostic> {
+        match statement {
+            ast::Statement::BranchTargets { targets, .. } => {
+                let mut labels = Vec::new();
+                for target in targets {
+                    let unknown =
+                        || Diagnostic::invalid(format!("there is no label `{}` in scope", target.text), target.span);
+                    match target.split_range() {
+                        (name, None) => labels.push(self.find_label(name).ok_or_else(unknown)?),
+                        // No more than there can be labels.
+                        (name, Some(count)) => {
+                            for number in 0..count {
+                                labels.push(self.find_label(&format!("{name}{number}")).ok_or_else(unknown)?);
+                            }
+                        }
+                    }
+                }
+                Ok(Operand::Labels(labels))
+            }
+            ast::Statement::CallTargets { name, targets } => {
+                let mut functions = Vec::new();
+                for target in targets {
+                    match self.resolve(*target)? {
+                        Symbol::Function(function) => functions.push(function),
+                        _ => {
+                            let message = format!("`{}` is not a function", target.text);
+                            return Err(Diagnostic::invalid(message, target.span));
+                        }
+                    }
+                }
+                self.listed(functions, name.span).map(Operand::Targets)
+            }
+            ast::Statement::CallPrototype { returns, params, .. } => {
+                let formals = params.iter().map(variables::passed).collect::<Result<_, _>>()?;
+                let results = returns.iter().map(variables::passed).collect::<Result<_, _>>()?;
+                Ok(Operand::Targets(Targets { functions: None, formals, results }))
+            }
+            _ => Err(Diagnostic::internal("a table that is none", Span::default())),
+        }
+    }
+
+    /// Functions that a call may go to, which all take what the first one takes.
+    pub(super) fn listed(&self, functions: Vec<FuncId>, span: Span) -> Result<Targets, Diagnostic> {
+        let first = functions.first().and_then(|first| self.module.signature(*first));
+        let Some(Signature { formals, results, .. }) = first.cloned() else {
+            return Err(Diagnostic::invalid("a list of no functions", span));
+        };
+        Ok(Targets { functions: Some(functions), formals, results })
+    }
+
+    /// The table of a number that [`Symbol::Table`] has.
+    pub(super) fn find_table(&self, number: u32) -> Option<&Operand> {
+        self.tables.get(number as usize)
+    }
+
+    /// Functions whose addresses a variable is initialised with, in order.
+    pub(super) fn functions_in(&self, variable: VarId) -> Vec<FuncId> {
+        let pieces = self.module.program.variables.get(variable.0 as usize).map(|variable| variable.init.as_slice());
+        let function = |piece: &InitPiece| match piece.value {
+            InitValue::Function { function, .. } => Some(function),
+            _ => None,
+        };
+        pieces.unwrap_or_default().iter().filter_map(function).collect()
     }
 
     fn variable(&mut self, variable: &ast::Variable<'s>) -> Result<(), Diagnostic> {
@@ -338,26 +429,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         self.module.program.address_bits
     }
 
-    /// What a function takes and gives, if a call has as many of each.
-    pub(super) fn signature(
-        &self,
-        callee: FuncId,
-        results: usize,
-        arguments: usize,
-        span: Span,
-    ) -> Result<Signature, Diagnostic> {
-        let Some(signature) = self.module.signature(callee) else {
-            return Err(Diagnostic::internal("a function without a signature", span));
-        };
-        let (taken, given) = (signature.formals.len(), signature.results.len());
-        if (given, taken) == (results, arguments) {
-            return Ok(signature.clone());
-        }
-        let message = format!(
-            "`{}` takes {taken} arguments and gives {given} results, here are {arguments} and {results}",
-            signature.name
-        );
-        Err(Diagnostic::invalid(message, span))
+    /// What a function takes and gives.
+    pub(super) fn signature(&self, callee: FuncId, span: Span) -> Result<Signature, Diagnostic> {
+        let signature = self.module.signature(callee).cloned();
+        signature.ok_or_else(|| Diagnostic::internal("a function without a signature", span))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::function::{self, FormCache};
-use super::program::{FuncId, Function, InitValue, Program, VarId, Variable};
+use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
 use super::scope::Symbol;
 use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -16,12 +16,10 @@ use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 /// What callers must know of a function before its body is decoded.
 #[derive(Clone)]
 pub(super) struct Signature {
-    /// Its name.
-    pub name: String,
-    /// Types of its formal parameters; `None` for arrays, which registers and constants can't be passed to.
-    pub formals: Vec<Option<ScalarType>>,
-    /// Types of its results, likewise.
-    pub results: Vec<Option<ScalarType>>,
+    /// Its formal parameters.
+    pub formals: Vec<Passed>,
+    /// Its results.
+    pub results: Vec<Passed>,
 }
 
 /// The state of decoding a module.
@@ -122,7 +120,10 @@ impl<'s> ModuleDecoder<'s> {
                         }
                     }
                 }
-                ast::Item::File { .. } | ast::Item::Pragma(_) => {}
+                ast::Item::File { index, name } => {
+                    self.program.files.insert(*index, (*name).to_owned());
+                }
+                ast::Item::Pragma(_) => {}
             }
         }
     }
@@ -230,16 +231,11 @@ impl<'s> ModuleDecoder<'s> {
     fn declare_function(&mut self, function: &ast::Function<'s>) {
         let name = function.name;
         // Types that are none are reported when the header is decoded.
+        let none = Passed { scalar: None, bytes: 0, register: false };
         let types = |variables: &[ast::Variable<'_>]| {
-            let scalar = |variable: &ast::Variable<'_>| variable.dims.is_empty() && variable.vector == 1;
-            let ty = |variable| variables::element_type(variable).ok().filter(|_| scalar(variable));
-            variables.iter().map(ty).collect()
+            variables.iter().map(|variable| variables::passed(variable).unwrap_or(none)).collect()
         };
-        let signature = Signature {
-            name: name.text.to_owned(),
-            formals: types(&function.params),
-            results: types(&function.returns),
-        };
+        let signature = Signature { formals: types(&function.params), results: types(&function.returns) };
         match self.names.get(name.text) {
             Some(Symbol::Function(_)) => {}
             Some(_) => {
@@ -263,10 +259,7 @@ impl<'s> ModuleDecoder<'s> {
                 continue;
             }
             let names = &self.names;
-            let find = |name: &str| match names.get(name) {
-                Some(Symbol::Variable(id)) => Some(*id),
-                _ => None,
-            };
+            let find = |name: &str| names.get(name).copied();
             let Some(slot) = self.program.variables.get_mut(id.0 as usize) else { continue };
             match variables::initial_content(variable, slot.ty, slot.size, &find) {
                 Ok(pieces) => slot.init = pieces,
@@ -340,6 +333,7 @@ impl<'s> ModuleDecoder<'s> {
         }
         // Every signature came from a function item, so every slot is filled.
         self.program.functions = decoded.into_iter().flatten().collect();
+        self.program.address_taken = address_taken(&self.program);
     }
 
     /// Finds a name at module scope.
@@ -359,6 +353,27 @@ impl<'s> ModuleDecoder<'s> {
     ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
         function::find_form(&mut self.forms, self.text, instruction)
     }
+}
+
+fn address_taken(program: &Program) -> Vec<FuncId> {
+    let code = program.functions.iter().filter_map(|function| function.body.as_ref()).flatten();
+    let operands = code.flat_map(|item| match item {
+        Item::Instruction(instruction) => instruction.operands.as_slice(),
+        Item::Label(_) => &[],
+    });
+    let in_code = operands.filter_map(|operand| match operand {
+        Operand::FunctionAddress(function) => Some(*function),
+        _ => None,
+    });
+    let in_variables =
+        program.variables.iter().flat_map(|variable| &variable.init).filter_map(|piece| match piece.value {
+            InitValue::Function { function, .. } => Some(function),
+            _ => None,
+        });
+    let mut found: Vec<FuncId> = in_code.chain(in_variables).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 impl Program {

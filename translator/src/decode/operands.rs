@@ -16,7 +16,9 @@
 //! | `p\|q` | predicate destination, optionally a second one |
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `!c` | predicate, possibly negated |
+//! | `W`, `w` | destination or source vector of `atom` and `red` |
 //! | `[a]` | memory operand |
+//! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
 //! | `-a.s`, `-c.s` | the same, and a register may be negated |
@@ -24,12 +26,13 @@
 //! | `d.b`, `a.b` | the same on bytes |
 //! | `c.v` | the same without selector |
 //! | `@` | label |
+//! | `@@` | table of labels |
 //! | `call` | everything behind `call` |
 //!
 //! A word that ends in `?` may be missing together with all behind it.
 
 use super::function::FunctionDecoder;
-use super::program::{Base, Operand, Special};
+use super::program::{Base, Operand, Special, Targets};
 use super::scope::Symbol;
 use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -37,6 +40,10 @@ use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Spaces that no cache policy speaks of.
+const NOT_CACHED: &[&str] =
+    &["shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", "param::func"];
 
 impl<'s> FunctionDecoder<'_, 's> {
     /// Decodes all operands of an instruction.
@@ -50,19 +57,25 @@ impl<'s> FunctionDecoder<'_, 's> {
             return self.call_operands(instruction);
         }
         let given = &instruction.operands;
-        let needed = form.operands.iter().take_while(|word| !word.ends_with('?')).count();
-        if given.len() < needed || given.len() > form.operands.len() {
-            let takes = if needed == form.operands.len() {
+        let hinted = modifiers.has("L2::cache_hint");
+        let wanted: Vec<&str> = form.operands.iter().copied().filter(|word| hinted || *word != "policy").collect();
+        let needed = wanted.iter().take_while(|word| !word.ends_with('?')).count();
+        if given.len() < needed || given.len() > wanted.len() {
+            let takes = if needed == wanted.len() {
                 format!("{needed} operands")
             } else {
-                format!("{needed} to {} operands", form.operands.len())
+                format!("{needed} to {} operands", wanted.len())
             };
             let message = format!("`{}` takes {takes}, {} given", form.row.syntax, given.len());
             // The first operand too many, or the instruction that lacks one.
-            let surplus = given.get(form.operands.len());
+            let surplus = given.get(wanted.len());
             return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
-        let words = form.operands.iter().zip(given);
+        if hinted && modifiers.one_of(NOT_CACHED).is_some() {
+            let message = "only global memory has a cache policy";
+            return Err(Diagnostic::invalid(message, instruction.span));
+        }
+        let words = wanted.into_iter().zip(given);
         words.map(|(word, operand)| self.operand(word.trim_end_matches('?'), operand, modifiers)).collect()
     }
 
@@ -71,7 +84,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             "p|q" => return self.predicate_pair(operand),
             "d_|p" => return self.value_and_predicate(operand, modifiers.ty(0)),
             "@" => return self.label_operand(operand),
+            "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
+            "policy" => return self.source(operand, ScalarType::B64, ScalarType::fits),
+            "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }
         let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
@@ -82,8 +98,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
-            "V" => self.vector(operand, ty, modifiers, true),
-            "v" => self.vector(operand, ty, modifiers, false),
+            "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers, true),
+            "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers, false),
+            "W" => self.vector(operand, ty, ScalarType::fits, modifiers, true),
+            "w" => self.vector(operand, ty, ScalarType::fits, modifiers, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
             "!c" => self.predicate_source(operand),
@@ -229,6 +247,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         &mut self,
         operand: &ast::Operand<'s>,
         ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
         modifiers: &Modifiers,
         destination: bool,
     ) -> Result<Operand> {
@@ -240,18 +259,15 @@ impl<'s> FunctionDecoder<'_, 's> {
         };
         match operand {
             ast::Operand::Vector(elements, span) if elements.len() == wanted => {
-                self.elements(elements, *span, ty, ScalarType::fits_relaxed, destination)
+                self.elements(elements, *span, ty, fits, destination)
             }
             ast::Operand::Vector(elements, span) => {
                 let message = format!("a vector of {wanted} is needed here, {} elements are given", elements.len());
                 Err(Diagnostic::invalid(message, *span))
             }
             scalar if wanted == 1 => {
-                let only = if destination {
-                    self.destination(scalar, ty, ScalarType::fits_relaxed)?
-                } else {
-                    self.source(scalar, ty, ScalarType::fits_relaxed)?
-                };
+                let only =
+                    if destination { self.destination(scalar, ty, fits)? } else { self.source(scalar, ty, fits)? };
                 Ok(Operand::Vector(vec![only]))
             }
             other => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
@@ -334,10 +350,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         match self.resolve(name)? {
             Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
             Symbol::Param(param) => Ok(Operand::AddressOf(Base::Param(param), offset)),
-            Symbol::Function(function) => {
-                let _ = function;
-                Err(Diagnostic::unsupported(format!("the address of function `{}`", name.text), name.span))
-            }
+            Symbol::Function(function) if offset == 0 => Ok(Operand::FunctionAddress(function)),
+            Symbol::Function(_) => Err(Diagnostic::invalid("an offset from a function's address", name.span)),
             _ => self.source(operand, ty, ScalarType::fits),
         }
     }
@@ -449,7 +463,18 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    /// `call (results), function, (arguments), prototype;` becomes results, function, arguments.
+    fn label_table(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        if let ast::Operand::Name { name, suffix: None } = operand
+            && let Symbol::Table(number) = self.resolve(*name)?
+            && let Some(table @ Operand::Labels(_)) = self.find_table(number)
+        {
+            return Ok(table.clone());
+        }
+        Err(Diagnostic::invalid("expected the name of a `.branchtargets`", operand.span()))
+    }
+
+    /// `call (results), function, (arguments), prototype;` becomes results, function, arguments; for a call through a
+    /// register results, register, arguments and [`Operand::Targets`].
     fn call_operands(&mut self, instruction: &ast::Instruction<'s>) -> Result<Vec<Operand>> {
         let (results, rest) = match instruction.operands.as_slice() {
             [ast::Operand::List(results, _), rest @ ..] => (results.as_slice(), rest),
@@ -458,26 +483,74 @@ impl<'s> FunctionDecoder<'_, 's> {
         let [ast::Operand::Name { name, suffix: None }, rest @ ..] = rest else {
             return Err(Diagnostic::invalid("expected the function to call", instruction.span));
         };
-        let function = match self.resolve(*name)? {
-            Symbol::Function(function) => function,
-            Symbol::Reg(_) => return Err(Diagnostic::unsupported("a call through a register", name.span)),
-            _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
+        let (arguments, rest, span) = match rest {
+            [ast::Operand::List(arguments, span), rest @ ..] => (arguments.as_slice(), rest, *span),
+            rest => ([].as_slice(), rest, instruction.span),
         };
-        let (arguments, span) = match rest {
-            [] => ([].as_slice(), instruction.span),
-            [ast::Operand::List(arguments, span)] => (arguments.as_slice(), *span),
-            [ast::Operand::List(..), other, ..] => {
+        let (callee, targets) = match (self.resolve(*name)?, rest) {
+            (Symbol::Function(function), []) => (Operand::Function(function), None),
+            (Symbol::Function(_), [other, ..]) => {
                 let message = format!("`{}` is called directly: nothing may follow its arguments", name.text);
                 return Err(Diagnostic::invalid(message, other.span()));
             }
-            [other, ..] => return Err(Diagnostic::invalid("expected arguments in parentheses", other.span())),
+            (Symbol::Reg(register), [ast::Operand::Name { name: table, suffix: None }]) => {
+                let ty = self.register_type(register);
+                if ty.bits() != 64 || ty.class() == Class::Float {
+                    let message = format!("register `{}` of type {ty} can't hold a function's address", name.text);
+                    return Err(Diagnostic::invalid(message, name.span));
+                }
+                (Operand::Reg(register), Some(self.call_targets(*table)?))
+            }
+            (Symbol::Reg(_), _) => {
+                let message = "a call through a register needs a prototype or a list of targets";
+                return Err(Diagnostic::invalid(message, span));
+            }
+            _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
         };
-        let signature = self.signature(function, results.len(), arguments.len(), span)?;
-        let results = results.iter().zip(signature.results).map(|(operand, ty)| self.call_result(operand, ty));
+        let (taken, given) = match (&callee, &targets) {
+            (_, Some(targets)) => (targets.formals.clone(), targets.results.clone()),
+            (Operand::Function(function), None) => {
+                let signature = self.signature(*function, span)?;
+                (signature.formals, signature.results)
+            }
+            _ => return Err(Diagnostic::internal("a call of nothing", span)),
+        };
+        if (given.len(), taken.len()) != (results.len(), arguments.len()) {
+            let message = format!(
+                "`{}` takes {} arguments and gives {} results, here are {} and {}",
+                name.text,
+                taken.len(),
+                given.len(),
+                arguments.len(),
+                results.len()
+            );
+            return Err(Diagnostic::invalid(message, span));
+        }
+        let results = results.iter().zip(given).map(|(operand, passed)| self.call_result(operand, passed.scalar));
         let results = results.collect::<Result<_>>()?;
-        let arguments = arguments.iter().zip(signature.formals).map(|(operand, ty)| self.call_argument(operand, ty));
+        let arguments = arguments.iter().zip(taken).map(|(operand, passed)| self.call_argument(operand, passed.scalar));
         let arguments = arguments.collect::<Result<_>>()?;
-        Ok(vec![Operand::List(results), Operand::Function(function), Operand::List(arguments)])
+        let mut operands = vec![Operand::List(results), callee, Operand::List(arguments)];
+        operands.extend(targets.map(Operand::Targets));
+        Ok(operands)
+    }
+
+    /// What a call through a register may call: a prototype, a list of targets, or a variable that holds their addresses.
+    fn call_targets(&mut self, table: ast::Ident<'s>) -> Result<Targets> {
+        match self.resolve(table)? {
+            Symbol::Table(number) => {
+                if let Some(Operand::Targets(targets)) = self.find_table(number) {
+                    return Ok(targets.clone());
+                }
+            }
+            Symbol::Variable(variable) => {
+                let functions = self.functions_in(variable);
+                return self.listed(functions, table.span);
+            }
+            _ => {}
+        }
+        let message = format!("`{}` is neither a `.callprototype` nor a list of targets", table.text);
+        Err(Diagnostic::invalid(message, table.span))
     }
 
     /// A result of a call: a `.param` variable, or a register where the function gives a scalar.

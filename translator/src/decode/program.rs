@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::table::{Form, Modifiers};
 use super::types::ScalarType;
 use crate::ast;
@@ -41,6 +43,10 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
     pub functions: Vec<Function>,
+    /// The functions whose addresses the module's code or variables hold, by rising number.
+    pub address_taken: Vec<FuncId>,
+    /// Source files by their `.file` numbers.
+    pub files: FxHashMap<u32, String>,
 }
 
 /// A variable in memory.
@@ -91,6 +97,13 @@ pub enum InitValue {
         /// Shift, in bits.
         shift: u8,
     },
+    /// The address of a function, shifted right (in bits).
+    Function {
+        /// Which.
+        function: FuncId,
+        /// Shift, in bits.
+        shift: u8,
+    },
 }
 
 /// A kernel or device function.
@@ -116,10 +129,23 @@ pub struct Function {
     pub max_block: Option<[u32; 3]>,
     /// How many labels it has.
     pub labels: u32,
+    /// What `.loc` says of its code, by rising place in the text.
+    pub lines: Vec<SourceLine>,
     /// Its code; `None` for a prototype.
     pub body: Option<Vec<Item>>,
     /// Why it can't be translated: constructs that PTX has and this translator lacks.
     pub unsupported: Vec<Diagnostic>,
+}
+
+/// A line that PTX was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Where the first instruction begins that comes from it, in bytes of the text.
+    pub at: u32,
+    /// The `.file` number.
+    pub file: u32,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// A `.param` variable or a `.reg` parameter.
@@ -199,6 +225,41 @@ pub enum Operand {
     Function(FuncId),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
+    /// The address of a function as a value.
+    FunctionAddress(FuncId),
+    /// What a call through a register may call.
+    Targets(Targets),
+    /// The labels that an indexed branch goes to.
+    Labels(Vec<Label>),
+}
+
+/// What a call through a register may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Targets {
+    /// The functions, if they are listed; else all whose address the module takes.
+    pub functions: Option<Vec<FuncId>>,
+    /// What they take.
+    pub formals: Vec<Passed>,
+    /// What they give.
+    pub results: Vec<Passed>,
+}
+
+/// How a parameter or result is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Its type, if it is a scalar.
+    pub scalar: Option<ScalarType>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Whether it is a register, not a `.param` variable.
+    pub register: bool,
+}
+
+impl FuncId {
+    /// What stands for the function's address: not zero, and different for each.
+    pub fn address(self) -> u64 {
+        16 * (u64::from(self.0) + 1)
+    }
 }
 
 /// A register with what a video instruction may say about it.
@@ -268,6 +329,9 @@ pub enum Special {
     Clock,
     ClockHigh,
     Clock64,
+    GlobalTimer,
+    /// One that says the same everywhere, and its width in bits.
+    Fixed(u32, u32),
 }
 
 impl Special {
@@ -292,6 +356,16 @@ impl Special {
             ("%clock", _, None) => Some(Self::Clock),
             ("%clock_hi", _, None) => Some(Self::ClockHigh),
             ("%clock64", _, None) => Some(Self::Clock64),
+            ("%globaltimer", _, None) => Some(Self::GlobalTimer),
+            ("%globaltimer_lo", _, None) => Some(Self::Clock),
+            ("%globaltimer_hi", _, None) => Some(Self::ClockHigh),
+            ("%aggr_smem_size", _, None) => Some(Self::TotalSharedSize),
+            ("%nsmid", _, None) => Some(Self::Fixed(1, 32)),
+            ("%smid", _, None) => Some(Self::Fixed(0, 32)),
+            ("%gridid" | "%current_graph_exec", _, None) => Some(Self::Fixed(0, 64)),
+            (name, _, None) if Self::is_counter(name) => {
+                Some(Self::Fixed(0, if name.ends_with("_64") { 64 } else { 32 }))
+            }
             _ => None,
         }
     }
@@ -300,9 +374,24 @@ impl Special {
     pub fn has_width(self, bits: u32) -> bool {
         match self {
             Self::Tid(_) | Self::Ntid(_) | Self::Ctaid(_) | Self::Nctaid(_) => matches!(bits, 16 | 32),
-            Self::Clock64 => bits == 64,
+            Self::Clock64 | Self::GlobalTimer => bits == 64,
+            Self::Fixed(_, width) => bits == width,
             _ => bits == 32,
         }
+    }
+
+    /// Whether a name is that of a performance counter, a register of the driver's, or an offset of reserved memory.
+    fn is_counter(name: &str) -> bool {
+        let numbered = |prefix: &str, limit: u32| {
+            let digits = name.strip_prefix(prefix).and_then(|digits| digits.parse::<u32>().ok());
+            digits.is_some_and(|number| number < limit)
+        };
+        let wide = name.strip_suffix("_64").and_then(|name| name.strip_prefix("%pm"));
+        numbered("%pm", 8)
+            || wide.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < 8)
+            || numbered("%envreg", 32)
+            || numbered("%reserved_smem_offset_", 2)
+            || matches!(name, "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap")
     }
 
     /// Whether PTX has a special register of that name, translated or not.
@@ -311,15 +400,7 @@ impl Special {
             "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %gridid %is_explicit_cluster
             %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank %lanemask_eq
             %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo
-            %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec
-            %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap";
-        let family = |prefix: &str, limit: u32| {
-            let digits = name.strip_prefix(prefix).map(|rest| rest.trim_end_matches("_64"));
-            digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < limit)
-        };
-        NAMES.split_ascii_whitespace().any(|known| known == name)
-            || family("%pm", 8)
-            || family("%envreg", 32)
-            || family("%reserved_smem_offset_", 2)
+            %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec";
+        NAMES.split_ascii_whitespace().any(|known| known == name) || Self::is_counter(name)
     }
 }

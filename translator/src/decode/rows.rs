@@ -4,10 +4,11 @@
 //! results (`docs/adding-an-instruction.md`). The order of an opcode's rows is the order in which they are tried.
 
 use super::table::Row;
-use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Nothing, Return};
+use crate::interface::Fault;
+use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, IndexedBranch, Nothing, Return};
 use crate::lower::{
-    Lowering, approximate, atomics, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed, simd, video,
+    Lowering, approximate, atomics, caches, compare, convert, convert_float, convert_packed, extended, fields, float,
+    float_bits, half, integer, logic, memory, movement, packed, simd, stack, video,
 };
 
 use crate::decode::program::Instruction;
@@ -223,8 +224,8 @@ rows! {
     // Data movement and conversion
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
     "mov.b128", "M m" => lower(movement::mov128);
-    "cvta{.to}.(global|shared|shared::cta|local|const|param).(u32|u64)", "d &a" => lower(convert::cvta);
-    "isspacep.(global|shared|shared::cta|local|const|param)", "d:pred a:u64" => lower(convert::isspacep);
+    "cvta{.to}.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => lower(convert::cvta);
+    "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:u64" => lower(convert::isspacep);
     "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
     // `.sat` stands only where the type can't hold all operands.
     "cvt.sat.u8.(u16|u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);
@@ -267,27 +268,47 @@ rows! {
     "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)", "d a:1" => lower(convert_packed::repack);
     "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => lower(packed::pack);
     "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => lower(packed::pack);
-    "ld{.weak}{.global|.shared|.shared::cta|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
-    "ld.volatile{.global|.shared|.shared::cta|.local|.const|.param}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
-    "ld.(relaxed|acquire).(cta|cluster|gpu|sys){.global|.shared|.shared::cta}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
-    "ld.global{.ca|.cg|.cs}.nc{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
-    "ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
-    "st{.weak}{.global|.shared|.shared::cta|.local|.param|.param::func}{.wb|.cg|.cs|.wt}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
-    "st.volatile{.global|.shared|.shared::cta|.local}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
-    "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.v2|.v4}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "ld{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => lower(memory::load);
+    "ld.volatile{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "ld.(relaxed|acquire).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => lower(memory::load);
+    "ld.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "ld.global{.ca|.cg|.cs}.nc{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => lower(memory::load);
+    "ldu{.global}{.v2|.v4}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a]" => lower(memory::load);
+    "st{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.param|.param::func}{.wb|.cg|.cs|.wt}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => lower(memory::store);
+    "st.volatile{.global|.shared|.shared::cta|.shared::cluster|.local}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => lower(memory::store);
+    "st.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "alloca.(u32|u64)", "d a b:u32?" => lower(stack::alloca);
+    "stacksave.(u32|u64)", "d" => lower(stack::save);
+    "stackrestore.(u32|u64)", "a" => lower(stack::restore);
     "prefetch{.global|.local}.(L1|L2)", "[a]" => Nothing;
+    "prefetch{.global}.(L2::evict_last|L2::evict_normal)", "[a]" => Nothing;
+    "prefetch{.const|.param}.tensormap", "[a]" => Nothing;
     "prefetchu.L1", "[a]" => Nothing;
+    "applypriority{.global}.L2::evict_normal", "[a] b:u32" => lower(caches::line);
+    "discard{.global}.L2", "[a] b:u32" => lower(caches::line);
+    "createpolicy.range{.global}.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d [a] b:b32 c:b32" => lower(caches::policy);
+    "createpolicy.fractional.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d a:f32?" => lower(caches::policy);
+    "createpolicy.cvt.L2.b64", "d a" => lower(caches::policy);
 
     // Synchronisation
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor|exch).(b32|b64)", "d_ [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.cas.(b32|b64)", "d_ [a] b c" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "d_ [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "d_ [a] b" => lower(atomics::atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "d_ [a] b" => lower(atomics::atom);
-    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(and|or|xor).(b32|b64)", "[a] b" => lower(atomics::red);
-    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(inc|dec).u32", "[a] b" => lower(atomics::red);
-    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.add.(u32|s32|u64|f32|f64)", "[a] b" => lower(atomics::red);
-    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta}.(min|max).(u32|s32|u64|s64)", "[a] b" => lower(atomics::red);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor|exch).(b32|b64)", "d_ [a] b policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.(b16|b32|b64)", "d_ [a] b c" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32", "d_ [a] b policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|s32|u64|f32|f64)", "d_ [a] b policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|s32|u64|s64)", "d_ [a] b policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.noftz.(f16|f16x2|bf16|bf16x2)", "d_ [a] b policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.add.(v2|v4).f32", "W [a] w policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)", "W [a] w policy" => lower(atomics::atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)", "W [a] w policy" => lower(atomics::atom);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor).(b32|b64)", "[a] b policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32", "[a] b policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|s32|u64|f32|f64)", "[a] b policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|s32|u64|s64)", "[a] b policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.noftz.(f16|f16x2|bf16|bf16x2)", "[a] b policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.add.(v2|v4).f32", "[a] w policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)", "[a] w policy" => lower(atomics::red);
+    "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)", "[a] w policy" => lower(atomics::red);
     "bar.sync{.aligned}", "a:u32 b:u32?" => Barrier;
     "bar.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
     "barrier.sync{.aligned}", "a:u32 b:u32?" => Barrier;
@@ -297,7 +318,11 @@ rows! {
 
     // Control flow
     "bra{.uni}", "@" => Branch;
+    "brx.idx{.uni}", "a:u32 @@" => IndexedBranch;
     "ret{.uni}", "" => Return;
     "exit", "" => Exit;
+    "trap", "" => Fail(Fault::Trap);
+    "brkpt", "" => Fail(Fault::Breakpoint);
+    "nanosleep.u32", "a" => Nothing;
     "call{.uni}", "call" => Call;
 }

@@ -18,8 +18,8 @@ pub enum Symbol {
     Function(FuncId),
     /// A register declared at module scope: each function has its own.
     ModuleReg(ScalarType),
-    /// A `.branchtargets`, `.calltargets` or `.callprototype` label.
-    Table,
+    /// A `.branchtargets`, `.calltargets` or `.callprototype` label, by number into the function decoder's list.
+    Table(u32),
     /// Something whose declaration isn't translated, by number into the module decoder's list of reasons.
     Unsupported(u32),
 }

@@ -25,6 +25,13 @@ pub struct Row {
     pub rule: Rule,
 }
 
+impl Row {
+    /// The opcode without modifiers.
+    pub fn opcode(&self) -> &'static str {
+        parse_syntax(self.syntax).0
+    }
+}
+
 /// A row with its syntax taken apart.
 pub struct Form {
     /// The row.
@@ -44,6 +51,13 @@ struct Slot {
 
 /// Modifiers that are part of an instruction's name, such as `mul.wide`: right behind the opcode, they stay there.
 const NAMES: &[&str] = &["hi", "lo", "wide", "l", "r", "pack"];
+
+/// Opcodes with modifiers that no Vulkan device could do right, and why.
+const IMPOSSIBLE: &[(&str, &str, &str)] = &[(
+    "atom",
+    "b128",
+    "Vulkan has no 128-bit atomics, and other accesses to the same memory would not respect a lock",
+)];
 
 /// What an instruction's modifiers say, in the row's own strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,10 +180,17 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
     }
     let unknown = instruction.modifiers.iter().find(|modifier| !forms.iter().any(|form| form.knows(modifier.text)));
     Err(match unknown {
-        Some(modifier) => Diagnostic::unsupported(
-            format!("`{}` with modifier `.{}` is not translated (PTX has the modifier)", opcode.text, modifier.text),
-            modifier.span,
-        ),
+        Some(modifier) => {
+            let message = format!(
+                "`{}` with modifier `.{}` is not translated (PTX has the modifier)",
+                opcode.text, modifier.text
+            );
+            let refused = Diagnostic::unsupported(message, modifier.span);
+            match IMPOSSIBLE.iter().find(|(op, word, _)| (*op, *word) == (opcode.text, modifier.text)) {
+                Some((.., why)) => refused.with_help(*why),
+                None => refused,
+            }
+        }
         None => {
             let span = instruction.modifiers.last().map_or(opcode.span, |last| opcode.span.to(last.span));
             let written: String = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text)).collect();

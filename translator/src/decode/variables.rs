@@ -1,7 +1,8 @@
 //! Sizes, alignments and initial contents of variables.
 
 use super::operands::immediate;
-use super::program::{InitPiece, InitValue, VarId};
+use super::program::{InitPiece, InitValue, Passed};
+use super::scope::Symbol;
 use super::types::{Class, ScalarType};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -36,6 +37,14 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
     Ok(Some(size))
 }
 
+/// How a function's parameter or result is passed.
+pub(super) fn passed(variable: &ast::Variable<'_>) -> Result<Passed, Diagnostic> {
+    let ty = element_type(variable)?;
+    let scalar = (variable.dims.is_empty() && variable.vector == 1).then_some(ty);
+    let bytes = size_of(variable, ty)?.unwrap_or(0);
+    Ok(Passed { scalar, bytes, register: variable.space == ast::StateSpace::Reg })
+}
+
 /// Alignment in bytes: the declared one, else that of the whole vector.
 pub(super) fn align_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<u32, Diagnostic> {
     let natural = ty.bytes().saturating_mul(variable.vector);
@@ -50,7 +59,7 @@ pub(super) fn initial_content(
     variable: &ast::Variable<'_>,
     ty: ScalarType,
     size: u64,
-    find: &dyn Fn(&str) -> Option<VarId>,
+    find: &dyn Fn(&str) -> Option<Symbol>,
 ) -> Result<Vec<InitPiece>, Diagnostic> {
     let Some(init) = &variable.init else { return Ok(Vec::new()) };
     let mut pieces = Vec::new();
@@ -88,7 +97,7 @@ pub(super) fn initial_content(
 struct Filler<'a> {
     ty: ScalarType,
     end: u64,
-    find: &'a dyn Fn(&str) -> Option<VarId>,
+    find: &'a dyn Fn(&str) -> Option<Symbol>,
     pieces: &'a mut Vec<InitPiece>,
 }
 
@@ -103,19 +112,20 @@ impl Filler<'_> {
                 }
                 let value = match *constant {
                     ast::Constant::Address { symbol, offset, mask, .. } => {
-                        let variable = (self.find)(symbol.text).ok_or_else(|| {
-                            Diagnostic::unsupported(
-                                format!("the address of `{}` as an initial value", symbol.text),
-                                symbol.span,
-                            )
-                        })?;
                         let shift = match mask {
                             None => 0,
                             Some(mask) => mask_shift(mask).ok_or_else(|| {
                                 Diagnostic::invalid("a mask must select whole bytes of an address", *span)
                             })?,
                         };
-                        InitValue::Address { variable, offset, shift }
+                        match (self.find)(symbol.text) {
+                            Some(Symbol::Variable(variable)) => InitValue::Address { variable, offset, shift },
+                            Some(Symbol::Function(function)) if offset == 0 => InitValue::Function { function, shift },
+                            _ => {
+                                let message = format!("the address of `{}` as an initial value", symbol.text);
+                                return Err(Diagnostic::unsupported(message, symbol.span));
+                            }
+                        }
                     }
                     constant => {
                         let ty = if self.ty.class() == Class::Packed { ScalarType::B32 } else { self.ty };

@@ -111,7 +111,7 @@ impl Body<'_, '_, '_> {
                 let compare = change.compare.ok_or_else(|| internal("compare-and-swap without comparand"))?;
                 return self.compare_exchange(ty, pointer, order, change.operand, compare);
             }
-            AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd => {
+            AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd | AtomicOp::Half(..) => {
                 return self.swap_loop(ty, bytes, space, pointer, order, |body, old| body.changed(change, old));
             }
         };
@@ -160,9 +160,11 @@ impl Body<'_, '_, '_> {
         self.need_atomics(space, bytes)?;
         let found = self.declare(ty, None, "found")?;
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        self.loop_header(header, proceed, merge)?;
         let [scope, semantics] = self.atomic_order(super::order::relaxed(order))?;
-        let expected = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
+        let content = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
+        self.effect(Op::Store, vec![Operand::IdRef(found), Operand::IdRef(content)]);
+        self.loop_header(header, proceed, merge)?;
+        let expected = self.compute(Op::Load, ty, &[found]);
         let new = change(self, expected)?;
         let old = self.compare_exchange(ty, pointer, order, new, expected)?;
         self.effect(Op::Store, vec![Operand::IdRef(found), Operand::IdRef(old)]);
@@ -272,6 +274,7 @@ impl Body<'_, '_, '_> {
                 let sum = self.compute(Op::Bitcast, ty, &[sum]);
                 self.flushed(flush, sum)?
             }
+            AtomicOp::Half(..) => return Err(internal("atomic on 16-bit floats left")),
         })
     }
 

@@ -197,6 +197,7 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Store { values, access, address } => self.store(values, *access, *address)?,
             Stmt::Atomic(atomic) => self.atomic(atomic)?,
             Stmt::Barrier => self.barrier()?,
+            Stmt::Report(..) => return Err(internal("a report that legalisation should have replaced")),
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
         }

@@ -12,6 +12,7 @@ use super::{
     Value, Var,
 };
 use crate::diagnostic::Span;
+use crate::interface::Fault;
 
 /// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
 ///
@@ -275,6 +276,11 @@ impl<'f> Builder<'f> {
     /// A barrier of the block.
     pub fn barrier(&mut self) {
         self.push(Stmt::Barrier);
+    }
+
+    /// Tells the host of a fault that has no details, from the last mark.
+    pub fn report(&mut self, fault: Fault) {
+        self.push(Stmt::Report(fault, Vec::new()));
     }
 
     /// A fence.

@@ -30,6 +30,9 @@ pub enum Fault {
     /// An operation whose precondition failed.
     #[error("the precondition of {0:?} failed")]
     Precondition(Op),
+    /// An operation that only legalised functions are free of.
+    #[error("{0:?} is not legalised")]
+    NotLegal(AtomicOp),
     /// More steps than allowed.
     #[error("out of steps")]
     Steps,
@@ -73,7 +76,7 @@ impl Machine {
         for stmt in block {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
-                Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => {}
+                Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) => {}
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
                 Stmt::Set(var, value) => self.vars[var.0 as usize] = self.get(*value),
                 Stmt::Load { results, access, address } => self.load(results, access, *address)?,
@@ -346,6 +349,7 @@ impl Machine {
             }
             AtomicOp::FAdd if ty == Type::I64 => (f64::from_bits(old) + f64::from_bits(x)).to_bits(),
             AtomicOp::FAdd => (f32::from_bits(old as u32) + f32::from_bits(x as u32)).to_bits().into(),
+            AtomicOp::Half(..) => return Err(Fault::NotLegal(atomic.op)),
         };
         let length = bytes.len();
         bytes.copy_from_slice(&new.to_le_bytes()[..length]);

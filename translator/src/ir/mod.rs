@@ -25,6 +25,7 @@ pub use semantics::mask;
 pub use verify::verify;
 
 use crate::diagnostic::Span;
+use crate::interface::Fault;
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +127,9 @@ pub enum Stmt {
     /// All threads of the block wait for each other and see each other's earlier writes. Stands in control flow that
     /// is uniform over the block.
     Barrier,
+    /// Tells the host that the launch has failed, why, and that it was at the last mark; then the thread goes on. Of
+    /// several reports the first one stays. The values are the fault's details, `I32` words as [`Fault`] has them.
+    Report(Fault, Vec<Value>),
     /// Orders this thread's memory accesses before it against those behind it, as seen from a scope.
     Fence(Scope),
     /// Runs one of two lists.
@@ -432,7 +436,7 @@ pub struct Atomic {
     pub result: Option<Value>,
     /// What it does.
     pub op: AtomicOp,
-    /// Where (one element of 4 or 8 bytes).
+    /// Where (one element of 4 or 8 bytes, or of 2 for compare-and-swap and [`AtomicOp::Half`]).
     pub access: Access,
     /// Address as for [`Stmt::Load`].
     pub address: Value,
@@ -462,4 +466,26 @@ pub enum AtomicOp {
     Decrement,
     /// Float sum on the bits, to nearest even.
     FAdd,
+    /// On a 16-bit float, or on each of two by itself, as PTX's `.noftz` operations; 2 or 4 bytes. No device has it:
+    /// legalisation replaces it.
+    Half(HalfFormat, HalfOp),
+}
+
+/// Formats of 16-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum HalfFormat {
+    F16,
+    Bf16,
+}
+
+/// What an atomic does with 16-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HalfOp {
+    /// The sum, to nearest even.
+    Add,
+    /// The smaller one; a number rather than NaN.
+    Min,
+    /// The larger one; a number rather than NaN.
+    Max,
 }

@@ -57,6 +57,7 @@ fn print_block(function: &Function, block: &Block, depth: usize, out: &mut Strin
             Stmt::Store { values, access, address } => writeln!(out, "store {access:?} [{address}], {}", list(values))?,
             Stmt::Atomic(atomic) => writeln!(out, "{atomic:?}")?,
             Stmt::Barrier => writeln!(out, "barrier")?,
+            Stmt::Report(fault, details) => writeln!(out, "report {fault:?} {}", list(details))?,
             Stmt::Fence(scope) => writeln!(out, "fence {scope:?}")?,
             Stmt::If { condition, then, otherwise } => {
                 writeln!(out, "if {condition}")?;

@@ -5,7 +5,9 @@
 //! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
 //! * `Break` stands inside a loop and ends its list.
 
-use super::{Access, Arithmetic, Atomic, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value};
+use super::{
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value,
+};
 
 /// Returns the first broken invariant in words.
 pub fn verify(function: &Function) -> Result<(), String> {
@@ -27,6 +29,11 @@ impl Checker<'_> {
         for (position, stmt) in block.iter().enumerate() {
             match stmt {
                 Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => {}
+                Stmt::Report(_, details) => {
+                    for value in details {
+                        self.expect(*value, Type::I32)?;
+                    }
+                }
                 Stmt::Let(value, op) => {
                     self.op(*value, op).map_err(|error| format!("{value} = {op}: {error}"))?;
                     self.define(*value, &mut here)?;
@@ -106,8 +113,13 @@ impl Checker<'_> {
 
     fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<usize>) -> Result<(), String> {
         self.access(&atomic.access, 1, atomic.address)?;
-        if !matches!(atomic.access.bytes, 4 | 8) {
-            return Err(format!("atomic on {} bytes", atomic.access.bytes));
+        let fits = match (atomic.op, atomic.access.bytes) {
+            (AtomicOp::Half(..), bytes) => matches!(bytes, 2 | 4),
+            (AtomicOp::CompareExchange, bytes) => matches!(bytes, 2 | 4 | 8),
+            (_, bytes) => matches!(bytes, 4 | 8),
+        };
+        if !fits {
+            return Err(format!("{:?} on {} bytes", atomic.op, atomic.access.bytes));
         }
         let ty = element(&atomic.access);
         self.expect(atomic.operand, ty)?;

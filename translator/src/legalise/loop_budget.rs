@@ -11,18 +11,17 @@
 //! A compiler would say that a loop which ends has met its condition. Hence the probe tests memory at an index, and counts
 //! to a number, that both depend on the status word, about which no compiler can know anything.
 
-use crate::interface::{Status, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Block, Builder, Compare, Function, Order, Scope, Space, Stmt, Type, Value};
+use super::reports;
+use crate::diagnostic::Span;
+use crate::interface::{Fault, Status};
+use crate::ir::{Access, Block, Builder, Compare, Function, Order, Space, Stmt, Type, Value};
 
-/// The status word: read and changed by all threads at any time.
-const STATUS: Access =
-    Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
 /// The probe's mark in local memory.
 const MARK: Access = Access { space: Space::Local, bytes: 4, order: Order::Weak, read_only: false };
 /// Local memory that the mark may lie in.
 const MARK_BYTES: u32 = 8;
 
-/// Makes a function with loops store [`Status::LOOP_CUT_SHORT`] if the driver may have ended one of them early. Needs a
+/// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early. Needs a
 /// function without generic accesses, because it adds local memory that they would have to consider.
 pub fn report_cut_loops(function: &mut Function, status: Status) {
     if !has_loop(&function.body) {
@@ -32,10 +31,9 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     function.local_bytes = offset.saturating_add(MARK_BYTES);
     let body = std::mem::take(&mut function.body);
     let mut b = Builder::new(function);
-    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let word = b.add_const(base, status.offset);
+    let word = reports::word(&mut b, status, 0);
     // Codes are below 2^31, so this is zero.
-    let status = b.load_one(STATUS, word);
+    let status = b.load_one(reports::CODE, word);
     let zero = b.shr(status, 31);
     let index = b.shl(zero, 2);
     let probe = Probe { zero, mark: b.add_const(index, offset.into()) };
@@ -46,16 +44,8 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     });
     let used_up = probe.used_up(&mut b);
     b.if_(used_up, |b| {
-        let code = b.i32(Status::LOOP_CUT_SHORT);
-        let fine = b.i32(Status::FINE);
-        b.atomic(Atomic {
-            result: None,
-            op: AtomicOp::CompareExchange,
-            access: STATUS,
-            address: word,
-            operand: code,
-            compare: Some(fine),
-        });
+        b.at(Span::default());
+        b.report(Fault::LoopCutShort);
     });
     b.finish();
 }

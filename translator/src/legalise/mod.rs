@@ -1,9 +1,11 @@
 //! Rewrites a function into what its target can do exactly: see [`legalise`] for the passes and their order.
 //!
 //! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is. After all
-//! other passes, [`report_cut_loops`] deals with drivers that end loops early.
+//! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
 
 mod approximate;
+mod atomics;
+mod byte_swaps;
 mod convert;
 mod division;
 mod flushed;
@@ -11,6 +13,8 @@ mod fma;
 mod generic;
 mod loop_budget;
 mod nans;
+mod narrow_memory;
+mod reports;
 mod roots;
 mod round;
 mod rounded;
@@ -22,6 +26,7 @@ use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
 pub use loop_budget::report_cut_loops;
+pub use reports::{expand_reports, reports_any};
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
 /// accesses.
@@ -35,6 +40,8 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     generic::expand_generic(function);
     // What others make of operations would hide which of their results are seen.
     nans::expand_nans(function, target);
+    atomics::expand_atomics(function);
+    narrow_memory::expand_narrow_memory(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.
@@ -45,6 +52,7 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

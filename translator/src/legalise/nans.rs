@@ -111,6 +111,7 @@ impl Exposed {
                     let operands = [Some(atomic.address), Some(atomic.operand), atomic.compare];
                     operands.into_iter().flatten().for_each(|value| self.expose(value));
                 }
+                Stmt::Report(_, values) => values.iter().for_each(|value| self.expose(*value)),
                 Stmt::If { then, otherwise, .. } => {
                     self.list(otherwise);
                     self.list(then);

@@ -1,10 +1,11 @@
 //! `atom` and `red` (PTX sections 9.7.12.5 and 9.7.12.6).
 
+use super::packed::{join, part};
 use super::{Lowering, Result, memory};
-use crate::decode::program::Instruction;
+use crate::decode::program::{Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, AtomicOp, Order, Scope};
+use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, Order, Scope, Value};
 
 /// `atom`: gives the old content.
 pub fn atom(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -24,15 +25,18 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
     if place.read_only {
         return Err(Diagnostic::invalid("an atomic on memory that is only read", i.span));
     }
+    let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
+    let order = memory::order(i, Order::Relaxed(Scope::Device));
+    let access = Access { space: place.space, bytes, order, read_only: false };
+    if let Operand::Vector(elements) = l.operand(i, first + 1) {
+        return vector(l, i, destination, elements, op, access, place.address);
+    }
     let mut operand = l.int(i, first + 1, ty)?;
     let mut compare = None;
     if op == AtomicOp::CompareExchange {
         compare = Some(operand);
         operand = l.int(i, first + 2, ty)?;
     }
-    let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
-    let order = memory::order(i, Order::Relaxed(Scope::Device));
-    let access = Access { space: place.space, bytes, order, read_only: false };
     let result = destination.map(|_| l.b.function.value(super::carrier(ty)));
     l.b.atomic(Atomic { result, op, access, address: place.address, operand, compare });
     match (result, destination) {
@@ -41,22 +45,64 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
     }
 }
 
+/// On each element by itself, which is all that PTX promises; 16-bit ones in pairs, which are aligned to words.
+fn vector(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    destination: Option<usize>,
+    elements: &[Operand],
+    op: AtomicOp,
+    access: Access,
+    address: Value,
+) -> Result {
+    let ty = i.modifiers.ty(0);
+    let operands = elements.iter().map(|element| l.source(element, ty)).collect::<Result<Vec<_>>>()?;
+    let in_pairs = access.bytes == 2;
+    let mut old = Vec::new();
+    for (operands, place) in operands.chunks(if in_pairs { 2 } else { 1 }).zip(0u64..) {
+        let operand = match operands {
+            [single] => *single,
+            pair => join(l, pair, 16),
+        };
+        let address = l.b.add_const(address, 4 * place);
+        let result = destination.map(|_| l.b.function.value(super::carrier(ty)));
+        l.b.atomic(Atomic { result, op, access: Access { bytes: 4, ..access }, address, operand, compare: None });
+        match result {
+            Some(word) if in_pairs => old.extend([0, 16].map(|position| part(l, word, position, 16, false))),
+            result => old.extend(result),
+        }
+    }
+    match destination.map(|index| l.operand(i, index)) {
+        Some(Operand::Vector(into)) => into.iter().zip(old).try_for_each(|(into, old)| l.assign(into, ty, old)),
+        _ => Ok(()),
+    }
+}
+
 fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
     let words = ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
-    Ok(match i.modifiers.one_of(&words) {
-        Some("add") if ty.is_float() => AtomicOp::FAdd,
-        Some("add") => AtomicOp::Add,
-        Some("inc") => AtomicOp::Increment,
-        Some("dec") => AtomicOp::Decrement,
-        Some("min") if ty.is_signed() => AtomicOp::MinSigned,
-        Some("min") => AtomicOp::MinUnsigned,
-        Some("max") if ty.is_signed() => AtomicOp::MaxSigned,
-        Some("max") => AtomicOp::MaxUnsigned,
-        Some("and") => AtomicOp::And,
-        Some("or") => AtomicOp::Or,
-        Some("xor") => AtomicOp::Xor,
-        Some("exch") => AtomicOp::Exchange,
-        Some("cas") => AtomicOp::CompareExchange,
+    let word = i.modifiers.one_of(&words);
+    let half = match ty {
+        ScalarType::F16 | ScalarType::F16x2 => Some(HalfFormat::F16),
+        ScalarType::Bf16 | ScalarType::Bf16x2 => Some(HalfFormat::Bf16),
+        _ => None,
+    };
+    Ok(match (word, half) {
+        (Some("add"), Some(half)) => AtomicOp::Half(half, HalfOp::Add),
+        (Some("min"), Some(half)) => AtomicOp::Half(half, HalfOp::Min),
+        (Some("max"), Some(half)) => AtomicOp::Half(half, HalfOp::Max),
+        (Some("add"), _) if ty.is_float() => AtomicOp::FAdd,
+        (Some("add"), _) => AtomicOp::Add,
+        (Some("inc"), _) => AtomicOp::Increment,
+        (Some("dec"), _) => AtomicOp::Decrement,
+        (Some("min"), _) if ty.is_signed() => AtomicOp::MinSigned,
+        (Some("min"), _) => AtomicOp::MinUnsigned,
+        (Some("max"), _) if ty.is_signed() => AtomicOp::MaxSigned,
+        (Some("max"), _) => AtomicOp::MaxUnsigned,
+        (Some("and"), _) => AtomicOp::And,
+        (Some("or"), _) => AtomicOp::Or,
+        (Some("xor"), _) => AtomicOp::Xor,
+        (Some("exch"), _) => AtomicOp::Exchange,
+        (Some("cas"), _) => AtomicOp::CompareExchange,
         _ => return Err(Diagnostic::internal("an atomic without an operation", i.span)),
     })
 }

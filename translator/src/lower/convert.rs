@@ -5,6 +5,7 @@ use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
+use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Compare, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Type, Unary, Value};
 
 /// `cvt` between integers.
@@ -49,13 +50,14 @@ pub(super) fn range(ty: ScalarType) -> (i64, u64) {
 
 fn tag(space: Option<&str>) -> Option<u64> {
     match space {
-        Some("shared" | "shared::cta") => Some(GENERIC_SHARED),
+        Some("shared" | "shared::cta" | "shared::cluster") => Some(GENERIC_SHARED),
         Some("local") => Some(GENERIC_LOCAL),
         _ => None,
     }
 }
 
-const SPACES: &[&str] = &["global", "shared", "shared::cta", "local", "const", "param"];
+const SPACES: &[&str] =
+    &["global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry"];
 
 /// `cvta`: to a generic address, or with `.to` back from one.
 pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -91,12 +93,17 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let low = l.b.and_const(next, 3);
             l.b.compare_const(Compare::LessUnsigned, low, 2)
         }
-        _ => {
-            return Err(Diagnostic::unsupported(
-                "`isspacep` for const and parameters, which live in global memory here",
-                i.span,
-            ));
-        }
+        (None, Some("const")) => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
+        // Parameters that nobody takes an address of have none.
+        _ if l.layout.params_location == ParamLocation::PushConstant => l.b.bool(false),
+        _ => is_within(l, a, push_constant::PARAMS_ADDRESS, l.layout.params_size.into()),
     };
     l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// Whether an address lies in so many bytes from the one that is a push constant.
+fn is_within(l: &mut Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -> Value {
+    let start = l.b.push_constant(Type::I64, start);
+    let offset = l.b.sub(address, start);
+    l.b.compare_const(Compare::LessUnsigned, offset, bytes)
 }

@@ -6,7 +6,7 @@ use super::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
 use crate::ir::Value;
-use crate::soft::{self, DOUBLE, Format};
+use crate::soft::{self, Format};
 
 /// `abs`
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -86,34 +86,19 @@ pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// A NaN loses against a number unless `.NaN` is given. With `.xorsign.abs`, magnitudes are compared and the result gets
 /// both signs.
 fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
+    let nan_wins = i.modifiers.has("NaN");
     each_lane(l, i, |l, format, operands| {
         let flush = i.modifiers.has("ftz");
         let [a, b] = operands.map(|bits| flush_if(l, flush, format, bits));
         if !i.modifiers.has("xorsign") {
-            return choose(l, i, format, largest, a, b);
+            return soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
         }
         let signs = l.b.xor(a, b);
         let sign = l.b.and_const(signs, format.sign());
         let [a, b] = [a, b].map(|bits| soft::magnitude(&mut l.b, format, bits));
-        let result = choose(l, i, format, largest, a, b);
+        let result = soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
         let is_nan = soft::is_nan(&mut l.b, format, result);
         let signed = l.b.or(result, sign);
         l.b.select(is_nan, result, signed)
     })
-}
-
-fn choose(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format, largest: bool, a: Value, b: Value) -> Value {
-    let less = soft::is_less(&mut l.b, format, a, b);
-    let result = if largest { l.b.select(less, b, a) } else { l.b.select(less, a, b) };
-    let [a_nan, b_nan] = [a, b].map(|bits| soft::is_nan(&mut l.b, format, bits));
-    // Of two NaNs, double precision gives the second.
-    let nan = if format == DOUBLE { soft::quiet(&mut l.b, format, b) } else { l.b.constant_like(a, format.nan) };
-    if i.modifiers.has("NaN") {
-        let either = l.b.or(a_nan, b_nan);
-        return l.b.select(either, nan, result);
-    }
-    let result = l.b.select(a_nan, b, result);
-    let result = l.b.select(b_nan, a, result);
-    let both = l.b.and(a_nan, b_nan);
-    l.b.select(both, nan, result)
 }

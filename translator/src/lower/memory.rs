@@ -25,18 +25,29 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a load without destinations", i.span));
     };
-    if let Some((param, offset)) = param_operand(l, i, 1)? {
-        for (destination, at) in destinations.iter().zip(element_offsets(offset, ty)) {
-            let value = load_param(l, i, param, at, ty)?;
-            l.assign(destination, ty, value)?;
+    let element = element_type(ty);
+    let values = if let Some((param, offset)) = param_operand(l, i, 1)? {
+        check_size(i, ty, destinations.len(), Space::Local)?;
+        let count = destinations.len() * halves(ty);
+        let offsets = element_offsets(offset, element).take(count);
+        offsets.map(|at| load_param(l, i, param, at, element)).collect::<Result<Vec<_>>>()?
+    } else {
+        let place = place(l, i, 1)?;
+        let access = access(i, &place, ty, destinations.len())?;
+        let count = destinations.len() * halves(ty);
+        let mut values = Vec::with_capacity(count);
+        for (offset, count) in pieces(access, count) {
+            let address = l.b.add_const(place.address, offset);
+            values.extend(l.b.load(access, address, count));
         }
-        return Ok(());
-    }
-    let place = place(l, i, 1)?;
-    let access = access(i, &place, ty, destinations.len())?;
-    let values = l.b.load(access, place.address, destinations.len());
-    for (destination, value) in destinations.iter().zip(values) {
-        l.assign(destination, ty, value)?;
+        values
+    };
+    for (destination, parts) in destinations.iter().zip(values.chunks(halves(ty))) {
+        match *parts {
+            [low, high] => l.assign128(destination, low, high)?,
+            [value, ..] => l.assign(destination, ty, value)?,
+            [] => {}
+        }
     }
     Ok(())
 }
@@ -47,10 +58,19 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let Operand::Vector(sources) = l.operand(i, 1) else {
         return Err(Diagnostic::internal("a store without sources", i.span));
     };
-    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
+    let element = element_type(ty);
+    let mut values = Vec::with_capacity(sources.len() * halves(ty));
+    for source in sources {
+        if ty == ScalarType::B128 {
+            values.extend(l.source128(source)?);
+        } else {
+            values.push(l.source(source, ty)?);
+        }
+    }
     if let Some((param, offset)) = param_operand(l, i, 0)? {
-        for (value, at) in values.into_iter().zip(element_offsets(offset, ty)) {
-            store_param(l, i, param, at, ty, value)?;
+        check_size(i, ty, sources.len(), Space::Local)?;
+        for (value, at) in values.into_iter().zip(element_offsets(offset, element)) {
+            store_param(l, i, param, at, element, value)?;
         }
         return Ok(());
     }
@@ -58,9 +78,30 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if place.read_only {
         return Err(Diagnostic::invalid("a store to memory that is only read", i.span));
     }
-    let access = access(i, &place, ty, values.len())?;
-    l.b.store(access, place.address, values);
+    let access = access(i, &place, ty, sources.len())?;
+    let mut rest = values.into_iter();
+    for (offset, count) in pieces(access, rest.len()) {
+        let address = l.b.add_const(place.address, offset);
+        let piece = rest.by_ref().take(count).collect();
+        l.b.store(access, address, piece);
+    }
     Ok(())
+}
+
+/// What memory is accessed by: 128 bits are two halves.
+fn element_type(ty: ScalarType) -> ScalarType {
+    if ty == ScalarType::B128 { ScalarType::B64 } else { ty }
+}
+
+/// How many of them an element of a type is.
+fn halves(ty: ScalarType) -> usize {
+    if ty == ScalarType::B128 { 2 } else { 1 }
+}
+
+/// Offsets and lengths of the accesses that `count` elements take: of at most 16 bytes each.
+fn pieces(access: Access, count: usize) -> impl Iterator<Item = (u64, usize)> {
+    let most = 16 / usize::from(access.bytes).max(1);
+    (0..count).step_by(most).map(move |first| (first as u64 * u64::from(access.bytes), most.min(count - first)))
 }
 
 /// Offsets of a vector's elements; those that do not fit stay at the end, where no parameter reaches.
@@ -69,13 +110,32 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
 }
 
 fn access(i: &Instruction, place: &Place, ty: ScalarType, elements: usize) -> Result<Access> {
-    let bytes = ty.bytes();
-    if bytes as usize * elements > 16 {
-        return Err(Diagnostic::unsupported("accesses of more than 16 bytes", i.span));
-    }
+    check_size(i, ty, elements, place.space)?;
     let order = order(i, Order::Weak);
+    if ty == ScalarType::B128 && order != Order::Weak {
+        let message = "an ordered or volatile access to 128 bits at once, which no Vulkan device has,";
+        return Err(Diagnostic::unsupported(message, i.span));
+    }
     let read_only = place.read_only || i.modifiers.has("nc") || i.form.row.syntax.starts_with("ldu");
-    Ok(Access { space: place.space, bytes: u8::try_from(bytes).unwrap_or(8), order, read_only })
+    let bytes = u8::try_from(element_type(ty).bytes()).unwrap_or(8);
+    Ok(Access { space: place.space, bytes, order, read_only })
+}
+
+/// Vectors have at most 128 bits, in global memory 256 where the elements have 32 or 64; only the latter name what the
+/// second cache is to do with them.
+fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) -> Result {
+    let wide = matches!((ty.bits(), elements), (32, 8) | (64, 4));
+    if wide && !matches!(space, Space::Global | Space::Generic) {
+        return Err(Diagnostic::invalid("only accesses to global memory can have 256 bits", i.span));
+    }
+    if !wide && (ty.bits() as usize * elements > 128 || elements > 4) {
+        return Err(Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span));
+    }
+    let evicts = i.modifiers.one_of(&["L2::evict_normal", "L2::evict_first", "L2::evict_last"]);
+    match evicts {
+        Some(word) if !wide => Err(Diagnostic::invalid(format!("`.{word}` on less than 256 bits"), i.span)),
+        _ => Ok(()),
+    }
 }
 
 /// The memory order that the modifiers ask for.
@@ -85,8 +145,8 @@ pub fn order(i: &Instruction, default: Order) -> Order {
         Some("sys") => Scope::System,
         _ => Scope::Device,
     };
-    match i.modifiers.one_of(&["volatile", "cv", "wt", "relaxed", "acquire", "release", "acq_rel"]) {
-        Some("volatile" | "cv" | "wt") => Order::Relaxed(Scope::System),
+    match i.modifiers.one_of(&["volatile", "mmio", "cv", "wt", "relaxed", "acquire", "release", "acq_rel"]) {
+        Some("volatile" | "mmio" | "cv" | "wt") => Order::Relaxed(Scope::System),
         Some("relaxed") => Order::Relaxed(scope),
         Some("acquire") => Order::Acquire(scope),
         Some("release") => Order::Release(scope),
@@ -100,10 +160,20 @@ pub fn order(i: &Instruction, default: Order) -> Order {
 
 /// The space that the modifiers name; `None` for a generic access.
 fn named_space(i: &Instruction) -> Option<StateSpace> {
-    let spaces = ["global", "shared", "shared::cta", "local", "const", "param", "param::entry", "param::func"];
+    let spaces = [
+        "global",
+        "shared",
+        "shared::cta",
+        "shared::cluster",
+        "local",
+        "const",
+        "param",
+        "param::entry",
+        "param::func",
+    ];
     Some(match i.modifiers.one_of(&spaces)? {
         "global" => StateSpace::Global,
-        "shared" | "shared::cta" => StateSpace::Shared,
+        "shared" | "shared::cta" | "shared::cluster" => StateSpace::Shared,
         "local" => StateSpace::Local,
         "const" => StateSpace::Const,
         _ => StateSpace::Param,
@@ -173,6 +243,14 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             if variable.external {
                 let message = format!("`{}`, which is defined in another module", variable.name);
                 return Err(Diagnostic::unsupported(message, variable.span));
+            }
+            if let Some(locals) = &l.frame.locals
+                && let Some(place) = locals.places.get(&id)
+            {
+                let (frame, start) = (locals.frame, u64::from(locals.base).wrapping_add(*place).wrapping_add(offset));
+                let frame = l.b.get(frame);
+                let address = l.b.add_const(frame, start & u64::from(u32::MAX));
+                return Ok(l.b.zero_extend(address));
             }
             let place = l.layout.variable(id).ok_or_else(|| {
                 Diagnostic::internal(format!("`{}` has no place in memory", variable.name), variable.span)

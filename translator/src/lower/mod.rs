@@ -6,6 +6,7 @@
 
 pub mod approximate;
 pub mod atomics;
+pub mod caches;
 pub mod compare;
 pub mod convert;
 pub mod convert_float;
@@ -15,19 +16,23 @@ pub mod fields;
 pub mod float;
 pub mod float_bits;
 pub mod half;
+mod heap;
 pub mod integer;
 pub mod logic;
 pub mod memory;
 pub mod movement;
 pub mod packed;
+pub mod services;
 pub mod simd;
 pub mod special;
+pub mod stack;
 pub mod video;
 
 use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
+use crate::interface::Fault;
 use crate::ir::{Builder, Type, Unary, Value, Var};
 
 /// What a lowering function gives back.
@@ -42,10 +47,14 @@ pub enum Rule {
     Nothing,
     /// Goes to its label.
     Branch,
+    /// Goes to one of several labels.
+    IndexedBranch,
     /// Leaves the function.
     Return,
     /// Ends the thread.
     Exit,
+    /// Reports the fault and ends the thread.
+    Fail(Fault),
     /// Waits for the block.
     Barrier,
     /// Calls a function.
@@ -147,6 +156,7 @@ impl Lowering<'_, '_> {
                 let (value, found) = special::read(self, *special);
                 Ok(self.fit(value, found, ty))
             }
+            Operand::FunctionAddress(function) => Ok(self.b.constant(carrier(ty), function.address())),
             Operand::AddressOf(base, offset) => {
                 let value = memory::variable_address(self, *base, *offset)?;
                 Ok(if ty.bits() == 64 { value } else { self.narrow(value) })
@@ -250,6 +260,32 @@ impl Lowering<'_, '_> {
                 Ok(())
             }
             other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),
+        }
+    }
+
+    /// The halves of a 128-bit source, the lower one first.
+    pub fn source128(&mut self, operand: &Operand) -> Result<[Value; 2]> {
+        match operand {
+            Operand::Reg(register) => {
+                let upper = self.upper(*register);
+                Ok([self.register(*register), self.b.get(upper)])
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
+        }
+    }
+
+    /// Writes the halves of a 128-bit result.
+    pub fn assign128(&mut self, operand: &Operand, low: Value, high: Value) -> Result {
+        match operand {
+            Operand::Sink => Ok(()),
+            Operand::Reg(register) => {
+                let halves = [self.variable(*register), self.upper(*register)];
+                for (half, value) in halves.into_iter().zip([low, high]) {
+                    self.b.set(half, value);
+                }
+                Ok(())
+            }
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
         }
     }
 }

@@ -28,11 +28,7 @@ pub fn mov128(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let (low, high) = parts.split_at(parts.len() / 2);
             [pack(l, ScalarType::B64, low)?, pack(l, ScalarType::B64, high)?]
         }
-        Operand::Reg(register) => {
-            let upper = l.upper(*register);
-            [l.register(*register), l.b.get(upper)]
-        }
-        other => return Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), i.span)),
+        register => l.source128(register)?,
     };
     match l.operand(i, 0) {
         Operand::Vector(parts) => {
@@ -40,14 +36,7 @@ pub fn mov128(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             unpack(l, ScalarType::B64, low, values[0])?;
             unpack(l, ScalarType::B64, high, values[1])
         }
-        Operand::Reg(register) => {
-            let halves = [l.variable(*register), l.upper(*register)];
-            for (half, value) in halves.into_iter().zip(values) {
-                l.b.set(half, value);
-            }
-            Ok(())
-        }
-        other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), i.span)),
+        register => l.assign128(register, values[0], values[1]),
     }
 }
 

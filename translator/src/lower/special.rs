@@ -47,7 +47,10 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             let high = b.shr(clock, 32);
             b.truncate(high)
         }
-        Special::Clock64 => return (b.builtin(Builtin::Clock), ScalarType::U64),
+        Special::Clock64 | Special::GlobalTimer => return (b.builtin(Builtin::Clock), ScalarType::U64),
+        // What a device says of itself that has one multiprocessor, counts no events and runs no graph.
+        Special::Fixed(value, 64) => return (b.i64(value.into()), ScalarType::U64),
+        Special::Fixed(value, _) => b.i32(value),
     };
     (value, ScalarType::U32)
 }

@@ -31,6 +31,7 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
             atomic.operand = map(atomic.operand);
             atomic.compare = atomic.compare.map(map);
         }
+        Stmt::Report(_, details) => details.iter_mut().for_each(|value| *value = map(*value)),
         Stmt::If { condition, .. } => *condition = map(*condition),
         Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Loop(_) | Stmt::Break => {}
     }

@@ -86,7 +86,7 @@ pub fn quiet(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
 }
 
 /// Whether a number is less than another; minus zero is less than plus zero.
-pub fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
+fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
     let [x, y] = [x, y].map(|bits| order_key(b, format, bits));
     b.compare(Compare::LessSigned, x, y)
 }
@@ -98,4 +98,21 @@ fn order_key(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let sign = b.sar(wide, width - 1);
     let flip = b.and_const(sign, mask(b.type_of(bits)) >> 1);
     b.xor(wide, flip)
+}
+
+/// The larger of two floats, or the smaller one. A NaN loses against a number, unless `nan_wins`. Of two NaNs, double
+/// precision gives the second made quiet, the others the one NaN of the hardware.
+pub fn extremum(b: &mut Builder<'_>, format: Format, largest: bool, nan_wins: bool, x: Value, y: Value) -> Value {
+    let less = is_less(b, format, x, y);
+    let result = if largest { b.select(less, y, x) } else { b.select(less, x, y) };
+    let [x_nan, y_nan] = [x, y].map(|bits| is_nan(b, format, bits));
+    let nan = quiet(b, format, y);
+    if nan_wins {
+        let either = b.or(x_nan, y_nan);
+        return b.select(either, nan, result);
+    }
+    let result = b.select(x_nan, y, result);
+    let result = b.select(y_nan, x, result);
+    let both = b.and(x_nan, y_nan);
+    b.select(both, nan, result)
 }

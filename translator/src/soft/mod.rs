@@ -12,7 +12,7 @@ mod sum;
 #[cfg(test)]
 mod tests;
 
-pub use bits::{flush, flush_tiny, is_less, is_nan, magnitude, quiet, relu, saturate};
+pub use bits::{extremum, flush, flush_tiny, is_nan, magnitude, quiet, relu, saturate};
 pub use formats::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, SINGLE, TENSOR, narrow, widen};
 pub use integers::from_integer;
 pub use parts::{LEADING, Parts, leading_zeros, product_sign, round, round_normal, stick, unless_nan};

@@ -5,7 +5,7 @@ use super::lane::{Lane, Shadow, Snapshot, State};
 use super::world::{Access, Value, Who, World};
 use super::{Launch, private};
 use crate::arithmetic::{self, undefined};
-use crate::code::{Class, Code, Inst, Pc, Scope, Slot, Variable};
+use crate::code::{Binary, Class, Code, Inst, Pc, Scope, Slot, Variable};
 use crate::config::Choice;
 use crate::finding::FindingKind;
 use crate::memory::Fault;
@@ -155,7 +155,7 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
         Inst::Binary { op, bits, d, a, b } => {
             let (x, y) = (register!(a), register!(b));
             register!(d) = arithmetic::binary(op, bits, x, y, floats, cx.world.choice());
-            shadow!(|s| s.set(d, undefined::binary(op, bits, [x, y], s.of([a, b])), here, &[a, b]));
+            shadow!(|s| s.set(d, binary_undefined(code, s, op, bits, [x, y], [a, b]), here, &[a, b]));
         }
         Inst::Ternary { op, bits, d, a, b, c } => {
             let operands = [register!(a), register!(b), register!(c)];
@@ -382,10 +382,12 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     let atomic = &code.atomics[index as usize];
     let has_value = !matches!(atomic.op, Load | IIncrement | IDecrement);
     if W::STRICT {
-        if has_value && !matches!(atomic.op, Store | Exchange) {
+        // What only goes to memory may be undefined there.
+        if has_value && !matches!(atomic.op, Store | Exchange | CompareExchange) {
             cx.demand(lane.shadow.as_deref_mut(), who, atomic.value, "the operand of an atomic operation");
         }
-        if atomic.op == CompareExchange {
+        // What an atomic has read stays what it is, so it can be compared with what is there now.
+        if atomic.op == CompareExchange && !lane.shadow.as_ref().is_some_and(|s| was_read(code, s, atomic.comparator)) {
             cx.demand(lane.shadow.as_deref_mut(), who, atomic.comparator, "the comparator of an atomic operation");
         }
     }
@@ -404,14 +406,30 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     }
     .map_err(|fault| stray(fault, address, atomic.class, code))?;
     if atomic.op != Store {
-        lane.registers[atomic.d as usize] = old.bits & !old.undefined | cx.arbitrary(old.undefined);
+        // Undefined bits are arbitrary, but the same for everybody, until they are written.
+        lane.registers[atomic.d as usize] = old.bits;
         if W::STRICT
             && let Some(shadow) = lane.shadow.as_deref_mut()
         {
             shadow.set(atomic.d, old.undefined, who.pc, &[]);
+            // Of defined bits too, see `binary_undefined`.
+            shadow.origins[atomic.d as usize] = who.pc;
         }
     }
     Ok(())
+}
+
+/// Whether a register with undefined bits holds what an atomic has read.
+fn was_read(code: &Code, shadow: &Shadow, slot: Slot) -> bool {
+    matches!(code.insts[shadow.origins[slot as usize] as usize], Inst::Atomic(_))
+}
+
+/// What is undefined of a binary operation's result. Whether two words that atomics have read are equal is known, as loops
+/// around compare-and-swap need it that change a part of a word: undefined bits of memory stay what they are.
+fn binary_undefined(code: &Code, shadow: &Shadow, op: Binary, bits: u8, operands: [u64; 2], slots: [Slot; 2]) -> u64 {
+    let found = undefined::binary(op, bits, operands, shadow.of(slots));
+    let equality = found != 0 && matches!(op, Binary::IEqual | Binary::INotEqual);
+    if equality && slots.iter().all(|&slot| was_read(code, shadow, slot)) { 0 } else { found }
 }
 
 /// All of a pointer is undefined once any bit of what it is made of is.

@@ -351,6 +351,9 @@ impl Strict {
         let (bytes, class) = (atomic.bits / 8, class(location.space));
         let reads = atomic.op != AtomicOp::Store;
         let newest = self.memories.get(location.space).newest(memory, location, bytes);
+        // Undefined bits are arbitrary, but the same for all atomics.
+        let noise = self.weak.as_ref().map(|weak| weak.noise(location));
+        let settled = |(bits, undefined): (u64, u64)| noise.map_or(bits, |noise| bits & !undefined | noise & undefined);
 
         // Only what doesn't write may see an older value.
         let semantics = if atomic.op == AtomicOp::CompareExchange { atomic.unequal } else { atomic.semantics };
@@ -361,8 +364,8 @@ impl Strict {
             .as_mut()
             .filter(|_| may_only_read)
             .and_then(|weak| weak.load_atomic(&self.order, location, bytes, newest, &self.order.event(agent, pc, how)))
-            .filter(|older| update(older.value.0, older.value.1).is_none());
-        let new = if older.is_some() { None } else { update(newest.0, newest.1) };
+            .filter(|older| update(settled(older.value), older.value.1).is_none());
+        let new = if older.is_some() { None } else { update(settled(newest), newest.1) };
 
         let semantics = match (atomic.op, new) {
             (AtomicOp::CompareExchange, None) => atomic.unequal,
@@ -385,7 +388,7 @@ impl Strict {
         known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
 
         let value = older.as_ref().map_or(newest, |older| older.value);
-        let loaded = Loaded { bits: self.filled(value), undefined: value.1, stale: older.is_some() };
+        let loaded = Loaded { bits: settled(value), undefined: value.1, stale: older.is_some() };
         if new.is_none()
             && let Some(weak) = &mut self.weak
         {

@@ -6,9 +6,10 @@
 //! so that each place is coherent. Read-modify-writes see the last. Loads never see writes of the future.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::event::Event;
 use super::message::Message;
@@ -84,6 +85,8 @@ pub(super) struct Older {
 #[derive(Debug)]
 pub(super) struct Weak {
     choice: Seeded,
+    /// Makes [`Weak::noise`] another one in each run.
+    salt: u64,
     granules: FxHashMap<Location, Granule>,
     /// Oldest first.
     ages: VecDeque<Location>,
@@ -147,7 +150,7 @@ impl Granule {
 
 impl Weak {
     pub(super) fn new(seed: u64) -> Self {
-        Self { choice: Seeded::new(seed), granules: FxHashMap::default(), ages: VecDeque::new() }
+        Self { choice: Seeded::new(seed), salt: seed, granules: FxHashMap::default(), ages: VecDeque::new() }
     }
 
     /// Everybody sees everything.
@@ -159,6 +162,13 @@ impl Weak {
     /// Arbitrary bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.choice.bits()
+    }
+
+    /// Up to 8 bytes that are always the same at a location, whatever the width of the access.
+    pub(super) fn noise(&self, location: Location) -> u64 {
+        let mut hasher = FxHasher::default();
+        (self.salt, location.space, location.offset / 8).hash(&mut hasher);
+        hasher.finish().rotate_left(20) >> (8 * (location.offset % 8))
     }
 
     /// Chooses what an ordinary load sees of up to 8 bytes, of which `newest` is the newest value; `fresh`: soon enough the

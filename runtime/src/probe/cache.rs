@@ -1,0 +1,84 @@
+//! Remembers what the self-test found out, in this process and in files of the user's cache folder.
+//!
+//! A file belongs to a device, a version of its driver, and a version of the self-test. It says so in its text, which is
+//! compared as a whole. A file that can't be read or written costs another self-test, nothing else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex};
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+use ptx2spv_translator::target::Facts;
+use serde::{Deserialize, Serialize};
+
+use super::Findings;
+use crate::info::DeviceInfo;
+use crate::lock;
+
+/// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
+const VERSION: u32 = 2;
+
+/// Where the files go instead of the user's cache folder; empty for none.
+pub const CACHE_VARIABLE: &str = "PTX2SPV_CACHE";
+
+/// What the self-test found out about a device.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    device: String,
+    findings: Findings,
+}
+
+static FOUND: LazyLock<Mutex<BTreeMap<String, Findings>>> = LazyLock::new(Mutex::default);
+
+/// What is known of a device from earlier.
+pub(crate) fn known(info: &DeviceInfo) -> Option<Findings> {
+    let key = key(info);
+    if let Some(findings) = lock(&FOUND).get(&key) {
+        return Some(findings.clone());
+    }
+    let record: Record = serde_json::from_slice(&fs::read(file(&key)?).ok()?).ok()?;
+    (record.device == key).then_some(record.findings)
+}
+
+/// Remembers what was found out about a device.
+pub(crate) fn keep(info: &DeviceInfo, findings: &Findings) {
+    let key = key(info);
+    if let Some(file) = file(&key) {
+        let record = Record { device: key.clone(), findings: findings.clone() };
+        // Written beside and moved to its place, so that nobody reads half of it.
+        let beside = file.with_extension(std::process::id().to_string());
+        let _ = file.parent().map(fs::create_dir_all);
+        let written = serde_json::to_vec_pretty(&record).is_ok_and(|text| fs::write(&beside, text).is_ok());
+        if !written || fs::rename(&beside, &file).is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+    }
+    lock(&FOUND).insert(key, findings.clone());
+}
+
+/// What the answer depends on. The target holds the driver's workarounds and float controls.
+fn key(info: &DeviceInfo) -> String {
+    let target = ptx2spv_translator::Target { facts: Facts::default(), ..info.target.clone() };
+    let target = serde_json::to_string(&target).unwrap_or_default();
+    let uuid: String = info.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "self-test {VERSION} of {}: {} {} {} {uuid} {target}",
+        env!("CARGO_PKG_VERSION"),
+        info.driver_name,
+        info.driver_info,
+        info.driver_version,
+    )
+}
+
+fn file(key: &str) -> Option<PathBuf> {
+    let folder = match std::env::var_os(CACHE_VARIABLE) {
+        Some(folder) if folder.is_empty() => return None,
+        Some(folder) => PathBuf::from(folder),
+        None => choose_base_strategy().ok()?.cache_dir().join("ptx2spv"),
+    };
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    Some(folder.join(format!("device-{:016x}.json", hasher.finish())))
+}

@@ -1,0 +1,291 @@
+//! The instructions of the self-test: what each fact rests on.
+
+use ptx2spv_translator::target::Facts;
+
+use super::judge;
+use super::operands::{Operands, double, double_nans, single, single_nans, tiny, unary};
+
+/// Size of operands and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    Single,
+    Double,
+}
+
+impl Width {
+    /// In bytes.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+
+    /// Bits as they lie in memory.
+    pub fn bytes(self, bits: u64) -> impl Iterator<Item = u8> {
+        bits.to_le_bytes().into_iter().take(self.size())
+    }
+
+    /// Bits from memory.
+    pub fn bits(bytes: &[u8]) -> u64 {
+        bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+    }
+}
+
+/// An instruction on floats.
+pub struct Instruction {
+    /// PTX from the operands `%a`, `%b` and `%c` to the result `%r`, registers of bits. `%out` is the result's address, and
+    /// `%cell` one of shared memory.
+    text: &'static str,
+    /// Of operands and result.
+    pub width: Width,
+    /// What it is tried on.
+    pub operands: fn() -> Vec<Operands>,
+    /// Whether a result is right.
+    pub right: fn(Operands, u64) -> bool,
+}
+
+impl Instruction {
+    const fn single(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: single, right }
+    }
+
+    const fn double(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Double, operands: double, right }
+    }
+
+    const fn unary(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: unary, right }
+    }
+
+    const fn tiny(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: tiny, right }
+    }
+
+    const fn single_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: single_nans, right }
+    }
+
+    const fn double_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Double, operands: double_nans, right }
+    }
+
+    /// An application of it in words.
+    pub fn describe(&self, operands: Operands, result: u64) -> String {
+        let digits = 2 * self.width.size();
+        let given = ["%a", "%b", "%c"].into_iter().zip(operands).filter(|(name, _)| self.text.contains(name));
+        let given: Vec<String> = given.map(|(name, bits)| format!("{name} = 0x{bits:0digits$x}")).collect();
+        format!("`{}` with {} gives 0x{result:0digits$x}", self.text, given.join(", "))
+    }
+
+    /// A module with a kernel `probe` of operands, results and their number.
+    pub fn ptx(&self) -> String {
+        let size = self.width.size();
+        let (bits, triple, text) = (8 * size, 3 * size, self.text);
+        format!(
+            ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry probe(.param .u64 operands, .param .u64 results, .param .u32 count)
+{{
+    .shared .align 8 .b8 cells[2048];
+    .reg .pred %p, %beyond;
+    .reg .b32 %i, %n, %cell, %base, %word;
+    .reg .b64 %in, %out, %at;
+    .reg .b{bits} %a, %b, %c, %r;
+    .reg .f64 %wide;
+    mov.u32 %i, %tid.x;
+    mov.u32 %base, cells;
+    mad.lo.u32 %cell, %i, {size}, %base;
+    mov.u32 %n, %ntid.x;
+    mov.u32 %word, %ctaid.x;
+    mad.lo.u32 %i, %word, %n, %i;
+    ld.param.u32 %n, [count];
+    setp.ge.u32 %beyond, %i, %n;
+    @%beyond ret;
+    ld.param.u64 %in, [operands];
+    ld.param.u64 %out, [results];
+    mul.wide.u32 %at, %i, {triple};
+    add.u64 %in, %in, %at;
+    mul.wide.u32 %at, %i, {size};
+    add.u64 %out, %out, %at;
+    ld.global.b{bits} %a, [%in];
+    ld.global.b{bits} %b, [%in+{size}];
+    ld.global.b{bits} %c, [%in+{two}];
+    {text}
+    st.global.b{bits} [%out], %r;
+    ret;
+}}
+",
+            two = 2 * size
+        )
+    }
+}
+
+/// A fact of the device.
+pub type Fact = fn(&mut Facts) -> &mut bool;
+
+/// All facts, each with the instructions that must be right for it to hold.
+pub fn all() -> impl Iterator<Item = (Fact, &'static [Instruction])> {
+    FACTS.iter().map(|(fact, instructions)| (*fact, *instructions))
+}
+
+const FACTS: &[(Fact, &[Instruction])] = &[
+    (|facts| &mut facts.fma_f32_fused, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32_normal)]),
+    (|facts| &mut facts.fma_f32_denormals, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32)]),
+    (
+        |facts| &mut facts.fma_f32_flushes,
+        &[
+            Instruction::tiny("fma.rn.ftz.f32 %r, %a, %b, %c;", judge::fma_f32_flushing),
+            Instruction::tiny("mul.rn.ftz.f32 %r, %a, %b;", judge::mul_f32_flushing),
+            Instruction::tiny("add.rn.ftz.f32 %r, %a, %b;", judge::add_f32_flushing),
+            Instruction::tiny("sub.rn.ftz.f32 %r, %a, %b;", judge::sub_f32_flushing),
+        ],
+    ),
+    (
+        |facts| &mut facts.nan_f32_nvidia,
+        &[
+            Instruction::single_nan("add.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("sub.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("mul.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("fma.rn.f32 %r, %a, %b, %c;", judge::nan_f32),
+            Instruction::single_nan("div.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("sqrt.rn.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("sqrt.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("rsqrt.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("ex2.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("lg2.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("sin.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cos.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rzi.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rni.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rmi.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rpi.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.f64.f32 %wide, %a; cvt.rn.f32.f64 %r, %wide;", judge::nan_f32_kept),
+        ],
+    ),
+    (
+        |facts| &mut facts.nan_f64_nvidia,
+        &[
+            Instruction::double_nan("add.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 0])
+            }),
+            Instruction::double_nan("sub.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 0])
+            }),
+            Instruction::double_nan("mul.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 0])
+            }),
+            Instruction::double_nan("fma.rn.f64 %r, %a, %b, %c;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 2, 0])
+            }),
+            Instruction::double_nan("div.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[0, 1])
+            }),
+            Instruction::double_nan("sqrt.rn.f64 %r, %a;", |operands, result| judge::nan_f64(operands, result, &[0])),
+            Instruction::double_nan("cvt.rzi.f64.f64 %r, %a;", |operands, result| {
+                judge::nan_f64(operands, result, &[0])
+            }),
+            Instruction::double_nan("cvt.rni.f64.f64 %r, %a;", |operands, result| {
+                judge::nan_f64(operands, result, &[0])
+            }),
+            Instruction::single_nan("cvt.f64.f32 %wide, %a; cvt.rn.f32.f64 %r, %wide;", judge::nan_f32_kept),
+        ],
+    ),
+    (|facts| &mut facts.fma_f64_fused, &[Instruction::double("fma.rn.f64 %r, %a, %b, %c;", judge::fma_f64)]),
+    (|facts| &mut facts.div_f32_rounded, &[Instruction::single("div.rn.f32 %r, %a, %b;", judge::div_f32)]),
+    (|facts| &mut facts.div_f64_rounded, &[Instruction::double("div.rn.f64 %r, %a, %b;", judge::div_f64)]),
+    (
+        |facts| &mut facts.sqrt_f32_rounded,
+        &[
+            Instruction::single("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
+            Instruction::unary("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
+        ],
+    ),
+    (|facts| &mut facts.sqrt_f64_rounded, &[Instruction::double("sqrt.rn.f64 %r, %a;", judge::sqrt_f64)]),
+    (
+        |facts| &mut facts.denormals_f32_kept,
+        &[
+            Instruction::single("add.rn.f32 %r, %a, %b;", judge::add_f32),
+            Instruction::single("mul.rn.f32 %r, %a, %b;", judge::mul_f32),
+            Instruction::single("setp.lt.f32 %p, %a, %b; selp.b32 %r, 1, 0, %p;", judge::less_f32),
+            Instruction::single("setp.eq.f32 %p, %a, %b; selp.b32 %r, 1, 0, %p;", judge::equal_f32),
+            Instruction::single(
+                "cvt.f64.f32 %wide, %a; add.rn.f64 %wide, %wide, %wide; cvt.rn.f32.f64 %r, %wide;",
+                judge::twice_f32,
+            ),
+        ],
+    ),
+    (
+        |facts| &mut facts.global_atomic_add_f32_flushes,
+        &[Instruction::single(
+            "st.global.b32 [%out], %a; red.global.add.f32 [%out], %b; ld.global.b32 %r, [%out];",
+            judge::add_f32_flushing,
+        )],
+    ),
+    (
+        |facts| &mut facts.shared_atomic_add_f32_keeps,
+        &[Instruction::single(
+            "st.shared.b32 [%cell], %a; red.shared.add.f32 [%cell], %b; ld.shared.b32 %r, [%cell];",
+            judge::add_f32,
+        )],
+    ),
+    (|facts| &mut facts.exp2_f32_close, &[Instruction::unary("ex2.approx.f32 %r, %a;", judge::exp2_f32)]),
+    (|facts| &mut facts.log2_f32_close, &[Instruction::unary("lg2.approx.f32 %r, %a;", judge::log2_f32)]),
+    (
+        |facts| &mut facts.sin_cos_f32_close,
+        &[
+            Instruction::unary("sin.approx.f32 %r, %a;", judge::sin_f32),
+            Instruction::unary("cos.approx.f32 %r, %a;", judge::cos_f32),
+        ],
+    ),
+    (
+        |facts| &mut facts.roots_f32_close,
+        &[
+            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_close),
+            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_close),
+        ],
+    ),
+    (
+        |facts| &mut facts.rounding_exact,
+        &[
+            Instruction::unary("cvt.rzi.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::trunc)
+            }),
+            Instruction::unary("cvt.rni.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::round_ties_even)
+            }),
+            Instruction::unary("cvt.rmi.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::floor)
+            }),
+            Instruction::unary("cvt.rpi.f32.f32 %r, %a;", |operands, result| {
+                judge::f32_like(operands, result, f32::ceil)
+            }),
+            Instruction::double("cvt.rzi.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::trunc)
+            }),
+            Instruction::double("cvt.rni.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::round_ties_even)
+            }),
+            Instruction::double("cvt.rmi.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::floor)
+            }),
+            Instruction::double("cvt.rpi.f64.f64 %r, %a;", |operands, result| {
+                judge::f64_like(operands, result, f64::ceil)
+            }),
+        ],
+    ),
+    (
+        |facts| &mut facts.atomic_add_f64_exact,
+        &[
+            Instruction::double(
+                "st.global.b64 [%out], %a; red.global.add.f64 [%out], %b; ld.global.b64 %r, [%out];",
+                judge::add_f64,
+            ),
+            Instruction::double(
+                "st.shared.b64 [%cell], %a; red.shared.add.f64 [%cell], %b; ld.shared.b64 %r, [%cell];",
+                judge::add_f64,
+            ),
+        ],
+    ),
+];

@@ -1,0 +1,221 @@
+//! Right results: Rust's own arithmetic, which is IEEE 754's, for exact operations; bounds of the PTX manual against f64
+//! for approximate ones. Any NaN is as good as another here.
+
+use super::operands::Operands;
+
+fn f32s(operands: Operands) -> [f32; 3] {
+    operands.map(|bits| f32::from_bits(bits as u32))
+}
+
+fn f64s(operands: Operands) -> [f64; 3] {
+    operands.map(f64::from_bits)
+}
+
+fn same_f32(expected: f32, result: u64) -> bool {
+    let result = f32::from_bits(result as u32);
+    expected.to_bits() == result.to_bits() || expected.is_nan() && result.is_nan()
+}
+
+fn same_f64(expected: f64, result: u64) -> bool {
+    expected.to_bits() == result || expected.is_nan() && f64::from_bits(result).is_nan()
+}
+
+/// The result is that of a function of the first operand.
+pub fn f32_like(operands: Operands, result: u64, function: fn(f32) -> f32) -> bool {
+    same_f32(function(f32s(operands)[0]), result)
+}
+
+/// The result is that of a function of the first operand.
+pub fn f64_like(operands: Operands, result: u64, function: fn(f64) -> f64) -> bool {
+    same_f64(function(f64s(operands)[0]), result)
+}
+
+pub fn fma_f32(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands);
+    same_f32(a.mul_add(b, c), result)
+}
+
+/// Right where nothing is subnormal, neither operands nor the result.
+pub fn fma_f32_normal(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands);
+    let exact = a.mul_add(b, c);
+    // A sum that rounds up to the least normal number may have been flushed before.
+    let flushed = |x: f32| x.is_subnormal() || x.abs() == f32::MIN_POSITIVE;
+    [a, b, c, exact].into_iter().any(flushed) || same_f32(exact, result)
+}
+
+pub fn fma_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f64s(operands);
+    same_f64(a.mul_add(b, c), result)
+}
+
+pub fn div_f32(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    same_f32(a / b, result)
+}
+
+pub fn div_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f64s(operands);
+    same_f64(a / b, result)
+}
+
+pub fn sqrt_f32(operands: Operands, result: u64) -> bool {
+    f32_like(operands, result, f32::sqrt)
+}
+
+pub fn sqrt_f64(operands: Operands, result: u64) -> bool {
+    f64_like(operands, result, f64::sqrt)
+}
+
+pub fn add_f32(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    same_f32(a + b, result)
+}
+
+pub fn add_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f64s(operands);
+    same_f64(a + b, result)
+}
+
+/// Zero of the same sign for a subnormal number.
+fn flush(x: f32) -> f32 {
+    if x.is_subnormal() { 0f32.copysign(x) } else { x }
+}
+
+/// The sum, where subnormal operands and results count as zeros of their sign.
+pub fn add_f32_flushing(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands).map(flush);
+    same_f32(flush(a + b), result)
+}
+
+/// The difference, in the same way.
+pub fn sub_f32_flushing(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands).map(flush);
+    same_f32(flush(a - b), result)
+}
+
+/// The product, in the same way; and zero too for what is below the least normal number when rounded with any exponent.
+pub fn mul_f32_flushing([a, b, _]: Operands, result: u64) -> bool {
+    fma_f32_flushing([a, b, u64::from((-0f32).to_bits())], result)
+}
+
+/// The fused product, in the same way.
+pub fn fma_f32_flushing(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands).map(flush);
+    // Far from where exponents end, this shows what is tiny.
+    let up = 2f32.powi(32);
+    let scaled = (a * up).mul_add(b, c * up);
+    let is_tiny = scaled.abs() < f32::MIN_POSITIVE * up;
+    same_f32(if is_tiny { 0f32.copysign(scaled) } else { a.mul_add(b, c) }, result)
+}
+
+/// A NaN is the one that NVIDIA's instructions give.
+pub fn nan_f32(_: Operands, result: u64) -> bool {
+    !f32::from_bits(result as u32).is_nan() || result == 0x7fff_ffff
+}
+
+/// A NaN is the first operand, made quiet.
+pub fn nan_f32_kept(operands: Operands, result: u64) -> bool {
+    !f32s(operands)[0].is_nan() || result == operands[0] | 0x40_0000
+}
+
+/// A NaN is the first operand in this order that is NaN, made quiet, or the one that hardware makes.
+pub fn nan_f64(operands: Operands, result: u64, order: &[usize]) -> bool {
+    let given = order.iter().map(|index| operands[*index]).find(|bits| f64::from_bits(*bits).is_nan());
+    let expected = given.map_or(0xfff8_0000_0000_0000, |bits| bits | 1 << 51);
+    !f64::from_bits(result).is_nan() || result == expected
+}
+
+pub fn mul_f32(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    same_f32(a * b, result)
+}
+
+pub fn less_f32(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    result == u64::from(a < b)
+}
+
+pub fn equal_f32(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    result == u64::from(a == b)
+}
+
+pub fn twice_f32(operands: Operands, result: u64) -> bool {
+    f32_like(operands, result, |a| a + a)
+}
+
+/// Whether a result is within a relative error, or exactly what the operand asks for where that is zero, infinite or no
+/// number.
+fn within(exact: f64, result: u64, relative: f64) -> bool {
+    let found = f32::from_bits(result as u32);
+    let nearest = exact as f32;
+    if exact == 0.0 || !exact.is_finite() {
+        return same_f32(nearest, result);
+    }
+    (f64::from(found) - exact).abs() <= relative * exact.abs()
+}
+
+/// What rounding a result between 1 and 2 adds to an error: hardware's own functions are off by that beyond the manual's
+/// bounds.
+const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
+
+/// Within 2^-22.5 of the mantissa, whose unit is at least that of subnormal numbers, and rounded.
+pub fn exp2_f32(operands: Operands, result: u64) -> bool {
+    let x = f64::from(f32s(operands)[0]);
+    let exact = x.exp2();
+    let found = f64::from(f32::from_bits(result as u32));
+    if !exact.is_finite() || exact == 0.0 || exact > f64::from(f32::MAX) * (1.0 + 2f64.powi(-23)) {
+        return same_f32(exact as f32, result);
+    }
+    if exact > f64::from(f32::MAX) {
+        return true;
+    }
+    let unit = 2f64.powi(exact.log2().floor().max(-126.0) as i32);
+    (found - exact).abs() <= (2f64.powf(-22.5) + ROUNDING) * unit
+}
+
+/// Within 2^-22.6 from 0.5 to 2 and rounded, and within 2^-22 of the result elsewhere.
+pub fn log2_f32(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    let exact = f64::from(x).log2();
+    if (0.5..2.0).contains(&x) {
+        let found = f64::from(f32::from_bits(result as u32));
+        return (found - exact).abs() <= 2f64.powf(-22.6) + ROUNDING;
+    }
+    within(exact, result, 2f64.powi(-22))
+}
+
+/// The turns of an angle as NVIDIA's hardware takes them: the product with its constant, rounded towards zero.
+fn turns(x: f32) -> f64 {
+    let product = f64::from(x) * f64::from(f32::from_bits(0x3e22_f983));
+    let nearest = product as f32;
+    let beyond = f64::from(nearest).abs() > product.abs();
+    f64::from(f32::from_bits(nearest.to_bits() - u32::from(beyond)))
+}
+
+/// Within 2^-20.9 of what hardware's turns give.
+fn circular(operands: Operands, result: u64, exact: fn(f64) -> f64) -> bool {
+    let x = f32s(operands)[0];
+    let found = f64::from(f32::from_bits(result as u32));
+    if !x.is_finite() {
+        return found.is_nan();
+    }
+    (found - exact(turns(x).fract() * std::f64::consts::TAU)).abs() <= 2f64.powf(-20.9)
+}
+
+pub fn sin_f32(operands: Operands, result: u64) -> bool {
+    circular(operands, result, f64::sin)
+}
+
+pub fn cos_f32(operands: Operands, result: u64) -> bool {
+    circular(operands, result, f64::cos)
+}
+
+pub fn sqrt_f32_close(operands: Operands, result: u64) -> bool {
+    within(f64::from(f32s(operands)[0]).sqrt(), result, 2f64.powi(-23))
+}
+
+pub fn rsqrt_f32_close(operands: Operands, result: u64) -> bool {
+    within(f64::from(f32s(operands)[0]).sqrt().recip(), result, 2f64.powf(-22.9))
+}

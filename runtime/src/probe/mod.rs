@@ -1,0 +1,131 @@
+//! The self-test of a device: runs instructions that trust the device's own arithmetic, and judges their results.
+//!
+//! Vulkan lets division, square root, `Fma` and the like round loosely, and says nothing of devices that do better. So at its
+//! first use a device is asked: each instruction of [`instructions`] is translated as if all [`Facts`] held, runs on some
+//! hundred thousand operands, and a fact holds where all results are right. [`cache`] keeps the answer for the driver's
+//! version. What is no arithmetic, such as bugs of drivers, is not found out here.
+
+mod cache;
+mod instructions;
+mod judge;
+mod operands;
+
+use ptx2spv_translator::target::Facts;
+use ptx2spv_translator::{Source, Target};
+use serde::{Deserialize, Serialize};
+
+pub use cache::CACHE_VARIABLE;
+pub(crate) use cache::{keep, known};
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::info::DeviceInfo;
+use crate::launch::LaunchConfig;
+use instructions::{Instruction, Width};
+
+/// Threads of a block: what every Vulkan device can run.
+const BLOCK: u32 = 128;
+
+/// A device's description as the self-test needs it: everything is trusted.
+pub(crate) fn trusting(info: &DeviceInfo) -> DeviceInfo {
+    DeviceInfo { target: Target { facts: Facts::TRUSTED, ..info.target.clone() }, ..info.clone() }
+}
+
+/// What the self-test found out.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Findings {
+    /// What holds.
+    pub facts: Facts,
+    /// For what doesn't hold, an instruction with operands that it is wrong on.
+    pub seen: Vec<String>,
+}
+
+/// Finds out what the arithmetic of a device does, which must have been opened as [`trusting`].
+///
+/// # Errors
+/// Those of launches. What the device can't run is not trusted.
+pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
+    let mut findings = Findings { facts: Facts::TRUSTED, seen: Vec::new() };
+    for (fact, instructions) in instructions::all() {
+        let mut trusted = false;
+        for instruction in instructions {
+            match attempt(device, instruction)? {
+                Attempt::Right => trusted = true,
+                Attempt::Wrong(seen) => {
+                    findings.seen.push(seen);
+                    trusted = false;
+                    break;
+                }
+                // It can't be used either.
+                Attempt::Impossible => {}
+            }
+        }
+        *fact(&mut findings.facts) = trusted;
+    }
+    Ok(findings)
+}
+
+/// What came of an instruction.
+enum Attempt {
+    /// It gives what it should on all its operands.
+    Right,
+    /// It doesn't, for instance here.
+    Wrong(String),
+    /// The device can't run it.
+    Impossible,
+}
+
+fn attempt(device: &Device, instruction: &Instruction) -> Result<Attempt, Error> {
+    let module = device.load(&Source::new("self-test", instruction.ptx()))?;
+    let kernel = match module.kernel("probe") {
+        Err(Error::Translation(_)) => return Ok(Attempt::Impossible),
+        kernel => kernel?,
+    };
+    let operands = (instruction.operands)();
+    let bytes: Vec<u8> = operands.iter().flatten().flat_map(|bits| instruction.width.bytes(*bits)).collect();
+    let input = device.upload(&bytes)?;
+    let size = instruction.width.size();
+    let output = device.alloc(operands.len() as u64 * size as u64)?;
+    let count = u32::try_from(operands.len()).unwrap_or(u32::MAX);
+    kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()])?;
+    let mut results = vec![0; operands.len() * size];
+    output.read(0, &mut results)?;
+    let results = results.chunks_exact(size).map(Width::bits);
+    let wrong = operands.iter().zip(results).find(|(operands, result)| !(instruction.right)(**operands, *result));
+    Ok(match wrong {
+        None => Attempt::Right,
+        Some((operands, result)) => Attempt::Wrong(instruction.describe(*operands, result)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ptx2spv_reference::Config;
+
+    use super::*;
+    use crate::reference::ReferenceOptions;
+
+    /// What the self-test finds on a reference device that trusts its own arithmetic.
+    fn found(options: ReferenceOptions) -> Findings {
+        let config = options.config().unwrap();
+        let config = Config { target: Target { facts: Facts::TRUSTED, ..config.target }, ..config };
+        measure(&Device::reference(config)).unwrap()
+    }
+
+    #[test]
+    fn an_exact_device_is_trusted() {
+        let findings = found(ReferenceOptions::default());
+        assert_eq!(findings.facts, Facts::REFERENCE);
+        assert!(findings.seen.iter().any(|seen| seen.contains("red.global.add.f32")), "{:?}", findings.seen);
+    }
+
+    #[test]
+    fn a_device_that_only_keeps_to_vulkan_is_not() {
+        for seed in 0..3 {
+            let findings = found(ReferenceOptions { seed: Some(seed), ..ReferenceOptions::default() });
+            // Modules declare `DenormPreserve`.
+            let promised = Facts { denormals_f32_kept: true, ..Facts::default() };
+            assert_eq!(findings.facts, promised, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Operands of the self-test, by their bits: corners of the formats, neighbours of each other, and evenly spread or random
+//! bits. They are the same at each call.
+
+/// Up to three operands.
+pub type Operands = [u64; 3];
+
+/// Random operands for each instruction.
+const RANDOM: usize = 60_000;
+/// Distance of operands that cover all of f32; prime, so that they differ in all bits.
+const STRIDE: usize = 8_209;
+
+/// A generator of bits (xorshift64*; Vigna, "An experimental exploration of Marsaglia's xorshift generators", 2016).
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+/// A binary format.
+struct Format {
+    width: u32,
+    /// Bits of the significand that are stored.
+    fraction: u32,
+}
+
+const SINGLE: Format = Format { width: 32, fraction: 23 };
+const DOUBLE: Format = Format { width: 64, fraction: 52 };
+
+impl Format {
+    fn mask(&self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+
+    fn sign(&self) -> u64 {
+        1 << (self.width - 1)
+    }
+
+    /// Of 1.
+    fn one(&self) -> u64 {
+        (self.sign() >> 1) - (1 << self.fraction)
+    }
+
+    /// Both signs of zero, the least and the greatest of subnormal and of normal numbers, infinity, a NaN, and small
+    /// numbers with their neighbours.
+    fn corners(&self) -> Vec<u64> {
+        let unit = 1u64 << self.fraction;
+        let infinity = self.sign() - unit;
+        let mut list = vec![0, 1, 2, 3, unit / 2, unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit];
+        list.extend([infinity - 1, infinity - 2, infinity, infinity + unit / 2]);
+        let half = self.fraction.div_ceil(2);
+        for power in [self.one(), self.one() + unit, self.one() - unit, self.one() + (u64::from(half) << self.fraction)]
+        {
+            list.extend([power - 1, power, power + 1, power + 2, power + unit / 2, power + unit / 3]);
+        }
+        list.extend(list.clone().into_iter().map(|bits| bits | self.sign()));
+        list
+    }
+
+    /// Bits that are random, but for exponents near that of 1 in half of all cases.
+    fn random(&self, random: &mut Random) -> u64 {
+        let bits = random.bits();
+        if random.bits() & 1 == 0 {
+            return bits & self.mask();
+        }
+        let near = self.one().wrapping_add((random.bits() % 64).wrapping_sub(32).wrapping_shl(self.fraction));
+        (bits & (self.sign() | ((1 << self.fraction) - 1))) | near
+    }
+
+    /// Pairs of corners, and random operands. The third of these often almost cancels the product of the others, or what
+    /// `product` gives for it.
+    fn operands(&self, product: fn(u64, u64) -> u64) -> Vec<Operands> {
+        let corners = self.corners();
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut list = Vec::new();
+        for &a in &corners {
+            for &b in &corners {
+                let c = corners[(random.bits() % corners.len() as u64) as usize];
+                list.push([a, b, c]);
+            }
+        }
+        for _ in 0..RANDOM {
+            let (a, b) = (self.random(&mut random), self.random(&mut random));
+            let c = match random.bits() % 4 {
+                0 => corners[(random.bits() % corners.len() as u64) as usize],
+                1 => self.random(&mut random),
+                // The product's negative, or near it: what is left is its rounding error.
+                _ => (product(a, b) ^ self.sign()).wrapping_add(random.bits() % 3).wrapping_sub(1) & self.mask(),
+            };
+            list.push([a, b, c]);
+        }
+        list
+    }
+}
+
+/// Operands for f32.
+pub fn single() -> Vec<Operands> {
+    SINGLE.operands(|a, b| u64::from((f32::from_bits(a as u32) * f32::from_bits(b as u32)).to_bits()))
+}
+
+/// Operands for f64.
+pub fn double() -> Vec<Operands> {
+    DOUBLE.operands(|a, b| (f64::from_bits(a) * f64::from_bits(b)).to_bits())
+}
+
+/// One f32 each, from all over its range, closer between 1 and 4 and below a quarter turn.
+pub fn unary() -> Vec<Operands> {
+    let spread = (0..=u32::MAX).step_by(STRIDE);
+    let near_one = (0x3f80_0000..0x4080_0000).step_by(61);
+    let angles = (0..100_000u32).map(|step| (step as f32 * (std::f32::consts::FRAC_PI_2 / 100_000.0)).to_bits());
+    let around_powers =
+        (0..512u32).flat_map(|top| (0..9).map(move |step| (top << 23).wrapping_add(step).wrapping_sub(4)));
+    spread.chain(near_one).chain(angles).chain(around_powers).map(|bits| [bits.into(), 0, 0]).collect()
+}
+
+/// As [`single`], and operands whose sums and products are tiny, or almost.
+pub fn tiny() -> Vec<Operands> {
+    let mut list = single();
+    let least = f32::MIN_POSITIVE;
+    let mut signs = |[a, b, c]: [f32; 3]| {
+        for sign in [1.0f32, -1.0] {
+            for other in [1.0f32, -1.0] {
+                list.push([sign * a, b, other * c].map(|x| u64::from(x.to_bits())));
+            }
+        }
+    };
+    // The least normal number, and next to nothing.
+    for exponent in 140..160 {
+        let a = 2f32.powi(-exponent / 2);
+        let b = 2f32.powi(exponent / 2 - exponent);
+        for b in [b, b.next_up(), b.next_down(), 1.5 * b] {
+            signs([a, b, least]);
+            signs([a, b, least.next_up()]);
+        }
+    }
+    // Products of significands that are 2 less next to nothing.
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for _ in 0..5_000 {
+        let a = f32::from_bits(0x3f80_0000 | random.bits() as u32 & 0x7f_ffff);
+        let b = f32::from_bits((2.0 / a).to_bits() + (random.bits() % 3) as u32 - 1);
+        signs([a * 2f32.powi(-63), b * 2f32.powi(-64), 0.0]);
+    }
+    // The factors of 2^47 - 1.
+    signs([13_264_529.0 * 2f32.powi(-86), 10_610_063.0 * 2f32.powi(-87), 0.0]);
+    list
+}
+
+impl Format {
+    /// Triples of numbers, infinities and several NaNs.
+    fn nans(&self) -> Vec<Operands> {
+        let unit = 1u64 << self.fraction;
+        let infinity = self.sign() - unit;
+        let quiet = infinity | unit / 2;
+        let sign = self.sign();
+        let few =
+            [self.one(), sign | self.one(), 0, infinity, sign | infinity, quiet | 5, sign | quiet | 9, infinity | 3];
+        let thirds = move |a, b| few.into_iter().map(move |c| [a, b, c]);
+        few.into_iter().flat_map(|a| few.into_iter().flat_map(move |b| thirds(a, b))).collect()
+    }
+}
+
+/// Operands that f32's NaNs come of.
+pub fn single_nans() -> Vec<Operands> {
+    SINGLE.nans()
+}
+
+/// Operands that f64's NaNs come of.
+pub fn double_nans() -> Vec<Operands> {
+    DOUBLE.nans()
+}

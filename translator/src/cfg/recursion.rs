@@ -1,0 +1,451 @@
+//! Functions that call themselves: each stands once in the kernel's graph, and its calls keep what they must on a stack.
+//!
+//! The stack lies in the thread's local memory and grows upwards. Its top and the present frame are variables, counted
+//! from the stack's beginning. A call pushes the caller's variables that live across it and that the callee may change,
+//! then which call it is and where the caller's frame was; behind them the callee's frame begins, with its `.local`
+//! variables. Before that the call makes sure that all this fits: if not, it reports an overflow and ends the thread. A
+//! return goes where the frame says, and there everything is taken back.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::switch::switch;
+use super::{BasicBlock, End, Locals};
+use crate::ast::StateSpace;
+use crate::decode::program::{FuncId, Function, Program};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::interface::Fault;
+use crate::ir::{self, Access, Block, Builder, Compare, Op, Order, Space, Stmt, Type, Value, Var};
+
+/// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.
+pub(super) const STACK_BYTES: u32 = 16 << 10;
+/// Frames begin at multiples of this.
+const FRAME_ALIGN: u32 = 16;
+/// Bytes below a frame that say which call it belongs to and where the caller's frame is.
+const HEADER: u32 = 8;
+const WORD: Access = Access { space: Space::Local, bytes: 4, order: Order::Weak, read_only: false };
+const LONG: Access = Access { space: Space::Local, bytes: 8, order: Order::Weak, read_only: false };
+
+/// Where a parameter or result of a function lives.
+#[derive(Clone, Debug)]
+pub(super) enum Slot {
+    /// In 32-bit words.
+    Words(Vec<Var>),
+    /// In a register.
+    Register(Var),
+}
+
+/// The one instance of a function that calls itself.
+pub(super) struct Instance {
+    pub(super) id: FuncId,
+    /// Functions that call each other have the same number.
+    group: usize,
+    pub(super) entry: u32,
+    /// Where its `ret` goes.
+    pub(super) returns: u32,
+    /// Its parameters and then its results.
+    pub(super) slots: Vec<Slot>,
+    /// Its `.local` variables and those of what is inlined into it.
+    pub(super) locals: Arc<Locals>,
+    /// The blocks of its body, once that is built.
+    pub(super) blocks: Range<usize>,
+}
+
+/// A call of such a function.
+pub(super) struct Site {
+    /// Which instance is called, by number.
+    pub(super) callee: usize,
+    /// The block that is to look for room on the stack.
+    pub(super) check: u32,
+    /// The block that is to push, and where in it.
+    pub(super) push: (u32, usize),
+    /// The block behind the call, and where in it everything is to be taken back.
+    pub(super) back: (u32, usize),
+    /// Where a thread goes whose stack is too small.
+    pub(super) exits: u32,
+    /// The call.
+    pub(super) at: Span,
+}
+
+/// The stack and its users.
+pub(super) struct Stack {
+    /// Where it begins in local memory.
+    base: u32,
+    top: Var,
+    frame: Var,
+    pub(super) instances: Vec<Instance>,
+    pub(super) sites: Vec<Site>,
+}
+
+impl Stack {
+    /// A stack at the end of the function's local memory.
+    pub(super) fn new(function: &mut ir::Function) -> Self {
+        let base = function.local_bytes.next_multiple_of(FRAME_ALIGN);
+        function.local_bytes = base.saturating_add(STACK_BYTES);
+        let (top, frame) = (function.var(Type::I32), function.var(Type::I32));
+        Self { base, top, frame, instances: Vec::new(), sites: Vec::new() }
+    }
+
+    /// Adds the instance of a function into which `inlined` are inlined; its blocks are still empty.
+    pub(super) fn add(
+        &mut self,
+        program: &Program,
+        (id, group): (FuncId, usize),
+        (entry, returns): (u32, u32),
+        slots: Vec<Slot>,
+        inlined: &[&Function],
+    ) -> Result<usize, Diagnostic> {
+        let mut used = FxHashSet::default();
+        for function in inlined {
+            super::layout::collect_variables(function, &mut used);
+        }
+        let mut used: Vec<_> = used.into_iter().collect();
+        used.sort_unstable();
+        let mut locals = Locals { frame: self.frame, base: self.base, places: FxHashMap::default(), bytes: 0 };
+        for id in used {
+            let Some(variable) = program.variables.get(id.0 as usize) else { continue };
+            if variable.space != StateSpace::Local {
+                continue;
+            }
+            if variable.align > u64::from(FRAME_ALIGN) {
+                let message =
+                    format!("`{}` in a recursive function, aligned to more than {FRAME_ALIGN} bytes", variable.name);
+                return Err(Diagnostic::unsupported(message, variable.span));
+            }
+            let offset = u64::from(locals.bytes).next_multiple_of(variable.align);
+            let end = offset.saturating_add(variable.size);
+            locals.bytes = u32::try_from(end).ok().filter(|end| *end <= STACK_BYTES).ok_or_else(|| {
+                let message =
+                    format!("`{}` in a recursive function, with more than {STACK_BYTES} bytes", variable.name);
+                Diagnostic::unsupported(message, variable.span)
+            })?;
+            locals.places.insert(id, offset);
+        }
+        self.instances.push(Instance { id, group, entry, returns, slots, locals: Arc::new(locals), blocks: 0..0 });
+        Ok(self.instances.len() - 1)
+    }
+
+    /// Writes what calls and returns do, once all bodies are built.
+    pub(super) fn finish(self, function: &mut ir::Function, blocks: &mut Vec<BasicBlock>) {
+        let unreachable = push_block(blocks, BasicBlock::default());
+        // Where returns end that are there, by block: what is live behind them.
+        let mut returns: FxHashMap<u32, usize> = FxHashMap::default();
+        for (number, instance) in self.instances.iter().enumerate() {
+            let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
+            let cases: Vec<(u64, u32)> = sites.map(|(id, site)| (id, site.back.0)).collect();
+            let which = function.var(Type::I32);
+            let first = switch(function, blocks, Span::default(), which, &cases, unreachable);
+            let mut b = Builder::new(function);
+            b.at(Span::default());
+            let frame = b.get(self.frame);
+            let id = self.load(&mut b, WORD, frame, HEADER);
+            b.set(which, id);
+            let body = b.block;
+            if let Some(block) = blocks.get_mut(instance.returns as usize) {
+                *block = BasicBlock { body, end: End::Goto(first) };
+            }
+            returns.insert(instance.returns, number);
+        }
+        let assigned = self.assigned(function, blocks);
+        let live = Liveness::new(function, blocks, |block| {
+            let instance = self.instances.get(*returns.get(&block)?)?;
+            let mut results = Set::new(function.vars.len());
+            for var in instance.slots.iter().flat_map(Slot::vars) {
+                results.insert(var);
+            }
+            Some((assigned.get(&instance.group)?.clone(), results))
+        });
+        for (id, site) in (0_u32..).zip(&self.sites) {
+            let Some(callee) = self.instances.get(site.callee) else { continue };
+            let caller = self.instances.iter().find(|instance| instance.blocks.contains(&(site.push.0 as usize)));
+            let mut saved = Vec::new();
+            if caller.is_some_and(|caller| caller.group == callee.group)
+                && let Some(assigned) = assigned.get(&callee.group)
+            {
+                let across = live.at(blocks, site.back);
+                saved = across.iter().filter(|var| assigned.contains(*var)).collect();
+                saved.retain(|var| ![self.top, self.frame].contains(var));
+                // Wide ones first, so that all are aligned.
+                saved.sort_by_key(|var| (function.var_type(*var) != Type::I64, *var));
+            }
+            self.call(function, blocks, id, site, callee, &saved);
+        }
+    }
+
+    /// The variables that the functions of each group assign.
+    fn assigned(&self, function: &ir::Function, blocks: &[BasicBlock]) -> FxHashMap<usize, Set> {
+        let mut found: FxHashMap<usize, Set> = FxHashMap::default();
+        for instance in &self.instances {
+            let set = found.entry(instance.group).or_insert_with(|| Set::new(function.vars.len()));
+            for block in blocks.get(instance.blocks.clone()).unwrap_or_default() {
+                collect_assigned(&block.body, set);
+            }
+        }
+        found
+    }
+
+    /// Address in local memory so many bytes below a frame.
+    fn address(&self, b: &mut Builder<'_>, frame: Value, below: u32) -> Value {
+        b.add_const(frame, u64::from(self.base.wrapping_sub(below)))
+    }
+
+    fn load(&self, b: &mut Builder<'_>, access: Access, frame: Value, below: u32) -> Value {
+        let address = self.address(b, frame, below);
+        b.load_one(access, address)
+    }
+
+    /// Writes one call: the look for room, what is pushed and what is taken back.
+    fn call(
+        &self,
+        function: &mut ir::Function,
+        blocks: &mut Vec<BasicBlock>,
+        id: u32,
+        site: &Site,
+        callee: &Instance,
+        saved: &[Var],
+    ) {
+        let size = |function: &ir::Function, var: Var| if function.var_type(var) == Type::I64 { 8 } else { 4 };
+        let bytes: u32 = saved.iter().map(|var| size(function, *var)).sum();
+        let pushed = (bytes + HEADER).next_multiple_of(FRAME_ALIGN);
+        let room = callee.locals.bytes.next_multiple_of(FRAME_ALIGN);
+
+        let mut b = Builder::new(function);
+        b.at(site.at);
+        b.report(Fault::StackOverflow);
+        let overflow = push_block(blocks, BasicBlock { body: b.block, end: End::Goto(site.exits) });
+        let mut b = Builder::new(function);
+        b.at(site.at);
+        let top = b.get(self.top);
+        let most = u64::from(STACK_BYTES).checked_sub(u64::from(pushed + room));
+        let condition = match most {
+            Some(most) => {
+                let most = b.i32(u32::try_from(most).unwrap_or(u32::MAX));
+                b.compare(Compare::LessUnsigned, most, top)
+            }
+            None => b.bool(true),
+        };
+        if let Some(block) = blocks.get_mut(site.check as usize) {
+            block.body.append(&mut b.block);
+            block.end = End::Branch { condition, then: overflow, otherwise: site.push.0 };
+        }
+
+        let mut b = Builder::new(function);
+        let top = b.get(self.top);
+        let old = b.get(self.frame);
+        let frame = b.add_const(top, pushed.into());
+        let mut below = pushed;
+        for var in saved {
+            let value = b.get(*var);
+            let (access, value) = match b.type_of(value) {
+                Type::I64 => (LONG, value),
+                Type::Bool => (WORD, b.bool_to(Type::I32, value)),
+                _ => (WORD, value),
+            };
+            let address = self.address(&mut b, frame, below);
+            b.store(access, address, vec![value]);
+            below -= u32::from(access.bytes);
+        }
+        let number = b.i32(id);
+        let address = self.address(&mut b, frame, HEADER);
+        b.store(WORD, address, vec![number]);
+        let address = self.address(&mut b, frame, HEADER - 4);
+        b.store(WORD, address, vec![old]);
+        b.set(self.frame, frame);
+        let top = b.add_const(frame, room.into());
+        b.set(self.top, top);
+        insert(blocks, site.push, b.block);
+
+        let mut b = Builder::new(function);
+        let frame = b.get(self.frame);
+        let mut below = pushed;
+        for var in saved {
+            let ty = b.function.var_type(*var);
+            let access = if ty == Type::I64 { LONG } else { WORD };
+            let value = self.load(&mut b, access, frame, below);
+            let value = if ty == Type::Bool { b.is_nonzero(value) } else { value };
+            b.set(*var, value);
+            below -= u32::from(access.bytes);
+        }
+        let old = self.load(&mut b, WORD, frame, HEADER - 4);
+        b.set(self.frame, old);
+        let top = b.sub_const(frame, pushed.into());
+        b.set(self.top, top);
+        insert(blocks, site.back, b.block);
+    }
+}
+
+impl Slot {
+    fn vars(&self) -> impl Iterator<Item = Var> {
+        match self {
+            Slot::Words(words) => words.clone(),
+            Slot::Register(var) => vec![*var],
+        }
+        .into_iter()
+    }
+}
+
+fn push_block(blocks: &mut Vec<BasicBlock>, block: BasicBlock) -> u32 {
+    blocks.push(block);
+    u32::try_from(blocks.len() - 1).unwrap_or(u32::MAX)
+}
+
+/// Inserts statements at a place that is no further than the block's end.
+fn insert(blocks: &mut [BasicBlock], (block, position): (u32, usize), stmts: Block) {
+    if let Some(block) = blocks.get_mut(block as usize) {
+        let position = position.min(block.body.len());
+        block.body.splice(position..position, stmts);
+    }
+}
+
+fn collect_assigned(block: &Block, set: &mut Set) {
+    for stmt in block {
+        match stmt {
+            Stmt::Set(var, _) => set.insert(*var),
+            Stmt::If { then, otherwise, .. } => {
+                collect_assigned(then, set);
+                collect_assigned(otherwise, set);
+            }
+            Stmt::Loop(body) => collect_assigned(body, set),
+            _ => {}
+        }
+    }
+}
+
+/// A set of variables.
+#[derive(Clone, PartialEq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn new(vars: usize) -> Self {
+        Self(vec![0; vars.div_ceil(64)])
+    }
+
+    fn insert(&mut self, var: Var) {
+        if let Some(word) = self.0.get_mut(var.0 as usize / 64) {
+            *word |= 1 << (var.0 % 64);
+        }
+    }
+
+    fn remove(&mut self, var: Var) {
+        if let Some(word) = self.0.get_mut(var.0 as usize / 64) {
+            *word &= !(1 << (var.0 % 64));
+        }
+    }
+
+    fn contains(&self, var: Var) -> bool {
+        self.0.get(var.0 as usize / 64).is_some_and(|word| word & 1 << (var.0 % 64) != 0)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Var> {
+        let bits = |(index, word): (usize, &u64)| {
+            let (index, word) = (index as u32, *word);
+            (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| Var(index * 64 + bit))
+        };
+        self.0.iter().enumerate().flat_map(bits)
+    }
+
+    fn extend(&mut self, other: &Set) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    fn subtract(&mut self, other: &Set) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, less)| *word &= !less);
+    }
+
+    fn intersect(&mut self, other: &Set) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
+    }
+}
+
+/// Which variables are live where blocks end.
+struct Liveness {
+    ends: Vec<Set>,
+}
+
+impl Liveness {
+    /// Of a graph in which what `returning` tells of a block, a function's return, keeps alive only what that function
+    /// doesn't assign, and its results.
+    fn new(function: &ir::Function, blocks: &[BasicBlock], returning: impl Fn(u32) -> Option<(Set, Set)>) -> Self {
+        let empty = Set::new(function.vars.len());
+        let mut starts = vec![empty.clone(); blocks.len()];
+        let mut ends = starts.clone();
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
+        for (number, block) in blocks.iter().enumerate() {
+            for next in block.end.successors() {
+                if let Some(list) = before.get_mut(next as usize) {
+                    list.push(number);
+                }
+            }
+        }
+        let limits: Vec<_> = (0..blocks.len()).map(|block| returning(u32::try_from(block).ok()?)).collect();
+        let mut waiting = vec![true; blocks.len()];
+        let mut todo: Vec<usize> = (0..blocks.len()).collect();
+        while let Some(number) = todo.pop() {
+            // All lists have an entry for each block.
+            waiting[number] = false;
+            let mut live = empty.clone();
+            for next in blocks[number].end.successors() {
+                if let Some(start) = starts.get(next as usize) {
+                    live.extend(start);
+                }
+            }
+            if let Some((assigned, results)) = &limits[number] {
+                let mut kept = live.clone();
+                kept.intersect(results);
+                live.subtract(assigned);
+                live.extend(&kept);
+            }
+            ends[number] = live.clone();
+            backwards(&blocks[number].body, &mut live);
+            if live != starts[number] {
+                starts[number] = live;
+                for &earlier in &before[number] {
+                    if !std::mem::replace(&mut waiting[earlier], true) {
+                        todo.push(earlier);
+                    }
+                }
+            }
+        }
+        Self { ends }
+    }
+
+    /// What is live at a place in a block.
+    fn at(&self, blocks: &[BasicBlock], (block, position): (u32, usize)) -> Set {
+        let mut live = self.ends.get(block as usize).cloned().unwrap_or_else(|| Set::new(0));
+        let body = blocks.get(block as usize).map(|block| block.body.as_slice()).unwrap_or_default();
+        backwards(body.get(position..).unwrap_or_default(), &mut live);
+        live
+    }
+}
+
+/// From what is live behind statements to what is before them. Lists inside of them may run or not.
+fn backwards(stmts: &[Stmt], live: &mut Set) {
+    for stmt in stmts.iter().rev() {
+        match stmt {
+            Stmt::Let(_, Op::Get(var)) => live.insert(*var),
+            Stmt::Set(var, _) => live.remove(*var),
+            Stmt::If { then, otherwise, .. } => {
+                collect_read(then, live);
+                collect_read(otherwise, live);
+            }
+            Stmt::Loop(body) => collect_read(body, live),
+            _ => {}
+        }
+    }
+}
+
+fn collect_read(block: &Block, live: &mut Set) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let(_, Op::Get(var)) => live.insert(*var),
+            Stmt::If { then, otherwise, .. } => {
+                collect_read(then, live);
+                collect_read(otherwise, live);
+            }
+            Stmt::Loop(body) => collect_read(body, live),
+            _ => {}
+        }
+    }
+}

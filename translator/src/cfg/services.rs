@@ -1,0 +1,40 @@
+//! What the host has ready in device memory for a module's kernels, besides its variables: the status record, room for
+//! what is printed, a heap.
+
+use super::reports;
+use crate::decode::program::Program;
+use crate::interface::{Region, Status, Variables, output};
+use crate::target::Target;
+
+/// Size of the heap in bytes: as much as CUDA has.
+const HEAP_BYTES: u64 = 8 << 20;
+
+/// Where it all is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Services {
+    /// Where kernels report what went wrong, if one may.
+    pub status: Option<Status>,
+    /// Where they put what they print, if one may.
+    pub output: Option<Region>,
+    /// What they allocate from, if one may.
+    pub heap: Option<Region>,
+}
+
+/// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
+/// translations of a module share one allocation.
+pub fn services(program: &Program, variables: &mut Variables, target: &Target) -> Services {
+    let declares = |names: &[&str]| {
+        program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
+    };
+    let mut add = |size: u64, align: u64| {
+        // More than the address space has fails when it is allocated.
+        let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        variables.size = offset.saturating_add(size);
+        offset
+    };
+    Services {
+        status: reports::any(program, target).then(|| Status { offset: add(Status::SIZE, 4) }),
+        output: declares(&["vprintf"]).then(|| Region { offset: add(output::BYTES, 16), size: output::BYTES }),
+        heap: declares(&["malloc", "free"]).then(|| Region { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
+    }
+}

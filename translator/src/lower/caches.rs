@@ -1,0 +1,24 @@
+//! `createpolicy`, `applypriority` and `discard` (PTX sections 9.7.9.15 to 9.7.9.18): advice to NVIDIA's caches, which has no
+//! effect here.
+
+use super::{Lowering, Result};
+use crate::decode::program::{Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+
+/// Bytes that `applypriority` and `discard` speak of.
+const LINE: u64 = 128;
+
+/// `createpolicy`: gives a number that means nothing; what takes policies does not look at them.
+pub fn policy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let nothing = l.b.i64(0);
+    l.set(i, 0, ScalarType::B64, nothing)
+}
+
+/// `applypriority` and `discard`: memory keeps its content, which `discard` lets it lose.
+pub fn line(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    match l.operand(i, 1) {
+        Operand::Imm(LINE) => Ok(()),
+        _ => Err(Diagnostic::invalid(format!("the size must be the constant {LINE}"), i.span)),
+    }
+}

@@ -1,0 +1,250 @@
+//! Functions that CUDA has ready for kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
+//!
+//! What is printed goes to the host as it is: the format's address and the arguments' bytes. All that happens here is to
+//! find out how many they are. `heap` has the allocator.
+
+use super::{Lowering, Result, heap, special};
+use crate::decode::program::{Function, Special};
+use crate::diagnostic::Diagnostic;
+use crate::interface::{Fault, Region, output, push_constant};
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, Order, Scope, Space, Stmt, Type, Value, Var};
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// `vprintf(format, arguments)`.
+    Print,
+    /// `__assertfail(message, file, line, function, size of a character)`.
+    Assert,
+    /// `malloc(size)`.
+    Allocate,
+    /// `free(pointer)`.
+    Free,
+}
+
+/// Bytes of the formal parameters and of the results of each.
+const SIGNATURES: [(&str, Service, &[u32], &[u32]); 4] = [
+    ("vprintf", Service::Print, &[8, 8], &[4]),
+    ("__assertfail", Service::Assert, &[8, 8, 4, 8, 8], &[]),
+    ("malloc", Service::Allocate, &[8], &[8]),
+    ("free", Service::Free, &[8], &[]),
+];
+
+impl Service {
+    /// The service that a function stands for which the module declares and doesn't define.
+    pub fn find(function: &Function) -> Option<Self> {
+        let sizes: Vec<u32> = function.params.iter().map(|param| param.size).collect();
+        let (formals, rest) = sizes.split_at_checked(function.formals)?;
+        let results = rest.get(..function.results)?;
+        let found = SIGNATURES
+            .iter()
+            .find(|(name, _, takes, gives)| *name == function.name && *takes == formals && *gives == results);
+        found.map(|(_, service, ..)| *service)
+    }
+
+    /// Whether it never returns.
+    pub fn ends_thread(self) -> bool {
+        self == Service::Assert
+    }
+
+    /// Appends what it does, and gives its result.
+    pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Option<Value>> {
+        let without = || Diagnostic::internal("a function without what it needs of the host", Default::default());
+        match (self, arguments) {
+            (Service::Print, &[format, values]) => {
+                let region = l.layout.services.output.ok_or_else(without)?;
+                Ok(Some(print(&mut l.b, region, format, values)))
+            }
+            (Service::Assert, &[message, file, line, function, _]) => {
+                let mut details = Vec::new();
+                for address in [message, file, function] {
+                    let (low, high) = l.b.halves(address);
+                    details.extend([low, high]);
+                }
+                details.push(line);
+                for dimension in 0..3 {
+                    details.push(special::read(l, Special::Ctaid(dimension)).0);
+                }
+                for dimension in 0..3 {
+                    details.push(special::read(l, Special::Tid(dimension)).0);
+                }
+                l.b.push(Stmt::Report(Fault::Assertion, details));
+                Ok(None)
+            }
+            (Service::Allocate, &[size]) => {
+                let region = l.layout.services.heap.ok_or_else(without)?;
+                Ok(Some(heap::allocate(&mut l.b, region, size)))
+            }
+            (Service::Free, &[pointer]) => {
+                let region = l.layout.services.heap.ok_or_else(without)?;
+                heap::free(&mut l.b, region, pointer);
+                Ok(None)
+            }
+            _ => Err(Diagnostic::internal("a function with other arguments", Default::default())),
+        }
+    }
+}
+
+/// Bytes that the program has somewhere.
+const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: Order::Weak, read_only: false };
+/// Words of the output that one thread writes.
+const OWN: Access = Access { space: Space::Global, bytes: 4, order: Order::Weak, read_only: false };
+/// Words that all threads change.
+const COMMON: Access =
+    Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
+
+/// `vprintf`: gives the number of arguments, or -1 if there is no format.
+fn print(b: &mut Builder<'_>, region: Region, format: Value, values: Value) -> Value {
+    let result = b.var(Type::I32);
+    let none = b.i32(u32::MAX);
+    b.set(result, none);
+    let given = b.is_nonzero(format);
+    b.if_(given, |b| {
+        let size = read(b, format, result, None);
+        // At least eight bytes beyond the header, so that none is lost in rounding up.
+        let padded = b.add_const(size, output::HEADER + 7);
+        let record = b.and_const(padded, !7);
+        let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+        let base = b.add_const(base, region.offset);
+        let used = b.add_const(base, output::USED);
+        let capacity = region.size - output::RECORDS;
+        // No more is asked for once it is full, so that the count doesn't overflow.
+        let before = b.load_one(COMMON, used);
+        let open = b.compare_const(Compare::LessUnsigned, before, capacity);
+        let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
+        let end = b.add(start, record);
+        let beyond = {
+            let capacity = b.constant_like(end, capacity);
+            b.compare(Compare::LessUnsigned, capacity, end)
+        };
+        b.if_else(
+            beyond,
+            |b| {
+                let dropped = b.add_const(base, output::DROPPED);
+                let one = b.i32(1);
+                fetch_add(b, dropped, one);
+            },
+            |b| {
+                let start = b.zero_extend(start);
+                let place = b.add(base, start);
+                let place = b.add_const(place, output::RECORDS);
+                let (low, high) = b.halves(format);
+                let zero = b.i32(0);
+                for (offset, value) in [(0, record), (4, zero), (8, low), (12, high)] {
+                    let address = b.add_const(place, offset);
+                    b.store(OWN, address, vec![value]);
+                }
+                let to = b.add_const(place, output::HEADER);
+                read(b, format, result, Some((values, to)));
+            },
+        );
+    });
+    b.get(result)
+}
+
+fn fetch_add(b: &mut Builder<'_>, address: Value, operand: Value) -> Value {
+    let result = b.function.value(Type::I32);
+    b.atomic(Atomic { result: Some(result), op: AtomicOp::Add, access: COMMON, address, operand, compare: None });
+    result
+}
+
+/// Reads a format: the size of its arguments in bytes, and into `count` their number. Copies the arguments, if `copy` says
+/// from where to where; what lies between them is not copied, because the program need not have written it.
+///
+/// Between `%` and the letter that ends a conversion, `*` takes an `int`, and `l`, `j`, `z`, `t` or `L` make the argument 64
+/// bits wide, which it is anyway for pointers and floats.
+fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Value)>) -> Value {
+    let (position, size, inside, wide) = (b.var(Type::I64), b.var(Type::I32), b.var(Type::Bool), b.var(Type::Bool));
+    let zero = b.i32(0);
+    let no = b.bool(false);
+    b.set(position, format);
+    b.set(size, zero);
+    b.set(count, zero);
+    b.set(inside, no);
+    b.set(wide, no);
+    b.loop_(|b| {
+        let at = b.get(position);
+        let aligned = b.and_const(at, !3);
+        let word = b.load_one(GENERIC, aligned);
+        let low = b.truncate(at);
+        let low = b.and_const(low, 3);
+        let shift = b.shl(low, 3);
+        let shifted = b.shr_by(word, shift);
+        let letter = b.and_const(shifted, 0xff);
+        let next = b.add_const(at, 1);
+        b.set(position, next);
+        let ends = b.is_zero(letter);
+        b.if_(ends, Builder::break_);
+        let percent = is_one_of(b, letter, b"%");
+        let converting = b.get(inside);
+        b.if_else(
+            converting,
+            |b| {
+                let star = is_one_of(b, letter, b"*");
+                b.if_(star, |b| take(b, size, count, no, copy));
+                let long = is_one_of(b, letter, b"ljztL");
+                b.if_(long, |b| {
+                    let yes = b.bool(true);
+                    b.set(wide, yes);
+                });
+                let integer = is_one_of(b, letter, b"diouxXc");
+                let double = is_one_of(b, letter, b"fFeEgGaAspn");
+                let argument = b.or(integer, double);
+                b.if_(argument, |b| {
+                    let long = b.get(wide);
+                    let long = b.or(long, double);
+                    take(b, size, count, long, copy);
+                });
+                // Anything else that a conversion doesn't hold ends it, too.
+                let more = is_one_of(b, letter, b"-+ #0123456789.*hljztLq");
+                b.set(inside, more);
+            },
+            |b| {
+                b.set(inside, percent);
+                b.set(wide, no);
+            },
+        );
+    });
+    b.get(size)
+}
+
+/// Takes an argument of four bytes, or eight where `long` says so, at a multiple of its size.
+fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: Option<(Value, Value)>) {
+    let eight = b.i32(8);
+    let four = b.i32(4);
+    let bytes = b.select(long, eight, four);
+    let before = b.get(size);
+    // What is a multiple of four already moves by four at most.
+    let odd = b.and_const(before, 4);
+    let odd = b.is_nonzero(odd);
+    let skip = b.and(odd, long);
+    let skip = b.bool_to(Type::I32, skip);
+    let skip = b.shl(skip, 2);
+    let start = b.add(before, skip);
+    let after = b.add(start, bytes);
+    b.set(size, after);
+    let number = b.get(count);
+    let number = b.add_const(number, 1);
+    b.set(count, number);
+    let Some((from, to)) = copy else { return };
+    let start = b.zero_extend(start);
+    let from = b.add(from, start);
+    let to = b.add(to, start);
+    let word = b.load_one(GENERIC, from);
+    b.store(OWN, to, vec![word]);
+    b.if_(long, |b| {
+        let from = b.add_const(from, 4);
+        let to = b.add_const(to, 4);
+        let word = b.load_one(GENERIC, from);
+        b.store(OWN, to, vec![word]);
+    });
+}
+
+fn is_one_of(b: &mut Builder<'_>, letter: Value, letters: &[u8]) -> Value {
+    let mut found = b.bool(false);
+    for &one in letters {
+        let equal = b.compare_const(Compare::Equal, letter, one.into());
+        found = b.or(found, equal);
+    }
+    found
+}
