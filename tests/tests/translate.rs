@@ -129,7 +129,7 @@ fn unknown_words_and_words_of_other_instructions() {
     body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
     body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");
     body_refused("¦ld.global [%rd1];", "`ld.global` is not a form of `ld`");
-    body_refused("mov.u32 %r1, ¦%envreg3;", "special register `%envreg3`");
+    body_refused("mov.u32 %r1, ¦%is_explicit_cluster;", "special register `%is_explicit_cluster`");
     body_refused("mov.u32 %r1, ¦%tid;", "special register `%tid`");
     body_refused("mov.u32 %r1, ¦%wobble;", "`%wobble` is not declared");
 }
@@ -571,5 +571,5 @@ fn loops_that_wait_for_other_threads_let_them_run() {
 #[test]
 fn clusters_of_several_blocks_are_refused() {
     accepted(".entry k() .reqnctapercluster 1 { ret; }");
-    refused(".entry k() ¦.reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
+    refused(".entry k() .¦reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
 }
