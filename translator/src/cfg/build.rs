@@ -18,6 +18,10 @@ use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::services::Service;
 use crate::lower::{Lowering, Rule, barriers, carrier};
 
+/// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
+/// where.
+const MAX_LIVENESS: usize = 1 << 30;
+
 /// A kernel's graph.
 #[derive(Debug)]
 pub struct Built {
@@ -516,6 +520,11 @@ impl<'p> Build<'p> {
             }
         }
         if let Some(stack) = self.stack.take() {
+            if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {
+                let at = stack.sites.first().map_or(Span::default(), |site| site.at);
+                self.errors.push(Diagnostic::unsupported("recursion in a kernel as large as this", at));
+                return;
+            }
             stack.finish(&mut self.function, &mut self.blocks);
         }
     }
