@@ -129,7 +129,7 @@ fn unknown_words_and_words_of_other_instructions() {
     body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
     body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");
     body_refused("¦ld.global [%rd1];", "`ld.global` is not a form of `ld`");
-    body_refused("mov.u32 %r1, ¦%clusterid.x;", "special register `%clusterid.x`");
+    body_refused("mov.u32 %r1, ¦%is_explicit_cluster;", "special register `%is_explicit_cluster`");
     body_refused("mov.u32 %r1, ¦%tid;", "special register `%tid`");
     body_refused("mov.u32 %r1, ¦%wobble;", "`%wobble` is not declared");
 }
@@ -540,12 +540,36 @@ fn barriers_that_only_some_threads_reach_become_one() {
 }
 
 #[test]
-fn barriers_that_wait_for_a_number_of_threads_make_it_the_block_s() {
-    let block = accepted(&kernel("k", "bar.sync 0, 64; bar.sync 1, 64;")).interface.entries[0].block.clone();
-    assert_eq!((block.threads, block.required), (Some(64), None));
-    let part = "a barrier for a part of the block's threads";
-    refused(&kernel("k", "bar.sync 0, 64; ¦bar.sync 1, 32;"), &[part]);
-    refused(&kernel("k", "mov.u32 %r1, %ntid.x; ¦bar.sync 0, %r1;"), &[part]);
-    accepted(".entry k() .reqntid 32, 2 { bar.sync 0, 64; ret; }");
-    refused(".entry k() .reqntid 64 { ¦bar.sync 0, 32; ret; }", &[part]);
+fn barriers_that_all_threads_reach_ask_for_a_multiple_of_those_they_wait_for() {
+    let threads = |code: &str| accepted(&kernel("k", code)).interface.entries[0].block.threads;
+    assert_eq!(threads("bar.sync 0, 64; bar.sync 1, 64;"), Some(64));
+    assert_eq!(threads("bar.sync 0, 64; bar.sync 1, 96;"), Some(192));
+    assert_eq!(threads("bar.sync 0; bar.sync 1;"), None);
+    // An account of the barriers does with any number.
+    assert_eq!(threads("mov.u32 %r1, %ntid.x; bar.sync 0, %r1;"), None);
+    assert_eq!(threads("bar.arrive 0, 64; bar.sync 1, 64;"), None);
+    let required = accepted(".entry k() .reqntid 32, 2 { bar.sync 0, 64; ret; }");
+    assert_eq!(required.interface.entries[0].block.threads, None);
+    refused(&kernel("k", "¦bar.sync 16;"), &["barrier 16: there are 16, numbered from 0"]);
+    refused(&kernel("k", "¦bar.sync 0, 48;"), &["a barrier for 48 threads: that is no multiple of a warp's 32"]);
+}
+
+#[test]
+fn loops_that_wait_for_other_threads_let_them_run() {
+    let spin = "L: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra L; st.release.gpu.global.u32 [%rd1], 0;";
+    assert_eq!(barriers(spin), 2);
+    let flag = "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L;";
+    assert_eq!(barriers(flag), 2);
+    // A loop that only counts with atomics, and one around a compare-and-swap with what the loop has read.
+    let counts = "mov.u32 %r2, 9; L: atom.global.add.u32 %r1, [%rd1], 1; sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;";
+    assert_eq!(barriers(counts), 0);
+    let retries = "ld.global.u32 %r1, [%rd1]; L: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; \
+        atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.u32 %p1, %r1, %r2; @%p1 bra L;";
+    assert_eq!(barriers(retries), 0);
+}
+
+#[test]
+fn clusters_of_several_blocks_are_refused() {
+    accepted(".entry k() .reqnctapercluster 1 { ret; }");
+    refused(".entry k() .¦reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
 }
