@@ -1,6 +1,6 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
-use ptx2spv_translator::interface::{Entry, ParamLocation, Status, Variables, output, push_constant};
+use ptx2spv_translator::interface::{Entry, Packing, ParamLocation, Status, Variables, output, push_constant};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Interface, Target};
 
@@ -26,6 +26,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
             return Err(wrong(format!("the SPIR-V has no kernel `{}`", entry.name)));
         }
         check_entry(target, entry)?;
+        check_packing(target, entry)?;
     }
     check_variables(&interface.variables)?;
     check_status(interface)
@@ -59,6 +60,24 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
     if size > target.limits.max_push_constants_size {
         let most = target.limits.max_push_constants_size;
         return Err(wrong(format!("`{name}` needs {size} bytes of push constants, the device has {most}")));
+    }
+    Ok(())
+}
+
+/// Threads of a warp must lie on subgroups as the kernel was made for them.
+fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
+    let Some(Packing { subgroup_size, lanes }) = entry.packing else { return Ok(()) };
+    let name = &entry.name;
+    let possible = subgroup_size.is_power_of_two() && subgroup_size <= 128 && lanes.is_power_of_two() && lanes <= 1024;
+    if !possible || subgroup_size * lanes < 32 {
+        return Err(wrong(format!("`{name}` can't have {lanes} threads in each of {subgroup_size} invocations")));
+    }
+    let sizes = &target.subgroups;
+    let fixed = sizes.min_size == sizes.max_size || !sizes.required_size;
+    let range = if fixed { sizes.size..=sizes.size } else { sizes.min_size..=sizes.max_size };
+    if !range.contains(&subgroup_size) {
+        let has = format!("{} to {}", range.start(), range.end());
+        return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, the device has {has}")));
     }
     Ok(())
 }
@@ -165,6 +184,7 @@ mod tests {
                 number: 0,
                 reports: vec![Place::default()],
                 prints: true,
+                packing: None,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {

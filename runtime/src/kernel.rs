@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::{Entry, Param, spec_id};
+use ptx2spv_translator::interface::{Entry, Packing, Param, spec_id};
 
 use crate::backend::{Pipeline, Shader};
 use crate::device::Device;
@@ -59,20 +59,40 @@ impl Kernel {
 /// What pipelines of one kernel differ in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Variant {
+    /// Threads of a block.
     pub block: [u32; 3],
     pub shared_bytes: u32,
+    /// How they lie on invocations, unless each is one.
+    pub packing: Option<Packing>,
 }
 
 impl Variant {
     /// Values of the specialization constants.
-    pub fn specialization(self) -> [(u32, u32); 4] {
-        let [x, y, z] = self.block;
+    pub fn specialization(self) -> [(u32, u32); 7] {
+        let [x, y, z] = self.workgroup();
+        let [nx, ny, nz] = self.block;
         [
             (spec_id::BLOCK_X, x),
             (spec_id::BLOCK_Y, y),
             (spec_id::BLOCK_Z, z),
             (spec_id::SHARED_BYTES, self.shared_bytes),
+            (spec_id::NTID_X, nx),
+            (spec_id::NTID_Y, ny),
+            (spec_id::NTID_Z, nz),
         ]
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup(self) -> [u32; 3] {
+        match self.packing {
+            Some(packing) => [packing.invocations(self.block.iter().product()), 1, 1],
+            None => self.block,
+        }
+    }
+
+    /// The size of subgroups that the kernel was made for, where that matters.
+    pub fn subgroup_size(self) -> Option<u32> {
+        self.packing.map(|packing| packing.subgroup_size)
     }
 }
 

@@ -37,6 +37,9 @@ impl LaunchConfig {
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
+/// CUDA's limit for the threads of a block; what carries several threads in one invocation could have more.
+const MAX_PACKED_BLOCK: u32 = 1024;
+
 /// The largest parameter block, above what any PTX version allows (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 
@@ -85,6 +88,7 @@ impl Kernel {
         check_grid(entry, config.grid)?;
         check_block(entry, limits, config.block)?;
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
+        let variant = Variant { block: config.block, shared_bytes, packing: entry.packing };
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];
@@ -101,7 +105,7 @@ impl Kernel {
             push_size: entry.push_constant_size as usize,
             params: entry.params_location,
         };
-        Ok((shared.pipeline(Variant { block: config.block, shared_bytes })?, launch))
+        Ok((shared.pipeline(variant)?, launch))
     }
 }
 
@@ -169,6 +173,19 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     }
     if let Some(exact) = entry.block.threads.filter(|&exact| u128::from(exact) != threads) {
         return refuse(format!("its barriers wait for {exact} threads, not {threads}"));
+    }
+    if let Some(packing) = entry.packing {
+        return match u32::try_from(threads).ok().filter(|&threads| threads <= MAX_PACKED_BLOCK) {
+            None => refuse(format!("CUDA allows {MAX_PACKED_BLOCK} threads, not {threads}")),
+            Some(threads) => {
+                let invocations = packing.invocations(threads);
+                let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+                if invocations <= available {
+                    return Ok(());
+                }
+                refuse(format!("its {threads} threads take {invocations} invocations, the device allows {available}"))
+            }
+        };
     }
     let [x, y, z] = limits.max_compute_work_group_size;
     if block.iter().zip([x, y, z]).any(|(&size, max)| size > max) {

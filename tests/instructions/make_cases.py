@@ -24,6 +24,7 @@ from generator import (
     simd,
     spaces,
     video,
+    warps,
 )
 from generator.values import tables
 
@@ -40,7 +41,7 @@ def main():
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
         approximate,
     )
-    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control)
+    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps)
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)

@@ -19,6 +19,12 @@ pub mod spec_id {
     pub const BLOCK_Z: u32 = 2;
     /// Total shared memory of the launch, static and dynamic, in bytes rounded up to a multiple of 16.
     pub const SHARED_BYTES: u32 = 3;
+    /// `%ntid.x` of kernels with [`super::Entry::packing`], whose block size above is another; y and z follow as 5 and 6.
+    pub const NTID_X: u32 = 4;
+    /// `%ntid.y` of those.
+    pub const NTID_Y: u32 = 5;
+    /// `%ntid.z` of those.
+    pub const NTID_Z: u32 = 6;
 }
 
 /// Byte offsets within the push constant block of every module.
@@ -209,6 +215,10 @@ pub struct Entry {
     /// Whether it may print something.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints: bool,
+    /// How the block's threads lie on subgroups, for a kernel to which that matters. Without it, each thread is an
+    /// invocation of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }
@@ -241,6 +251,41 @@ pub enum ParamLocation {
     PushConstant,
     /// Into a buffer aligned to 16 bytes, whose address stands at [`push_constant::PARAMS_ADDRESS`].
     Buffer,
+}
+
+/// How the threads of a block lie on the invocations of a workgroup, so that each warp lies within one subgroup.
+///
+/// Workgroups have one dimension and full subgroups. Thread number `g * (S * L) + l * S + s` of the block is lane `l` of
+/// the invocation `s` of subgroup `g`, where `S` is the size of subgroups and `L` the number of lanes. Threads beyond the
+/// block's last one fill the last subgroup; they do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Packing {
+    /// Invocations of a subgroup: a power of two up to 128.
+    pub subgroup_size: u32,
+    /// Threads that each invocation carries: a power of two, and at least as many as it takes for subgroups of 32 threads.
+    pub lanes: u32,
+}
+
+impl Packing {
+    /// Threads of a subgroup.
+    pub fn span(self) -> u32 {
+        self.subgroup_size.saturating_mul(self.lanes).max(1)
+    }
+
+    /// Lanes of an invocation that belong to one warp.
+    pub fn warp_lanes(self) -> u32 {
+        (32 / self.subgroup_size.max(1)).max(1)
+    }
+
+    /// Words of 32 bits that a ballot over the subgroup has.
+    pub fn ballot_words(self) -> usize {
+        self.subgroup_size.div_ceil(32) as usize
+    }
+
+    /// Invocations of a workgroup for a block of so many threads.
+    pub fn invocations(self, threads: u32) -> u32 {
+        threads.div_ceil(self.span()).saturating_mul(self.subgroup_size)
+    }
 }
 
 /// A kernel's use of shared memory. Dynamic shared memory begins at `static_bytes` rounded up to 16.

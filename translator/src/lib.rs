@@ -19,6 +19,7 @@ mod pipeline;
 pub mod restructure;
 mod soft;
 pub mod target;
+mod warp;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;

@@ -13,6 +13,7 @@ use crate::ir;
 use crate::legalise;
 use crate::passes;
 use crate::target::Target;
+use crate::warp;
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -70,6 +71,10 @@ pub(crate) fn compile<'p>(
     check(&function, "restructuring").map_err(fail)?;
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
+    // Warps are laid on the target's subgroups.
+    let most = ptx.required_block.or(ptx.max_block).map(|block| block.into_iter().fold(1, u32::saturating_mul));
+    warp::replace_warps(&mut function, options.target, most)
+        .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
     // What the target can't do exactly is replaced by what it can.
     legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
@@ -162,6 +167,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         number: kernel.number,
         reports: kernel.reports.clone(),
         prints: kernel.prints,
+        packing: kernel.function.packing,
         features: features.clone(),
     }
 }

@@ -117,6 +117,12 @@ pub struct Subgroups {
     pub max_size: u32,
     /// Whether compute shaders can ask for a size.
     pub required_size: bool,
+    /// Whether compute shaders have ballots (`VK_SUBGROUP_FEATURE_BALLOT_BIT`).
+    #[serde(default)]
+    pub ballot: bool,
+    /// Whether compute shaders have shuffles (`VK_SUBGROUP_FEATURE_SHUFFLE_BIT`).
+    #[serde(default)]
+    pub shuffle: bool,
 }
 
 /// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
@@ -354,7 +360,14 @@ impl Target {
                 max_compute_work_group_size: [1024; 3],
                 max_compute_work_group_count: [65535; 3],
             },
-            subgroups: Subgroups { size: 8, min_size: 8, max_size: 8, required_size: true },
+            subgroups: Subgroups {
+                size: 8,
+                min_size: 8,
+                max_size: 8,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
@@ -388,7 +401,14 @@ impl Target {
                 max_compute_work_group_size: [1024, 1024, 64],
                 max_compute_work_group_count: [2_147_483_647, 65535, 65535],
             },
-            subgroups: Subgroups { size: 32, min_size: 32, max_size: 32, required_size: true },
+            subgroups: Subgroups {
+                size: 32,
+                min_size: 32,
+                max_size: 32,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
@@ -415,7 +435,14 @@ impl Target {
                 max_compute_work_group_size: [1024, 1024, 64],
                 max_compute_work_group_count: [2_147_483_647, 65535, 65535],
             },
-            subgroups: Subgroups { size: 32, min_size: 1, max_size: 128, required_size: true },
+            subgroups: Subgroups {
+                size: 32,
+                min_size: 1,
+                max_size: 128,
+                required_size: true,
+                ballot: true,
+                shuffle: true,
+            },
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,

@@ -183,7 +183,7 @@ impl Shader {
 
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
         let values = variant.specialization().map(|(id, value)| (id, u64::from(value)));
-        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, None);
+        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, variant.subgroup_size());
         Ok(Pipeline { pipeline: pipeline.map_err(self.device.refused())?, device: self.device.clone() })
     }
 }

@@ -66,17 +66,7 @@ pub fn query(
             max_compute_work_group_size: limits.max_compute_work_group_size,
             max_compute_work_group_count: limits.max_compute_work_group_count,
         },
-        subgroups: if has_sizes {
-            Subgroups {
-                size: subgroup.subgroup_size,
-                min_size: sizes.min_subgroup_size,
-                max_size: sizes.max_subgroup_size,
-                required_size: sizes.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE),
-            }
-        } else {
-            let size = subgroup.subgroup_size;
-            Subgroups { size, min_size: size, max_size: size, required_size: false }
-        },
+        subgroups: subgroups(&subgroup, has_sizes.then_some(&sizes)),
         float_controls: float_controls(&controls),
         facts: Facts::default(),
         quirks,
@@ -95,6 +85,23 @@ pub fn query(
         seen: Vec::new(),
         missing,
     })
+}
+
+fn subgroups(
+    found: &vk::PhysicalDeviceSubgroupProperties<'_>,
+    sizes: Option<&vk::PhysicalDeviceSubgroupSizeControlProperties<'_>>,
+) -> Subgroups {
+    let size = found.subgroup_size;
+    let compute = vk::ShaderStageFlags::COMPUTE;
+    let has = |operations| found.supported_stages.contains(compute) && found.supported_operations.contains(operations);
+    Subgroups {
+        size,
+        min_size: sizes.map_or(size, |sizes| sizes.min_subgroup_size),
+        max_size: sizes.map_or(size, |sizes| sizes.max_subgroup_size),
+        required_size: sizes.is_some_and(|sizes| sizes.required_subgroup_size_stages.contains(compute)),
+        ballot: has(vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT),
+        shuffle: has(vk::SubgroupFeatureFlags::SHUFFLE),
+    }
 }
 
 fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {

@@ -42,11 +42,19 @@ impl Shader {
             .map(|(offset, (id, _))| vk::SpecializationMapEntry { constant_id: id, offset, size: 4 })
             .collect();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.module)
             .name(&name)
             .specialization_info(&specialization);
+        let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+        if let Some(size) = variant.subgroup_size() {
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+            if self.device.subgroup_sizes_vary {
+                required = required.required_subgroup_size(size);
+                stage = stage.push_next(&mut required);
+            }
+        }
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(handles.layout)];
         // SAFETY: the shader has this entry point (`check::interface`); everything that `info` points to lives.
         let made = unsafe { self.device.raw.ash.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };

@@ -1,6 +1,6 @@
 // The part of CUDA C++ that the test kernels use, written against clang's NVPTX builtins, so that no CUDA toolkit is
 // needed to build them. Contains: the CUDA keywords, built-in index variables, vector types, barriers and fences,
-// atomics, and the few math functions. Does not contain: warp operations, textures, half precision, printf.
+// atomics, operations of warps, and the few math functions. Does not contain: textures, half precision, printf.
 //
 // With HOST_CHECK defined it takes these from host/host_check.h instead, which runs the same sources on the CPU.
 #pragma once
@@ -79,6 +79,21 @@ static __device__ u32 atomicInc(u32* p, u32 limit) { return __nvvm_atom_inc_gen_
 static __device__ u32 atomicDec(u32* p, u32 limit) { return __nvvm_atom_dec_gen_ui(p, limit); }
 static __device__ u32 atomicCAS(u32* p, u32 old, u32 v) { return (u32)__nvvm_atom_cas_gen_i((i32*)p, (i32)old, (i32)v); }
 static __device__ u64 atomicCAS(u64* p, u64 old, u64 v) { return (u64)__nvvm_atom_cas_gen_ll((i64*)p, (i64)old, (i64)v); }
+
+// Operations of a warp, as CUDA's `__shfl_sync` and its kin.
+static __device__ u32 shfl(u32 mask, u32 v, u32 lane) { return (u32)__nvvm_shfl_sync_idx_i32(mask, (i32)v, (i32)lane, 31); }
+static __device__ u32 shfl_up(u32 mask, u32 v, u32 d) { return (u32)__nvvm_shfl_sync_up_i32(mask, (i32)v, (i32)d, 0); }
+static __device__ u32 shfl_xor(u32 mask, u32 v, u32 d) { return (u32)__nvvm_shfl_sync_bfly_i32(mask, (i32)v, (i32)d, 31); }
+static __device__ float shfl_down(u32 mask, float v, u32 d) { return __nvvm_shfl_sync_down_f32(mask, v, (i32)d, 31); }
+static __device__ u32 shfl_down8(u32 mask, u32 v, u32 d) {
+    return (u32)__nvvm_shfl_sync_down_i32(mask, (i32)v, (i32)d, 0x181f);
+}
+static __device__ u32 ballot(u32 mask, bool p) { return __nvvm_vote_ballot_sync(mask, p); }
+static __device__ bool all(u32 mask, bool p) { return __nvvm_vote_all_sync(mask, p); }
+static __device__ void warp_sync(u32 mask) { __nvvm_bar_warp_sync(mask); }
+static __device__ u32 active_mask() { return __nvvm_activemask(); }
+static __device__ u32 lane_id() { return __nvvm_read_ptx_sreg_laneid(); }
+static __device__ u32 lanes_below() { return __nvvm_read_ptx_sreg_lanemask_lt(); }
 
 // Correctly rounded to nearest even: results are bit-exact.
 static __device__ float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }

@@ -72,13 +72,7 @@ fn merge(function: &mut Function, cfg: &mut Cfg, barriers: &[u32]) {
     cfg.blocks.swap(0, start as usize);
     let moved = |block: u32| if block == 0 { start } else { block };
     for block in &mut cfg.blocks {
-        block.end = match block.end {
-            End::Exit => End::Exit,
-            End::Goto(next) => End::Goto(moved(next)),
-            End::Branch { condition, then, otherwise } => {
-                End::Branch { condition, then: moved(then), otherwise: moved(otherwise) }
-            }
-        };
+        block.end = block.end.redirected(moved);
     }
 
     let latch = push(cfg, BasicBlock::default());

@@ -66,6 +66,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     if !build.errors.is_empty() {
         return Err(build.errors);
     }
+    build.note_exits(exit);
     Ok(Built {
         function: build.function,
         graph: Cfg { blocks: build.blocks },
@@ -129,6 +130,26 @@ impl<'p> Build<'p> {
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
             locals: None,
+        }
+    }
+
+    /// Where something asks who has exited, has every way to the end note it.
+    fn note_exits(&mut self, exit: u32) {
+        let Some(exited) = self.function.exited else { return };
+        // Each way has a note of its own, so that it stands where threads part.
+        let ends: Vec<End> = self.blocks.iter().map(|block| block.end).collect();
+        for (number, end) in ends.into_iter().enumerate().filter(|(_, end)| end.successors().any(|next| next == exit)) {
+            let note = self.new_block();
+            let mut b = Builder::new(&mut self.function);
+            let yes = b.bool(true);
+            b.set(exited, yes);
+            let noting = BasicBlock { body: b.block, end: End::Goto(exit) };
+            if let Some(block) = self.blocks.get_mut(note as usize) {
+                *block = noting;
+            }
+            if let Some(block) = self.blocks.get_mut(number) {
+                block.end = end.redirected(|next| if next == exit { note } else { next });
+            }
         }
     }
 

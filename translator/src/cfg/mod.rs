@@ -65,6 +65,17 @@ pub enum End {
 }
 
 impl End {
+    /// The same end with every successor replaced by what `map` gives for it.
+    pub fn redirected(self, map: impl Fn(u32) -> u32) -> End {
+        match self {
+            End::Exit => End::Exit,
+            End::Goto(next) => End::Goto(map(next)),
+            End::Branch { condition, then, otherwise } => {
+                End::Branch { condition, then: map(then), otherwise: map(otherwise) }
+            }
+        }
+    }
+
     /// The blocks that may follow.
     pub fn successors(self) -> impl Iterator<Item = u32> {
         let (first, second) = match self {

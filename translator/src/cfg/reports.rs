@@ -16,7 +16,10 @@ pub(super) fn any(program: &Program, target: &Target) -> bool {
 
 fn may_report(function: &Function) -> bool {
     function.body.iter().flatten().any(|item| match item {
-        Item::Instruction(instruction) => REPORTING.contains(&instruction.form.row.opcode()),
+        Item::Instruction(instruction) => {
+            let row = instruction.form.row;
+            REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync"
+        }
         Item::Label(_) => false,
     })
 }

@@ -13,7 +13,7 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Cfg, End};
-use crate::ir::{Block, Builtin, Function, Op, Order, Space, Stmt, Value};
+use crate::ir::{Block, Builtin, Function, Op, Order, Space, Stmt, Value, Warp};
 
 /// For each block, whether threads of a CTA may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
@@ -134,6 +134,12 @@ impl Analysis {
                         Self::mark(&mut self.values, result.0, &mut self.changed);
                     }
                 }
+                // Warps differ from each other.
+                Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
+                    for result in results {
+                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                    }
+                }
                 // Nested lists come from guards and small loops of single instructions.
                 Stmt::If { condition, then, otherwise } => {
                     let diverged = diverged || self.value(*condition);
@@ -155,7 +161,14 @@ impl Analysis {
             Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) || self.value(b) || self.value(c),
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => arithmetic.any(|value| self.value(value)),
             Op::Builtin(builtin) => {
-                matches!(builtin, Builtin::ThreadId(_) | Builtin::ThreadIndex | Builtin::Clock)
+                matches!(
+                    builtin,
+                    Builtin::ThreadId(_)
+                        | Builtin::ThreadIndex
+                        | Builtin::SubgroupId
+                        | Builtin::SubgroupLane
+                        | Builtin::Clock
+                )
             }
         }
     }

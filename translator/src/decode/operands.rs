@@ -15,6 +15,7 @@
 //! | `M`, `m` | destination or source of `mov`: packs, unpacks and addresses too |
 //! | `p\|q` | predicate destination, optionally a second one |
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
+//! | `d\|q`, `d_\|q` | destination as `d` or `d_`, optionally a predicate destination or `_` |
 //! | `!c` | predicate, possibly negated |
 //! | `W`, `w` | destination or source vector of `atom` and `red` |
 //! | `[a]` | memory operand |
@@ -95,6 +96,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         match role {
             "d" => self.destination(operand, ty, ScalarType::fits),
             "d_" => self.destination_or_sink(operand, ty, ScalarType::fits),
+            "d|q" | "d_|q" => self.value_and_optional_predicate(operand, ty, role == "d_|q"),
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
@@ -441,6 +443,26 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             other => Err(Diagnostic::invalid("expected a destination and a predicate, as in `d|p`", other.span())),
         }
+    }
+
+    /// `sink`: the value may be dropped, unless the predicate is.
+    fn value_and_optional_predicate(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        sink: bool,
+    ) -> Result<Operand> {
+        let (first, second) = match operand {
+            ast::Operand::Pair(pair, _) => (&pair[0], Some(&pair[1])),
+            single => (single, None),
+        };
+        let sink = sink && !matches!(second, Some(ast::Operand::Sink(_)));
+        let first = match first {
+            ast::Operand::Sink(_) if sink => Operand::Sink,
+            first => self.destination(first, ty, ScalarType::fits)?,
+        };
+        let second = second.map(|second| self.destination_or_sink(second, ScalarType::Pred, ScalarType::fits));
+        Ok(Operand::Pair(Box::new([first, second.transpose()?.unwrap_or(Operand::Sink)])))
     }
 
     fn predicate_source(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {

@@ -313,6 +313,17 @@ pub enum Base {
     Param(ParamId),
 }
 
+/// Which lanes `%lanemask_…` has, compared with the thread's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum LaneMask {
+    Equal,
+    LessEqual,
+    Less,
+    GreaterEqual,
+    Greater,
+}
+
 /// Special registers that translate (PTX chapter 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -324,6 +335,7 @@ pub enum Special {
     LaneId,
     WarpId,
     Nwarpid,
+    LaneMask(LaneMask),
     DynamicSharedSize,
     TotalSharedSize,
     Clock,
@@ -351,6 +363,11 @@ impl Special {
             ("%laneid", _, None) => Some(Self::LaneId),
             ("%warpid", _, None) => Some(Self::WarpId),
             ("%nwarpid", _, None) => Some(Self::Nwarpid),
+            ("%lanemask_eq", _, None) => Some(Self::LaneMask(LaneMask::Equal)),
+            ("%lanemask_le", _, None) => Some(Self::LaneMask(LaneMask::LessEqual)),
+            ("%lanemask_lt", _, None) => Some(Self::LaneMask(LaneMask::Less)),
+            ("%lanemask_ge", _, None) => Some(Self::LaneMask(LaneMask::GreaterEqual)),
+            ("%lanemask_gt", _, None) => Some(Self::LaneMask(LaneMask::Greater)),
             ("%dynamic_smem_size", _, None) => Some(Self::DynamicSharedSize),
             ("%total_smem_size", _, None) => Some(Self::TotalSharedSize),
             ("%clock", _, None) => Some(Self::Clock),

@@ -8,7 +8,7 @@ use crate::interface::Fault;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, IndexedBranch, Nothing, Return};
 use crate::lower::{
     Lowering, approximate, atomics, caches, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed, simd, stack, video,
+    float_bits, half, integer, logic, memory, movement, packed, simd, stack, video, warp,
 };
 
 use crate::decode::program::Instruction;
@@ -290,6 +290,21 @@ rows! {
     "createpolicy.range{.global}.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d [a] b:b32 c:b32" => lower(caches::policy);
     "createpolicy.fractional.(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged){.L2::evict_first|.L2::evict_unchanged}.b64", "d a:f32?" => lower(caches::policy);
     "createpolicy.cvt.L2.b64", "d a" => lower(caches::policy);
+
+    // Warps
+    "vote.(all|any|uni).pred", "d:pred !c" => lower(warp::vote);
+    "vote.ballot.b32", "d !c" => lower(warp::ballot);
+    "vote.sync.(all|any|uni).pred", "d:pred !c e:b32" => lower(warp::vote);
+    "vote.sync.ballot.b32", "d !c e" => lower(warp::ballot);
+    "shfl.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32" => lower(warp::shfl);
+    "shfl.sync.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32 e" => lower(warp::shfl);
+    "match.any.sync.(b32|b64)", "d:b32 a e:b32" => lower(warp::match_any);
+    "match.all.sync.(b32|b64)", "d_|q:b32 a e:b32" => lower(warp::match_all);
+    "redux.sync.(add|min|max).(u32|s32)", "d a e:b32" => lower(warp::redux);
+    "redux.sync.(and|or|xor).b32", "d a e" => lower(warp::redux);
+    "activemask.b32", "d" => lower(warp::activemask);
+    "elect.sync", "d_|p e:b32" => lower(warp::elect);
+    "bar.warp.sync", "e:b32" => lower(warp::sync);
 
     // Synchronisation
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor|exch).(b32|b64)", "d_ [a] b policy" => lower(atomics::atom);

@@ -14,6 +14,7 @@ use super::storage::{Offsets, SharedLayout};
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Builtin, Function, Stmt, Type, Value, Var};
+use crate::target::Feature;
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
 /// loop of our own inside.
@@ -119,6 +120,14 @@ impl<'f> Body<'_, '_, 'f> {
         self.label = self.module.id();
         self.statements()?;
         let push_constant_size = self.finish_push_constants()?;
+        if self.function.packing.is_some() {
+            self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
+            let subgroups = &self.module.target.subgroups;
+            if subgroups.min_size != subgroups.max_size {
+                self.module.need(Feature::SubgroupSizeControl, "operations of a warp")?;
+            }
+            self.module.reconvergence(id)?;
+        }
 
         let mut blocks = std::mem::take(&mut self.blocks);
         let Some(first) = blocks.first_mut() else { return Err(internal("function without blocks")) };
@@ -196,10 +205,12 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Load { results, access, address } => self.load(results, *access, *address)?,
             Stmt::Store { values, access, address } => self.store(values, *access, *address)?,
             Stmt::Atomic(atomic) => self.atomic(atomic)?,
+            Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
             Stmt::Barrier => self.barrier()?,
             Stmt::Report(..) => return Err(internal("a report that legalisation should have replaced")),
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
+            Stmt::Warp(_) => return Err(internal("an operation of a warp that should have been replaced")),
         }
         Ok(())
     }

@@ -15,8 +15,10 @@ use crate::target::Feature;
 /// Declarations that all entries of a module share.
 #[derive(Default)]
 pub(super) struct Launch {
-    /// Specialization constants of the block size.
+    /// Specialization constants of the workgroup's size.
     block_size: [Word; 3],
+    /// Specialization constants of the block's size, for entries whose threads aren't invocations of their own.
+    ntid: [Word; 3],
     /// Specialization constant of the shared memory's size in bytes.
     pub(super) shared_bytes: Word,
     /// Input variables by what they hold.
@@ -25,13 +27,19 @@ pub(super) struct Launch {
 
 impl Module<'_> {
     /// Declares the specialization constants with their defaults.
-    pub(super) fn declare_launch(&mut self, block: [u32; 3], shared_bytes: u32) -> Result<()> {
+    pub(super) fn declare_launch(&mut self, local: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<()> {
         let ty = self.u32()?;
         let names = ["block_x", "block_y", "block_z"];
         for (dimension, (id, name)) in
             [spec_id::BLOCK_X, spec_id::BLOCK_Y, spec_id::BLOCK_Z].into_iter().zip(names).enumerate()
         {
-            self.launch.block_size[dimension] = self.spec_constant(ty, id, block[dimension], name);
+            self.launch.block_size[dimension] = self.spec_constant(ty, id, local[dimension], name);
+        }
+        let names = ["ntid_x", "ntid_y", "ntid_z"];
+        for (dimension, (id, name)) in
+            [spec_id::NTID_X, spec_id::NTID_Y, spec_id::NTID_Z].into_iter().zip(names).enumerate()
+        {
+            self.launch.ntid[dimension] = self.spec_constant(ty, id, block[dimension], name);
         }
         let vector = self.u32_vector(3)?;
         let parts = self.launch.block_size.map(Operand::IdRef).to_vec();
@@ -73,17 +81,17 @@ impl Body<'_, '_, '_> {
         match builtin {
             Builtin::ThreadId(dimension) => self.input_component(BuiltIn::LocalInvocationId, dimension),
             Builtin::WorkgroupId(dimension) => self.input_component(BuiltIn::WorkgroupId, dimension),
-            Builtin::BlockSize(dimension) => self
-                .module
-                .launch
-                .block_size
-                .get(usize::from(dimension))
-                .copied()
-                .ok_or_else(|| internal(format!("dimension {dimension}"))),
+            Builtin::BlockSize(dimension) => {
+                let launch = &self.module.launch;
+                let sizes = if self.function.packing.is_some() { &launch.ntid } else { &launch.block_size };
+                sizes.get(usize::from(dimension)).copied().ok_or_else(|| internal(format!("dimension {dimension}")))
+            }
             Builtin::ThreadIndex => {
                 let ty = self.module.u32()?;
                 self.input(BuiltIn::LocalInvocationIndex, ty)
             }
+            Builtin::SubgroupId => self.subgroup_input(BuiltIn::SubgroupId),
+            Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
             Builtin::SharedBytes => Ok(self.module.launch.shared_bytes),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),
             Builtin::Clock => self.clock(),
@@ -109,7 +117,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// An input as a whole, loaded once at the function's start.
-    fn input(&mut self, builtin: BuiltIn, ty: Word) -> Result<Word> {
+    pub(super) fn input(&mut self, builtin: BuiltIn, ty: Word) -> Result<Word> {
         let key = (builtin as u32, 0);
         if let Some(&value) = self.inputs.get(&key) {
             return Ok(value);

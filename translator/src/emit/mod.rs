@@ -10,6 +10,7 @@
 //!   they come from.
 //! * `memory`: loads and stores, with `shape` for how elements lie in one access, `order` for memory semantics and
 //!   `storage` for how shared and local memory are declared; `atomic`: read-modify-write.
+//! * `subgroup`: operations of a subgroup.
 
 mod atomic;
 mod body;
@@ -21,6 +22,7 @@ mod ops;
 mod order;
 mod shape;
 mod storage;
+mod subgroup;
 mod wide;
 
 use std::collections::BTreeSet;
@@ -77,7 +79,9 @@ const NEWEST: Version = Version(1, 5);
 pub fn emit(target: &Target, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
     let outside = |kind| vec![Diagnostic::new(kind, Span::default())];
     let mut module = Module::new(target, target.spirv.min(NEWEST)).map_err(outside)?;
-    module.declare_launch(default_block(entries), default_shared_bytes(entries)).map_err(outside)?;
+    module
+        .declare_launch(default_local(entries), default_block(entries), default_shared_bytes(entries))
+        .map_err(outside)?;
     if let Some(source) = source {
         module.name_source(source);
     }
@@ -104,6 +108,20 @@ fn default_block(entries: &[EmitEntry<'_>]) -> [u32; 3] {
     let first = entries.first().and_then(|entry| entry.required_block);
     match first {
         Some(block) if entries.iter().all(|entry| entry.required_block == first) => block,
+        _ => [1; 3],
+    }
+}
+
+/// Workgroup size that the specialization constants default to.
+fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
+    let local = |entry: &EmitEntry<'_>| {
+        let block = entry.required_block?;
+        let threads = block.into_iter().try_fold(1_u32, u32::checked_mul)?;
+        Some(entry.function.packing.map_or(block, |packing| [packing.invocations(threads), 1, 1]))
+    };
+    let first = entries.first().and_then(local);
+    match first {
+        Some(size) if entries.iter().all(|entry| local(entry) == first) => size,
         _ => [1; 3],
     }
 }

@@ -150,7 +150,7 @@ impl<'t> Module<'t> {
         self.glsl
     }
 
-    fn capability(&mut self, capability: Capability) {
+    pub(super) fn capability(&mut self, capability: Capability) {
         if self.capabilities.insert(capability as u32) {
             self.dr.capabilities.push(instruction(Op::Capability, 0, 0, vec![Operand::Capability(capability)]));
         }
@@ -190,6 +190,19 @@ impl<'t> Module<'t> {
         }
         self.features |= bit;
         let core = |major, minor| Some(Version(major, minor));
+        // What a launch or an execution mode asks for has no capability.
+        let only_extension = match feature {
+            Feature::SubgroupSizeControl | Feature::ComputeFullSubgroups => Some(None),
+            Feature::ShaderMaximalReconvergence => Some(Some("SPV_KHR_maximal_reconvergence")),
+            Feature::ShaderSubgroupUniformControlFlow => Some(Some("SPV_KHR_subgroup_uniform_control_flow")),
+            _ => None,
+        };
+        if let Some(extension) = only_extension {
+            if let Some(name) = extension {
+                self.extension(name, None);
+            }
+            return Ok(());
+        }
         let (capability, extension) = match feature {
             Feature::BufferDeviceAddress => {
                 (Capability::PhysicalStorageBufferAddresses, Some(("SPV_KHR_physical_storage_buffer", core(1, 5))))
@@ -353,6 +366,22 @@ impl<'t> Module<'t> {
         self.dr.entry_points.push(instruction(Op::EntryPoint, 0, 0, operands));
         self.name(id, name);
         self.dr.functions.push(function);
+    }
+
+    /// Declares that invocations of a subgroup come together again where the structure of control flow says so, as far
+    /// as the target can promise it.
+    pub(super) fn reconvergence(&mut self, function: Word) -> Result<()> {
+        let (feature, mode) = if self.target.has(Feature::ShaderMaximalReconvergence) {
+            (Feature::ShaderMaximalReconvergence, ExecutionMode::MaximallyReconvergesKHR)
+        } else if self.target.has(Feature::ShaderSubgroupUniformControlFlow) {
+            (Feature::ShaderSubgroupUniformControlFlow, ExecutionMode::SubgroupUniformControlFlowKHR)
+        } else {
+            return Ok(());
+        };
+        self.need(feature, "operations of a warp")?;
+        let operands = vec![Operand::IdRef(function), Operand::ExecutionMode(mode)];
+        self.dr.execution_modes.push(instruction(Op::ExecutionMode, 0, 0, operands));
+        Ok(())
     }
 
     /// Declares the float controls that the target has for floats of a width.

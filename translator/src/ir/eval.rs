@@ -33,6 +33,9 @@ pub enum Fault {
     /// An operation that only legalised functions are free of.
     #[error("{0:?} is not legalised")]
     NotLegal(AtomicOp),
+    /// An operation between threads: there is only one.
+    #[error("an operation between threads")]
+    Threads,
     /// More steps than allowed.
     #[error("out of steps")]
     Steps,
@@ -77,6 +80,7 @@ impl Machine {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
                 Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) => {}
+                Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
                 Stmt::Set(var, value) => self.vars[var.0 as usize] = self.get(*value),
                 Stmt::Load { results, access, address } => self.load(results, access, *address)?,
@@ -154,7 +158,7 @@ impl Machine {
     fn builtin(&self, builtin: Builtin, ty: Type) -> u64 {
         match builtin {
             Builtin::ThreadId(0) | Builtin::ThreadIndex => self.thread.into(),
-            Builtin::ThreadId(_) | Builtin::WorkgroupId(_) => 0,
+            Builtin::ThreadId(_) | Builtin::WorkgroupId(_) | Builtin::SubgroupId | Builtin::SubgroupLane => 0,
             Builtin::BlockSize(_) => 1,
             Builtin::SharedBytes => self.shared.len() as u64,
             Builtin::PushConstant(offset) => {

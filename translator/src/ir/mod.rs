@@ -18,14 +18,16 @@ mod fold;
 mod print;
 mod semantics;
 mod verify;
+mod warp;
 
 pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
 pub use semantics::mask;
 pub use verify::verify;
+pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
 
 use crate::diagnostic::Span;
-use crate::interface::Fault;
+use crate::interface::{Fault, Packing};
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +70,10 @@ pub struct Function {
     pub dynamic_shared: bool,
     /// Bytes of `.local` memory per thread.
     pub local_bytes: u32,
+    /// Whether a thread has exited, where a [`Warp`] asks for it. Other threads look at it, even at one that has.
+    pub exited: Option<Var>,
+    /// How the block's threads lie on subgroups, where that matters: in functions that had warp operations.
+    pub packing: Option<Packing>,
 }
 
 impl Function {
@@ -124,6 +130,10 @@ pub enum Stmt {
     },
     /// Reads, changes and writes memory as one step.
     Atomic(Atomic),
+    /// An operation between the threads of a warp; `crate::warp` replaces it.
+    Warp(Warp),
+    /// An operation of a subgroup, and what it gives.
+    Subgroup(Vec<Value>, SubgroupOp),
     /// All threads of the block wait for each other and see each other's earlier writes. Stands in control flow that
     /// is uniform over the block.
     Barrier,
@@ -362,6 +372,10 @@ pub enum Builtin {
     WorkgroupId(u8),
     /// The thread's number within its block, x fastest.
     ThreadIndex,
+    /// The subgroup's number within the workgroup.
+    SubgroupId,
+    /// The invocation's number within its subgroup.
+    SubgroupLane,
     /// Total shared memory of the launch in bytes (a specialization constant).
     SharedBytes,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).

@@ -56,6 +56,11 @@ fn print_block(function: &Function, block: &Block, depth: usize, out: &mut Strin
             }
             Stmt::Store { values, access, address } => writeln!(out, "store {access:?} [{address}], {}", list(values))?,
             Stmt::Atomic(atomic) => writeln!(out, "{atomic:?}")?,
+            Stmt::Warp(warp) => {
+                let members = warp.members.map_or_else(String::new, |members| format!(", members {members}"));
+                writeln!(out, "{} = warp {:?}{members}", list(&warp.results), warp.op)?
+            }
+            Stmt::Subgroup(results, op) => writeln!(out, "{} = subgroup {op:?}", list(results))?,
             Stmt::Barrier => writeln!(out, "barrier")?,
             Stmt::Report(fault, details) => writeln!(out, "report {fault:?} {}", list(details))?,
             Stmt::Fence(scope) => writeln!(out, "fence {scope:?}")?,

@@ -6,7 +6,8 @@
 //! * `Break` stands inside a loop and ends its list.
 
 use super::{
-    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Unary, Value,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, SubgroupOp, Type, Unary,
+    Value, Warp, WarpOp,
 };
 
 /// Returns the first broken invariant in words.
@@ -56,6 +57,8 @@ impl Checker<'_> {
                     }
                 }
                 Stmt::Atomic(atomic) => self.atomic(atomic, &mut here)?,
+                Stmt::Warp(warp) => self.warp(warp, &mut here)?,
+                Stmt::Subgroup(results, op) => self.subgroup(results, *op, &mut here)?,
                 Stmt::If { condition, then, otherwise } => {
                     self.expect(*condition, Type::Bool)?;
                     self.block(then, in_loop)?;
@@ -129,6 +132,61 @@ impl Checker<'_> {
         if let Some(result) = atomic.result {
             self.expect_type(result, ty)?;
             self.define(result, here)?;
+        }
+        Ok(())
+    }
+
+    fn warp(&mut self, warp: &Warp, here: &mut Vec<usize>) -> Result<(), String> {
+        use Type::{Bool, I32};
+        let results: &[Type] = match warp.op {
+            WarpOp::Vote(_, a) => self.expect(a, Bool).map(|()| &[Bool][..])?,
+            WarpOp::Ballot(a) => self.expect(a, Bool).map(|()| &[I32][..])?,
+            WarpOp::Shuffle { value, lane, clamp, .. } => {
+                [value, lane, clamp].into_iter().try_for_each(|operand| self.expect(operand, I32))?;
+                &[I32, Bool]
+            }
+            WarpOp::MatchAny(a) | WarpOp::MatchAll(a) => {
+                let ty = self.function.type_of(a);
+                if !matches!(ty, I32 | Type::I64) {
+                    return Err(format!("match of {ty:?}"));
+                }
+                self.expect(a, ty)?;
+                if matches!(warp.op, WarpOp::MatchAny(_)) { &[I32] } else { &[I32, Bool] }
+            }
+            WarpOp::Reduce(_, a) => self.expect(a, I32).map(|()| &[I32][..])?,
+            WarpOp::ActiveMask => &[I32],
+            WarpOp::Elect => &[I32, Bool],
+            WarpOp::Sync => &[],
+        };
+        if let Some(members) = warp.members {
+            self.expect(members, I32)?;
+        }
+        self.define_all(&warp.results, results, here)
+    }
+
+    fn subgroup(&mut self, results: &[Value], op: SubgroupOp, here: &mut Vec<usize>) -> Result<(), String> {
+        let (count, words) = match op {
+            SubgroupOp::Ballot(a) => {
+                self.expect(a, Type::Bool)?;
+                (self.function.packing.map_or(0, |packing| packing.ballot_words()), [Type::I32; 4])
+            }
+            SubgroupOp::Shuffle(a, lane) => {
+                self.expect(a, Type::I32)?;
+                self.expect(lane, Type::I32)?;
+                (1, [Type::I32; 4])
+            }
+            SubgroupOp::Barrier => (0, [Type::I32; 4]),
+        };
+        self.define_all(results, words.get(..count).unwrap_or_default(), here)
+    }
+
+    fn define_all(&mut self, results: &[Value], types: &[Type], here: &mut Vec<usize>) -> Result<(), String> {
+        if results.len() != types.len() {
+            return Err(format!("{} results where there are {}", results.len(), types.len()));
+        }
+        for (result, ty) in results.iter().zip(types) {
+            self.expect_type(*result, *ty)?;
+            self.define(*result, here)?;
         }
         Ok(())
     }

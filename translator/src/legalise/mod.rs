@@ -25,6 +25,7 @@ use crate::math::{Math, Topic};
 use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
+pub use generic::expand_generic;
 pub use loop_budget::report_cut_loops;
 pub use reports::{expand_reports, reports_any};
 
@@ -38,16 +39,18 @@ pub fn legalise(function: &mut Function, target: &Target) {
 pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     let target = &Target { facts: math.relax(&target.facts), ..target.clone() };
     generic::expand_generic(function);
-    // What others make of operations would hide which of their results are seen.
-    nans::expand_nans(function, target);
     atomics::expand_atomics(function);
     narrow_memory::expand_narrow_memory(function, target);
+    // What others make of operations would hide which of their results are seen.
+    nans::expand_nans(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.
     flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
+    // Behind what would keep an `Fma` from flushing.
+    flushed::take_flushing_fma(function);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.

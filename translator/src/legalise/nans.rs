@@ -111,13 +111,20 @@ impl Exposed {
                     let operands = [Some(atomic.address), Some(atomic.operand), atomic.compare];
                     operands.into_iter().flatten().for_each(|value| self.expose(value));
                 }
-                Stmt::Report(_, values) => values.iter().for_each(|value| self.expose(*value)),
                 Stmt::If { then, otherwise, .. } => {
                     self.list(otherwise);
                     self.list(then);
                 }
                 Stmt::Loop(body) => self.list(body),
-                Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::Report(_, details) => details.iter().for_each(|value| self.expose(*value)),
+                Stmt::Subgroup(_, op) => {
+                    op.map(|value| {
+                        self.expose(value);
+                        value
+                    });
+                }
+                // There are no warps any more.
+                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
             }
         }
     }

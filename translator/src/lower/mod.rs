@@ -27,6 +27,7 @@ pub mod simd;
 pub mod special;
 pub mod stack;
 pub mod video;
+pub mod warp;
 
 use crate::cfg::{Frame, Layout};
 use crate::decode::program::{Instruction, Operand, Program, Reg};
@@ -132,6 +133,13 @@ impl Lowering<'_, '_> {
     pub fn carry(&mut self) -> Var {
         let function = &mut *self.b.function;
         *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
+    }
+
+    /// Has the function note where threads exit.
+    pub fn note_exits(&mut self) {
+        if self.b.function.exited.is_none() {
+            self.b.function.exited = Some(self.b.function.var(Type::Bool));
+        }
     }
 
     /// Operand number `index`; missing ones (which decoding has refused where they are needed) read as `_`.

@@ -1,7 +1,7 @@
 //! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
 
 use super::Lowering;
-use crate::decode::program::Special;
+use crate::decode::program::{LaneMask, Special};
 use crate::decode::types::ScalarType;
 use crate::interface::push_constant;
 use crate::ir::{Builtin, Type, Value};
@@ -32,6 +32,23 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             let size = block_threads(l);
             let up = l.b.add_const(size, 31);
             l.b.shr(up, 5)
+        }
+        Special::LaneMask(mask) => {
+            let index = b.builtin(Builtin::ThreadIndex);
+            let lane = b.and_const(index, 31);
+            let one = b.i32(1);
+            let own = b.shl_by(one, lane);
+            let below = b.sub_const(own, 1);
+            match mask {
+                LaneMask::Equal => own,
+                LaneMask::Less => below,
+                LaneMask::LessEqual => b.or(below, own),
+                LaneMask::GreaterEqual => b.not(below),
+                LaneMask::Greater => {
+                    let others = b.or(below, own);
+                    b.not(others)
+                }
+            }
         }
         Special::TotalSharedSize => b.builtin(Builtin::SharedBytes),
         Special::DynamicSharedSize => {

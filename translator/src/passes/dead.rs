@@ -5,7 +5,7 @@
 //! assignment which only later rounds of a loop could overwrite stays. Loops stay even if they do nothing.
 
 use super::operands::{for_each_result, map_operands};
-use crate::ir::{Block, Function, Op, Order, Stmt, Var};
+use crate::ir::{Block, Function, Op, Order, Stmt, SubgroupOp, Var, WarpOp};
 
 /// Removes dead code; see the module.
 pub fn remove_dead(function: &mut Function) {
@@ -13,6 +13,7 @@ pub fn remove_dead(function: &mut Function) {
         used: vec![false; function.values.len()],
         live: Bits::new(function.vars.len()),
         behind_loop: Bits::new(function.vars.len()),
+        exited: function.exited,
     };
     pass.list(&mut function.body);
 }
@@ -24,6 +25,8 @@ struct Dead {
     live: Bits,
     /// The same behind the innermost loop.
     behind_loop: Bits,
+    /// A variable that other threads read, too.
+    exited: Option<Var>,
 }
 
 impl Dead {
@@ -51,7 +54,7 @@ impl Dead {
                 }
             }
             Stmt::Set(var, _) => {
-                if !self.live.remove(*var) {
+                if !self.live.remove(*var) && self.exited != Some(*var) {
                     return false;
                 }
             }
@@ -63,6 +66,17 @@ impl Dead {
                 }
             }
             Stmt::Atomic(atomic) => atomic.result = atomic.result.filter(|result| self.used[result.0 as usize]),
+            Stmt::Warp(warp) => {
+                // Waiting alone orders nothing, but for what is there to wait.
+                if warp.op != WarpOp::Sync && !warp.results.iter().any(|result| self.used[result.0 as usize]) {
+                    return false;
+                }
+            }
+            Stmt::Subgroup(results, op) => {
+                if *op != SubgroupOp::Barrier && !results.iter().any(|result| self.used[result.0 as usize]) {
+                    return false;
+                }
+            }
             Stmt::If { then, otherwise, .. } => {
                 let behind = self.live.clone();
                 self.list(otherwise);

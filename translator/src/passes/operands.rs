@@ -1,6 +1,6 @@
 //! The values that a statement uses and defines. Lists nested in a statement are not entered.
 
-use crate::ir::{Op, Stmt, Value};
+use crate::ir::{Op, Stmt, Value, Warp};
 
 /// The operation with every operand replaced by what `map` gives for it.
 pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
@@ -32,6 +32,11 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
             atomic.compare = atomic.compare.map(map);
         }
         Stmt::Report(_, details) => details.iter_mut().for_each(|value| *value = map(*value)),
+        Stmt::Warp(warp) => {
+            warp.op = warp.op.map(&mut map);
+            warp.members = warp.members.map(map);
+        }
+        Stmt::Subgroup(_, op) => *op = op.map(map),
         Stmt::If { condition, .. } => *condition = map(*condition),
         Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Loop(_) | Stmt::Break => {}
     }
@@ -43,6 +48,7 @@ pub fn for_each_result(stmt: &Stmt, mut visit: impl FnMut(Value)) {
         Stmt::Let(value, _) => visit(*value),
         Stmt::Load { results, .. } => results.iter().copied().for_each(visit),
         Stmt::Atomic(atomic) => atomic.result.into_iter().for_each(visit),
+        Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => results.iter().copied().for_each(visit),
         _ => {}
     }
 }

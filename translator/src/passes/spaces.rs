@@ -15,7 +15,7 @@ use super::narrow::{STEPS, narrow};
 use super::rewrite::{Rewritten, rewrite};
 use crate::ir::{
     Access, Binary, Block, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Type,
-    Unary, Value, Var,
+    Unary, Value, Var, Warp,
 };
 
 /// Resolves address spaces; see the module.
@@ -101,6 +101,9 @@ fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut [Option<Op>]) 
                 facts.extend(results.iter().map(|result| Fact::Loaded(*result, kind)));
             }
             Stmt::Atomic(atomic) => facts.extend(atomic.result.map(|result| Fact::Loaded(result, Kind::Unknown))),
+            Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
+                facts.extend(results.iter().map(|result| Fact::Loaded(*result, Kind::Unknown)));
+            }
             Stmt::If { then, otherwise, .. } => {
                 collect(then, facts, definition);
                 collect(otherwise, facts, definition);

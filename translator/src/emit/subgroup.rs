@@ -1,0 +1,82 @@
+//! Operations of a subgroup.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Capability, MemorySemantics, Op, Word};
+
+use super::body::Body;
+use super::module::Global;
+use super::{Result, internal};
+use crate::diagnostic::ErrorKind;
+use crate::ir::{SubgroupOp, Type, Value};
+
+impl Body<'_, '_, '_> {
+    /// One operation of a subgroup.
+    pub(super) fn subgroup(&mut self, results: &[Value], op: SubgroupOp) -> Result<()> {
+        let scope = Operand::IdScope(self.module.u32_constant(rspirv::spirv::Scope::Subgroup as u32)?);
+        let operations = &self.module.target.subgroups;
+        match op {
+            SubgroupOp::Ballot(predicate) => {
+                if !operations.ballot {
+                    return Err(lacks("ballots"));
+                }
+                self.module.capability(Capability::GroupNonUniformBallot);
+                let predicate = Operand::IdRef(self.value(predicate)?);
+                let vector = self.module.u32_vector(4)?;
+                let ballot = self.result(Op::GroupNonUniformBallot, vector, vec![scope, predicate]);
+                let word = self.module.u32()?;
+                for (index, result) in (0..).zip(results) {
+                    let part = vec![Operand::IdRef(ballot), Operand::LiteralBit32(index)];
+                    let id = self.result(Op::CompositeExtract, word, part);
+                    self.set_value(*result, id)?;
+                }
+            }
+            SubgroupOp::Shuffle(value, lane) => {
+                if !operations.shuffle {
+                    return Err(lacks("shuffles"));
+                }
+                self.module.capability(Capability::GroupNonUniformShuffle);
+                let [result] = results else { return Err(internal("a shuffle gives one value")) };
+                let operands = vec![scope, Operand::IdRef(self.value(value)?), Operand::IdRef(self.value(lane)?)];
+                let ty = self.ty(Type::I32)?;
+                let id = self.result(Op::GroupNonUniformShuffle, ty, operands);
+                self.set_value(*result, id)?;
+            }
+            SubgroupOp::Barrier => self.subgroup_barrier(scope)?,
+        }
+        Ok(())
+    }
+
+    /// Orders all memory accesses of the subgroup's invocations.
+    fn subgroup_barrier(&mut self, execution: Operand) -> Result<()> {
+        // Such drivers run a subgroup in step, and this would wait for other subgroups.
+        if self.module.target.quirks.memory_barriers_wait {
+            return Ok(());
+        }
+        let semantics = MemorySemantics::ACQUIRE_RELEASE
+            | MemorySemantics::UNIFORM_MEMORY
+            | MemorySemantics::WORKGROUP_MEMORY
+            | MemorySemantics::MAKE_AVAILABLE
+            | MemorySemantics::MAKE_VISIBLE;
+        // Threads of a block may have been told by one of this warp, so its order must reach them too.
+        let memory = self.module.u32_constant(rspirv::spirv::Scope::Workgroup as u32)?;
+        let semantics = self.module.u32_constant(semantics.bits())?;
+        self.effect(
+            Op::ControlBarrier,
+            vec![execution, Operand::IdScope(memory), Operand::IdMemorySemantics(semantics)],
+        );
+        Ok(())
+    }
+
+    /// The value of an input that has one word, of those that tell an invocation's place in its subgroup.
+    pub(super) fn subgroup_input(&mut self, builtin: rspirv::spirv::BuiltIn) -> Result<Word> {
+        self.module.capability(Capability::GroupNonUniform);
+        let ty = self.module.global(Global::Int(32))?;
+        self.input(builtin, ty)
+    }
+}
+
+fn lacks(what: &str) -> ErrorKind {
+    ErrorKind::Unsupported(format!(
+        "operations of a warp: the device has no {what} of its subgroups in compute shaders"
+    ))
+}

@@ -1,0 +1,130 @@
+//! Operations between the threads of a warp, and what becomes of them: operations of a subgroup.
+//!
+//! [`Warp`] is what lowering makes: PTX's operations, executed by every thread for itself, whatever threads the device runs
+//! together. `crate::warp` replaces all of them, so that legalisation and emission see [`SubgroupOp`] only.
+
+use super::Value;
+
+/// An operation between the threads of a warp (32 threads in a row of the block).
+///
+/// Those that execute it together take part. With `members`, they are all threads that execute it and are among the
+/// executing thread's members; a member that has exited ([`super::Function::exited`]) doesn't take part, and the others
+/// must come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Warp {
+    /// What it gives: see [`WarpOp`].
+    pub results: Vec<Value>,
+    /// What it does.
+    pub op: WarpOp,
+    /// A bit for each lane that is to take part (`I32`); without it, the lanes that execute it together.
+    pub members: Option<Value>,
+}
+
+/// What a [`Warp`] does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WarpOp {
+    /// A decision about a `Bool`; gives a `Bool`.
+    Vote(Vote, Value),
+    /// The lanes for which a `Bool` is true; gives an `I32`.
+    Ballot(Value),
+    /// Another lane's value; gives that `I32` and whether the lane was in range.
+    Shuffle {
+        /// How the lane is chosen.
+        mode: Shuffle,
+        /// What each lane offers; `I32`.
+        value: Value,
+        /// PTX's operand `b`: the lane, or its distance; `I32`.
+        lane: Value,
+        /// PTX's operand `c`: the bound in bits 0 to 4, the mask of segments in bits 8 to 12; `I32`.
+        clamp: Value,
+    },
+    /// The lanes that have the same integer; gives an `I32`.
+    MatchAny(Value),
+    /// All lanes that take part if they have the same integer, else none, and whether they have; gives `I32` and `Bool`.
+    MatchAll(Value),
+    /// All lanes' `I32` joined; gives one.
+    Reduce(Reduction, Value),
+    /// The lanes that execute it together; gives an `I32`.
+    ActiveMask,
+    /// The number of one of the lanes, and whether it is the executing one; gives `I32` and `Bool`.
+    Elect,
+    /// Nothing but that lanes wait for each other and see each other's earlier writes.
+    Sync,
+}
+
+/// What a vote is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// All say yes.
+    All,
+    /// Someone says yes.
+    Any,
+    /// All say the same.
+    Uniform,
+}
+
+/// How a shuffle chooses the lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shuffle {
+    /// So many lanes below.
+    Up,
+    /// So many lanes above.
+    Down,
+    /// The lane whose number differs in these bits.
+    Butterfly,
+    /// The lane of that number in the segment.
+    Index,
+}
+
+/// How a reduction joins values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Reduction {
+    Add,
+    And,
+    Or,
+    Xor,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+}
+
+impl WarpOp {
+    /// The operation with every operand replaced by what `map` gives for it.
+    pub fn map(self, mut map: impl FnMut(Value) -> Value) -> WarpOp {
+        match self {
+            WarpOp::Vote(vote, a) => WarpOp::Vote(vote, map(a)),
+            WarpOp::Ballot(a) => WarpOp::Ballot(map(a)),
+            WarpOp::Shuffle { mode, value, lane, clamp } => {
+                WarpOp::Shuffle { mode, value: map(value), lane: map(lane), clamp: map(clamp) }
+            }
+            WarpOp::MatchAny(a) => WarpOp::MatchAny(map(a)),
+            WarpOp::MatchAll(a) => WarpOp::MatchAll(map(a)),
+            WarpOp::Reduce(reduction, a) => WarpOp::Reduce(reduction, map(a)),
+            WarpOp::ActiveMask | WarpOp::Elect | WarpOp::Sync => self,
+        }
+    }
+}
+
+/// An operation of a subgroup. All invocations of the subgroup execute it together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SubgroupOp {
+    /// The invocations for which a `Bool` is true, as words of 32 bits (`I32`), as many as the subgroup's size takes.
+    Ballot(Value),
+    /// What the invocation of a number (`I32`, below the subgroup's size) has as the first value (`I32`).
+    Shuffle(Value, Value),
+    /// Invocations wait for each other and see each other's earlier writes; gives nothing.
+    Barrier,
+}
+
+impl SubgroupOp {
+    /// The operation with every operand replaced by what `map` gives for it.
+    pub fn map(self, mut map: impl FnMut(Value) -> Value) -> SubgroupOp {
+        match self {
+            SubgroupOp::Ballot(a) => SubgroupOp::Ballot(map(a)),
+            SubgroupOp::Shuffle(a, lane) => SubgroupOp::Shuffle(map(a), map(lane)),
+            SubgroupOp::Barrier => self,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Operations between the threads of a warp (PTX section 9.7.12). What they mean on a device is settled by
+//! `crate::warp`; here each becomes a statement of its own.
+
+use super::{Lowering, Result};
+use crate::decode::program::{Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Reduction, Shuffle, Stmt, Type, Value, Vote, Warp, WarpOp};
+
+/// `vote.all`, `.any` and `.uni`
+pub fn vote(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let vote = match i.modifiers.one_of(&["all", "any"]) {
+        Some("all") => Vote::All,
+        Some(_) => Vote::Any,
+        None => Vote::Uniform,
+    };
+    let predicate = l.int(i, 1, ScalarType::Pred)?;
+    let [result] = operation(l, i, 2, WarpOp::Vote(vote, predicate), [Type::Bool])?;
+    l.set(i, 0, ScalarType::Pred, result)
+}
+
+/// `vote.ballot`
+pub fn ballot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let predicate = l.int(i, 1, ScalarType::Pred)?;
+    let [result] = operation(l, i, 2, WarpOp::Ballot(predicate), [Type::I32])?;
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `shfl`
+pub fn shfl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let mode = match i.modifiers.one_of(&["up", "down", "bfly"]) {
+        Some("up") => Shuffle::Up,
+        Some("down") => Shuffle::Down,
+        Some(_) => Shuffle::Butterfly,
+        None => Shuffle::Index,
+    };
+    let value = l.int(i, 1, ScalarType::B32)?;
+    let lane = l.int(i, 2, ScalarType::U32)?;
+    let clamp = l.int(i, 3, ScalarType::U32)?;
+    let results = operation(l, i, 4, WarpOp::Shuffle { mode, value, lane, clamp }, [Type::I32, Type::Bool])?;
+    set_pair(l, i, results)
+}
+
+/// `match.any.sync`
+pub fn match_any(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let value = l.int(i, 1, i.modifiers.ty(0))?;
+    let [result] = operation(l, i, 2, WarpOp::MatchAny(value), [Type::I32])?;
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `match.all.sync`
+pub fn match_all(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let value = l.int(i, 1, i.modifiers.ty(0))?;
+    let results = operation(l, i, 2, WarpOp::MatchAll(value), [Type::I32, Type::Bool])?;
+    set_pair(l, i, results)
+}
+
+/// `redux.sync`
+pub fn redux(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let signed = i.modifiers.ty(0).is_signed();
+    let reduction = match (i.modifiers.one_of(&["min", "max", "and", "or", "xor"]), signed) {
+        (Some("min"), false) => Reduction::MinUnsigned,
+        (Some("min"), true) => Reduction::MinSigned,
+        (Some("max"), false) => Reduction::MaxUnsigned,
+        (Some("max"), true) => Reduction::MaxSigned,
+        (Some("and"), _) => Reduction::And,
+        (Some("or"), _) => Reduction::Or,
+        (Some(_), _) => Reduction::Xor,
+        (None, _) => Reduction::Add,
+    };
+    let value = l.int(i, 1, ScalarType::B32)?;
+    let [result] = operation(l, i, 2, WarpOp::Reduce(reduction, value), [Type::I32])?;
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `activemask`
+pub fn activemask(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let [result] = operation(l, i, 1, WarpOp::ActiveMask, [Type::I32])?;
+    l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `elect.sync`
+pub fn elect(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let results = operation(l, i, 1, WarpOp::Elect, [Type::I32, Type::Bool])?;
+    set_pair(l, i, results)
+}
+
+/// `bar.warp.sync`
+pub fn sync(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let [] = operation(l, i, 0, WarpOp::Sync, [])?;
+    Ok(())
+}
+
+/// Appends the operation; its member mask is operand number `members`, which the forms without `.sync` don't have.
+fn operation<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    members: usize,
+    op: WarpOp,
+    types: [Type; N],
+) -> Result<[Value; N]> {
+    let results = types.map(|ty| l.b.function.value(ty));
+    let mut mask = None;
+    if i.operands.len() > members {
+        mask = Some(l.int(i, members, ScalarType::B32)?);
+        l.note_exits();
+    }
+    l.b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members: mask }));
+    Ok(results)
+}
+
+/// Writes a word and a predicate to the first operand.
+fn set_pair(l: &mut Lowering<'_, '_>, i: &Instruction, [value, predicate]: [Value; 2]) -> Result {
+    let Operand::Pair(pair) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("a destination without its predicate", i.span));
+    };
+    l.assign(&pair[0], ScalarType::B32, value)?;
+    l.assign(&pair[1], ScalarType::Pred, predicate)
+}

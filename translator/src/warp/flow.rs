@@ -1,0 +1,305 @@
+//! Control flow that threads of a subgroup go through together, with a mask of those that it is for.
+//!
+//! A mask has a bit for each lane of a warp; there is one for each warp that the invocation's lanes belong to. On
+//! subgroups of up to 32 invocations it is the same in all of them.
+
+use super::collective::{has_warp, is_collective, may_break};
+use super::{Old, Pack, Slot};
+use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
+
+/// For which threads statements are executed.
+pub(super) enum Flow {
+    /// All that there are in the block.
+    All,
+    /// The lanes in these masks, by group of lanes.
+    Some(Vec<Value>),
+}
+
+/// The innermost loop around statements, of those that threads of a subgroup go through together.
+pub(super) enum Loop {
+    /// None.
+    None,
+    /// They leave it together.
+    Together,
+    /// They leave it when they like: variables that hold the masks of those still in it, by group.
+    Apart(Vec<Var>),
+}
+
+impl Pack<'_> {
+    /// Appends what statements do for the threads of a flow.
+    pub(super) fn list(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop) {
+        let mut pending = Old::new();
+        let mut pending_at = self.at;
+        self.mark();
+        for (position, stmt) in stmts.iter().enumerate() {
+            if pending.is_empty() {
+                pending_at = self.at;
+            }
+            match stmt {
+                Stmt::At(at) => {
+                    self.at = *at;
+                    if pending.is_empty() { self.mark() } else { pending.push(stmt.clone()) }
+                }
+                _ if is_collective(stmt) => {
+                    self.segment(&mut pending, pending_at, flow);
+                    self.collective(stmt, flow, inside);
+                    if let (Loop::Apart(left), true) = (inside, may_break(stmt)) {
+                        let rest = stmts.get(position + 1..).unwrap_or_default();
+                        self.rest(rest, flow, inside, left);
+                        return;
+                    }
+                    self.mark();
+                }
+                stmt if self.once(stmt) => {
+                    if let Stmt::Set(..) = stmt {
+                        // What is pending may read the variable.
+                        self.segment(&mut pending, pending_at, flow);
+                    }
+                    self.uniform_statement(stmt);
+                }
+                Stmt::Let(value, op) if self.is_ready(op, pending.is_empty()) => self.define_each(*value, op),
+                stmt => pending.push(stmt.clone()),
+            }
+        }
+        self.segment(&mut pending, pending_at, flow);
+    }
+
+    /// Whether a statement has the same effect for all threads of the subgroup, so that it is done once.
+    fn once(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Let(value, _) => self.uniform.value(*value),
+            Stmt::Set(var, _) => self.uniform.var(*var),
+            Stmt::Load { results, .. } => results.iter().all(|result| self.uniform.value(*result)),
+            _ => false,
+        }
+    }
+
+    fn uniform_statement(&mut self, stmt: &Stmt) {
+        let mut stmt = stmt.clone();
+        crate::passes::map_operands(&mut stmt, |value| self.same(value));
+        let mut results = Vec::new();
+        crate::passes::for_each_result(&stmt, |result| results.push(result));
+        for result in results {
+            self.set_slot(result, Slot::Same(result));
+        }
+        if let Stmt::Let(value, op) = &stmt {
+            self.b.note(*value, *op);
+        }
+        self.b.push(stmt);
+    }
+
+    /// Whether an operation can be done at once for all lanes, whether they are to do it or not. `settled`: all
+    /// assignments before it have been done.
+    fn is_ready(&self, op: &Op, settled: bool) -> bool {
+        if !is_total(op) || matches!(op, Op::Get(_)) && !settled {
+            return false;
+        }
+        let mut ready = true;
+        crate::passes::map_op_operands(*op, |value| {
+            ready &= matches!(self.values.get(value.0 as usize), Some(Slot::Same(_) | Slot::Each(_)));
+            value
+        });
+        ready
+    }
+
+    fn define_each(&mut self, value: Value, op: &Op) {
+        let each = (0..self.lane_count()).map(|lane| self.define_lane(value, op, lane));
+        let each = each.collect();
+        self.set_slot(value, Slot::Each(each));
+    }
+
+    fn define_lane(&mut self, value: Value, op: &Op, lane: usize) -> Value {
+        if let Some(known) = self.builtin(op, lane) {
+            return known;
+        }
+        let ty = self.b.type_of(value);
+        let op = match *op {
+            Op::Get(var) => Op::Get(self.var(var, lane)),
+            op => crate::passes::map_op_operands(op, |value| self.lanes(value).get(lane).copied().unwrap_or(value)),
+        };
+        self.b.op(ty, op)
+    }
+
+    /// The value of a built-in that depends on the lane.
+    pub(super) fn builtin(&self, op: &Op, lane: usize) -> Option<Value> {
+        match op {
+            Op::Builtin(Builtin::ThreadIndex) => self.place.index.get(lane).copied(),
+            Op::Builtin(Builtin::ThreadId(dimension)) => {
+                self.place.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// What all threads of the subgroup do together.
+    fn collective(&mut self, stmt: &Stmt, flow: &Flow, inside: &Loop) {
+        match stmt {
+            Stmt::Warp(warp) => self.operation(warp, flow),
+            Stmt::If { condition, then, otherwise } if self.uniform.value(*condition) => {
+                let condition = self.same(*condition);
+                let then = self.nested(then, flow, inside);
+                let otherwise = self.nested(otherwise, flow, inside);
+                self.b.push(Stmt::If { condition, then, otherwise });
+            }
+            Stmt::If { condition, then, otherwise } => {
+                let conditions = self.lanes(*condition);
+                let holds = self.ballot(&conditions);
+                // Where one arm asks who has exited, the other one has done so.
+                let mut arms = [(then, true), (otherwise, false)];
+                if has_warp(then) && !has_warp(otherwise) {
+                    arms.reverse();
+                }
+                for (arm, wanted) in arms {
+                    if arm.is_empty() {
+                        continue;
+                    }
+                    let masks = self.masks(flow).into_iter().zip(&holds).map(|(mask, &holds)| {
+                        let which = if wanted { holds } else { self.b.not(holds) };
+                        self.b.and(mask, which)
+                    });
+                    let masks: Vec<Value> = masks.collect();
+                    self.if_any(arm, masks, inside);
+                }
+            }
+            Stmt::Loop(body) if self.uniform.leaves_apart(body) => {
+                let live: Vec<Var> = self.masks(flow).iter().map(|_| self.b.var(Type::I32)).collect();
+                for (&var, mask) in live.iter().zip(self.masks(flow)) {
+                    self.b.set(var, mask);
+                }
+                let outer = std::mem::take(&mut self.b.block);
+                let masks: Vec<Value> = live.iter().map(|&var| self.b.get(var)).collect();
+                self.list(body, &Flow::Some(masks), &Loop::Apart(live.clone()));
+                let masks: Vec<Value> = live.iter().map(|&var| self.b.get(var)).collect();
+                let condition = self.any(&masks);
+                self.b.push(Stmt::If { condition, then: Vec::new(), otherwise: vec![Stmt::Break] });
+                let body = std::mem::replace(&mut self.b.block, outer);
+                self.b.push(Stmt::Loop(body));
+            }
+            Stmt::Loop(body) => {
+                let body = self.nested(body, flow, &Loop::Together);
+                self.b.push(Stmt::Loop(body));
+            }
+            Stmt::Break => match inside {
+                Loop::Apart(live) => {
+                    for (&var, mask) in live.iter().zip(self.masks(flow)) {
+                        let all = self.b.get(var);
+                        let others = self.b.not(mask);
+                        let left = self.b.and(all, others);
+                        self.b.set(var, left);
+                    }
+                }
+                Loop::None | Loop::Together => self.b.break_(),
+            },
+            other => self.b.push(other.clone()),
+        }
+    }
+
+    fn nested(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop) -> Old {
+        let (outer, at) = (std::mem::take(&mut self.b.block), self.at);
+        self.list(stmts, flow, inside);
+        self.at = at;
+        std::mem::replace(&mut self.b.block, outer)
+    }
+
+    /// Statements for some threads, if there are any.
+    fn if_any(&mut self, stmts: &[Stmt], masks: Vec<Value>, inside: &Loop) {
+        let condition = self.any(&masks);
+        let then = self.nested(stmts, &Flow::Some(masks), inside);
+        self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
+    }
+
+    /// What follows a statement with which threads may have left the innermost loop.
+    fn rest(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop, live: &[Var]) {
+        if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
+            return;
+        }
+        let masks = self.masks(flow).into_iter().zip(live).map(|(mask, &var)| {
+            let live = self.b.get(var);
+            self.b.and(mask, live)
+        });
+        let masks = masks.collect();
+        self.if_any(stmts, masks, inside);
+    }
+
+    /// The masks of a flow, by group of lanes.
+    pub(super) fn masks(&self, flow: &Flow) -> Vec<Value> {
+        match flow {
+            Flow::All => self.place.existing.clone(),
+            Flow::Some(masks) => masks.clone(),
+        }
+    }
+
+    /// The lanes of each warp for which a truth value holds, by group; those that don't take part say anything.
+    pub(super) fn ballot(&mut self, conditions: &[Value]) -> Vec<Value> {
+        let (size, lanes) = (self.packing.subgroup_size, self.packing.warp_lanes() as usize);
+        let groups = conditions.chunks(lanes).map(|group| {
+            let mut joined = None;
+            for (&condition, shift) in group.iter().zip((0..).step_by(size as usize)) {
+                let words = self.subgroup_ballot(condition);
+                let word = self.own_word(&words);
+                let word = self.b.shl(word, shift);
+                joined = Some(joined.map_or(word, |joined| self.b.or(joined, word)));
+            }
+            // A group has at least one lane.
+            joined.unwrap_or(self.place.invocation)
+        });
+        groups.collect()
+    }
+
+    fn subgroup_ballot(&mut self, condition: Value) -> Vec<Value> {
+        let words: Vec<Value> = (0..self.packing.ballot_words()).map(|_| self.b.function.value(Type::I32)).collect();
+        self.b.push(Stmt::Subgroup(words.clone(), SubgroupOp::Ballot(condition)));
+        words
+    }
+
+    /// Of the words of a ballot, the one with the invocation's own bit.
+    fn own_word(&mut self, words: &[Value]) -> Value {
+        let mut own = words.first().copied().unwrap_or(self.place.invocation);
+        for (&word, first) in words.iter().zip((0..).step_by(32)).skip(1) {
+            let first = self.b.i32(first);
+            let reached = self.b.ule(first, self.place.invocation);
+            own = self.b.select(reached, word, own);
+        }
+        own
+    }
+
+    /// Whether masks have a lane in any invocation of the subgroup.
+    pub(super) fn any(&mut self, masks: &[Value]) -> Value {
+        let mut all = masks.first().copied().unwrap_or(self.place.invocation);
+        for &mask in masks.iter().skip(1) {
+            all = self.b.or(all, mask);
+        }
+        let some = self.b.is_nonzero(all);
+        if self.packing.ballot_words() == 1 {
+            return some;
+        }
+        self.anywhere(some)
+    }
+
+    /// Whether a truth value holds in any invocation of the subgroup.
+    pub(super) fn anywhere(&mut self, some: Value) -> Value {
+        let words = self.subgroup_ballot(some);
+        let mut all = words.first().copied().unwrap_or(self.place.invocation);
+        for &word in words.iter().skip(1) {
+            all = self.b.or(all, word);
+        }
+        self.b.is_nonzero(all)
+    }
+
+    /// Whether a lane takes part in a flow.
+    pub(super) fn takes_part(&mut self, flow: &Flow, lane: usize) -> Option<Value> {
+        match flow {
+            Flow::All => self.place.exists.get(lane).copied(),
+            Flow::Some(masks) => {
+                let (mask, bit) = (*masks.get(self.group(lane))?, *self.place.bit.get(lane)?);
+                let own = self.b.and(mask, bit);
+                Some(self.b.is_nonzero(own))
+            }
+        }
+    }
+}
+
+/// Whether an operation is defined for any operands, so that it may be done for threads that don't come there.
+pub(super) fn is_total(op: &Op) -> bool {
+    !matches!(op, Op::Binary(Binary::DivUnsigned | Binary::RemUnsigned, ..) | Op::Builtin(Builtin::Clock))
+}

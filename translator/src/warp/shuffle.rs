@@ -1,0 +1,191 @@
+//! Shuffles: the lane that each thread asks for, and its value by as few operations of the subgroup as can be.
+
+use rustc_hash::FxHashMap;
+
+use super::Pack;
+use super::choose::WARP;
+use crate::ir::{Compare, Shuffle, Stmt, SubgroupOp, Type, Value};
+
+/// Operations of the subgroup that a shuffle has done already, by what is shuffled and from where.
+type Done = FxHashMap<(Value, Value), Value>;
+
+impl Pack<'_> {
+    /// A shuffle for all lanes: their values, and whether the lanes that they asked for are in range.
+    pub(super) fn shuffle(
+        &mut self,
+        mode: Shuffle,
+        value: Value,
+        lane: Value,
+        clamp: Value,
+    ) -> (Vec<Value>, Vec<Value>) {
+        let offered = self.lanes(value);
+        let asked = self.lanes(lane);
+        let clamps = self.lanes(clamp);
+        let constant = self.uniform.constant(lane).zip(self.uniform.constant(clamp));
+        let mut done = Done::default();
+        let (mut results, mut in_range) = (Vec::new(), Vec::new());
+        for own in 0..self.lane_count() {
+            let (from, reached) = self.source(mode, own, asked[own], clamps[own]);
+            let found = match constant {
+                Some((distance, clamp)) => {
+                    let segment = clamp >> 8 & 31;
+                    self.constant_source(mode, own, &offered, (distance & 31, segment), &mut done)
+                }
+                None => self.fetch(own, &offered, from, &mut done),
+            };
+            let result = self.b.select(reached, found, offered[own]);
+            results.push(result);
+            in_range.push(reached);
+        }
+        (results, in_range)
+    }
+
+    /// The lane that a lane asks for, and whether it is in range (PTX, `shfl`, "Semantics").
+    fn source(&mut self, mode: Shuffle, own: usize, asked: Value, clamp: Value) -> (Value, Value) {
+        let lane = self.place.lane[own];
+        let b = &mut self.b;
+        let distance = b.and_const(asked, 31);
+        let bound = b.and_const(clamp, 31);
+        let segment = b.shr(clamp, 8);
+        let segment = b.and_const(segment, 31);
+        let not_segment = b.not(segment);
+        let least = b.and(lane, segment);
+        let within = b.and(bound, not_segment);
+        let most = b.or(least, within);
+        match mode {
+            Shuffle::Up => {
+                let from = b.sub(lane, distance);
+                (from, b.compare(Compare::LessEqualSigned, most, from))
+            }
+            Shuffle::Down => {
+                let from = b.add(lane, distance);
+                (from, b.ule(from, most))
+            }
+            Shuffle::Butterfly => {
+                let from = b.xor(lane, distance);
+                (from, b.ule(from, most))
+            }
+            Shuffle::Index => {
+                let number = b.and(distance, not_segment);
+                let from = b.or(least, number);
+                (from, b.ule(from, most))
+            }
+        }
+    }
+
+    /// The value of a lane at a distance that is known, where there is such a lane; else any value.
+    fn constant_source(
+        &mut self,
+        mode: Shuffle,
+        own: usize,
+        offered: &[Value],
+        (distance, segment): (u32, u32),
+        done: &mut Done,
+    ) -> Value {
+        // Of the lane's number in its warp, the invocation is the lower part and the packed lane the upper.
+        let size = self.packing.subgroup_size.min(WARP);
+        let bits = size.trailing_zeros();
+        let packed = own as u32 % self.packing.warp_lanes();
+        let first = own - packed as usize;
+        let (low, high) = (distance & (size - 1), distance >> bits);
+        let invocation = self.warp_invocation();
+        let (other, near, far) = match mode {
+            Shuffle::Butterfly => (self.b.xor_const(invocation, low.into()), packed ^ high, None),
+            Shuffle::Index => {
+                let kept = self.b.and_const(invocation, u64::from(segment & (size - 1)));
+                let other = self.b.or_const(kept, u64::from(low & !segment));
+                (other, (packed & segment >> bits) | (high & !(segment >> bits)), None)
+            }
+            Shuffle::Up => {
+                let other = self.b.sub_const(invocation, low.into());
+                let borrow = self.b.compare_const(Compare::LessUnsigned, invocation, low.into());
+                let near = packed.wrapping_sub(high);
+                (other, near, (low > 0).then_some((borrow, near.wrapping_sub(1))))
+            }
+            Shuffle::Down => {
+                let other = self.b.add_const(invocation, low.into());
+                let limit = self.b.i32(size);
+                let carry = self.b.ule(limit, other);
+                (other, packed + high, (low > 0).then_some((carry, packed + high + 1)))
+            }
+        };
+        let other = self.b.and_const(other, u64::from(size - 1));
+        let from = |packed: u32| offered.get(first..).and_then(|lanes| lanes.get(packed as usize));
+        let from = |packed: u32| from(packed).copied().filter(|_| packed < WARP / size);
+        let near = from(near).map(|value| self.exchange(value, other, done));
+        match far.and_then(|(carried, far)| from(far).map(|value| (carried, value))) {
+            Some((carried, far)) => {
+                let far = self.exchange(far, other, done);
+                match near {
+                    Some(near) => self.b.select(carried, far, near),
+                    None => far,
+                }
+            }
+            // Out of range: the lane keeps its own.
+            None => near.unwrap_or(offered[own]),
+        }
+    }
+
+    /// The value that lane `from & 31` of a lane's warp offers.
+    pub(super) fn fetch(&mut self, own: usize, offered: &[Value], from: Value, done: &mut Done) -> Value {
+        let size = self.packing.subgroup_size.min(WARP);
+        let lanes = self.packing.warp_lanes() as usize;
+        let first = own / lanes * lanes;
+        let other = self.b.and_const(from, u64::from(size - 1));
+        let packed = self.b.shr(from, size.trailing_zeros());
+        let mut candidates: Vec<Value> = Vec::with_capacity(lanes);
+        for &value in offered.iter().skip(first).take(lanes) {
+            candidates.push(self.exchange(value, other, done));
+        }
+        // By the bits of the packed lane's number, the lowest first.
+        let mut bit = 0;
+        while candidates.len() > 1 {
+            let chosen = self.b.and_const(packed, 1 << bit);
+            let upper = self.b.is_nonzero(chosen);
+            candidates = candidates
+                .chunks(2)
+                .map(|pair| match *pair {
+                    [even, odd] if even != odd => self.b.select(upper, odd, even),
+                    _ => pair[0],
+                })
+                .collect();
+            bit += 1;
+        }
+        candidates.first().copied().unwrap_or(from)
+    }
+
+    /// The value that a lane of a known number has, in every lane of the same warp.
+    pub(super) fn broadcast(&mut self, group: usize, offered: &[Value], lane: u32, done: &mut Done) -> Value {
+        let size = self.packing.subgroup_size.min(WARP);
+        let first = group * self.packing.warp_lanes() as usize;
+        let value = offered.get(first + (lane / size) as usize).copied().unwrap_or(self.place.invocation);
+        let other = self.b.i32(lane % size);
+        self.exchange(value, other, done)
+    }
+
+    /// The invocation's number among those of its warp.
+    pub(super) fn warp_invocation(&mut self) -> Value {
+        let size = self.packing.subgroup_size;
+        if size > WARP { self.b.and_const(self.place.invocation, u64::from(WARP - 1)) } else { self.place.invocation }
+    }
+
+    /// The value of another invocation of the same warp, by its number there.
+    pub(super) fn exchange(&mut self, value: Value, other: Value, done: &mut Done) -> Value {
+        let size = self.packing.subgroup_size;
+        if size == 1 {
+            return value;
+        }
+        if let Some(&result) = done.get(&(value, other)) {
+            return result;
+        }
+        let mut from = other;
+        if size > WARP {
+            let warp = self.b.and_const(self.place.invocation, u64::from(!(WARP - 1)));
+            from = self.b.or(warp, other);
+        }
+        let result = self.b.function.value(Type::I32);
+        self.b.push(Stmt::Subgroup(vec![result], SubgroupOp::Shuffle(value, from)));
+        done.insert((value, other), result);
+        result
+    }
+}

@@ -1,0 +1,162 @@
+//! Which values and variables are the same for all threads of a subgroup.
+//!
+//! Flow-insensitive over variables, as [`crate::cfg`]'s analysis for blocks is, and erring towards "different" only. What
+//! was loaded counts as the same only where nobody writes: control flow rests on this, and a race must not break it.
+
+use super::choose::WARP;
+use super::collective::{is_collective, may_break};
+use crate::interface::Packing;
+use crate::ir::{Binary, Block, Builtin, Function, Op, Order, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
+
+/// What the analysis found.
+pub(super) struct Uniform {
+    packing: Packing,
+    /// Whether threads may differ in each value and variable.
+    values: Vec<bool>,
+    vars: Vec<bool>,
+    /// Bits of values that are constants.
+    constants: Vec<Option<u64>>,
+    /// Whether a value is the thread's number in the block.
+    indices: Vec<bool>,
+    changed: bool,
+}
+
+impl Uniform {
+    /// Analyses a function whose threads lie on subgroups in the given way.
+    pub(super) fn new(function: &Function, packing: Packing) -> Self {
+        let mut analysis = Self {
+            packing,
+            values: vec![false; function.values.len()],
+            vars: vec![false; function.vars.len()],
+            constants: vec![None; function.values.len()],
+            indices: vec![false; function.values.len()],
+            changed: true,
+        };
+        while analysis.changed {
+            analysis.changed = false;
+            analysis.list(&function.body, false);
+        }
+        analysis
+    }
+
+    /// Whether a value is the same for all threads of a subgroup.
+    pub(super) fn value(&self, value: Value) -> bool {
+        self.values.get(value.0 as usize) == Some(&false)
+    }
+
+    /// Whether a variable is the same for all threads of a subgroup, and assigned by statements that they execute together.
+    pub(super) fn var(&self, var: Var) -> bool {
+        self.vars.get(var.0 as usize) == Some(&false)
+    }
+
+    /// The bits of a value that is a constant.
+    pub(super) fn constant(&self, value: Value) -> Option<u32> {
+        let bits = self.constants.get(value.0 as usize).copied().flatten()?;
+        u32::try_from(bits).ok()
+    }
+
+    /// Whether threads may leave a loop with this body at different times.
+    pub(super) fn leaves_apart(&self, body: &Block) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::If { condition, then, otherwise } if may_break(stmt) => {
+                !self.value(*condition) || self.leaves_apart(then) || self.leaves_apart(otherwise)
+            }
+            _ => false,
+        })
+    }
+
+    fn differ(&mut self, value: Value) {
+        if let Some(differs) = self.values.get_mut(value.0 as usize) {
+            self.changed |= !*differs;
+            *differs = true;
+        }
+    }
+
+    /// `apart`: threads may execute it at different times, or each for itself.
+    fn list(&mut self, stmts: &Block, apart: bool) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Let(value, op) => self.define(*value, op),
+                Stmt::Set(var, value) => {
+                    if (apart || !self.value(*value))
+                        && let Some(differs) = self.vars.get_mut(var.0 as usize)
+                    {
+                        self.changed |= !*differs;
+                        *differs = true;
+                    }
+                }
+                Stmt::Load { results, access, address } => {
+                    let constant = access.read_only && access.order == Order::Weak && access.space == Space::Global;
+                    if !constant || !self.value(*address) {
+                        results.iter().for_each(|result| self.differ(*result));
+                    }
+                }
+                Stmt::Atomic(atomic) => atomic.result.into_iter().for_each(|result| self.differ(result)),
+                Stmt::Warp(warp) => self.warp(warp),
+                Stmt::Subgroup(results, _) => results.iter().for_each(|result| self.differ(*result)),
+                Stmt::If { condition, then, otherwise } => {
+                    let apart = apart || !is_collective(stmt) || !self.value(*condition);
+                    self.list(then, apart);
+                    self.list(otherwise, apart);
+                }
+                Stmt::Loop(body) => {
+                    let apart = apart || !is_collective(stmt) || self.leaves_apart(body);
+                    self.list(body, apart);
+                }
+                Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+            }
+        }
+    }
+
+    fn define(&mut self, value: Value, op: &Op) {
+        let index = value.0 as usize;
+        let same = match *op {
+            Op::Const(bits) => {
+                if let Some(constant) = self.constants.get_mut(index) {
+                    *constant = Some(bits);
+                }
+                true
+            }
+            Op::Get(var) => self.var(var),
+            // The number of the subgroup, or of several.
+            Op::Binary(Binary::Shr, a, amount) if self.indices.get(a.0 as usize) == Some(&true) => {
+                self.constant(amount).is_some_and(|amount| amount >= self.packing.span().trailing_zeros())
+            }
+            Op::Unary(_, a) => self.value(a),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) => self.value(a) && self.value(b),
+            Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) && self.value(b) && self.value(c),
+            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => !arithmetic.any(|value| !self.value(value)),
+            Op::Builtin(builtin) => {
+                if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.get_mut(index)) {
+                    *found = true;
+                }
+                !matches!(builtin, Builtin::ThreadId(_) | Builtin::ThreadIndex | Builtin::SubgroupLane | Builtin::Clock)
+            }
+        };
+        if !same {
+            self.differ(value);
+        }
+    }
+
+    fn warp(&mut self, warp: &Warp) {
+        let together = self.packing.span() == WARP && warp.members.is_none_or(|members| self.value(members));
+        let same: &[bool] = match warp.op {
+            _ if !together => &[false, false],
+            WarpOp::Vote(..) | WarpOp::Ballot(_) | WarpOp::ActiveMask | WarpOp::Reduce(..) => &[true],
+            WarpOp::MatchAll(_) => &[true, true],
+            WarpOp::Elect => &[true, false],
+            // A broadcast.
+            WarpOp::Shuffle { mode: Shuffle::Index, lane, clamp, .. }
+                if self.value(lane) && self.constant(clamp).is_some_and(|clamp| clamp & 0x1f1f == 0x1f) =>
+            {
+                &[true, true]
+            }
+            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Sync => &[false, false],
+        };
+        for (result, same) in warp.results.iter().zip(same) {
+            if !same {
+                self.differ(*result);
+            }
+        }
+    }
+}
