@@ -47,7 +47,7 @@ enum Code {
     },
     Spirv {
         shader: Arc<Shader>,
-        interface: Interface,
+        interface: Box<Interface>,
     },
 }
 
@@ -79,7 +79,7 @@ impl Module {
         check::interface(device.target(), spirv, interface)?;
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
         let shader = Arc::new(device.shared.backend.shader(spirv)?);
-        Self::new(device, names, interface, Code::Spirv { shader, interface: interface.clone() })
+        Self::new(device, names, interface, Code::Spirv { shader, interface: Box::new(interface.clone()) })
     }
 
     fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {

@@ -9,6 +9,7 @@ mod launches;
 mod loops;
 mod modules;
 mod reference;
+mod reports;
 mod setup;
 
 use std::path::Path;
@@ -101,6 +102,10 @@ fn basics_interface() -> Interface {
         push_constant_size,
         shared: Shared::default(),
         block: BlockSize::default(),
+        packing: None,
+        number: 0,
+        reports: Vec::new(),
+        prints: false,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
@@ -140,6 +145,8 @@ fn basics_interface() -> Interface {
             ],
         },
         status: None,
+        output: None,
+        heap: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     }
 }

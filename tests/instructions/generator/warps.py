@@ -354,7 +354,7 @@ def flow(tables):
             results += [[total, bits(range(len(threads)))] for total in sums]
         launch(family, f"leaving_{shape_name(block, grid)}", "leaving", warps, rows, results)
     # Lanes hand words on through shared memory, with nothing but the warp waiting.
-    body = PLACE + ["mov.u32 %x, %warpid;", "shl.b32 %x, %x, 5;", "add.u32 %y, %x, %l;", "shl.b32 %y, %y, 2;"]
+    body = PLACE + ["sub.u32 %x, %t, %l;", "mov.u32 %y, %t;", "shl.b32 %y, %y, 2;"]
     body += ["mov.u32 %c, words;", "add.u32 %y, %y, %c;", "add.u32 %b, %l, 1;", "and.b32 %b, %b, 31;", "add.u32 %b, %x, %b;"]
     body += ["shl.b32 %b, %b, 2;", "add.u32 %b, %b, %c;", "mov.u32 %a, %t;"]
     for _ in range(4):
@@ -376,10 +376,11 @@ def flow(tables):
     values[64:] = [sum(values[64:]) & FULL] * 32
     family.case("some_warps", "some_warps", [{"type": "u32", "zeros": 96}], [{"arg": 0, "data": values}], block=96)
     masks = ("eq", "le", "lt", "ge", "gt")
-    body = PLACE + ["ld.param.u64 %po, [out];", "mad.wide.u32 %po, %t, 28, %po;", "mov.u32 %x, %warpid;"]
+    body = PLACE + ["ld.param.u64 %po, [out];", "mad.wide.u32 %po, %t, 24, %po;"]
     for index, mask in enumerate(masks):
         body += [f"mov.u32 %d, %lanemask_{mask};", f"st.global.u32 [%po+{4 * index}], %d;"]
-    body += ["st.global.u32 [%po+20], %l;", "st.global.u32 [%po+24], %x;"]
+    # Not %warpid: hardware numbers its own slots.
+    body += ["st.global.u32 [%po+20], %l;"]
     for name, more in (("places", []), ("places_alone", ["setp.eq.u32 %p, %l, %l;", "vote.sync.all.pred %p, %p, -1;", "@%p st.global.u32 [%po+20], %l;"])):
         family.kernel(name, PARAMS[:1], REGISTERS, body + more)
         for block, grid in SHAPES:
@@ -387,7 +388,7 @@ def flow(tables):
 
             def place(lane, thread, threads):
                 own, below = 1 << lane, (1 << lane) - 1
-                return [own, below | own, below, FULL ^ below, FULL ^ below ^ own, lane, thread % warps.threads // 32]
+                return [own, below | own, below, FULL ^ below, FULL ^ below ^ own, lane]
 
             results = [value for row in warps.each(place) for value in row]
             case = f"{name}_{shape_name(block, grid)}"

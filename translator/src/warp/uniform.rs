@@ -130,7 +130,14 @@ impl Uniform {
                 if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.get_mut(index)) {
                     *found = true;
                 }
-                !matches!(builtin, Builtin::ThreadId(_) | Builtin::ThreadIndex | Builtin::SubgroupLane | Builtin::Clock)
+                match builtin {
+                    Builtin::ThreadId(_) | Builtin::ThreadIndex | Builtin::SubgroupLane | Builtin::Clock => false,
+                    Builtin::BlockSize(_)
+                    | Builtin::WorkgroupId(_)
+                    | Builtin::SubgroupId
+                    | Builtin::SharedBytes
+                    | Builtin::PushConstant(_) => true,
+                }
             }
         };
         if !same {

@@ -1,0 +1,129 @@
+//! Operations of warps where threads don't meet, and how warps lie on devices: what no launch case can show.
+
+use ptx2spv_runtime::{Device, Error, LaunchConfig, ReferenceOptions};
+use ptx2spv_translator::interface::Packing;
+use ptx2spv_translator::{Diagnostics, Options, Program, Source, Target};
+
+/// * `parted(out)`: both arms of a condition wait for the whole warp, at places of their own.
+/// * `left(out)`: threads leave a loop one by one, in which the others go on waiting for them.
+/// * `gone(out)`: the same, but those that leave the loop end.
+/// * `plain(out)`: no operation of a warp.
+const KERNELS: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry parted(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x;
+    mov.u32 %t, %tid.x;
+    setp.lt.u32 %p, %t, 5;
+    @%p bra other;
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    bra.uni done;
+other:
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+done:
+    st.shared.u32 [words], %x;
+    ret;
+}
+.shared .align 4 .b8 words[4];
+.visible .entry left(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x, %i;
+    mov.u32 %t, %tid.x;
+    mov.u32 %i, 0;
+again:
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, %t;
+    @%p bra again;
+    st.shared.u32 [words], %x;
+    bar.sync 0;
+    ret;
+}
+.visible .entry gone(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x, %i;
+    .reg .b64 %o;
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %o, %t, 4, %o;
+    mov.u32 %i, 0;
+again:
+    setp.le.u32 %p, %i, %t;
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    st.global.u32 [%o], %x;
+    add.u32 %i, %i, 1;
+    setp.gt.u32 %p, %i, %t;
+    @%p exit;
+    bra again;
+}
+.visible .entry plain(.param .u64 out)
+{
+    .reg .b32 %t;
+    mov.u32 %t, %laneid;
+    st.shared.u32 [words], %t;
+    ret;
+}
+";
+
+fn launch(subgroup: u32, kernel: &str) -> Result<Vec<u32>, Error> {
+    let options = ReferenceOptions { subgroup: Some(subgroup), ..ReferenceOptions::default() };
+    let device = Device::reference(options.config()?);
+    let module = device.load(&Source::new("warps.ptx", KERNELS))?;
+    let out = device.alloc(128)?;
+    module.kernel(kernel)?.launch(&LaunchConfig::linear(32, 32), &[(&out).into()])?;
+    out.download()
+}
+
+#[test]
+fn threads_that_do_not_come_fail_the_launch_with_the_line() {
+    for subgroup in [1, 8, 32, 64] {
+        for (kernel, instruction) in [("parted", "    vote"), ("left", "    vote")] {
+            let error = launch(subgroup, kernel).unwrap_err().to_string();
+            let from = KERNELS.find(&format!("entry {kernel}(")).unwrap();
+            let first = KERNELS[..from].lines().count();
+            let lines: Vec<usize> = KERNELS
+                .lines()
+                .enumerate()
+                .skip(first)
+                .take(15)
+                .filter(|(_, line)| line.starts_with(instruction))
+                .map(|(number, _)| number + 1)
+                .collect();
+            let named = lines.iter().any(|line| error.contains(&format!("line {line} ")));
+            assert!(named && error.contains("members"), "{subgroup} {kernel}: {error}");
+        }
+    }
+}
+
+#[test]
+fn threads_that_have_exited_are_not_waited_for() {
+    let expected: Vec<u32> = (0..32).map(|thread| u32::MAX << thread).collect();
+    for subgroup in [1, 2, 4, 8, 16, 32, 64, 128] {
+        assert_eq!(launch(subgroup, "gone").unwrap(), expected, "{subgroup}");
+    }
+}
+
+/// How a kernel's threads lie on a target's subgroups, where that matters.
+fn packing(target: &Target, kernel: &str) -> Result<Option<Packing>, Diagnostics> {
+    let source = Source::new("warps.ptx", KERNELS);
+    let only = [kernel.to_owned()];
+    let options = Options { entries: Some(&only), ..Options::new(target) };
+    let translation = Program::new(&source)?.translate(&options)?;
+    Ok(translation.interface.entries.first().and_then(|entry| entry.packing))
+}
+
+#[test]
+fn only_kernels_with_operations_of_warps_are_packed() {
+    let mut target = Target::preset("lavapipe").unwrap();
+    assert_eq!(packing(&target, "gone").unwrap(), Some(Packing { subgroup_size: 8, lanes: 4 }));
+    assert_eq!(packing(&target, "plain").unwrap(), None);
+    target.subgroups.ballot = false;
+    let error = packing(&target, "gone").unwrap_err().to_string();
+    assert!(error.contains("ballots"), "{error}");
+    assert_eq!(packing(&target, "plain").unwrap(), None);
+}
