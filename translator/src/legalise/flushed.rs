@@ -12,22 +12,37 @@ use crate::passes::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
 use crate::target::{Feature, Target};
 
-/// Replaces every `Flushed`; by what doesn't flush if that isn't asked for.
+/// Replaces every `Flushed` but what [`take_flushing_fma`] can do; by what doesn't flush if that isn't asked for.
 pub fn expand_flushed(function: &mut Function, target: &Target, flush: bool) {
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) => {
-            Rewritten::By(if flush { expand(b, target, rounding, arithmetic) } else { b.rounded(rounding, arithmetic) })
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !flush => Rewritten::By(b.rounded(rounding, arithmetic)),
+        Stmt::Let(_, Op::Flushed(Rounding::NearestEven, arithmetic))
+            if target.facts.fma_f32_flushes && is_fma(arithmetic) =>
+        {
+            Rewritten::Kept
         }
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) => Rewritten::By(expand(b, target, rounding, arithmetic)),
         _ => Rewritten::Kept,
     });
+}
+
+/// Replaces what is left of `Flushed` by a device's `Fma` that flushes.
+pub fn take_flushing_fma(function: &mut Function) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Flushed(_, arithmetic)) => as_fma(b, arithmetic).map_or(Rewritten::Kept, Rewritten::By),
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Whether an `Fma` can do it.
+fn is_fma(arithmetic: Arithmetic) -> bool {
+    use Arithmetic::{Add, Fma, Mul, Sub};
+    matches!(arithmetic, Add(..) | Sub(..) | Mul(..) | Fma(..))
 }
 
 fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let facts = &target.facts;
     let to_nearest = rounding == Rounding::NearestEven;
-    if let (true, true, Some(fused)) = (to_nearest, facts.fma_f32_flushes, as_fma(b, arithmetic)) {
-        return fused;
-    }
     let arithmetic = arithmetic.map(|operand| flush(b, operand));
     let is_own = match arithmetic {
         Arithmetic::Mul(..) => to_nearest,

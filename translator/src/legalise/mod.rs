@@ -50,6 +50,8 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
+    // Behind what would keep an `Fma` from flushing.
+    flushed::take_flushing_fma(function);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
