@@ -188,7 +188,7 @@ impl Pack<'_> {
     fn match_all(&mut self, value: Value, taking_part: &[Value]) -> Vec<Vec<Value>> {
         let words = self.words(value);
         let mut done = FxHashMap::default();
-        let leaders = taking_part.to_vec().into_iter().map(|all| self.lowest(all));
+        let leaders = taking_part.iter().map(|&all| self.lowest(all));
         let leaders: Vec<Value> = leaders.collect();
         let same = leaders
             .into_iter()
