@@ -171,8 +171,9 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     if let Some(max) = entry.block.max.filter(|&max| threads > product(max)) {
         return refuse(format!("its .maxntid allows {} threads, not {threads}", product(max)));
     }
-    if let Some(exact) = entry.block.threads.filter(|&exact| u128::from(exact) != threads) {
-        return refuse(format!("its barriers wait for {exact} threads, not {threads}"));
+    // Barriers count whole warps.
+    if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
+        return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
     }
     if let Some(packing) = entry.packing {
         return match u32::try_from(threads).ok().filter(|&threads| threads <= MAX_PACKED_BLOCK) {

@@ -7,6 +7,7 @@ from pathlib import Path
 from generator import (
     approximate,
     atomics,
+    barriers,
     compare,
     control,
     convert,
@@ -16,11 +17,14 @@ from generator import (
     floats,
     half,
     integer,
+    litmus,
     logic,
+    mbarriers,
     memory,
     memory_wide,
     movement,
     packed,
+    progress,
     simd,
     spaces,
     video,
@@ -41,10 +45,16 @@ def main():
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
         approximate,
     )
-    modules = (*arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps)
+    modules = (
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus,
+    )
     for module in modules:
         for family in module.families(contents):
             total += family.write(folder)
+    # Not on every device: a folder of their own.
+    between = folder.parent / "between_blocks"
+    between.mkdir(exist_ok=True)
+    total += sum(family.write(between) for family in progress.between_blocks(contents))
     Path(folder, "data").mkdir(exist_ok=True)
     for name, (bits, values) in contents.items():
         data = b"".join(value.to_bytes(bits // 8, "little") for value in values)

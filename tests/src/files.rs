@@ -15,6 +15,12 @@ pub fn case_directories() -> Vec<PathBuf> {
     ["kernels", "instructions", "ptx"].map(|name| root().join(name)).into()
 }
 
+/// Cases whose blocks wait for each other, in a directory of their own: Vulkan promises no progress there. llvmpipe gives
+/// loops that wait too few rounds.
+pub fn between_blocks() -> PathBuf {
+    root().join("between_blocks")
+}
+
 /// All PTX files that are valid: everything but `malformed`, sorted.
 pub fn valid_ptx() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();

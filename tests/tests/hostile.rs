@@ -195,9 +195,9 @@ fn calls_inside_calls() {
 
 #[test]
 fn recursion() {
-    refused(&module(".func a { call a; ret; }", "call a;"), "the recursive call of `a`");
+    translated(&module(".func a { call a; ret; }", "call a;"));
     let mutual = ".func a; .func b { call a; ret; } .func a { call b; ret; }";
-    refused(&module(mutual, "call a;"), "the recursive call of `a`");
+    translated(&module(mutual, "call a;"));
     // Nobody calls it.
     translated(&module(mutual, ""));
 }

@@ -23,7 +23,9 @@ const SEEDS_OF_A_CASE: u64 = 2;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let found = match find(&files::case_directories()) {
+    let mut directories = files::case_directories();
+    directories.push(files::between_blocks());
+    let found = match find(&directories) {
         Ok(found) => found,
         Err(error) => {
             eprintln!("{error}");

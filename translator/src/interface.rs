@@ -304,7 +304,7 @@ pub struct BlockSize {
     pub required: Option<[u32; 3]>,
     /// `.maxntid`: at most as many threads as the product.
     pub max: Option<[u32; 3]>,
-    /// Exactly as many threads, in any shape: what the kernel's barriers wait for.
+    /// The threads, rounded up to whole warps of 32, must be a multiple of this: the kernel's barriers wait for so many.
     #[serde(default)]
     pub threads: Option<u32>,
 }

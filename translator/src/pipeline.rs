@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::Options;
-use crate::cfg::{self, Barriers, Layout, Places, Services};
+use crate::cfg::{self, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
@@ -61,11 +61,13 @@ pub(crate) fn compile<'p>(
     }
     let layout = cfg::lay_out(program, id, variables, services, options.target).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
-    let cfg::Built { mut function, mut graph, threads, prints } = cfg::build(program, id, &layout)?;
-    // Before the graph becomes a tree: merging barriers adds edges.
-    let barriers = cfg::make_uniform(&mut function, &mut graph);
+    let cfg::Built { mut function, mut graph, prints } = cfg::build(program, id, &layout)?;
+    // Before the graph becomes a tree: stops and merging barriers add edges.
+    cfg::yield_in_loops(&function, &mut graph);
+    let required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
+    let cfg::Resolved { threads, merged } = cfg::resolve(&mut function, &mut graph, required);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
-    if barriers == Barriers::Merged && !cfg::barriers_unconditional(&function.body) {
+    if merged && !cfg::barriers_unconditional(&function.body) {
         return Err(fail(Diagnostic::internal("a merged barrier came out under a condition", ptx.span)));
     }
     check(&function, "restructuring").map_err(fail)?;

@@ -197,6 +197,10 @@ impl Facts {
         atomic_add_f64_exact: true,
     };
 
+    /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
+    pub const TRUSTED: Facts =
+        Facts { fma_f32_flushes: true, nan_f32_nvidia: true, nan_f64_nvidia: true, ..Facts::ALL };
+
     /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
     /// atomic additions keep denormals everywhere.
     pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };

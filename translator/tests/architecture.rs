@@ -17,9 +17,9 @@ fn intermediate(source: &Source, target: &Target, optimised: bool) -> String {
     let program = decode::decode(source, &parse::parse(source).unwrap()).unwrap();
     let (_, places) = cfg::module_variables(&program);
     let (kernel, _) = program.kernels().next().unwrap();
-    let layout = cfg::lay_out(&program, kernel, &places, target).unwrap();
+    let layout = cfg::lay_out(&program, kernel, &places, cfg::Services::default(), target).unwrap();
     let cfg::Built { mut function, mut graph, .. } = cfg::build(&program, kernel, &layout).unwrap();
-    cfg::make_uniform(&mut function, &mut graph);
+    cfg::resolve(&mut function, &mut graph, None);
     cfg::structure(&mut function, graph).unwrap();
     if optimised {
         passes::optimise(&mut function);

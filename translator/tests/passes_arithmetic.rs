@@ -10,7 +10,7 @@ use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
 use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
-use ptx2spv_translator::{Math, Options, Program, Source, Target};
+use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
 use shape::Shape;
@@ -325,4 +325,50 @@ fn fast_math_takes_the_device_as_it_is() {
     assert_eq!(has_own(Math::FAST), [true; 3]);
     // The emulated root begins with the device's.
     assert_eq!(has_own(Math::EXACT), [false, false, true]);
+}
+
+/// A kernel of one instruction on f32.
+fn assembly(instruction: &str, math: Math, target: &Target) -> String {
+    let text = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n\
+         .reg .u64 %a;\n.reg .f32 %x;\nld.param.u64 %a, [p];\nld.global.f32 %x, [%a];\n\
+         {instruction}\nst.global.f32 [%a], %x;\nret;\n}}\n"
+    );
+    let source = Source::new("k.ptx", text);
+    let program = Program::new(&source).expect("valid PTX");
+    program.translate(&Options { math, ..Options::new(target) }).expect("translatable").disassemble()
+}
+
+#[test]
+fn each_topic_changes_its_own_instructions() {
+    let target = unknown(true);
+    let instructions = [
+        (Topic::Fma, "fma.rn.f32 %x, %x, %x, %x;"),
+        (Topic::Division, "div.rn.f32 %x, %x, %x;"),
+        (Topic::Division, "sqrt.rn.f32 %x, %x;"),
+        (Topic::Denormals, "mul.ftz.f32 %x, %x, %x;"),
+        (Topic::Approximate, "ex2.approx.f32 %x, %x;"),
+        (Topic::Nan, "add.f32 %x, %x, %x;"),
+        (Topic::Rounding, "cvt.rmi.f32.f32 %x, %x;"),
+    ];
+    for (its_own, instruction) in instructions {
+        let exact = assembly(instruction, Math::default(), &target);
+        for topic in Topic::ALL {
+            let changed = assembly(instruction, Math::EXACT.with(*topic, true), &target) != exact;
+            // Which NaN it is concerns all; and expansions convert to f64, with denormals.
+            let concerns = *topic == its_own || *topic == Topic::Nan || *topic == Topic::Denormals;
+            assert!(concerns || !changed, "{instruction} with {}=fast", topic.name());
+            assert!(changed || *topic != its_own, "{instruction} with {}=fast", topic.name());
+        }
+    }
+}
+
+#[test]
+fn nans_cost_nothing_where_only_floats_use_them() {
+    let target = unknown(true);
+    let selections = |instructions| assembly(instructions, Math::EXACT, &target).matches("OpSelect ").count();
+    assert_eq!(selections("add.f32 %x, %x, %x;"), 1);
+    assert_eq!(selections("add.f32 %x, %x, %x;\nmul.f32 %x, %x, %x;\nsub.f32 %x, %x, %x;"), 1);
+    let target = Target { facts: Facts { nan_f32_nvidia: true, ..Facts::default() }, ..unknown(true) };
+    assert!(!assembly("add.f32 %x, %x, %x;", Math::EXACT, &target).contains("OpSelect "));
 }

@@ -3,7 +3,7 @@
 use ptx2spv_translator::target::Facts;
 
 use super::judge;
-use super::operands::{Operands, double, single, unary};
+use super::operands::{Operands, double, double_nans, single, single_nans, tiny, unary};
 
 /// Size of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,18 @@ impl Instruction {
 
     const fn unary(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
         Self { text, width: Width::Single, operands: unary, right }
+    }
+
+    const fn tiny(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: tiny, right }
+    }
+
+    const fn single_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: single_nans, right }
+    }
+
+    const fn double_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Double, operands: double_nans, right }
     }
 
     /// An application of it in words.
@@ -121,6 +133,65 @@ pub fn all() -> impl Iterator<Item = (Fact, &'static [Instruction])> {
 const FACTS: &[(Fact, &[Instruction])] = &[
     (|facts| &mut facts.fma_f32_fused, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32_normal)]),
     (|facts| &mut facts.fma_f32_denormals, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32)]),
+    (
+        |facts| &mut facts.fma_f32_flushes,
+        &[
+            Instruction::tiny("fma.rn.ftz.f32 %r, %a, %b, %c;", judge::fma_f32_flushing),
+            Instruction::tiny("mul.rn.ftz.f32 %r, %a, %b;", judge::mul_f32_flushing),
+            Instruction::tiny("add.rn.ftz.f32 %r, %a, %b;", judge::add_f32_flushing),
+            Instruction::tiny("sub.rn.ftz.f32 %r, %a, %b;", judge::sub_f32_flushing),
+        ],
+    ),
+    (
+        |facts| &mut facts.nan_f32_nvidia,
+        &[
+            Instruction::single_nan("add.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("sub.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("mul.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("fma.rn.f32 %r, %a, %b, %c;", judge::nan_f32),
+            Instruction::single_nan("div.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("sqrt.rn.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("sqrt.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("rsqrt.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("ex2.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("lg2.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("sin.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cos.approx.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rzi.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rni.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rmi.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.rpi.f32.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("cvt.f64.f32 %wide, %a; cvt.rn.f32.f64 %r, %wide;", judge::nan_f32_kept),
+        ],
+    ),
+    (
+        |facts| &mut facts.nan_f64_nvidia,
+        &[
+            Instruction::double_nan("add.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 0])
+            }),
+            Instruction::double_nan("sub.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 0])
+            }),
+            Instruction::double_nan("mul.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 0])
+            }),
+            Instruction::double_nan("fma.rn.f64 %r, %a, %b, %c;", |operands, result| {
+                judge::nan_f64(operands, result, &[1, 2, 0])
+            }),
+            Instruction::double_nan("div.rn.f64 %r, %a, %b;", |operands, result| {
+                judge::nan_f64(operands, result, &[0, 1])
+            }),
+            Instruction::double_nan("sqrt.rn.f64 %r, %a;", |operands, result| judge::nan_f64(operands, result, &[0])),
+            Instruction::double_nan("cvt.rzi.f64.f64 %r, %a;", |operands, result| {
+                judge::nan_f64(operands, result, &[0])
+            }),
+            Instruction::double_nan("cvt.rni.f64.f64 %r, %a;", |operands, result| {
+                judge::nan_f64(operands, result, &[0])
+            }),
+            Instruction::single_nan("cvt.f64.f32 %wide, %a; cvt.rn.f32.f64 %r, %wide;", judge::nan_f32_kept),
+        ],
+    ),
     (|facts| &mut facts.fma_f64_fused, &[Instruction::double("fma.rn.f64 %r, %a, %b, %c;", judge::fma_f64)]),
     (|facts| &mut facts.div_f32_rounded, &[Instruction::single("div.rn.f32 %r, %a, %b;", judge::div_f32)]),
     (|facts| &mut facts.div_f64_rounded, &[Instruction::double("div.rn.f64 %r, %a, %b;", judge::div_f64)]),

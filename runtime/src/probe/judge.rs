@@ -77,11 +77,53 @@ pub fn add_f64(operands: Operands, result: u64) -> bool {
     same_f64(a + b, result)
 }
 
+/// Zero of the same sign for a subnormal number.
+fn flush(x: f32) -> f32 {
+    if x.is_subnormal() { 0f32.copysign(x) } else { x }
+}
+
 /// The sum, where subnormal operands and results count as zeros of their sign.
 pub fn add_f32_flushing(operands: Operands, result: u64) -> bool {
-    let flush = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
     let [a, b, _] = f32s(operands).map(flush);
     same_f32(flush(a + b), result)
+}
+
+/// The difference, in the same way.
+pub fn sub_f32_flushing(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands).map(flush);
+    same_f32(flush(a - b), result)
+}
+
+/// The product, in the same way; and zero too for what is below the least normal number when rounded with any exponent.
+pub fn mul_f32_flushing([a, b, _]: Operands, result: u64) -> bool {
+    fma_f32_flushing([a, b, u64::from((-0f32).to_bits())], result)
+}
+
+/// The fused product, in the same way.
+pub fn fma_f32_flushing(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands).map(flush);
+    // Far from where exponents end, this shows what is tiny.
+    let up = 2f32.powi(32);
+    let scaled = (a * up).mul_add(b, c * up);
+    let is_tiny = scaled.abs() < f32::MIN_POSITIVE * up;
+    same_f32(if is_tiny { 0f32.copysign(scaled) } else { a.mul_add(b, c) }, result)
+}
+
+/// A NaN is the one that NVIDIA's instructions give.
+pub fn nan_f32(_: Operands, result: u64) -> bool {
+    !f32::from_bits(result as u32).is_nan() || result == 0x7fff_ffff
+}
+
+/// A NaN is the first operand, made quiet.
+pub fn nan_f32_kept(operands: Operands, result: u64) -> bool {
+    !f32s(operands)[0].is_nan() || result == operands[0] | 0x40_0000
+}
+
+/// A NaN is the first operand in this order that is NaN, made quiet, or the one that hardware makes.
+pub fn nan_f64(operands: Operands, result: u64, order: &[usize]) -> bool {
+    let given = order.iter().map(|index| operands[*index]).find(|bits| f64::from_bits(*bits).is_nan());
+    let expected = given.map_or(0xfff8_0000_0000_0000, |bits| bits | 1 << 51);
+    !f64::from_bits(result).is_nan() || result == expected
 }
 
 pub fn mul_f32(operands: Operands, result: u64) -> bool {

@@ -116,3 +116,59 @@ pub fn unary() -> Vec<Operands> {
         (0..512u32).flat_map(|top| (0..9).map(move |step| (top << 23).wrapping_add(step).wrapping_sub(4)));
     spread.chain(near_one).chain(angles).chain(around_powers).map(|bits| [bits.into(), 0, 0]).collect()
 }
+
+/// As [`single`], and operands whose sums and products are tiny, or almost.
+pub fn tiny() -> Vec<Operands> {
+    let mut list = single();
+    let least = f32::MIN_POSITIVE;
+    let mut signs = |[a, b, c]: [f32; 3]| {
+        for sign in [1.0f32, -1.0] {
+            for other in [1.0f32, -1.0] {
+                list.push([sign * a, b, other * c].map(|x| u64::from(x.to_bits())));
+            }
+        }
+    };
+    // The least normal number, and next to nothing.
+    for exponent in 140..160 {
+        let a = 2f32.powi(-exponent / 2);
+        let b = 2f32.powi(exponent / 2 - exponent);
+        for b in [b, b.next_up(), b.next_down(), 1.5 * b] {
+            signs([a, b, least]);
+            signs([a, b, least.next_up()]);
+        }
+    }
+    // Products of significands that are 2 less next to nothing.
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for _ in 0..5_000 {
+        let a = f32::from_bits(0x3f80_0000 | random.bits() as u32 & 0x7f_ffff);
+        let b = f32::from_bits((2.0 / a).to_bits() + (random.bits() % 3) as u32 - 1);
+        signs([a * 2f32.powi(-63), b * 2f32.powi(-64), 0.0]);
+    }
+    // The factors of 2^47 - 1.
+    signs([13_264_529.0 * 2f32.powi(-86), 10_610_063.0 * 2f32.powi(-87), 0.0]);
+    list
+}
+
+impl Format {
+    /// Triples of numbers, infinities and several NaNs.
+    fn nans(&self) -> Vec<Operands> {
+        let unit = 1u64 << self.fraction;
+        let infinity = self.sign() - unit;
+        let quiet = infinity | unit / 2;
+        let sign = self.sign();
+        let few =
+            [self.one(), sign | self.one(), 0, infinity, sign | infinity, quiet | 5, sign | quiet | 9, infinity | 3];
+        let thirds = move |a, b| few.into_iter().map(move |c| [a, b, c]);
+        few.into_iter().flat_map(|a| few.into_iter().flat_map(move |b| thirds(a, b))).collect()
+    }
+}
+
+/// Operands that f32's NaNs come of.
+pub fn single_nans() -> Vec<Operands> {
+    SINGLE.nans()
+}
+
+/// Operands that f64's NaNs come of.
+pub fn double_nans() -> Vec<Operands> {
+    DOUBLE.nans()
+}

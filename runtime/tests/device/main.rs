@@ -9,6 +9,7 @@ mod launches;
 mod loops;
 mod modules;
 mod reference;
+mod reports;
 mod setup;
 
 use std::path::Path;
@@ -144,6 +145,8 @@ fn basics_interface() -> Interface {
             ],
         },
         status: None,
+        output: None,
+        heap: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     }
 }

@@ -232,9 +232,7 @@ def addresses(tables):
             1,
         )
         for asked in ("global", "shared", "local"):
-            # Whether constants count as global memory is left out: only NVIDIA devices have a window for them.
-            if (space, asked) != ("const", "global"):
-                put([f"isspacep.{asked} %p, %y;", "selp.u32 %v, 1, 0, %p;"], int(asked == space))
+            put([f"isspacep.{asked} %p, %y;", "selp.u32 %v, 1, 0, %p;"], int(asked == space))
     put(["ld.param.u64 %y, [out];", "isspacep.global %p, %y;", "selp.u32 %v, 1, 0, %p;"], 1)
     put(["isspacep.shared %p, %y;", "selp.u32 %v, 1, 0, %p;"], 0)
     put(["isspacep.local %p, %y;", "selp.u32 %v, 1, 0, %p;"], 0)

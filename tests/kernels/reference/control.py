@@ -264,4 +264,83 @@ def generic_ptr():
     return f
 
 
-FILES = [noinline_call, switch_vm, early_exit, atomics, generic_ptr]
+def recursion():
+    f = CaseFile("recursion")
+
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    def ackermann(m, n):
+        if m == 0:
+            return n + 1
+        return ackermann(m - 1, 1 if n == 0 else ackermann(m, n - 1))
+
+    numbers = [fibonacci(i % 11) + (1000 * ackermann(2, i % 5) if i % 3 == 1 else 0) for i in range(70)]
+    blank = filled(np.uint32, 75)
+    after = written(blank, np.array(numbers, np.uint32))
+    f.add("numbers", 3, 32, [blank, np.uint32(70)], {0: after}, entry="recursion_numbers")
+    for each, n in [(1, 3), (7, 40), (60, 33)]:
+        keys = f.rng.integers(-50, 50, each * n + 5).astype(np.int32)
+        after = keys.copy()
+        after[: each * n] = np.sort(keys[: each * n].reshape(n, each), axis=1).ravel()
+        args = [keys, np.uint32(each), np.uint32(n)]
+        f.add(f"sort_{each}", -(-n // 32), 32, args, {0: after}, entry="recursion_sort")
+
+    def descend(key, depth, trail):
+        if depth == 0:
+            return float(trail[0] & 0xFF) + float(key & 0xF)
+        return branch(key ^ trail[3], depth, trail) + float(depth)
+
+    def branch(key, depth, trail):
+        own = [trail[0] + depth & MASK32, trail[1] ^ key & MASK32, trail[2] * 3 & MASK32, trail[3]]
+        left = descend(key * 6364136223846793005 + 1 & MASK64, depth - 1, own)
+        own[key & 3] = own[key & 3] + 5 & MASK32
+        right = descend(key >> 3, depth - 1, own) if key & 4 else 0.5
+        # Exact in doubles: a few dozen bits each.
+        return left * 0.25 + right + own[1 + depth % 3]
+
+    keys = [int.from_bytes(f.rng.bytes(8), "little") for _ in range(40)]
+    for depth in (0, 5):
+        values = [descend(key, depth + i % 2, [i, i * i, 7, i & 3]) for i, key in enumerate(keys)]
+        blank = filled(np.float64, 44)
+        args = [np.array(keys, np.uint64), blank, np.uint32(depth), np.uint32(40)]
+        f.add(f"tree_{depth}", 2, 32, args, {1: written(blank, np.array(values))}, entry="recursion_tree")
+    return f
+
+
+def function_pointers():
+    f = CaseFile("function_pointers")
+    a, b = (f.rng.integers(0, 2**32, 50, dtype=np.uint32) >> f.rng.integers(0, 28, 50).astype(np.uint32) for _ in range(2))
+    mix = lambda a, b: (a << 5 & MASK32 | a >> 27) ^ b
+    operations = [lambda a, b: a + b & MASK32, lambda a, b: a * b & MASK32, mix, math.gcd]
+    results = [mix(operations[i % 4](int(x), int(y)), int(y)) for i, (x, y) in enumerate(zip(a, b))]
+    elementwise(f, "table", "pointer_table", [a, b], [np.array(results, np.uint32)])
+    sizes = f.rng.integers(-(10**6), 10**6, 50).astype(np.int32)
+    areas = []
+    for i, size in enumerate(int(size) for size in sizes):
+        factor = i % 5 - 2
+        area = size * size if i % 3 == 0 else 3 * ((size + 10) ** 2 - size * size)
+        areas.append(area * factor + (0 if i % 3 == 0 else size) - area)
+    elementwise(f, "virtual", "virtual_calls", [sizes], [np.array(areas, np.int64)])
+    return f
+
+
+def device_heap():
+    f = CaseFile("device_heap")
+    lengths = f.rng.integers(0, 12, 40, dtype=np.uint32)
+    sums = []
+    for i, length in enumerate(int(length) for length in lengths):
+        total = 0
+        for k in reversed(range(length)):
+            total = 31 * total + i * k + 1 & MASK32
+        sums.append(total)
+    elementwise(f, "lists", "heap_lists", [lengths], [np.array(sums, np.uint32)])
+    for threads, size in [(32, 5), (7, 300)]:
+        sums = [sum(1000 * ((i + 5) % threads) + k for k in range(size)) for i in range(threads)]
+        blank = filled(np.uint32, 32)
+        args = [blank, np.uint32(size)]
+        f.add(f"exchange_{size}", 1, threads, args, {0: written(blank, np.array(sums, np.uint32))}, entry="heap_exchange")
+    return f
+
+
+FILES = [noinline_call, switch_vm, early_exit, atomics, generic_ptr, recursion, function_pointers, device_heap]

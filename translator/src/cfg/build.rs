@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::calls::{self, Recursive};
 use super::recursion::{Site, Slot, Stack};
 use super::switch::switch;
-use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot};
+use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, Stop};
 use crate::decode::program::{
     Base, FuncId, Function, Instruction, Item, Label, Operand, Param, ParamId, Program, Reg, Targets,
 };
@@ -16,7 +16,11 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::Fault;
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::services::Service;
-use crate::lower::{Lowering, Rule, carrier};
+use crate::lower::{Lowering, Rule, barriers, carrier};
+
+/// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
+/// where.
+const MAX_LIVENESS: usize = 1 << 30;
 
 /// A kernel's graph.
 #[derive(Debug)]
@@ -25,8 +29,6 @@ pub struct Built {
     pub function: ir::Function,
     /// The graph.
     pub graph: Cfg,
-    /// The number of threads that its barriers wait for, where they name one: the block must have just as many.
-    pub threads: Option<u32>,
     /// Whether it may print something.
     pub prints: bool,
 }
@@ -46,9 +48,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         blocks: Vec::new(),
         errors: Vec::new(),
         reported: FxHashSet::default(),
-        threads: None,
         prints: false,
-        required: None,
         recursive: calls::check(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
         waiting: Vec::new(),
@@ -56,7 +56,6 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
-    build.required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
     let entry = build.new_block();
@@ -67,12 +66,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         return Err(build.errors);
     }
     build.note_exits(exit);
-    Ok(Built {
-        function: build.function,
-        graph: Cfg { blocks: build.blocks },
-        threads: build.threads,
-        prints: build.prints,
-    })
+    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, prints: build.prints })
 }
 
 struct Build<'p> {
@@ -81,12 +75,8 @@ struct Build<'p> {
     function: ir::Function,
     blocks: Vec<BasicBlock>,
     errors: Vec<Diagnostic>,
-    /// See [`Built::threads`].
-    threads: Option<u32>,
     /// See [`Built::prints`].
     prints: bool,
-    /// Threads of the block that the kernel requires, if it does.
-    required: Option<u64>,
     /// Where the errors stand: a function that is called twice has its errors once.
     reported: FxHashSet<Span>,
     /// The functions that call themselves.
@@ -143,7 +133,7 @@ impl<'p> Build<'p> {
             let mut b = Builder::new(&mut self.function);
             let yes = b.bool(true);
             b.set(exited, yes);
-            let noting = BasicBlock { body: b.block, end: End::Goto(exit) };
+            let noting = BasicBlock { body: b.block, stop: None, end: End::Goto(exit) };
             if let Some(block) = self.blocks.get_mut(note as usize) {
                 *block = noting;
             }
@@ -265,8 +255,10 @@ impl<'p> Build<'p> {
         match instruction.form.row.rule {
             Rule::Barrier => {
                 self.finish(instance, end, taken);
-                self.check_barrier(instance, instruction);
-                instance.pending = vec![Stmt::At(instruction.span), Stmt::Barrier];
+                match self.with(instance, |lowering| barriers::stop(lowering, instruction)) {
+                    Ok(stop) => self.stop(instance, stop),
+                    Err(diagnostic) => self.report(instance.function, diagnostic, instruction.span),
+                }
                 self.finish(instance, End::Goto(next), next);
             }
             Rule::IndexedBranch => {
@@ -319,22 +311,11 @@ impl<'p> Build<'p> {
         })
     }
 
-    /// A barrier waits for the whole block: if it names a number of threads, that becomes the block's.
-    fn check_barrier(&mut self, instance: &Instance<'p>, instruction: &Instruction) {
-        let count = match instruction.operands.get(1) {
-            None => return,
-            Some(Operand::Imm(count)) => u32::try_from(*count).ok(),
-            Some(_) => None,
-        };
-        if let Some(count) = count
-            && self.threads.is_none_or(|threads| threads == count)
-            && self.required.is_none_or(|required| required == u64::from(count))
-        {
-            self.threads = Some(count);
-            return;
+    /// Has the current block stop where it ends.
+    fn stop(&mut self, instance: &Instance<'p>, stop: Stop) {
+        if let Some(block) = self.blocks.get_mut(instance.current as usize) {
+            block.stop = Some(stop);
         }
-        let diagnostic = Diagnostic::unsupported("a barrier for a part of the block's threads", instruction.span);
-        self.report(instance.function, diagnostic, instruction.span);
     }
 
     /// A call from the current block; control then goes to `next`.
@@ -539,6 +520,11 @@ impl<'p> Build<'p> {
             }
         }
         if let Some(stack) = self.stack.take() {
+            if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {
+                let at = stack.sites.first().map_or(Span::default(), |site| site.at);
+                self.errors.push(Diagnostic::unsupported("recursion in a kernel as large as this", at));
+                return;
+            }
             stack.finish(&mut self.function, &mut self.blocks);
         }
     }

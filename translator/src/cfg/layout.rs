@@ -10,6 +10,7 @@ use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
+use crate::lower::memory;
 use crate::target::Target;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -21,8 +22,14 @@ pub const STACK_BYTES: u32 = 16 << 10;
 /// Instructions that need a stack.
 const STACK_OPCODES: &[&str] = &["alloca", "stacksave", "stackrestore"];
 
-/// Offsets of variables.
-pub type Places = FxHashMap<VarId, u64>;
+/// Places in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Offsets of variables.
+    variables: FxHashMap<VarId, u64>,
+    /// Offset of the word that sequentially consistent fences beyond the block go by, where the module has any.
+    fence_word: Option<u64>,
+}
 
 /// The memory layout of one kernel.
 #[derive(Clone, Debug)]
@@ -54,7 +61,12 @@ pub struct Layout {
 impl Layout {
     /// Offset of a variable: in the module's allocation, in shared memory or in local memory.
     pub fn variable(&self, id: VarId) -> Option<u64> {
-        self.places.get(&id).or_else(|| self.module.get(&id)).copied()
+        self.places.variables.get(&id).or_else(|| self.module.variables.get(&id)).copied()
+    }
+
+    /// Offset in the module's allocation of the word that sequentially consistent fences beyond the block go by.
+    pub fn fence_word(&self) -> Option<u64> {
+        self.module.fence_word
     }
 
     /// Where dynamic shared memory begins.
@@ -72,13 +84,13 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
             // More than the address space has fails when it is allocated.
             let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
-            places.insert(id, offset);
+            places.variables.insert(id, offset);
             variables.size = offset.saturating_add(variable.size);
             variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
         }
     }
     for (id, variable) in ids.clone() {
-        let Some(offset) = places.get(&id).copied() else { continue };
+        let Some(offset) = places.variables.get(&id).copied() else { continue };
         let space = if variable.space == StateSpace::Const { "const" } else { "global" };
         variables.list.push(interface::Variable {
             name: variable.name.clone(),
@@ -89,7 +101,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         });
     }
     for (id, variable) in ids {
-        let Some(start) = places.get(&id).copied() else { continue };
+        let Some(start) = places.variables.get(&id).copied() else { continue };
         for piece in &variable.init {
             let offset = start.saturating_add(piece.offset);
             let mut bits = |bits: u64| {
@@ -108,14 +120,27 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
                 }
                 InitValue::Address { variable, offset: addend, shift } => {
                     // Addresses of shared or external variables can't be initial values; uses of them are refused.
-                    let Some(target) = places.get(&variable) else { continue };
+                    let Some(target) = places.variables.get(&variable) else { continue };
                     let target = target.wrapping_add_signed(addend);
                     variables.relocations.push(interface::Relocation { offset, size: piece.size, target, shift });
                 }
             }
         }
     }
+    if program.functions.iter().any(fences_beyond_block) {
+        let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
+        places.fence_word = Some(offset);
+        variables.size = offset.saturating_add(4);
+    }
     (variables, Arc::new(places))
+}
+
+/// Whether a function has sequentially consistent fences that other blocks take part in.
+fn fences_beyond_block(function: &Function) -> bool {
+    function.body.iter().flatten().any(|item| match item {
+        Item::Instruction(i) => memory::fences_in_sequence(i) && !i.modifiers.has("cta"),
+        Item::Label(_) => false,
+    })
 }
 
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
@@ -131,7 +156,7 @@ pub fn lay_out(
     };
     let constants =
         (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
-    let ends = constants.filter_map(|(id, variable)| Some(module.get(&id)?.saturating_add(variable.size)));
+    let ends = constants.filter_map(|(id, variable)| Some(module.variables.get(&id)?.saturating_add(variable.size)));
     let mut layout = Layout {
         params_location: ParamLocation::PushConstant,
         params: Vec::new(),
@@ -178,7 +203,7 @@ pub fn lay_out(
             _ => continue,
         };
         let offset = u64::from(*total).next_multiple_of(variable.align);
-        layout.places.insert(*id, offset);
+        layout.places.variables.insert(*id, offset);
         let needed = offset.saturating_add(variable.size);
         *total = u32::try_from(needed).ok().filter(|needed| *needed <= available).ok_or_else(|| {
             let what = format!("bytes of {space} memory with `{}`", variable.name);
@@ -190,7 +215,7 @@ pub fn lay_out(
     for id in used {
         let variable = program.variables.get(id.0 as usize);
         if variable.is_some_and(|variable| variable.space == StateSpace::Shared && variable.unsized_array) {
-            layout.places.insert(id, dynamic);
+            layout.places.variables.insert(id, dynamic);
         }
     }
     Ok(layout)

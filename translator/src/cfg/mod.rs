@@ -1,24 +1,26 @@
 //! The control-flow graph of a kernel, with calls inlined and instructions lowered.
 //!
-//! [`build`] makes it, [`barriers`] brings block barriers into uniform control flow, and [`tree`] turns the graph into
+//! [`build`] makes it, [`barriers`] gives barriers a form that Vulkan has, and [`tree`] turns the graph into
 //! the structured form with the help of [`crate::restructure`].
 
 mod barriers;
 mod build;
 mod calls;
+mod dependence;
 mod layout;
 mod recursion;
 mod reports;
 mod services;
+mod spin;
 mod switch;
 mod tree;
-mod uniform;
 
-pub use barriers::{Barriers, make_uniform};
+pub use barriers::{Barrier, Kind, Red, Reduction, Resolved, Stop, resolve};
 pub use build::{Built, build};
 pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables};
 pub use reports::place;
 pub use services::{Services, services};
+pub use spin::yield_in_loops;
 pub use tree::{barriers_unconditional, structure};
 
 use std::sync::Arc;
@@ -39,8 +41,10 @@ pub struct Cfg {
 /// Straight-line statements and where control goes behind them.
 #[derive(Clone, Debug, Default)]
 pub struct BasicBlock {
-    /// What it does. A barrier has a block of its own.
+    /// What it does.
     pub body: Block,
+    /// Where it stops before it goes on; [`resolve`] replaces these.
+    pub stop: Option<Stop>,
     /// What follows.
     pub end: End,
 }

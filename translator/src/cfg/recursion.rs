@@ -144,12 +144,15 @@ impl Stack {
             b.set(which, id);
             let body = b.block;
             if let Some(block) = blocks.get_mut(instance.returns as usize) {
-                *block = BasicBlock { body, end: End::Goto(first) };
+                *block = BasicBlock { body, stop: None, end: End::Goto(first) };
             }
             returns.insert(instance.returns, number);
         }
         let assigned = self.assigned(function, blocks);
-        let live = Liveness::new(function, blocks, |block| {
+        // What lives behind a call lives in front of it too: the call itself keeps it.
+        let ways: Vec<(u32, u32)> =
+            self.sites.iter().flat_map(|site| [(site.check, site.push.0), (site.push.0, site.back.0)]).collect();
+        let live = Liveness::new(function, blocks, &ways, |block| {
             let instance = self.instances.get(*returns.get(&block)?)?;
             let mut results = Set::new(function.vars.len());
             for var in instance.slots.iter().flat_map(Slot::vars) {
@@ -214,7 +217,7 @@ impl Stack {
         let mut b = Builder::new(function);
         b.at(site.at);
         b.report(Fault::StackOverflow);
-        let overflow = push_block(blocks, BasicBlock { body: b.block, end: End::Goto(site.exits) });
+        let overflow = push_block(blocks, BasicBlock { body: b.block, stop: None, end: End::Goto(site.exits) });
         let mut b = Builder::new(function);
         b.at(site.at);
         let top = b.get(self.top);
@@ -365,16 +368,27 @@ struct Liveness {
 }
 
 impl Liveness {
-    /// Of a graph in which what `returning` tells of a block, a function's return, keeps alive only what that function
-    /// doesn't assign, and its results.
-    fn new(function: &ir::Function, blocks: &[BasicBlock], returning: impl Fn(u32) -> Option<(Set, Set)>) -> Self {
+    /// Of a graph that has further `ways`, and in which a block of which `returning` tells something, a function's return,
+    /// keeps alive only what that function doesn't assign, and its results.
+    fn new(
+        function: &ir::Function,
+        blocks: &[BasicBlock],
+        ways: &[(u32, u32)],
+        returning: impl Fn(u32) -> Option<(Set, Set)>,
+    ) -> Self {
         let empty = Set::new(function.vars.len());
         let mut starts = vec![empty.clone(); blocks.len()];
         let mut ends = starts.clone();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
-        for (number, block) in blocks.iter().enumerate() {
-            for next in block.end.successors() {
-                if let Some(list) = before.get_mut(next as usize) {
+        let mut behind: Vec<Vec<u32>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
+        for (from, to) in ways {
+            if let Some(list) = behind.get_mut(*from as usize) {
+                list.push(*to);
+            }
+        }
+        for (number, behind) in behind.iter().enumerate() {
+            for next in behind {
+                if let Some(list) = before.get_mut(*next as usize) {
                     list.push(number);
                 }
             }
@@ -386,7 +400,7 @@ impl Liveness {
             // All lists have an entry for each block.
             waiting[number] = false;
             let mut live = empty.clone();
-            for next in blocks[number].end.successors() {
+            for &next in &behind[number] {
                 if let Some(start) = starts.get(next as usize) {
                     live.extend(start);
                 }

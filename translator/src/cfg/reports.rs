@@ -1,13 +1,13 @@
 //! Which modules have something to report, and the places in the source that reports name.
 
-use crate::decode::program::{Function, Item, Program};
+use crate::decode::program::{Function, Instruction, Item, Operand, Program};
 use crate::diagnostic::{Source, Span};
 use crate::interface::Place;
+use crate::lower::Rule;
 use crate::target::Target;
 
 /// Opcodes of instructions that may report something on every target.
-const REPORTING: &[&str] =
-    &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "barrier", "alloca"];
+const REPORTING: &[&str] = &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "alloca"];
 
 /// Whether a kernel of the module may have to report something on the target.
 pub(super) fn any(program: &Program, target: &Target) -> bool {
@@ -18,10 +18,16 @@ fn may_report(function: &Function) -> bool {
     function.body.iter().flatten().any(|item| match item {
         Item::Instruction(instruction) => {
             let row = instruction.form.row;
-            REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync"
+            REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync" || may_wait_in_vain(instruction)
         }
         Item::Label(_) => false,
     })
+}
+
+/// Whether an instruction is a barrier at which threads can be stuck: any but number 0 for the whole block.
+fn may_wait_in_vain(instruction: &Instruction) -> bool {
+    let plain = instruction.modifiers.has("sync") && instruction.operands == [Operand::Imm(0)];
+    matches!(instruction.form.row.rule, Rule::Barrier) && !plain
 }
 
 /// Describes a place in a kernel or in what it calls; the empty span is the kernel as a whole.

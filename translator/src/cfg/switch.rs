@@ -39,7 +39,7 @@ pub(super) fn switch(
         };
         let body = b.block;
         if let Some(block) = blocks.get_mut(number as usize) {
-            *block = BasicBlock { body, end };
+            *block = BasicBlock { body, stop: None, end };
         }
     }
     first

@@ -93,10 +93,14 @@ impl<'s> FunctionDecoder<'_, 's> {
             match directive.name.text {
                 "reqntid" => self.function.required_block = dims(),
                 "maxntid" => self.function.max_block = dims(),
-                "explicitcluster" | "reqnctapercluster" => {
-                    self.report(Diagnostic::unsupported("thread block clusters", directive.name.span));
+                "reqnctapercluster" => {
+                    let blocks = directive.values.iter().map(|value| u64::from(*value)).fold(1, u64::saturating_mul);
+                    if blocks != 1 {
+                        let message = format!("clusters of {blocks} thread blocks: each block runs as one of its own");
+                        self.report(Diagnostic::unsupported(message, directive.name.span));
+                    }
                 }
-                // Advice about registers and occupancy, and `.noreturn`, change nothing here.
+                // Advice about registers and occupancy, `.explicitcluster` and `.noreturn` change nothing here.
                 _ => {}
             }
         }

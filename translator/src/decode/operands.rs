@@ -17,6 +17,7 @@
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `d\|q`, `d_\|q` | destination as `d` or `d_`, optionally a predicate destination or `_` |
 //! | `!c` | predicate, possibly negated |
+//! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
 //! | `W`, `w` | destination or source vector of `atom` and `red` |
 //! | `[a]` | memory operand |
 //! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
@@ -30,7 +31,8 @@
 //! | `@@` | table of labels |
 //! | `call` | everything behind `call` |
 //!
-//! A word that ends in `?` may be missing together with all behind it.
+//! A word that ends in `?` may be missing together with all behind it, one that ends in `~` without those behind it. Such
+//! an operand then reads as `_`.
 
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Special, Targets};
@@ -60,7 +62,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         let given = &instruction.operands;
         let hinted = modifiers.has("L2::cache_hint");
         let wanted: Vec<&str> = form.operands.iter().copied().filter(|word| hinted || *word != "policy").collect();
-        let needed = wanted.iter().take_while(|word| !word.ends_with('?')).count();
+        let loose = wanted.iter().filter(|word| word.ends_with('~')).count();
+        let needed = wanted.iter().take_while(|word| !word.ends_with('?')).count() - loose;
         if given.len() < needed || given.len() > wanted.len() {
             let takes = if needed == wanted.len() {
                 format!("{needed} operands")
@@ -72,12 +75,23 @@ impl<'s> FunctionDecoder<'_, 's> {
             let surplus = given.get(wanted.len());
             return Err(Diagnostic::invalid(message, surplus.map_or(instruction.span, ast::Operand::span)));
         }
-        if hinted && modifiers.one_of(NOT_CACHED).is_some() {
+        if wanted.contains(&"policy") && modifiers.one_of(NOT_CACHED).is_some() {
             let message = "only global memory has a cache policy";
             return Err(Diagnostic::invalid(message, instruction.span));
         }
-        let words = wanted.into_iter().zip(given);
-        words.map(|(word, operand)| self.operand(word.trim_end_matches('?'), operand, modifiers)).collect()
+        let mut missing = wanted.len().saturating_sub(given.len()).min(loose);
+        let mut given = given.iter();
+        let mut decoded = Vec::new();
+        for word in wanted {
+            if missing > 0 && word.ends_with('~') {
+                missing -= 1;
+                decoded.push(Operand::Sink);
+                continue;
+            }
+            let Some(operand) = given.next() else { break };
+            decoded.push(self.operand(word.trim_end_matches(['?', '~']), operand, modifiers)?);
+        }
+        Ok(decoded)
     }
 
     fn operand(&mut self, word: &str, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
@@ -87,6 +101,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "@" => return self.label_operand(operand),
             "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
+            "a|!p" => return self.number_or_predicate(operand),
             "policy" => return self.source(operand, ScalarType::B64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
@@ -472,6 +487,19 @@ impl<'s> FunctionDecoder<'_, 's> {
                 other => Ok(other),
             },
             other => self.source(other, ScalarType::Pred, ScalarType::fits),
+        }
+    }
+
+    fn number_or_predicate(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
+        match operand {
+            ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
+                Symbol::Reg(register) if self.register_type(register) == ScalarType::Pred => {
+                    self.predicate_source(operand)
+                }
+                _ => self.source(operand, ScalarType::U32, ScalarType::fits),
+            },
+            ast::Operand::Not(_) => self.predicate_source(operand),
+            other => self.source(other, ScalarType::U32, ScalarType::fits),
         }
     }
 

@@ -360,6 +360,11 @@ impl Special {
             ("%ntid", Some(d), _) => Some(Self::Ntid(d)),
             ("%ctaid", Some(d), _) => Some(Self::Ctaid(d)),
             ("%nctaid", Some(d), _) => Some(Self::Nctaid(d)),
+            // Each block is a cluster of its own.
+            ("%clusterid", Some(d), _) => Some(Self::Ctaid(d)),
+            ("%nclusterid", Some(d), _) => Some(Self::Nctaid(d)),
+            ("%cluster_ctaid", Some(_), _) | ("%cluster_ctarank", _, None) => Some(Self::Fixed(0, 32)),
+            ("%cluster_nctaid", Some(_), _) | ("%cluster_nctarank", _, None) => Some(Self::Fixed(1, 32)),
             ("%laneid", _, None) => Some(Self::LaneId),
             ("%warpid", _, None) => Some(Self::WarpId),
             ("%nwarpid", _, None) => Some(Self::Nwarpid),

@@ -7,8 +7,8 @@ use super::table::Row;
 use crate::interface::Fault;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, IndexedBranch, Nothing, Return};
 use crate::lower::{
-    Lowering, approximate, atomics, caches, compare, convert, convert_float, convert_packed, extended, fields, float,
-    float_bits, half, integer, logic, memory, movement, packed, simd, stack, video, warp,
+    Lowering, approximate, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies, extended,
+    fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack, video, warp,
 };
 
 use crate::decode::program::Instruction;
@@ -324,12 +324,61 @@ rows! {
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.add.(v2|v4).f32", "[a] w policy" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)", "[a] w policy" => lower(atomics::red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)", "[a] w policy" => lower(atomics::red);
-    "bar.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "bar.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "barrier.sync{.aligned}", "a:u32 b:u32?" => Barrier;
-    "barrier.cta.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "bar{.cta}.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "barrier{.cta}.sync{.aligned}", "a:u32 b:u32?" => Barrier;
+    "bar{.cta}.arrive{.aligned}", "a:u32 b:u32" => Barrier;
+    "barrier{.cta}.arrive{.aligned}", "a:u32 b:u32" => Barrier;
+    "bar{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
+    "barrier{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
+    "bar{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
+    "barrier{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
+    "barrier.cluster.arrive{.release|.relaxed}{.aligned}", "" => Nothing;
+    "barrier.cluster.wait{.acquire}{.aligned}", "" => Barrier;
+    "mbarrier.init{.shared|.shared::cta}.b64", "[a] b:u32" => lower(mbarrier::init);
+    "mbarrier.inval{.shared|.shared::cta}.b64", "[a]" => Nothing;
+    "mbarrier.(expect_tx|complete_tx){.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "[a] b:u32" => lower(mbarrier::count_bytes);
+    "mbarrier.(arrive|arrive_drop){.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_ [a] b:u32~" => lower(mbarrier::arrive);
+    "mbarrier.(arrive|arrive_drop).(expect_tx|noComplete){.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_ [a] b:u32" => lower(mbarrier::arrive);
+    "mbarrier.test_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b" => lower(mbarrier::test);
+    "mbarrier.test_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32" => lower(mbarrier::test);
+    "mbarrier.try_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b c:u32?" => lower(mbarrier::test);
+    "mbarrier.try_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32 c:u32?" => lower(mbarrier::test);
+    "mbarrier.pending_count.b64", "d:u32 a" => lower(mbarrier::pending_count);
     "membar.(cta|gl|sys)", "" => lower(memory::fence);
+    "membar.proxy.alias", "" => Nothing;
     "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "" => lower(memory::fence);
+    "fence.mbarrier_init.release.cluster", "" => lower(memory::fence);
+    "fence.proxy.alias", "" => Nothing;
+    "fence.proxy.async{.global|.shared::cta|.shared::cluster}", "" => Nothing;
+    "mapa{.shared::cluster}.(u32|u64)", "d &a b:u32" => lower(cluster::map_address);
+    "getctarank{.shared::cluster}.(u32|u64)", "d:u32 &a" => lower(cluster::rank);
+    "griddepcontrol.(launch_dependents|wait)", "" => Nothing;
+    "setmaxnreg.(inc|dec).sync.aligned.u32", "a" => Nothing;
+
+    // Asynchronous copies
+    "cp.async.(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => lower(copies::copy);
+    "cp.async.(ca|cg).(shared|shared::cta).global.L2::cache_hint{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~ c:b64" => lower(copies::copy);
+    "cp.async.(commit_group|wait_all)", "" => Nothing;
+    "cp.async.wait_group", "a:u32" => Nothing;
+    "cp.async.mbarrier.arrive{.noinc}{.shared|.shared::cta}.b64", "[a]" => lower(mbarrier::arrive_for_copies);
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => lower(copies::bulk_load);
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:b64" => lower(copies::bulk_load);
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [a] b:u32 [a] c:b16" => lower(copies::bulk_load);
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [a] b:u32 [a] c:b16 e:b64" => lower(copies::bulk_load);
+    "cp.async.bulk.global.shared::cta.bulk_group", "[a] [a] b:u32" => lower(copies::bulk_store);
+    "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[a] [a] b:u32 c:b64" => lower(copies::bulk_store);
+    "cp.async.bulk.prefetch.L2.global", "[a] b:u32" => Nothing;
+    "cp.async.bulk.prefetch.L2.global.L2::cache_hint", "[a] b:u32 c:b64" => Nothing;
+    "cp.async.bulk.commit_group", "" => Nothing;
+    "cp.async.bulk.wait_group{.read}", "a:u32" => Nothing;
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(and|or|xor).(b32|b64)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(inc|dec).u32", "[a] [a] b:u32" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(and|or|xor).(b32|b64)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(inc|dec).u32", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
 
     // Control flow
     "bra{.uni}", "@" => Branch;

@@ -109,6 +109,15 @@ fn special_register(name: &'static str) -> Entry {
             "Warps are runs of 32 consecutive threads of a block, whatever the device's subgroups are."
         }
         "clock" | "clock_hi" | "clock64" => "Counts in the device's own unit.",
+        "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => {
+            "The same counter as `%clock64`, in the device's own unit."
+        }
+        "smid" | "gridid" | "current_graph_exec" => "Always 0: one multiprocessor, no graph.",
+        "nsmid" => "Always 1.",
+        "pm0" | "pm0_64" | "reserved_smem_offset_begin" | "reserved_smem_offset_cap" | "reserved_smem_offset_end" => {
+            "And their like: always 0."
+        }
+        "aggr_smem_size" => "The same as `%total_smem_size`: nothing is reserved.",
         _ => "",
     };
     let support = if known { Support::Full } else { Support::None };

@@ -37,6 +37,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         push_words: FxHashMap::default(),
         push_pairs: FxHashMap::default(),
         shared: SharedLayout::choose(module, entry.function),
+        shared_parts: None,
         local: 0,
         added_floats: Vec::new(),
         offsets: Offsets::default(),
@@ -75,6 +76,8 @@ pub(super) struct Body<'m, 't, 'f> {
     /// 64-bit push constants by the number of the first word.
     pub(super) push_pairs: FxHashMap<u32, Word>,
     pub(super) shared: SharedLayout,
+    /// Whether less than a word of shared memory is ever written, once asked for.
+    pub(super) shared_parts: Option<bool>,
     /// The variable of local memory, once used.
     pub(super) local: Word,
     /// Types that loops around compare-and-swap add, which need not be those of any value of the function.

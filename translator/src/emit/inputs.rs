@@ -90,9 +90,17 @@ impl Body<'_, '_, '_> {
                 let ty = self.module.u32()?;
                 self.input(BuiltIn::LocalInvocationIndex, ty)
             }
+            Builtin::SharedBytes => {
+                let total = self.module.launch.shared_bytes;
+                if self.function.own_shared_bytes == 0 {
+                    return Ok(total);
+                }
+                let own = self.module.u32_constant(self.function.own_shared_bytes)?;
+                let ty = self.module.u32()?;
+                Ok(self.compute(Op::ISub, ty, &[total, own]))
+            }
             Builtin::SubgroupId => self.subgroup_input(BuiltIn::SubgroupId),
             Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
-            Builtin::SharedBytes => Ok(self.module.launch.shared_bytes),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),
             Builtin::Clock => self.clock(),
         }

@@ -135,7 +135,10 @@ impl Body<'_, '_, '_> {
     ) -> Result<Vec<Word>> {
         if shape.bytes() < array.word_bytes {
             let part = self.part(array, address, shape.bytes())?;
-            let whole = self.load_word(array, part.pointer, access)?;
+            // Somebody may be changing the rest of the word.
+            let atomic = array.is_shared() && access.order == Order::Weak && self.has_shared_parts(array.word_bytes);
+            let order = if atomic { Order::Relaxed(crate::ir::Scope::Cta) } else { access.order };
+            let whole = self.load_word(array, part.pointer, Access { order, ..access })?;
             let word = self.extract(part, whole)?;
             return self.unpack_words(&[word], access.bytes, elements);
         }

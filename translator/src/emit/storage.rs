@@ -44,20 +44,41 @@ impl SharedLayout {
 
 /// Whether 64 bits of shared memory are ever accessed as one: by atomics, or with an order.
 fn has_long_shared_atomics(function: &Function) -> bool {
-    let long = |access: &Access| access.space == Space::Shared && access.bytes == 8;
+    any_shared(function, |stmt, access, _| {
+        access.bytes == 8 && (matches!(stmt, Stmt::Atomic(_)) || scope_of(access.order).is_some())
+    })
+}
+
+/// Whether less than a word of shared memory is ever written, which takes compare-and-swap of the word.
+fn has_shared_parts(function: &Function, word_bytes: usize) -> bool {
+    any_shared(function, |stmt, access, elements| {
+        !matches!(stmt, Stmt::Load { .. }) && usize::from(access.bytes) * elements < word_bytes
+    })
+}
+
+/// Whether some access to shared memory, with so many elements, is as asked for.
+fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> bool) -> bool {
     let mut lists = vec![function.body.as_slice()];
     while let Some(list) = lists.pop() {
         for stmt in list {
-            match stmt {
-                Stmt::Load { access, .. } | Stmt::Store { access, .. }
-                    if long(access) && scope_of(access.order).is_some() =>
-                {
-                    return true;
+            let found = match stmt {
+                Stmt::Load { access, results, .. } => Some((access, results.len())),
+                Stmt::Store { access, values, .. } => Some((access, values.len())),
+                Stmt::Atomic(atomic) => Some((&atomic.access, 1)),
+                Stmt::If { then, otherwise, .. } => {
+                    lists.extend([then.as_slice(), otherwise.as_slice()]);
+                    None
                 }
-                Stmt::Atomic(atomic) if long(&atomic.access) => return true,
-                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
-                Stmt::Loop(body) => lists.push(body),
-                _ => {}
+                Stmt::Loop(body) => {
+                    lists.push(body);
+                    None
+                }
+                _ => None,
+            };
+            if found
+                .is_some_and(|(access, elements)| access.space == Space::Shared && is_wanted(stmt, access, elements))
+            {
+                return true;
             }
         }
     }
@@ -151,6 +172,12 @@ impl Body<'_, '_, '_> {
             return Err(ErrorKind::Limit { what: "shared memory in bytes".into(), needed, available });
         }
         Ok(())
+    }
+
+    /// Whether less than a word of shared memory is ever written.
+    pub(super) fn has_shared_parts(&mut self, word_bytes: u32) -> bool {
+        let function = self.function;
+        *self.shared_parts.get_or_insert_with(|| has_shared_parts(function, word_bytes as usize))
     }
 
     /// Shared memory as words of 32 bits, or of 64 where the layout is that.

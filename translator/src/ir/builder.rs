@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::fold::{Folded, fold};
 use super::semantics::mask;
 use super::{
-    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Op, Rounding, Scope, Stmt, Type, Unary,
-    Value, Var,
+    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Op, OwnShared, Rounding, Scope, Stmt, Type,
+    Unary, Value, Var,
 };
 use crate::diagnostic::Span;
 use crate::interface::Fault;
@@ -271,6 +271,16 @@ impl<'f> Builder<'f> {
     /// A read-modify-write.
     pub fn atomic(&mut self, atomic: Atomic) {
         self.push(Stmt::Atomic(atomic));
+    }
+
+    /// The address of a byte in shared memory of the translator's own.
+    pub fn own_shared(&mut self, memory: OwnShared, byte: u32) -> Value {
+        let offset = memory.offset.saturating_add(byte);
+        if !memory.behind {
+            return self.i32(offset);
+        }
+        let end = self.builtin(Builtin::SharedBytes);
+        self.add_const(end, offset.into())
     }
 
     /// A barrier of the block.

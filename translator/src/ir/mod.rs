@@ -66,6 +66,10 @@ pub struct Function {
     pub body: Block,
     /// Bytes of `.shared` memory it declares statically, the translator's own included.
     pub shared_bytes: u32,
+    /// How many of these are the translator's own: a multiple of 16. At run time they lie behind all others.
+    pub own_shared_bytes: u32,
+    /// The word that sequentially consistent fences of the block go by, once there is one.
+    pub fence_word: Option<OwnShared>,
     /// Whether it uses dynamic shared memory.
     pub dynamic_shared: bool,
     /// Bytes of `.local` memory per thread.
@@ -76,7 +80,29 @@ pub struct Function {
     pub packing: Option<Packing>,
 }
 
+/// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`].
+#[derive(Clone, Copy, Debug)]
+pub struct OwnShared {
+    /// From the start of all shared memory, or from the end of the kernel's if that is known at the launch only.
+    offset: u32,
+    /// Whether it is.
+    behind: bool,
+}
+
 impl Function {
+    /// Takes words of shared memory for the translator's own use.
+    pub fn take_shared(&mut self, words: u32) -> OwnShared {
+        if self.own_shared_bytes == 0 {
+            // The kernel's dynamic memory begins there.
+            self.shared_bytes = self.shared_bytes.next_multiple_of(16);
+        }
+        let offset = if self.dynamic_shared { self.own_shared_bytes } else { self.shared_bytes };
+        let bytes = words.saturating_mul(4).next_multiple_of(16);
+        self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
+        self.shared_bytes = self.shared_bytes.saturating_add(bytes);
+        OwnShared { offset, behind: self.dynamic_shared }
+    }
+
     /// A new value of a type.
     pub fn value(&mut self, ty: Type) -> Value {
         self.values.push(ty);
@@ -376,7 +402,7 @@ pub enum Builtin {
     SubgroupId,
     /// The invocation's number within its subgroup.
     SubgroupLane,
-    /// Total shared memory of the launch in bytes (a specialization constant).
+    /// Shared memory of the launch in bytes (from a specialization constant), without the translator's own.
     SharedBytes,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
     PushConstant(u32),

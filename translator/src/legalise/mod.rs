@@ -39,10 +39,11 @@ pub fn legalise(function: &mut Function, target: &Target) {
 pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     let target = &Target { facts: math.relax(&target.facts), ..target.clone() };
     generic::expand_generic(function);
-    atomics::expand_atomics(function);
-    narrow_memory::expand_narrow_memory(function, target);
     // What others make of operations would hide which of their results are seen.
     nans::expand_nans(function, target);
+    // Before the atomics that it looks for are replaced.
+    narrow_memory::expand_narrow_memory(function, target);
+    atomics::expand_atomics(function);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.

@@ -111,12 +111,12 @@ impl Exposed {
                     let operands = [Some(atomic.address), Some(atomic.operand), atomic.compare];
                     operands.into_iter().flatten().for_each(|value| self.expose(value));
                 }
+                Stmt::Report(_, values) => values.iter().for_each(|value| self.expose(*value)),
                 Stmt::If { then, otherwise, .. } => {
                     self.list(otherwise);
                     self.list(then);
                 }
                 Stmt::Loop(body) => self.list(body),
-                Stmt::Report(_, details) => details.iter().for_each(|value| self.expose(*value)),
                 Stmt::Subgroup(_, op) => {
                     op.map(|value| {
                         self.expose(value);

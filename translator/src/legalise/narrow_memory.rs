@@ -1,28 +1,26 @@
-//! Replaces accesses to less than 32 bits of global memory, where the target has none, by accesses to the words around
-//! them.
+//! Replaces accesses to less than 32 bits by accesses to the words around them: of global memory where the target has no
+//! others, and of any memory where the kernel has atomics on 16 bits, which change whole words.
 //!
 //! A store becomes a loop around compare-and-swap, since another thread may be writing the rest of the word. A load reads
 //! the word atomically, unless nobody writes there, because such a loop may be going on beside it. Allocations end at
 //! multiples of words.
 
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var};
+use crate::ir::{Access, Atomic, AtomicOp, Block, Builder, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var};
 use crate::passes::{Rewritten, rewrite};
 use crate::target::{Feature, Target};
 
-/// Replaces narrow accesses that the target has not. There are no generic accesses any more.
+/// Replaces narrow accesses. There are no generic accesses any more, and atomics are as they were lowered.
 pub fn expand_narrow_memory(function: &mut Function, target: &Target) {
-    let bytes = target.has(Feature::StorageBuffer8BitAccess);
-    let halves = target.has(Feature::StorageBuffer16BitAccess);
-    if bytes && halves {
-        return;
-    }
+    let features = [Feature::StorageBuffer8BitAccess, Feature::StorageBuffer16BitAccess];
+    let global = !features.into_iter().all(|feature| target.has(feature));
+    let changed = [Space::Global, Space::Shared].map(|space| has_narrow_atomics(&function.body, space));
     let lacks = |access: &Access, elements: usize| {
-        access.space == Space::Global
-            && match usize::from(access.bytes) * elements {
-                1 => !bytes,
-                2 => !halves,
-                _ => false,
-            }
+        let replaced = match access.space {
+            Space::Global => global || changed[0],
+            Space::Shared => changed[1],
+            Space::Local | Space::Generic => false,
+        };
+        replaced && usize::from(access.bytes) * elements < 4
     };
     rewrite(function, |b, stmt| match stmt {
         Stmt::Load { results, access, address } if lacks(access, results.len()) => {
@@ -55,6 +53,15 @@ pub fn expand_narrow_memory(function: &mut Function, target: &Target) {
         }
         _ => Rewritten::Kept,
     });
+}
+
+fn has_narrow_atomics(block: &Block, space: Space) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Atomic(atomic) => atomic.access.space == space && atomic.access.bytes < 4,
+        Stmt::If { then, otherwise, .. } => has_narrow_atomics(then, space) || has_narrow_atomics(otherwise, space),
+        Stmt::Loop(body) => has_narrow_atomics(body, space),
+        _ => false,
+    })
 }
 
 /// An order that is at least relaxed: other blocks may be at the same word.

@@ -78,7 +78,8 @@ fn vector(
     }
 }
 
-fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
+/// What the modifiers of an atomic or reduction say.
+pub fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
     let words = ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
     let word = i.modifiers.one_of(&words);
     let half = match ty {

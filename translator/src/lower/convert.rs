@@ -91,7 +91,11 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             // Tags 0 and 3 are global.
             let next = l.b.add_const(found, 1);
             let low = l.b.and_const(next, 3);
-            l.b.compare_const(Compare::LessUnsigned, low, 2)
+            let untagged = l.b.compare_const(Compare::LessUnsigned, low, 2);
+            // Constants have a window of their own.
+            let constant = is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes);
+            let other = l.b.not(constant);
+            l.b.and(untagged, other)
         }
         (None, Some("const")) => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
         // Parameters that nobody takes an address of have none.
@@ -103,6 +107,9 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// Whether an address lies in so many bytes from the one that is a push constant.
 fn is_within(l: &mut Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -> Value {
+    if bytes == 0 {
+        return l.b.bool(false);
+    }
     let start = l.b.push_constant(Type::I64, start);
     let offset = l.b.sub(address, start);
     l.b.compare_const(Compare::LessUnsigned, offset, bytes)

@@ -7,7 +7,7 @@ use crate::decode::program::{Base, Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
-use crate::ir::{Access, Order, Scope, Space, Type, Value};
+use crate::ir::{Access, Atomic, AtomicOp, Order, Scope, Space, Type, Value};
 
 /// Where an access goes, and its address there.
 pub struct Place {
@@ -384,13 +384,47 @@ fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: 
     Ok(u32::try_from(offset).unwrap_or(0))
 }
 
+/// Whether an instruction is a fence that has one order with all others of its kind: `membar` and `fence.sc`.
+pub fn fences_in_sequence(i: &Instruction) -> bool {
+    match i.form.row.opcode() {
+        "membar" => i.modifiers.one_of(&["cta", "gl", "sys"]).is_some(),
+        "fence" => i.modifiers.has("sc"),
+        _ => false,
+    }
+}
+
 /// `membar` and `fence`
+///
+/// Vulkan has no sequentially consistent fences. A counter that all of them increase puts them in an order: each one
+/// acquires what those before it have released. Two of them, each between a store and a load of what the other stores,
+/// can't both come before the other.
 pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let scope = match i.modifiers.one_of(&["cta", "cluster", "gl", "gpu", "sys"]) {
         Some("cta") => Scope::Cta,
         Some("sys") => Scope::System,
         _ => Scope::Device,
     };
-    l.b.fence(scope);
+    if !fences_in_sequence(i) {
+        l.b.fence(scope);
+        return Ok(());
+    }
+    let (space, address) = if scope == Scope::Cta {
+        let function = &mut *l.b.function;
+        let word = match function.fence_word {
+            Some(word) => word,
+            None => function.take_shared(1),
+        };
+        function.fence_word = Some(word);
+        (Space::Shared, l.b.own_shared(word, 0))
+    } else {
+        let Some(word) = l.layout.fence_word() else {
+            return Err(Diagnostic::internal("a fence without its word", i.span));
+        };
+        let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+        (Space::Global, l.b.add_const(base, word))
+    };
+    let operand = l.b.i32(1);
+    let access = Access { space, bytes: 4, order: Order::AcquireRelease(scope), read_only: false };
+    l.b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });
     Ok(())
 }

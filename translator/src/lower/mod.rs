@@ -6,11 +6,14 @@
 
 pub mod approximate;
 pub mod atomics;
+pub mod barriers;
 pub mod caches;
+pub mod cluster;
 pub mod compare;
 pub mod convert;
 pub mod convert_float;
 pub mod convert_packed;
+pub mod copies;
 pub mod extended;
 pub mod fields;
 pub mod float;
@@ -19,6 +22,7 @@ pub mod half;
 mod heap;
 pub mod integer;
 pub mod logic;
+pub mod mbarrier;
 pub mod memory;
 pub mod movement;
 pub mod packed;
@@ -56,7 +60,7 @@ pub enum Rule {
     Exit,
     /// Reports the fault and ends the thread.
     Fail(Fault),
-    /// Waits for the block.
+    /// Arrives at a barrier of the block.
     Barrier,
     /// Calls a function.
     Call,

@@ -275,7 +275,12 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             );
             register!(d) = value.bits;
             if W::STRICT {
-                if value.undefined != 0 {
+                // What an atomic has read stays as it is in a variable too.
+                let stays = || {
+                    let shadow = lane.shadow.as_deref().filter(|_| class == Class::Private);
+                    shadow.is_some_and(|s| matches!(code.insts[s.stored_at(address, here) as usize], Inst::Atomic(_)))
+                };
+                if value.undefined != 0 && !stays() {
                     register!(d) = value.bits & !value.undefined | cx.arbitrary(value.undefined);
                 }
                 shadow!(|s| {

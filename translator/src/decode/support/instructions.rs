@@ -50,19 +50,12 @@ pub(super) const ALL: &[Instruction] = &[
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)",
         "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)",
     ]).remark("128-bit atomics would need a lock, which the other accesses to the same memory do not take."),
-    op("bar", &["bar{.cta}.sync", "bar{.cta}.arrive", "bar{.cta}.red.popc.u32", "bar{.cta}.red.(and|or).pred", "bar.warp.sync"])
-        .uses(&[Use {
-            words: "barriers for a part of the block's threads",
-            sample: ".entry k() { bar.sync 1, 32; bar.sync 2, 64; ret; }",
-        }]),
+    op("bar", &["bar{.cta}.sync", "bar{.cta}.arrive", "bar{.cta}.red.popc.u32", "bar{.cta}.red.(and|or).pred", "bar.warp.sync"]),
     op("barrier", &[
         "barrier{.cta}.sync{.aligned}", "barrier{.cta}.arrive{.aligned}",
         "barrier{.cta}.red.popc{.aligned}.u32", "barrier{.cta}.red.(and|or){.aligned}.pred",
         "barrier.cluster.arrive{.release|.relaxed}{.aligned}", "barrier.cluster.wait{.acquire}{.aligned}",
-    ]).uses(&[Use {
-        words: "barriers for a part of the block's threads",
-        sample: ".entry k() { barrier.sync 1, 32; barrier.sync 2, 64; ret; }",
-    }]),
+    ]),
     op("bfe", &["bfe.(u32|u64|s32|s64)"]),
     op("bfi", &["bfi.(b32|b64)"]),
     op("bfind", &["bfind{.shiftamt}.(u32|u64|s32|s64)"]),
@@ -79,8 +72,8 @@ pub(super) const ALL: &[Instruction] = &[
                 sample: ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; p: .callprototype _ (); call %a, (), p; ret; }",
             },
             Use {
-                words: "functions that the module does not define, `vprintf`, `malloc` and their like included",
-                sample: ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b); .entry k() { .param .b32 r; .param .b64 a; .param .b64 b; call (r), vprintf, (a, b); ret; }",
+                words: "functions that the module does not define, but for `vprintf`, `__assertfail`, `malloc` and `free`",
+                sample: ".extern .func other(); .entry k() { call other; ret; }",
             },
         ])
         .remark(INLINED),

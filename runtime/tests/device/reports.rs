@@ -1,0 +1,236 @@
+//! What kernels tell the host by themselves: faults with their place, and what they print.
+
+use ptx2spv_runtime::{Error, LaunchConfig, Module};
+use ptx2spv_translator::Source;
+
+use crate::Context;
+
+const KERNELS: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.file 1 "faults.cu"
+.extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 1 .b8 message[6] = {120, 32, 60, 32, 51, 0};
+.global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};
+.global .align 1 .b8 name[5] = {109, 97, 105, 110, 0};
+.global .align 1 .b8 text[15] = {37, 100, 32, 37, 115, 32, 37, 46, 50, 102, 32, 37, 37, 10, 0};
+.func check(.reg .b32 %v)
+{
+    .reg .pred %p;
+    setp.eq.u32 %p, %v, 5;
+    .loc 1 17 3
+    @%p trap;
+    ret;
+}
+.visible .entry trapped(.param .u64 out)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    call check, (%r1);
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], 7;
+    ret;
+}
+.func (.param .b32 r) deep(.param .b32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    ld.param.u32 %r1, [n];
+    setp.eq.u32 %p, %r1, 0;
+    mov.u32 %r2, 0;
+    @%p bra done;
+    sub.u32 %r2, %r1, 1;
+    {
+    .param .b32 given;
+    .param .b32 taken;
+    st.param.b32 [given], %r2;
+    call (taken), deep, (given);
+    ld.param.b32 %r2, [taken];
+    }
+    add.u32 %r2, %r2, %r1;
+done:
+    st.param.u32 [r], %r2;
+    ret;
+}
+.visible .entry recursive(.param .u64 out, .param .u32 n)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    {
+    .param .b32 given;
+    .param .b32 taken;
+    st.param.b32 [given], %r1;
+    call (taken), deep, (given);
+    ld.param.b32 %r1, [taken];
+    }
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry asserted(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p, %r1, 3;
+    @%p ret;
+    cvta.global.u64 %rd1, message;
+    cvta.global.u64 %rd2, file;
+    cvta.global.u64 %rd3, name;
+    {
+    .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;
+    st.param.b64 [m], %rd1;
+    st.param.b64 [f], %rd2;
+    st.param.b32 [l], 42;
+    st.param.b64 [n], %rd3;
+    st.param.b64 [s], 1;
+    call __assertfail, (m, f, l, n, s);
+    }
+    ret;
+}
+.visible .entry printing(.param .u32 more)
+{
+    .local .align 8 .b8 values[24];
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<5>;
+    .reg .f64 %d;
+    mov.u32 %r1, %tid.x;
+    ld.param.u32 %r2, [more];
+    add.u32 %r1, %r1, %r2;
+    mov.u64 %rd1, values;
+    cvta.local.u64 %rd2, %rd1;
+    st.local.u32 [%rd1], %r1;
+    cvta.global.u64 %rd3, name;
+    st.local.u64 [%rd1+8], %rd3;
+    cvt.rn.f64.u32 %d, %r1;
+    mul.rn.f64 %d, %d, 0d3FD0000000000000;
+    st.local.f64 [%rd1+16], %d;
+    cvta.global.u64 %rd4, text;
+    {
+    .param .b64 format; .param .b64 arguments; .param .b32 count;
+    st.param.b64 [format], %rd4;
+    st.param.b64 [arguments], %rd2;
+    call (count), vprintf, (format, arguments);
+    ld.param.b32 %r3, [count];
+    }
+    ret;
+}
+"#;
+
+fn row(threads: u32) -> LaunchConfig {
+    LaunchConfig::new([1; 3], [threads, 1, 1])
+}
+
+fn load(context: &Context) -> Module {
+    context.device.load(&Source::new("faults.ptx", KERNELS)).unwrap()
+}
+
+/// The one kernel that an error names, its reason and its place.
+fn aborted(result: Result<(), Error>) -> (String, String, (u32, Option<String>, Option<String>)) {
+    match result {
+        Err(Error::Aborted { kernels, reason, place: Some(place) }) => {
+            assert_eq!(kernels.len(), 1, "{kernels:?}");
+            (kernels[0].clone(), reason, (place.line, place.function, place.source))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn line_of(text: &str) -> u32 {
+    KERNELS.lines().position(|line| line.contains(text)).unwrap() as u32 + 1
+}
+
+#[test]
+fn traps_name_kernel_and_place() {
+    for context in Context::several() {
+        let module = load(&context);
+        let out = context.device.upload(&[0_u32; 8]).unwrap();
+        let kernel = module.kernel("trapped").unwrap();
+        kernel.launch(&row(5), &[(&out).into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [7, 7, 7, 7, 7, 0, 0, 0]);
+        kernel.launch(&row(8), &[(&out).into()]).unwrap();
+        let (name, reason, place) = aborted(context.device.synchronize());
+        assert_eq!((name.as_str(), reason.as_str()), ("trapped", "a thread executed `trap`"));
+        let line = line_of("@%p trap");
+        assert_eq!(place, (line, Some("check".to_owned()), Some("faults.cu:17".to_owned())));
+        // Told once; the thread stopped there and the others went on; the module still works.
+        assert_eq!(out.download::<u32>().unwrap(), [7, 7, 7, 7, 7, 0, 7, 7]);
+        kernel.launch(&row(8), &[(&out).into()]).unwrap();
+        assert!(matches!(out.download::<u32>(), Err(Error::Aborted { .. })));
+        context.device.synchronize().unwrap();
+        drop((module, out, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn stacks_end() {
+    for context in Context::several() {
+        let module = load(&context);
+        let out = context.device.upload(&[0_u32]).unwrap();
+        let kernel = module.kernel("recursive").unwrap();
+        for depth in [0, 1, 100, 400] {
+            kernel.launch(&row(1), &[(&out).into(), u32::into(depth)]).unwrap();
+            assert_eq!(out.download::<u32>().unwrap(), [depth * (depth + 1) / 2]);
+        }
+        kernel.launch(&row(3), &[(&out).into(), u32::into(20_000)]).unwrap();
+        let (name, reason, place) = aborted(context.device.synchronize());
+        assert_eq!((name.as_str(), place.0), ("recursive", line_of("call (taken), deep, (given);")));
+        assert!(reason.contains("stack"), "{reason}");
+        drop((module, out, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn assertions_speak_as_in_cuda() {
+    for context in Context::several() {
+        let module = load(&context);
+        let out = context.device.upload(&[0_u32]).unwrap();
+        let kernel = module.kernel("asserted").unwrap();
+        kernel.launch(&row(3), &[(&out).into()]).unwrap();
+        context.device.synchronize().unwrap();
+        kernel.launch(&row(4), &[(&out).into()]).unwrap();
+        let (name, reason, _) = aborted(context.device.synchronize());
+        let expected = "a.cu:42: main: block: [0,0,0], thread: [3,0,0] Assertion `x < 3` failed";
+        assert_eq!((name.as_str(), reason.as_str()), ("asserted", expected));
+        drop((module, out, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn prints_arrive_once_and_whole() {
+    for context in Context::several() {
+        let module = load(&context);
+        let kernel = module.kernel("printing").unwrap();
+        for more in [0_u32, 100] {
+            kernel.launch(&row(3), &[more.into()]).unwrap();
+            context.device.synchronize().unwrap();
+            let text = String::from_utf8(context.device.take_output()).unwrap();
+            let mut lines: Vec<&str> = text.lines().collect();
+            lines.sort_unstable();
+            let line = |i: u32| format!("{i} main {:.2} %", f64::from(i) * 0.25);
+            assert_eq!(lines, (more..more + 3).map(line).collect::<Vec<_>>());
+            assert!(context.device.take_output().is_empty());
+        }
+        // More than there is room for: 40 bytes each.
+        let many = LaunchConfig::new([60, 1, 1], [512, 1, 1]);
+        kernel.launch(&many, &[0_u32.into()]).unwrap();
+        context.device.synchronize().unwrap();
+        let text = String::from_utf8(context.device.take_output()).unwrap();
+        let lines = text.lines().filter(|line| line.ends_with('%')).count();
+        let left_out: usize = text.split('(').nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
+        assert_eq!(lines + left_out, 60 * 512);
+        assert_eq!(lines, ((1 << 20) - 16) / 40);
+        drop((module, kernel));
+        context.finish();
+    }
+}

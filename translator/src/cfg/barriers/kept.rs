@@ -1,0 +1,61 @@
+//! Barriers that all threads of a block reach together stay where they are. Reductions are sums of votes.
+
+use super::turns::Turns;
+use super::{Barrier, BasicBlock, Kind, Red, Stop, WARP, add, constant, machine};
+use crate::cfg::{Cfg, End};
+use crate::ir::{Builder, Function};
+
+/// Of what number the block's threads must be a multiple for this barrier and those before it. Gives none where a barrier
+/// of the whole block does not do what this one does.
+///
+/// All threads execute the barrier. Where they are a multiple of those that it waits for, it completes several times and
+/// leaves nobody behind, and waiting for all is one of the ways in which that may happen.
+pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Option<u32> {
+    match (&barrier.kind, barrier.count) {
+        (Kind::Sync | Kind::Red(_), None) => Some(before),
+        (Kind::Sync, Some(count)) => {
+            let count = u32::try_from(constant(&block.body, count)?).ok().filter(|count| *count > 0)?;
+            let count = count.checked_next_multiple_of(WARP)?;
+            (before / greatest_divisor(before, count)).checked_mul(count)
+        }
+        // Which threads belong together is known at run time only.
+        (Kind::Red(_), Some(_)) | (Kind::Arrive, _) => None,
+    }
+}
+
+fn greatest_divisor(mut a: u32, mut b: u32) -> u32 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+/// Replaces the stops of a kernel by barriers in their places.
+pub fn keep(function: &mut Function, cfg: &mut Cfg) {
+    let mut votes = None;
+    for block in &mut cfg.blocks {
+        let Some(Stop::Barrier(barrier)) = block.stop.take() else { continue };
+        let votes = matches!(barrier.kind, Kind::Red(_)).then(|| votes.get_or_insert_with(|| Turns::new(function)));
+        let mut b = Builder::new(function);
+        match (barrier.kind, votes) {
+            (Kind::Red(red), Some(votes)) => reduce(&mut b, votes, red),
+            _ => b.barrier(),
+        }
+        block.body.append(&mut b.block);
+    }
+    if let Some(votes) = votes {
+        let start = machine::new_entry(cfg);
+        let mut b = Builder::new(function);
+        votes.clear(&mut b);
+        machine::set(cfg, 0, b.block, End::Goto(start));
+    }
+}
+
+fn reduce(b: &mut Builder<'_>, votes: &Turns, red: Red) {
+    let vote = red.vote(b);
+    let sum = votes.meet(b, |b, word| {
+        let voted = b.is_nonzero(vote);
+        b.if_(voted, |b| add(b, word, vote));
+    });
+    red.finish(b, sum);
+}

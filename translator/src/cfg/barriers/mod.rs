@@ -1,0 +1,179 @@
+//! Gives a kernel's [stops](Stop) a form that Vulkan has: barriers of the whole block, in uniform control flow.
+//!
+//! A CUDA barrier waits for a number of threads, or for all that have not exited, at whichever barrier instruction each of
+//! them arrives. Vulkan's must be executed by all invocations of the workgroup, in uniform control flow. Three ways, the
+//! first that serves:
+//!
+//! * `kept`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
+//! * `machine`: all barriers wait for the whole block. They become one, in a loop of the whole block.
+//! * `machine` with `rendezvous`: the same loop, with a meeting that keeps an account of each barrier.
+//!
+//! Loops in which threads wait for each other ([`super::yield_in_loops`]) bring a kernel to one of the latter two: at each
+//! turn of theirs all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
+//! until it ends or meets a barrier.
+
+mod kept;
+mod machine;
+mod rendezvous;
+mod turns;
+
+use super::{BasicBlock, Cfg, dependence};
+use crate::ir::{
+    Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var,
+};
+use machine::Meeting;
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+/// How words of shared memory that threads share at any time are accessed.
+const WORD: Access = Access { space: Space::Shared, bytes: 4, order: Order::Relaxed(Scope::Cta), read_only: false };
+
+/// Where a thread stops: other threads run on before it does.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// A barrier instruction.
+    Barrier(Barrier),
+    /// A turn of a loop that waits for another thread.
+    Yield,
+}
+
+/// A barrier instruction (PTX section 9.7.12.1). Its values are computed in the block that it ends.
+#[derive(Clone, Debug)]
+pub struct Barrier {
+    /// What it does.
+    pub kind: Kind,
+    /// Number of the barrier, from 0; 16 stands for the cluster's.
+    pub id: Value,
+    /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
+    pub count: Option<Value>,
+}
+
+/// Kinds of barrier instructions.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Arrives and waits.
+    Sync,
+    /// Arrives and does not wait.
+    Arrive,
+    /// Arrives, waits, and tells what the threads' predicates are together.
+    Red(Red),
+}
+
+/// The reduction of a barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Red {
+    /// How predicates are combined.
+    pub reduction: Reduction,
+    /// This thread's.
+    pub predicate: Value,
+    /// Where the result goes: an `I32` for a count, else a `Bool`.
+    pub result: Option<Var>,
+}
+
+/// How a barrier combines predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The number of true ones.
+    Count,
+    /// Whether all are true.
+    All,
+    /// Whether one is true.
+    Any,
+}
+
+impl Red {
+    /// What this thread adds to the votes: 0 or 1.
+    fn vote(self, b: &mut Builder<'_>) -> Value {
+        let counted = if self.reduction == Reduction::All { b.not(self.predicate) } else { self.predicate };
+        b.bool_to(Type::I32, counted)
+    }
+
+    /// Sets the result from the sum of all votes.
+    fn finish(self, b: &mut Builder<'_>, votes: Value) {
+        let Some(result) = self.result else { return };
+        let value = match self.reduction {
+            Reduction::Count => votes,
+            Reduction::All => b.is_zero(votes),
+            Reduction::Any => b.is_nonzero(votes),
+        };
+        b.set(result, value);
+    }
+}
+
+/// What [`resolve`] has made of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The block's threads, rounded up to whole warps, must be a multiple of this: its barriers wait for so many.
+    pub threads: Option<u32>,
+    /// Whether the kernel is a loop around barriers that stand under no condition.
+    pub merged: bool,
+}
+
+/// Replaces every stop of a kernel. `required` is the number of threads of its blocks where it is known.
+pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) -> Resolved {
+    let padded = required.map(|required| required.next_multiple_of(WARP.into()));
+    for block in &mut cfg.blocks {
+        if let Some(Stop::Barrier(barrier)) = &mut block.stop
+            && let Some(count) = barrier.count
+            && padded.is_some_and(|padded| constant(&block.body, count) == Some(padded))
+        {
+            barrier.count = None;
+        }
+    }
+    let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
+    let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
+    let any = barriers().next().is_some();
+    if !any && !yields {
+        return Resolved { threads: None, merged: false };
+    }
+    if !yields {
+        let divergent = dependence::divergent_blocks(function, cfg);
+        let together =
+            cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| block.barrier().is_none() || !divergent);
+        if together && let Some(multiple) = barriers().try_fold(1, kept::multiple) {
+            kept::keep(function, cfg);
+            return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };
+        }
+    }
+    let whole = |barrier: &Barrier| matches!(barrier.kind, Kind::Sync) && barrier.count.is_none();
+    let meeting = match (any, yields) {
+        (true, true) => Meeting::Rendezvous,
+        _ if barriers().all(|(_, barrier)| whole(barrier)) => Meeting::Block,
+        _ => Meeting::Rendezvous,
+    };
+    machine::merge(function, cfg, meeting);
+    Resolved { threads: None, merged: true }
+}
+
+impl BasicBlock {
+    /// The barrier that the block ends with.
+    fn barrier(&self) -> Option<&Barrier> {
+        match &self.stop {
+            Some(Stop::Barrier(barrier)) => Some(barrier),
+            _ => None,
+        }
+    }
+}
+
+/// The bits of a value that its block defines as a constant.
+fn constant(body: &Block, value: Value) -> Option<u64> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Let(defined, Op::Const(bits)) if *defined == value => Some(*bits),
+        _ => None,
+    })
+}
+
+/// Threads of the block.
+fn block_threads(b: &mut Builder<'_>) -> Value {
+    let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
+    let area = b.mul(x, y);
+    b.mul(area, z)
+}
+
+fn store(b: &mut Builder<'_>, address: Value, value: Value) {
+    b.store(WORD, address, vec![value]);
+}
+
+fn add(b: &mut Builder<'_>, address: Value, operand: Value) {
+    b.atomic(Atomic { result: None, op: AtomicOp::Add, access: WORD, address, operand, compare: None });
+}

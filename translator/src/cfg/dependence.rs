@@ -1,0 +1,237 @@
+//! What depends on what: values, variables and blocks that depend on certain sources, through data or through control.
+//!
+//! Flow-insensitive over variables, so that it is simple and errs only towards "depends". A value depends if an operand
+//! does, or a variable that it reads. A variable depends if a value that does is assigned to it, or any value where control
+//! depends. Control depends behind a branch on such a condition, up to where all ways out of the branch meet again.
+//!
+//! Two questions are asked of it:
+//!
+//! * Which blocks do all threads of the CTA execute together? Sources are the thread's place, what atomics gave, and
+//!   local, generic or volatile memory. Ordinary loads from global or shared memory at a uniform address count as uniform:
+//!   a value that differed between threads would come from a data race, which PTX leaves undefined for ordinary accesses.
+//! * Which branches of a loop depend on what other threads do meanwhile? Sources are its atomics and its volatile, relaxed
+//!   and acquiring loads.
+
+use petgraph::Direction;
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
+use crate::ir::{Atomic, Block, Builtin, Function, Op, Order, Space, Stmt, Value, Warp};
+
+/// For each block, whether threads of a CTA may execute it without the others.
+pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
+    let all = vec![true; cfg.blocks.len()];
+    let mut analysis = Analysis::new(function, cfg, Sources::Threads);
+    analysis.run(cfg, &all);
+    analysis.blocks
+}
+
+/// For each block of a loop, whether it branches on what other threads do meanwhile. `retries` tells atomics that need
+/// no other thread to get what they want.
+pub fn branches_on_others(
+    function: &Function,
+    cfg: &Cfg,
+    inside: &[bool],
+    retries: &dyn Fn(&Atomic) -> bool,
+) -> Vec<bool> {
+    let mut analysis = Analysis::new(function, cfg, Sources::Others(retries));
+    analysis.run(cfg, inside);
+    let depends = |block: &BasicBlock| match block.end {
+        End::Branch { condition, .. } => analysis.value(condition),
+        _ => false,
+    };
+    cfg.blocks.iter().zip(inside).map(|(block, inside)| *inside && depends(block)).collect()
+}
+
+/// The control-flow graph with post-dominators.
+struct Reach {
+    post_dominators: Dominators<NodeIndex>,
+    exit: NodeIndex,
+}
+
+impl Reach {
+    fn new(cfg: &Cfg) -> Self {
+        let mut graph = DiGraph::<(), ()>::with_capacity(cfg.blocks.len() + 1, cfg.blocks.len() * 2);
+        for _ in 0..=cfg.blocks.len() {
+            graph.add_node(());
+        }
+        let exit = NodeIndex::new(cfg.blocks.len());
+        for (number, block) in cfg.blocks.iter().enumerate() {
+            let mut successors = block.end.successors().peekable();
+            if successors.peek().is_none() {
+                graph.add_edge(exit, NodeIndex::new(number), ());
+            }
+            for next in successors {
+                graph.add_edge(NodeIndex::new(next as usize), NodeIndex::new(number), ());
+            }
+        }
+        debug_assert!(graph.neighbors_directed(exit, Direction::Incoming).next().is_none());
+        Self { post_dominators: simple_fast(&graph, exit), exit }
+    }
+
+    /// Marks everything between a branch and its post-dominator; a branch that can't reach an exit has none.
+    fn spread(&self, cfg: &Cfg, branch: usize, inside: &[bool], analysis: &mut Analysis<'_>) {
+        let meet = self.post_dominators.immediate_dominator(NodeIndex::new(branch));
+        let meet = meet.filter(|meet| *meet != self.exit).map(NodeIndex::index);
+        let mut seen = vec![false; cfg.blocks.len()];
+        let mut todo: Vec<u32> = cfg.blocks.get(branch).into_iter().flat_map(|block| block.end.successors()).collect();
+        while let Some(block) = todo.pop() {
+            let block = block as usize;
+            if Some(block) == meet || seen.get(block) != Some(&false) || inside.get(block) != Some(&true) {
+                continue;
+            }
+            seen[block] = true; // `get` has shown that it exists
+            if let Some(flag) = analysis.blocks.get_mut(block) {
+                analysis.changed |= !*flag;
+                *flag = true;
+            }
+            todo.extend(cfg.blocks.get(block).into_iter().flat_map(|block| block.end.successors()));
+        }
+    }
+}
+
+/// What everything else is traced back to.
+#[derive(Clone, Copy)]
+enum Sources<'s> {
+    /// What differs between the threads of a CTA.
+    Threads,
+    /// What other threads do, but for atomics of which this holds.
+    Others(&'s dyn Fn(&Atomic) -> bool),
+}
+
+struct Analysis<'s> {
+    sources: Sources<'s>,
+    values: Vec<bool>,
+    vars: Vec<bool>,
+    blocks: Vec<bool>,
+    changed: bool,
+}
+
+impl<'s> Analysis<'s> {
+    fn new(function: &Function, cfg: &Cfg, sources: Sources<'s>) -> Self {
+        Self {
+            sources,
+            values: vec![false; function.values.len()],
+            vars: vec![false; function.vars.len()],
+            blocks: vec![false; cfg.blocks.len()],
+            changed: true,
+        }
+    }
+
+    /// Looks at the blocks inside until nothing changes.
+    fn run(&mut self, cfg: &Cfg, inside: &[bool]) {
+        let reach = Reach::new(cfg);
+        let mut spread = vec![false; cfg.blocks.len()];
+        let blocks = || cfg.blocks.iter().zip(inside).enumerate().filter(|(_, (_, inside))| **inside);
+        while self.changed {
+            self.changed = false;
+            for (number, (block, _)) in blocks() {
+                let depends = self.blocks.get(number) == Some(&true);
+                self.block(&block.body, depends);
+                self.stop(block.stop.as_ref(), depends);
+            }
+            for (number, (block, _)) in blocks() {
+                let End::Branch { condition, .. } = block.end else { continue };
+                if self.value(condition) && spread.get(number) == Some(&false) {
+                    spread[number] = true; // `get` has shown that it exists
+                    reach.spread(cfg, number, inside, self);
+                }
+            }
+        }
+    }
+
+    fn value(&self, value: Value) -> bool {
+        self.values.get(value.0 as usize).copied().unwrap_or(true)
+    }
+
+    fn mark(flags: &mut [bool], index: u32, changed: &mut bool) {
+        if let Some(flag) = flags.get_mut(index as usize) {
+            *changed |= !*flag;
+            *flag = true;
+        }
+    }
+
+    fn block(&mut self, block: &Block, diverged: bool) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) => {
+                    if self.op(op) {
+                        Self::mark(&mut self.values, value.0, &mut self.changed);
+                    }
+                }
+                Stmt::Set(var, value) => {
+                    if diverged || self.value(*value) {
+                        Self::mark(&mut self.vars, var.0, &mut self.changed);
+                    }
+                }
+                Stmt::Load { results, access, address } => {
+                    let strong = access.order != Order::Weak;
+                    let source = match self.sources {
+                        Sources::Threads => strong || !matches!(access.space, Space::Global | Space::Shared),
+                        Sources::Others(_) => strong && access.space != Space::Local,
+                    };
+                    if source || self.value(*address) {
+                        for result in results {
+                            Self::mark(&mut self.values, result.0, &mut self.changed);
+                        }
+                    }
+                }
+                Stmt::Atomic(atomic) => {
+                    let known = matches!(self.sources, Sources::Others(retries) if retries(atomic));
+                    if let Some(result) = atomic.result
+                        && !known
+                    {
+                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                    }
+                }
+                // Warps differ from each other.
+                Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
+                    for result in results {
+                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                    }
+                }
+                // Nested lists come from guards and small loops of single instructions.
+                Stmt::If { condition, then, otherwise } => {
+                    let diverged = diverged || self.value(*condition);
+                    self.block(then, diverged);
+                    self.block(otherwise, diverged);
+                }
+                Stmt::Loop(body) => self.block(body, diverged || matches!(self.sources, Sources::Threads)),
+                Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+            }
+        }
+    }
+
+    /// All threads that wait at a barrier get the same result.
+    fn stop(&mut self, stop: Option<&Stop>, diverged: bool) {
+        if let Some(Stop::Barrier(Barrier { kind: Kind::Red(red), count, .. })) = stop
+            && let Some(result) = red.result
+            && (diverged || (count.is_some() && matches!(self.sources, Sources::Threads)))
+        {
+            Self::mark(&mut self.vars, result.0, &mut self.changed);
+        }
+    }
+
+    fn op(&self, op: &Op) -> bool {
+        match *op {
+            Op::Const(_) => false,
+            Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(true),
+            Op::Unary(_, a) => self.value(a),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) => self.value(a) || self.value(b),
+            Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) || self.value(b) || self.value(c),
+            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => arithmetic.any(|value| self.value(value)),
+            Op::Builtin(builtin) => {
+                matches!(self.sources, Sources::Threads)
+                    && matches!(
+                        builtin,
+                        Builtin::ThreadId(_)
+                            | Builtin::ThreadIndex
+                            | Builtin::SubgroupId
+                            | Builtin::SubgroupLane
+                            | Builtin::Clock
+                    )
+            }
+        }
+    }
+}

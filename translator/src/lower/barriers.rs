@@ -1,0 +1,57 @@
+//! `bar` and `barrier` (PTX section 9.7.12.1): what they wait for. How, [`crate::cfg`] decides for the kernel as a whole.
+
+use super::{Lowering, Result};
+use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
+use crate::decode::program::{Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+
+/// The highest number of a barrier.
+const LAST: u64 = 15;
+/// Stands for the barrier of the cluster, whose only block this is: the numbers below it are those of the block's own.
+/// Threads wait where they execute `barrier.cluster.wait`, as if they arrived there.
+const CLUSTER_BARRIER: u32 = 16;
+
+/// The stop that a barrier instruction is.
+pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
+    l.b.at(i.span);
+    if i.modifiers.has("cluster") {
+        let id = l.b.i32(CLUSTER_BARRIER);
+        return Ok(Stop::Barrier(Barrier { kind: Kind::Sync, id, count: None }));
+    }
+    let reduces = i.modifiers.has("red");
+    let first = usize::from(reduces);
+    if let Operand::Imm(id @ LAST..) = l.operand(i, first)
+        && *id > LAST
+    {
+        return Err(Diagnostic::invalid(format!("barrier {id}: there are 16, numbered from 0"), i.span));
+    }
+    let id = l.int(i, first, ScalarType::U32)?;
+    let id = l.b.and_const(id, LAST);
+    let count = match l.operand(i, first + 1) {
+        Operand::Sink => None,
+        Operand::Imm(count) if count % 32 != 0 => {
+            let message = format!("a barrier for {count} threads: that is no multiple of a warp's 32");
+            return Err(Diagnostic::invalid(message, i.span));
+        }
+        _ => Some(l.int(i, first + 1, ScalarType::U32)?),
+    };
+    let kind = if reduces {
+        let reduction = match i.modifiers.one_of(&["popc", "and", "or"]) {
+            Some("and") => Reduction::All,
+            Some("or") => Reduction::Any,
+            _ => Reduction::Count,
+        };
+        let predicate = l.int(i, 3, ScalarType::Pred)?;
+        let result = match l.operand(i, 0) {
+            Operand::Reg(register) => Some(l.variable(*register)),
+            _ => None,
+        };
+        Kind::Red(Red { reduction, predicate, result })
+    } else if i.modifiers.has("arrive") {
+        Kind::Arrive
+    } else {
+        Kind::Sync
+    };
+    Ok(Stop::Barrier(Barrier { kind, id, count }))
+}

@@ -1,0 +1,159 @@
+//! Asynchronous copies (PTX section 9.7.9.24). They are done at once, which is one of the ways in which they may happen:
+//! groups of them have nothing to wait for.
+
+use super::mbarrier::{self, shared_address};
+use super::{Lowering, Result, atomics};
+use crate::decode::program::{Base, Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Atomic, Binary, Builder, Compare, Order, Scope, Space, Type, Value};
+
+/// An access of words of 4 bytes.
+const fn words(space: Space) -> Access {
+    Access { space, bytes: 4, order: Order::Weak, read_only: false }
+}
+
+/// The address in device memory that an operand means.
+fn global_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
+    let Operand::Address(base, offset) = *l.operand(i, index) else {
+        return Err(Diagnostic::internal("an access without an address", i.span));
+    };
+    match base {
+        Base::Reg(register) => {
+            let register = l.register(register);
+            let wide = if l.b.type_of(register) == Type::I32 { l.b.zero_extend(register) } else { register };
+            Ok(l.b.add_const(wide, offset.cast_unsigned()))
+        }
+        Base::Absolute => Ok(l.b.i64(offset.cast_unsigned())),
+        Base::Variable(_) | Base::Param(_) => super::memory::variable_address(l, base, offset),
+    }
+}
+
+/// `cp.async`: 4, 8 or 16 bytes from device to shared memory, those behind the first few as zeros.
+pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = match (l.operand(i, 2), i.modifiers.has("cg")) {
+        (Operand::Imm(16), _) => 16,
+        (Operand::Imm(size @ (4 | 8)), false) => *size,
+        (_, true) => return Err(Diagnostic::invalid("`cp.async.cg` copies 16 bytes", i.span)),
+        _ => return Err(Diagnostic::invalid("`cp.async` copies 4, 8 or 16 bytes", i.span)),
+    };
+    let given = match l.operand(i, 3) {
+        Operand::Sink => l.b.constant(Type::I32, size),
+        Operand::Reg(register) if l.register_type(*register) != ScalarType::Pred => l.int(i, 3, ScalarType::U32)?,
+        Operand::Imm(_) => l.int(i, 3, ScalarType::U32)?,
+        _ => {
+            let ignored = l.int(i, 3, ScalarType::Pred)?;
+            let (none, all) = (l.b.i32(0), l.b.constant(Type::I32, size));
+            l.b.select(ignored, none, all)
+        }
+    };
+    if l.b.known(given) == Some(size) {
+        move_all(&mut l.b, from, to, size);
+        return Ok(());
+    }
+    for offset in (0..size).step_by(4) {
+        let source = l.b.add_const(from, offset);
+        let word = partial_word(&mut l.b, source, given, offset);
+        let target = l.b.add_const(to, offset);
+        l.b.store(words(Space::Shared), target, vec![word]);
+    }
+    Ok(())
+}
+
+/// Copies as many bytes at once as one access can.
+fn move_all(b: &mut Builder<'_>, from: Value, to: Value, size: u64) {
+    let elements = usize::try_from(size / 4).unwrap_or(1);
+    let values = b.load(words(Space::Global), from, elements);
+    b.store(words(Space::Shared), to, values);
+}
+
+/// The word at `offset` of something of which only the first `given` bytes may be read; zeros stand for the others.
+fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
+    let end = b.constant(Type::I32, offset + 4);
+    let whole = b.compare(Compare::LessEqualUnsigned, end, given);
+    b.choose(
+        whole,
+        |b| b.load_one(words(Space::Global), source),
+        |b| {
+            let mut word = b.i32(0);
+            for byte in 0..3 {
+                let place = b.constant(Type::I32, offset + byte);
+                let there = b.compare(Compare::LessUnsigned, place, given);
+                let source = b.add_const(source, byte);
+                let value =
+                    b.choose(there, |b| b.load_one(Access { bytes: 1, ..words(Space::Global) }, source), |b| b.i32(0));
+                let value = b.binary_const(Binary::Shl, value, 8 * byte);
+                word = b.or(word, value);
+            }
+            word
+        },
+    )
+}
+
+/// Runs something for the offset of each piece of a number of bytes.
+fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+    let next = b.var(Type::I32);
+    let zero = b.i32(0);
+    b.set(next, zero);
+    b.loop_(|b| {
+        let offset = b.get(next);
+        let inside = b.compare(Compare::LessUnsigned, offset, size);
+        b.if_else(inside, |_| {}, Builder::break_);
+        what(b, offset);
+        let up = b.add_const(offset, piece.into());
+        b.set(next, up);
+    });
+}
+
+/// `cp.async.bulk` from device to shared memory: a multiple of 16 bytes, which a barrier counts.
+pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 3)?;
+    for_each(&mut l.b, size, 16, |b, offset| {
+        let target = b.add(to, offset);
+        let wide = b.zero_extend(offset);
+        let source = b.add(from, wide);
+        move_all(b, source, target, 16);
+    });
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// `cp.async.bulk` from shared to device memory.
+pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = global_address(l, i, 0)?;
+    let from = shared_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    for_each(&mut l.b, size, 16, |b, offset| {
+        let source = b.add(from, offset);
+        let values = b.load(words(Space::Shared), source, 4);
+        let wide = b.zero_extend(offset);
+        let target = b.add(to, wide);
+        b.store(words(Space::Global), target, values);
+    });
+    Ok(())
+}
+
+/// `cp.reduce.async.bulk` from shared to device memory: one relaxed atomic for each element.
+pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let op = atomics::operation(i, ty)?;
+    let to = global_address(l, i, 0)?;
+    let from = shared_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
+    let order = Order::Relaxed(Scope::Device);
+    for_each(&mut l.b, size, ty.bytes(), |b, offset| {
+        let source = b.add(from, offset);
+        let operand = b.load_one(Access { bytes, ..words(Space::Shared) }, source);
+        let wide = b.zero_extend(offset);
+        let address = b.add(to, wide);
+        let access = Access { space: Space::Global, bytes, order, read_only: false };
+        b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+    });
+    Ok(())
+}

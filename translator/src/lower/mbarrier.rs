@@ -1,0 +1,196 @@
+//! `mbarrier` (PTX section 9.7.12.15): barriers in shared memory that count arrivals, and bytes of copies still to come.
+//!
+//! PTX leaves open what the 64 bits hold. Here it is, from bit 0: the pending arrivals (20 bits), the arrivals that a phase
+//! expects (20 bits), the parity of the phase (1 bit), two unused bits, and on top the bytes still to come (21 bits, two's
+//! complement), whose carries get lost. So every operation is one addition. Whoever finds that it has left neither arrivals
+//! nor bytes pending ends the phase by another: until then nobody may arrive for the next one, because nobody has seen
+//! that this one is complete. The state that `arrive` returns is the content before it.
+
+use super::memory::variable_address;
+use super::{Lowering, Result};
+use crate::ast::StateSpace;
+use crate::decode::program::{Base, Instruction, Operand};
+use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Atomic, AtomicOp, Compare, Order, Scope, Space, Type, Value};
+
+/// Width of a count of arrivals.
+const COUNT_BITS: u32 = 20;
+/// Position of the expected arrivals.
+const EXPECTED: u32 = COUNT_BITS;
+/// Position of the phase.
+const PHASE: u32 = 2 * COUNT_BITS;
+/// Position of the bytes to come.
+const BYTES: u32 = 43;
+
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+
+const fn access(order: Order) -> Access {
+    Access { space: Space::Shared, bytes: 8, order, read_only: false }
+}
+
+/// The offset in shared memory that an operand means. A generic address has it in its lower half.
+pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
+    let Operand::Address(base, offset) = *l.operand(i, index) else {
+        return Err(Diagnostic::internal("an access without an address", i.span));
+    };
+    match base {
+        Base::Reg(register) => {
+            let register = l.register(register);
+            let low = l.narrow(register);
+            Ok(l.b.add_const(low, offset.cast_unsigned()))
+        }
+        Base::Absolute => Ok(l.b.constant(Type::I32, offset.cast_unsigned())),
+        Base::Variable(id)
+            if l.program.variables.get(id.0 as usize).is_some_and(|known| known.space != StateSpace::Shared) =>
+        {
+            Err(Diagnostic::invalid("this variable is not in shared memory", i.span))
+        }
+        Base::Variable(_) | Base::Param(_) => {
+            let address = variable_address(l, base, offset)?;
+            Ok(l.narrow(address))
+        }
+    }
+}
+
+/// `mbarrier.init`
+pub fn init(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let address = shared_address(l, i, 0)?;
+    let count = l.int(i, 1, ScalarType::U32)?;
+    let count = l.b.zero_extend(count);
+    let count = l.b.and_const(count, COUNT_MASK);
+    let expected = l.b.shl(count, EXPECTED);
+    let word = l.b.or(count, expected);
+    l.b.store(access(Order::Relaxed(Scope::Cta)), address, vec![word]);
+    Ok(())
+}
+
+/// `mbarrier.expect_tx` and `mbarrier.complete_tx`
+pub fn count_bytes(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let address = shared_address(l, i, 0)?;
+    let bytes = l.int(i, 1, ScalarType::U32)?;
+    if i.modifiers.has("complete_tx") {
+        complete(l, address, bytes);
+    } else {
+        let bytes = positioned(l, bytes);
+        add(l, address, bytes, Order::Relaxed(Scope::Cta));
+    }
+    Ok(())
+}
+
+/// Takes bytes that have been copied from those to come.
+pub fn complete(l: &mut Lowering<'_, '_>, address: Value, bytes: Value) {
+    let bytes = positioned(l, bytes);
+    let bytes = l.b.neg(bytes);
+    change(l, address, bytes);
+}
+
+fn positioned(l: &mut Lowering<'_, '_>, bytes: Value) -> Value {
+    let bytes = l.b.zero_extend(bytes);
+    l.b.shl(bytes, BYTES)
+}
+
+/// `mbarrier.arrive` and `mbarrier.arrive_drop`
+pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let address = shared_address(l, i, 1)?;
+    let expects = i.modifiers.has("expect_tx");
+    let count = match l.operand(i, 2) {
+        Operand::Sink => l.b.i32(1),
+        _ if expects => l.b.i32(1),
+        _ => l.int(i, 2, ScalarType::U32)?,
+    };
+    let count = l.b.zero_extend(count);
+    let mut less = count;
+    if i.modifiers.has("arrive_drop") {
+        let dropped = l.b.shl(count, EXPECTED);
+        less = l.b.add(less, dropped);
+    }
+    let mut delta = l.b.neg(less);
+    if expects {
+        let bytes = l.int(i, 2, ScalarType::U32)?;
+        let bytes = positioned(l, bytes);
+        delta = l.b.add(delta, bytes);
+    }
+    let old = change(l, address, delta);
+    l.set(i, 0, ScalarType::B64, old)
+}
+
+/// `cp.async.mbarrier.arrive`: the copies have been done, so that this arrives now. Without `.noinc` it is one arrival that
+/// adds one to those pending, which changes nothing but orders the copies.
+pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let address = shared_address(l, i, 0)?;
+    if i.modifiers.has("noinc") {
+        let less = l.b.i64(u64::MAX);
+        change(l, address, less);
+    } else {
+        let nothing = l.b.i64(0);
+        add(l, address, nothing, Order::AcquireRelease(Scope::Cta));
+    }
+    Ok(())
+}
+
+/// Adds to the barrier and gives its content before.
+fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: Order) -> Value {
+    let old = l.b.function.value(Type::I64);
+    l.b.atomic(Atomic {
+        result: Some(old),
+        op: AtomicOp::Add,
+        access: access(order),
+        address,
+        operand: delta,
+        compare: None,
+    });
+    old
+}
+
+/// As [`add`], and ends the phase if that completes it. What happened before is visible to those who see its end.
+fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
+    let order = Order::AcquireRelease(Scope::Cta);
+    let old = add(l, address, delta, order);
+    let new = l.b.add(old, delta);
+    let pending = l.b.and_const(new, COUNT_MASK | u64::MAX << BYTES);
+    let done = l.b.is_zero(pending);
+    let expected = l.b.shr(new, EXPECTED);
+    let expected = l.b.and_const(expected, COUNT_MASK);
+    // One more or one less in the bit of the phase.
+    let phase = l.b.and_const(new, 1 << PHASE);
+    let twice = l.b.shl(phase, 1);
+    let flip = l.b.i64(1 << PHASE);
+    let flip = l.b.sub(flip, twice);
+    let next = l.b.add(expected, flip);
+    let outer = std::mem::take(&mut l.b.block);
+    add(l, address, next, order);
+    let then = std::mem::replace(&mut l.b.block, outer);
+    l.b.push(crate::ir::Stmt::If { condition: done, then, otherwise: Vec::new() });
+    old
+}
+
+/// `mbarrier.test_wait` and `mbarrier.try_wait`, which doesn't wait here: loops around it let others run.
+pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let address = shared_address(l, i, 1)?;
+    let now = l.b.load_one(access(Order::Acquire(Scope::Cta)), address);
+    let now = phase(l, now);
+    let tested = if i.modifiers.has("parity") {
+        let parity = l.int(i, 2, ScalarType::U32)?;
+        l.b.and_const(parity, 1)
+    } else {
+        let state = l.int(i, 2, ScalarType::B64)?;
+        phase(l, state)
+    };
+    let complete = l.b.compare(Compare::NotEqual, now, tested);
+    l.set(i, 0, ScalarType::Pred, complete)
+}
+
+fn phase(l: &mut Lowering<'_, '_>, word: Value) -> Value {
+    let bit = l.b.shr(word, PHASE);
+    let bit = l.b.truncate(bit);
+    l.b.and_const(bit, 1)
+}
+
+/// `mbarrier.pending_count`
+pub fn pending_count(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let state = l.int(i, 1, ScalarType::B64)?;
+    let low = l.b.truncate(state);
+    let count = l.b.and_const(low, COUNT_MASK);
+    l.set(i, 0, ScalarType::U32, count)
+}
