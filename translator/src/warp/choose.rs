@@ -58,7 +58,7 @@ mod tests {
             target.limits.max_compute_work_group_invocations = most;
             let packing = choose(&target, threads).unwrap();
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
-            assert!(packing.invocations(threads) <= most && packing.span() % WARP == 0);
+            assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
     }
 }
