@@ -154,7 +154,7 @@ impl Format {
     fn nans(&self) -> Vec<Operands> {
         let unit = 1u64 << self.fraction;
         let infinity = self.sign() - unit;
-        let quiet = infinity | unit / 2;
+        let quiet = infinity + unit / 2;
         let sign = self.sign();
         let few =
             [self.one(), sign | self.one(), 0, infinity, sign | infinity, quiet | 5, sign | quiet | 9, infinity | 3];

@@ -280,13 +280,20 @@ fn exact(all: &mut Vec<Function>) {
     }
 }
 
+/// A 16-bit format: its name, and its conversions to and from f32.
+type HalfFormat = (&'static str, fn(u16) -> f32, fn(f32) -> u16);
+/// A function of one f32 by name.
+type Change = (&'static str, fn(f32) -> f32);
+/// A function of two f32 by name.
+type Operation = (&'static str, fn(f32, f32) -> f32);
+
 fn halves(all: &mut Vec<Function>) {
-    let formats: [(&str, fn(u16) -> f32, fn(f32) -> u16); 2] = [
+    let formats: [HalfFormat; 2] = [
         ("f16", |bits| f16::from_bits(bits).to_f32(), |x| f16::from_f32(x).to_bits()),
         ("bf16", |bits| bf16::from_bits(bits).to_f32(), |x| bf16::from_f32(x).to_bits()),
     ];
     for (format, widen, narrow) in formats {
-        let changes: [(&str, fn(f32) -> f32); 2] = [("abs", f32::abs), ("neg", |x| -x)];
+        let changes: [Change; 2] = [("abs", f32::abs), ("neg", |x| -x)];
         for (name, change) in changes {
             let reference = move |bits: u32| {
                 // Operands have 16 bits.
@@ -301,7 +308,7 @@ fn halves(all: &mut Vec<Function>) {
 }
 
 fn pairs(all: &mut Vec<Function>) {
-    let operations: [(&str, fn(f32, f32) -> f32); 4] =
+    let operations: [Operation; 4] =
         [("add", |x, y| x + y), ("sub", |x, y| x - y), ("mul", |x, y| x * y), ("div", |x, y| x / y)];
     for (name, operation) in operations {
         let reference = move |number: u32| {
