@@ -218,7 +218,6 @@ impl Facts {
         fma_f64_fused: false,
         global_atomic_add_f32_flushes: false,
         exp2_f32_close: false,
-        log2_f32_close: false,
         sin_cos_f32_close: false,
         ..Facts::ALL
     };
