@@ -18,7 +18,7 @@ const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
 /// Bytes that `alloca` can give away, where it is used.
-pub const STACK_BYTES: u32 = 16 << 10;
+pub const STACK_BYTES: u32 = 4 << 10;
 /// Instructions that need a stack.
 const STACK_OPCODES: &[&str] = &["alloca", "stacksave", "stackrestore"];
 
