@@ -110,7 +110,10 @@ fn vectors_have_the_width_that_the_instruction_says() {
     body_refused("ld.global.u32 ¦{%r1, %r2}, [%rd1];", "a vector of 1 is needed here, 2 elements are given");
     body_refused("st.global.v2.f32 [%rd1], ¦{%f1};", "a vector of 2 is needed here, 1 elements are given");
     body_refused("ld.global.v2.u32 {%r1, ¦%f1}, [%rd1];", "register `%f1` is .f32");
-    body_refused("¦ld.shared.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];", "only accesses to global memory can have 256 bits");
+    body_refused(
+        "¦ld.shared.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];",
+        "only accesses to global memory can have 256 bits",
+    );
     body_refused("mov.b64 %rd2, ¦{%r1, %r2, %r3};", "3 elements do not divide .b64");
     body_refused("mov.b64 {%r1, ¦%rs1}, %rd1;", "register `%rs1` is .u16, which does not fit the type .b32");
     body_accepted("ld.global.v2.u8 {%r1, _}, [%rd1]; mov.b64 {%r1, _}, %rd1; st.global.v2.u32 [%rd1], {%r1, 7};");
