@@ -7,8 +7,9 @@ use super::table::Row;
 use crate::interface::Fault;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, IndexedBranch, Nothing, Return};
 use crate::lower::{
-    Lowering, approximate, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies, extended,
-    fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack, video, warp,
+    Lowering, approximate, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies, events,
+    extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack, video,
+    warp,
 };
 
 use crate::decode::program::Instruction;
@@ -388,5 +389,6 @@ rows! {
     "trap", "" => Fail(Fault::Trap);
     "brkpt", "" => Fail(Fault::Breakpoint);
     "nanosleep.u32", "a" => Nothing;
+    "pmevent{.mask}", "a:u16" => lower(events::pmevent);
     "call{.uni}", "call" => Call;
 }
