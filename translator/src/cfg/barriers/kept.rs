@@ -35,7 +35,10 @@ pub fn keep(function: &mut Function, cfg: &mut Cfg) {
     let mut votes = None;
     for block in &mut cfg.blocks {
         let Some(Stop::Barrier(barrier)) = block.stop.take() else { continue };
-        let votes = matches!(barrier.kind, Kind::Red(_)).then(|| votes.get_or_insert_with(|| Turns::new(function)));
+        let mark = machine::last_mark(&block.body);
+        let votes = matches!(barrier.kind, Kind::Red(_))
+            .then(|| &*votes.get_or_insert_with(|| (Turns::new(function), mark.unwrap_or_default())))
+            .map(|(votes, _)| votes);
         let mut b = Builder::new(function);
         match (barrier.kind, votes) {
             (Kind::Red(red), Some(votes)) => reduce(&mut b, votes, red),
@@ -43,9 +46,10 @@ pub fn keep(function: &mut Function, cfg: &mut Cfg) {
         }
         block.body.append(&mut b.block);
     }
-    if let Some(votes) = votes {
+    if let Some((votes, first)) = votes {
         let start = machine::new_entry(cfg);
         let mut b = Builder::new(function);
+        b.at(first);
         votes.clear(&mut b);
         machine::set(cfg, 0, b.block, End::Goto(start));
     }

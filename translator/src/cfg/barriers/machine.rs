@@ -121,7 +121,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
 }
 
 /// The last instruction that a list says it comes from.
-fn last_mark(body: &Block) -> Option<Span> {
+pub fn last_mark(body: &Block) -> Option<Span> {
     body.iter().rev().find_map(|stmt| match stmt {
         Stmt::At(at) => Some(*at),
         _ => None,
