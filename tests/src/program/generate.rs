@@ -290,11 +290,7 @@ impl Generator {
             _ => Collective::Shuffle {
                 mode: *self.random.pick(&[Shuffle::Up, Shuffle::Down, Shuffle::Butterfly, Shuffle::Index]),
                 value: self.varying(),
-                by: if self.random.chance(60) {
-                    Value::Constant(self.random.below(32) as u32)
-                } else {
-                    self.operand()
-                },
+                by: if self.random.chance(60) { Value::Constant(self.random.below(32) as u32) } else { self.operand() },
                 segment: *self.random.pick(&[32, 32, 16, 8, 4, 2, 1]),
             },
         }

@@ -81,9 +81,7 @@ fn meet(warp: &mut [Thread<'_>]) -> bool {
     for lane in 0..warp.len() {
         let Some(Wait::Members(first, mask, _)) = warp[lane].waits else { continue };
         let named = |lane: usize| mask >> lane & 1 == 1;
-        let here = |thread: &Thread<'_>| {
-            matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if std::ptr::eq(stmt, first) && other == mask)
-        };
+        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if std::ptr::eq(stmt, first) && other == mask);
         if !warp.iter().enumerate().all(|(lane, thread)| !named(lane) || thread.ended || here(thread)) {
             continue;
         }
@@ -433,7 +431,8 @@ impl<'p> Thread<'p> {
 
     fn end(&mut self, memory: &mut Memory) {
         self.write_registers();
-        let digest = self.scope.registers.iter().fold(0u32, |sum, register| sum.wrapping_mul(31).wrapping_add(*register));
+        let digest =
+            self.scope.registers.iter().fold(0u32, |sum, register| sum.wrapping_mul(31).wrapping_add(*register));
         memory.global[GATHERED] = memory.global[GATHERED].wrapping_add(digest);
         self.ended = true;
     }

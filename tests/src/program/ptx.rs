@@ -108,7 +108,10 @@ impl Writer<'_> {
     fn declarations(&mut self) -> fmt::Result {
         writeln!(self.text, "\t.reg .pred %p, %q;\n\t.reg .b64 %out, %acc, %f, %g, %l;")?;
         writeln!(self.text, "\t.reg .b32 %t, %s, %v, %at, %tx, %n, %lane, %fuel, %left;")?;
-        writeln!(self.text, "\t.reg .b32 %r<{REGISTERS}>, %u<{UNIFORMS}>, %c<{LOOPS}>, %turns<{LOOPS}>, %m<{LEVELS}>;")?;
+        writeln!(
+            self.text,
+            "\t.reg .b32 %r<{REGISTERS}>, %u<{UNIFORMS}>, %c<{LOOPS}>, %turns<{LOOPS}>, %m<{LEVELS}>;"
+        )?;
         writeln!(self.text, "\t.local .align 4 .b32 locals[{LOCALS}];")?;
         for word in 0..LOCALS {
             writeln!(self.text, "\tst.local.u32 [locals+{}], 0;", 4 * word)?;
@@ -284,9 +287,8 @@ impl Writer<'_> {
         let level = inner - 1;
         writeln!(self.text, "\tand.b32 %turns{depth}, {}, 3;\n\tmov.u32 %c{depth}, 0;", name(turns))?;
         writeln!(self.text, "\tmov.u32 %m{inner}, %m{level};")?;
-        let test = format!(
-            "\tsetp.lt.u32 %p, %c{depth}, %turns{depth};\n\tvote.sync.ballot.b32 %m{inner}, %p, %m{inner};\n"
-        );
+        let test =
+            format!("\tsetp.lt.u32 %p, %c{depth}, %turns{depth};\n\tvote.sync.ballot.b32 %m{inner}, %p, %m{inner};\n");
         if test_at_end {
             writeln!(self.text, "\tadd.u32 %turns{depth}, %turns{depth}, 1;\nL{head}:")?;
         } else {
@@ -455,8 +457,7 @@ fn negation(guard: &str) -> &'static str {
 
 /// The parameters of all functions without their names.
 fn prototype() -> String {
-    let parameters: Vec<&str> =
-        (0..4 + UNIFORMS).map(|_| ".param .b32 _").chain([".param .b64 _"; 2]).collect();
+    let parameters: Vec<&str> = (0..4 + UNIFORMS).map(|_| ".param .b32 _").chain([".param .b64 _"; 2]).collect();
     format!("({})", parameters.join(", "))
 }
 
