@@ -1,6 +1,8 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
-use ptx2spv_translator::interface::{Entry, Packing, ParamLocation, Status, Variables, output, push_constant};
+use ptx2spv_translator::interface::{
+    Counters, Entry, Packing, ParamLocation, Status, Variables, output, push_constant,
+};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Interface, Target};
 
@@ -29,6 +31,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         check_packing(target, entry)?;
     }
     check_variables(&interface.variables)?;
+    check_counters(interface)?;
     check_status(interface)
 }
 
@@ -94,6 +97,15 @@ fn check_variables(variables: &Variables) -> Result<(), Error> {
     }
     if !variables.relocations.iter().all(|r| (1..=8).contains(&r.size) && fits(r.offset, u64::from(r.size))) {
         return Err(wrong("a relocation lies outside of the variables, or has not 1 to 8 bytes".to_owned()));
+    }
+    Ok(())
+}
+
+fn check_counters(interface: &Interface) -> Result<(), Error> {
+    let Some(Counters { offset }) = interface.counters else { return Ok(()) };
+    let end = offset.checked_add(Counters::SIZE).filter(|&end| end <= interface.variables.size);
+    if end.is_none() || !offset.is_multiple_of(8) {
+        return Err(wrong("the counters are misaligned or lie outside of the variables".to_owned()));
     }
     Ok(())
 }
@@ -197,6 +209,7 @@ mod tests {
             status: Some(Status { offset: 4 }),
             output: Some(Region { offset: 32, size: 32 }),
             heap: None,
+            counters: None,
             features: [Feature::BufferDeviceAddress].into(),
         }
     }

@@ -62,13 +62,15 @@ pub(crate) struct Variant {
     /// Threads of a block.
     pub block: [u32; 3],
     pub shared_bytes: u32,
+    /// What was asked for of it, beside what the kernel declares.
+    pub dynamic_shared_bytes: u32,
     /// How they lie on invocations, unless each is one.
     pub packing: Option<Packing>,
 }
 
 impl Variant {
     /// Values of the specialization constants.
-    pub fn specialization(self) -> [(u32, u32); 7] {
+    pub fn specialization(self) -> [(u32, u32); 8] {
         let [x, y, z] = self.workgroup();
         let [nx, ny, nz] = self.block;
         [
@@ -79,6 +81,7 @@ impl Variant {
             (spec_id::NTID_X, nx),
             (spec_id::NTID_Y, ny),
             (spec_id::NTID_Z, nz),
+            (spec_id::DYNAMIC_SHARED_BYTES, self.dynamic_shared_bytes),
         ]
     }
 

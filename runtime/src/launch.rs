@@ -88,7 +88,8 @@ impl Kernel {
         check_grid(entry, config.grid)?;
         check_block(entry, limits, config.block)?;
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
-        let variant = Variant { block: config.block, shared_bytes, packing: entry.packing };
+        let LaunchConfig { block, dynamic_shared_bytes, .. } = *config;
+        let variant = Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing };
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];

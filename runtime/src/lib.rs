@@ -42,6 +42,8 @@
 //!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
 //!   waits in [`Device::take_findings`].
 //! * **Output.** What kernels print with `printf` arrives at the same moments, and waits in [`Device::take_output`].
+//! * **Events.** Kernels count events with `pmevent` (`__prof_trigger`): [`Module::counters`] gives the counts,
+//!   [`Module::reset_counters`] starts again.
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
 //!   nothing here checks the addresses that it computes. The reference device does.
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use ptx2spv_translator::interface::Counters;
 use ptx2spv_translator::{Interface, Math, Options, Program, Source};
 use self_cell::self_cell;
 
@@ -83,8 +84,7 @@ impl Module {
     }
 
     fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
-        let Interface { variables, status, output, .. } = interface;
-        let variables = Arc::new(LoadedVariables::new(device, variables.clone(), *status, *output)?);
+        let variables = Arc::new(LoadedVariables::new(device, interface)?);
         let kernels = Mutex::default();
         Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
     }
@@ -154,5 +154,23 @@ impl Module {
     /// As [`Module::write_variable`].
     pub fn read_variable(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.shared.variables.read(name, offset, bytes)
+    }
+
+    /// How often warps have executed `pmevent`, for each of the 16 events: all launches since the module was loaded or
+    /// [`Module::reset_counters`] was called, up to the last one before this. CUDA leaves the first eight to programs, as
+    /// `__prof_trigger` does. Zeros if no kernel of the module has `pmevent`.
+    ///
+    /// # Errors
+    /// Those of [`crate::Buffer::read`].
+    pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize], Error> {
+        self.shared.variables.counters()
+    }
+
+    /// Sets the counters of `pmevent` to zero, after everything launched before.
+    ///
+    /// # Errors
+    /// Those of [`crate::Buffer::write`].
+    pub fn reset_counters(&self) -> Result<(), Error> {
+        self.shared.variables.reset_counters()
     }
 }

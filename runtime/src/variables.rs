@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::{Region, Status, Variable, Variables};
+use ptx2spv_translator::Interface;
+use ptx2spv_translator::interface::{Counters, Variable, Variables};
 
 use crate::backend::StatusRecord;
 use crate::buffer::Buffer;
@@ -20,18 +21,17 @@ pub(crate) struct LoadedVariables {
     pub status: Option<StatusRecord>,
     /// Its kernels that may.
     pub reporters: Arc<Reporters>,
+    /// Where its kernels count events, if they do.
+    counters: Option<Counters>,
 }
 
 impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
-    pub fn new(
-        device: &Device,
-        layout: Variables,
-        status: Option<Status>,
-        output: Option<Region>,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &Device, interface: &Interface) -> Result<Self, Error> {
+        let &Interface { status, output, counters, .. } = interface;
+        let layout = interface.variables.clone();
         if layout.size == 0 {
-            return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default() });
+            return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default(), counters: None });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
@@ -44,7 +44,7 @@ impl LoadedVariables {
         }
         let reporters = Arc::<Reporters>::default();
         let status = status.map(|status| buffer.memory().status_record(status.offset, output, &reporters));
-        Ok(Self { layout, buffer: Some(buffer), status, reporters })
+        Ok(Self { layout, buffer: Some(buffer), status, reporters, counters })
     }
 
     /// Address of the first byte; zero if there are no variables.
@@ -69,6 +69,23 @@ impl LoadedVariables {
         match self.place(name, offset, bytes.len() as u64)? {
             Some((buffer, at)) => buffer.read(at, bytes),
             None => Ok(()),
+        }
+    }
+
+    /// The counters of events, as everything launched before leaves them.
+    pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize], Error> {
+        let mut counters = [0; Counters::COUNT as usize];
+        if let (Some(buffer), Some(Counters { offset })) = (&self.buffer, self.counters) {
+            buffer.read(offset, bytemuck::cast_slice_mut(&mut counters))?;
+        }
+        Ok(counters.map(u64::from_le))
+    }
+
+    /// Sets them to zero.
+    pub fn reset_counters(&self) -> Result<(), Error> {
+        match (&self.buffer, self.counters) {
+            (Some(buffer), Some(Counters { offset })) => buffer.write(offset, &[0; Counters::SIZE as usize]),
+            _ => Ok(()),
         }
     }
 

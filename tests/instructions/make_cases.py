@@ -17,6 +17,7 @@ from generator import (
     floats,
     half,
     integer,
+    launches,
     litmus,
     logic,
     mbarriers,
@@ -46,7 +47,7 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus,
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

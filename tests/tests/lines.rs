@@ -169,6 +169,11 @@ fn modules_have_no_lines_unless_asked() {
     assert!(!text.contains("OpLine") && !text.contains("OpNoLine") && !text.contains("OpString"), "{text}");
 }
 
+/// Where the threads of a block may meet, loops that wait included.
+const MEETING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
+/// Instructions that may report to the host.
+const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match", "redux", "shfl", "trap", "vote"];
+
 /// Accesses to memory and barriers come from PTX instructions that access memory or are barriers; those that the
 /// translator adds, to learn whether the driver ended a loop early, from none.
 #[test]
@@ -193,14 +198,17 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                 let guarded = instruction.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
                 let opcode = guarded.map_or(instruction, |(_, rest)| rest.trim_start());
                 let opcode = opcode.split(['.', ' ', '\t', ';']).next().unwrap();
-                let expected: &[&str] = match op {
+                let (own, reports): (&[&str], bool) = match op {
                     Op::BranchConditional => continue,
-                    Op::ControlBarrier => &["bar", "barrier"],
-                    Op::Load | Op::AtomicLoad => &["ld", "ldu", "bar", "barrier", "atom", "red", "st"],
-                    Op::Store | Op::AtomicStore => &["st", "bar", "barrier"],
-                    _ => &["atom", "red", "st", "fence", "membar", "ld", "bar", "barrier"],
+                    Op::ControlBarrier => (&[], false),
+                    Op::Load | Op::AtomicLoad => (&["ld", "ldu", "cp", "call", "atom", "red", "st"], false),
+                    Op::Store | Op::AtomicStore => (&["st", "cp", "call"], true),
+                    Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call"], true),
+                    _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent"], false),
                 };
-                assert!(expected.contains(&opcode), "{name}:{line} for {preset}: {op:?} from `{instruction}`");
+                let expected =
+                    own.contains(&opcode) || MEETING.contains(&opcode) || reports && REPORTING.contains(&opcode);
+                assert!(expected, "{name}:{line} for {preset}: {op:?} from `{instruction}`");
                 effects_found += 1;
             }
         }

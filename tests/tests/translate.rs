@@ -110,7 +110,10 @@ fn vectors_have_the_width_that_the_instruction_says() {
     body_refused("ld.global.u32 ¦{%r1, %r2}, [%rd1];", "a vector of 1 is needed here, 2 elements are given");
     body_refused("st.global.v2.f32 [%rd1], ¦{%f1};", "a vector of 2 is needed here, 1 elements are given");
     body_refused("ld.global.v2.u32 {%r1, ¦%f1}, [%rd1];", "register `%f1` is .f32");
-    body_refused("¦ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];", "accesses of more than 16 bytes");
+    body_refused(
+        "¦ld.shared.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];",
+        "only accesses to global memory can have 256 bits",
+    );
     body_refused("mov.b64 %rd2, ¦{%r1, %r2, %r3};", "3 elements do not divide .b64");
     body_refused("mov.b64 {%r1, ¦%rs1}, %rd1;", "register `%rs1` is .u16, which does not fit the type .b32");
     body_accepted("ld.global.v2.u8 {%r1, _}, [%rd1]; mov.b64 {%r1, _}, %rd1; st.global.v2.u32 [%rd1], {%r1, 7};");
@@ -129,7 +132,7 @@ fn unknown_words_and_words_of_other_instructions() {
     body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
     body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");
     body_refused("¦ld.global [%rd1];", "`ld.global` is not a form of `ld`");
-    body_refused("mov.u32 %r1, ¦%is_explicit_cluster;", "special register `%is_explicit_cluster`");
+    body_refused("mov.u32 %r1, ¦%is_explicit_cluster;", "special register `%is_explicit_cluster` is no .u32");
     body_refused("mov.u32 %r1, ¦%tid;", "special register `%tid`");
     body_refused("mov.u32 %r1, ¦%wobble;", "`%wobble` is not declared");
 }
@@ -391,9 +394,9 @@ fn variables_have_places() {
     let places: Vec<_> =
         variables.list.iter().map(|v| (v.name.as_str(), &*v.space, &*v.ty, v.offset, v.size)).collect();
     let expected = [
-        ("a", "global", "u32", 0, 4),
-        ("b", "global", "b8", 8, 3),
-        ("c", "const", "f32", 12, 8),
+        ("a", "global", "u32", 8, 4),
+        ("b", "global", "b8", 16, 3),
+        ("c", "const", "f32", 0, 8),
         ("p", "global", "u64", 24, 8),
         ("z", "global", "u32", 32, 4),
         ("q", "global", "u8", 36, 3),
@@ -412,15 +415,16 @@ fn variables_have_initial_content() {
         image[run.offset as usize..][..run.bytes.len()].copy_from_slice(&run.bytes);
     }
     let mut expected = [0u8; 48];
-    expected[0] = 5;
-    expected[8..11].copy_from_slice(&[1, 2, 3]);
-    expected[12..16].copy_from_slice(&1.0_f32.to_le_bytes());
-    expected[16..20].copy_from_slice(&2.0_f32.to_le_bytes());
+    // Constants come first.
+    expected[..4].copy_from_slice(&1.0_f32.to_le_bytes());
+    expected[4..8].copy_from_slice(&2.0_f32.to_le_bytes());
+    expected[8] = 5;
+    expected[16..19].copy_from_slice(&[1, 2, 3]);
     expected[37] = 7;
     expected[40..46].copy_from_slice(&[1, 0, 2, 0, 0xff, 0xff]);
     assert_eq!(image, expected);
     let relocations: Vec<_> = variables.relocations.iter().map(|r| (r.offset, r.size, r.target, r.shift)).collect();
-    assert_eq!(relocations, [(24, 8, 9, 0), (36, 1, 8, 0), (38, 1, 8, 8)]);
+    assert_eq!(relocations, [(24, 8, 17, 0), (36, 1, 16, 0), (38, 1, 16, 8)]);
 }
 
 #[test]

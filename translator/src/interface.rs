@@ -25,6 +25,8 @@ pub mod spec_id {
     pub const NTID_Y: u32 = 5;
     /// `%ntid.z` of those.
     pub const NTID_Z: u32 = 6;
+    /// Dynamic shared memory of the launch in bytes, not rounded: `%dynamic_smem_size`.
+    pub const DYNAMIC_SHARED_BYTES: u32 = 7;
 }
 
 /// Byte offsets within the push constant block of every module.
@@ -67,6 +69,9 @@ pub struct Interface {
     /// and is the kernels' own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heap: Option<Region>,
+    /// Where kernels count events, if some kernel of the PTX module has `pmevent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
 }
@@ -102,6 +107,21 @@ impl Status {
     pub const PLACE: u32 = 2;
     /// The first word of what the fault has to say besides ([`Fault::Assertion`]).
     pub const DETAILS: u32 = 3;
+}
+
+/// A place in the variables' allocation where kernels count how often warps have executed `pmevent`, for each event:
+/// [`Counters::COUNT`] words of 64 bits, which begin as zeros. They grow until the host clears them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Offset in the variables' allocation in bytes, a multiple of 8.
+    pub offset: u64,
+}
+
+impl Counters {
+    /// How many events there are. CUDA keeps those from 8 on for itself.
+    pub const COUNT: u32 = 16;
+    /// Size of the counters in bytes.
+    pub const SIZE: u64 = 8 * Self::COUNT as u64;
 }
 
 /// A part of the variables' allocation.

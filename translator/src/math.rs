@@ -94,6 +94,7 @@ impl Math {
                 }
                 Topic::Approximate => {
                     facts.exp2_f32_close = true;
+                    facts.exp2_f32_denormals = true;
                     facts.log2_f32_close = true;
                     facts.sin_cos_f32_close = true;
                     facts.roots_f32_close = true;

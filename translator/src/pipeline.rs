@@ -141,6 +141,7 @@ pub(crate) fn describe(
         status: services.status,
         output: services.output,
         heap: services.heap,
+        counters: services.counters,
         features: emitted.features.clone(),
     }
 }

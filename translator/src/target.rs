@@ -161,6 +161,8 @@ pub struct Facts {
     pub shared_atomic_add_f32_keeps: bool,
     /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
     pub exp2_f32_close: bool,
+    /// `GLSL.std.450 Exp2` on f32 gives subnormal results.
+    pub exp2_f32_denormals: bool,
     /// `GLSL.std.450 Log2` on f32 is within the error that PTX allows (2^-22.6 for a mantissa), zeros and infinities included.
     pub log2_f32_close: bool,
     /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
@@ -190,6 +192,7 @@ impl Facts {
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
+        exp2_f32_denormals: true,
         log2_f32_close: true,
         sin_cos_f32_close: true,
         roots_f32_close: true,
@@ -218,21 +221,21 @@ impl Facts {
         fma_f64_fused: false,
         global_atomic_add_f32_flushes: false,
         exp2_f32_close: false,
-        log2_f32_close: false,
+        exp2_f32_denormals: false,
         sin_cos_f32_close: false,
         ..Facts::ALL
     };
 
     /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
-    /// `Fma` on f32 and atomic additions flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    /// Its `Log2`, `Sin` and `Cos` were not.
+    /// `Fma` on f32, atomic additions and `Exp2` flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
     pub const NVIDIA_580: Facts = Facts {
         fma_f32_denormals: false,
         fma_f32_flushes: true,
+        nan_f32_nvidia: true,
+        nan_f64_nvidia: true,
         sqrt_f32_rounded: false,
         shared_atomic_add_f32_keeps: false,
-        log2_f32_close: false,
-        sin_cos_f32_close: false,
+        exp2_f32_denormals: false,
         ..Facts::ALL
     };
 }

@@ -230,7 +230,8 @@ const FACTS: &[(Fact, &[Instruction])] = &[
             judge::add_f32,
         )],
     ),
-    (|facts| &mut facts.exp2_f32_close, &[Instruction::unary("ex2.approx.f32 %r, %a;", judge::exp2_f32)]),
+    (|facts| &mut facts.exp2_f32_close, &[Instruction::unary("ex2.approx.f32 %r, %a;", judge::exp2_f32_normal)]),
+    (|facts| &mut facts.exp2_f32_denormals, &[Instruction::unary("ex2.approx.f32 %r, %a;", judge::exp2_f32)]),
     (|facts| &mut facts.log2_f32_close, &[Instruction::unary("lg2.approx.f32 %r, %a;", judge::log2_f32)]),
     (
         |facts| &mut facts.sin_cos_f32_close,

@@ -160,6 +160,11 @@ fn within(exact: f64, result: u64, relative: f64) -> bool {
 /// bounds.
 const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
+/// The same where the result is a normal number.
+pub fn exp2_f32_normal(operands: Operands, result: u64) -> bool {
+    f32s(operands)[0] < -126.0 || exp2_f32(operands, result)
+}
+
 /// Within 2^-22.5 of the mantissa, whose unit is at least that of subnormal numbers, and rounded.
 pub fn exp2_f32(operands: Operands, result: u64) -> bool {
     let x = f64::from(f32s(operands)[0]);

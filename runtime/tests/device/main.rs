@@ -5,6 +5,7 @@
 
 mod arguments;
 mod buffers;
+mod events;
 mod launches;
 mod loops;
 mod modules;
@@ -147,6 +148,7 @@ fn basics_interface() -> Interface {
         status: None,
         output: None,
         heap: None,
+        counters: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     }
 }

@@ -33,10 +33,10 @@ class Family:
         self.cases = []
         self.expected = {}
 
-    def kernel(self, name, params, registers, body):
-        """Adds an entry with these lines of declarations and code."""
+    def kernel(self, name, params, registers, body, directives=""):
+        """Adds an entry with these lines of declarations and code, and perhaps directives."""
         lines = [
-            f".visible .entry {name}({', '.join(params)})",
+            f".visible .entry {name}({', '.join(params)}){directives}",
             "{",
             *(f"\t{line}" for line in registers + body),
             "\tret;",

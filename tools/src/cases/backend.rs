@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ptx2spv_runtime::Finding;
+use ptx2spv_translator::interface::Counters;
 
 use super::Prepared;
 
@@ -24,6 +25,8 @@ pub struct Outputs {
     pub globals: BTreeMap<String, Vec<u8>>,
     /// What the reference device found on the way.
     pub findings: Vec<Finding>,
+    /// How often warps executed `pmevent`, for each event.
+    pub counters: [u64; Counters::COUNT as usize],
 }
 
 /// Why a case has no outputs.

@@ -136,6 +136,7 @@ fn run(device: &Device, case: &Prepared, options: LoadOptions) -> Result<Outputs
         module.read_variable(name, 0, &mut bytes).map_err(failure)?;
         outputs.globals.insert(name.clone(), bytes);
     }
+    outputs.counters = module.counters().map_err(failure)?;
     Ok(outputs)
 }
 

@@ -44,6 +44,9 @@ pub struct Arguments {
     /// Print at most so many elements of each buffer.
     #[arg(long, default_value_t = 16, value_name = "N")]
     print: usize,
+    /// Print how often warps executed `pmevent` (`__prof_trigger`), for each event. Counting begins anew with each case.
+    #[arg(long)]
+    counters: bool,
     #[command(flatten)]
     device: super::DeviceArguments,
     /// With --device reference: print the instructions of one thread with their operands and results. BLOCK and THREAD are X,
@@ -117,7 +120,7 @@ fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     print_trace(&backend, out)?;
     let found = match outcome {
         Ok(outputs) => {
-            print(&case, &outputs, arguments.print, out)?;
+            print(&case, &outputs, arguments, out)?;
             outputs.findings
         }
         Err(Failure::Fault(found)) => found,
@@ -140,7 +143,7 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         print_trace(&backend, out)?;
         let found: &[Finding] = match &outcome {
             Ok(outputs) => {
-                print(&prepared, outputs, arguments.print, out)?;
+                print(&prepared, outputs, arguments, out)?;
                 &outputs.findings
             }
             Err(Failure::Fault(found)) => found,
@@ -187,10 +190,16 @@ fn report(arguments: &Arguments, found: &[Finding], case: &Prepared, out: &mut d
     Ok(if found.is_empty() { Status::Success } else { Status::Failure })
 }
 
-fn print(case: &Prepared, outputs: &Outputs, limit: usize, out: &mut dyn Write) -> Result<()> {
+fn print(case: &Prepared, outputs: &Outputs, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
+    let limit = arguments.print;
     for (index, arg) in case.args.iter().enumerate() {
         if let Argument::Buffer(array) = arg {
             print_elements(&Subject::Arg(index), array.ty, outputs, limit, out)?;
+        }
+    }
+    if arguments.counters {
+        for (event, count) in outputs.counters.iter().enumerate().filter(|(_, count)| **count != 0) {
+            writeln!(out, "  event {event}: {count}")?;
         }
     }
     let Expectation::Results(checks) = &case.expectation else { return Ok(()) };

@@ -18,7 +18,7 @@ const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
 /// Bytes that `alloca` can give away, where it is used.
-pub const STACK_BYTES: u32 = 16 << 10;
+pub const STACK_BYTES: u32 = 4 << 10;
 /// Instructions that need a stack.
 const STACK_OPCODES: &[&str] = &["alloca", "stacksave", "stackrestore"];
 
@@ -44,6 +44,10 @@ pub struct Layout {
     pub shared_bytes: u32,
     /// Whether dynamic shared memory is used.
     pub dynamic_shared: bool,
+    /// Bytes in which hardware of the module's architecture gives away shared memory: a power of two.
+    pub shared_unit: u32,
+    /// Whether the kernel says that its blocks form clusters.
+    pub explicit_cluster: bool,
     /// Bytes of local memory.
     pub local_bytes: u32,
     /// What the host has ready for the kernel.
@@ -143,6 +147,16 @@ fn fences_beyond_block(function: &Function) -> bool {
     })
 }
 
+/// What `%total_smem_size` is a multiple of (PTX chapter 10).
+fn shared_unit(program: &Program) -> u32 {
+    let name = program.target.first().map_or("", String::as_str);
+    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+    match digits.parse() {
+        Ok(30..80) => 256,
+        _ => 128,
+    }
+}
+
 /// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
 pub fn lay_out(
     program: &Program,
@@ -163,6 +177,8 @@ pub fn lay_out(
         params_size: 0,
         shared_bytes: 0,
         dynamic_shared: false,
+        shared_unit: shared_unit(program),
+        explicit_cluster: function.explicit_cluster,
         local_bytes: 0,
         services,
         stack: None,

@@ -20,7 +20,7 @@ use crate::interface::Fault;
 use crate::ir::{self, Access, Block, Builder, Compare, Op, Order, Space, Stmt, Type, Value, Var};
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.
-pub(super) const STACK_BYTES: u32 = 16 << 10;
+pub(super) const STACK_BYTES: u32 = 8 << 10;
 /// Frames begin at multiples of this.
 const FRAME_ALIGN: u32 = 16;
 /// Bytes below a frame that say which call it belongs to and where the caller's frame is.

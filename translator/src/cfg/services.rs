@@ -1,9 +1,9 @@
 //! What the host has ready in device memory for a module's kernels, besides its variables: the status record, room for
-//! what is printed, a heap.
+//! what is printed, a heap, counters.
 
 use super::reports;
-use crate::decode::program::Program;
-use crate::interface::{Region, Status, Variables, output};
+use crate::decode::program::{Item, Program};
+use crate::interface::{Counters, Region, Status, Variables, output};
 use crate::target::Target;
 
 /// Size of the heap in bytes: as much as CUDA has.
@@ -18,6 +18,8 @@ pub struct Services {
     pub output: Option<Region>,
     /// What they allocate from, if one may.
     pub heap: Option<Region>,
+    /// Where they count events, if one may.
+    pub counters: Option<Counters>,
 }
 
 /// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
@@ -26,6 +28,11 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
     };
+    let counts = program
+        .functions
+        .iter()
+        .flat_map(|function| function.body.iter().flatten())
+        .any(|item| matches!(item, Item::Instruction(instruction) if instruction.form.row.opcode() == "pmevent"));
     let mut add = |size: u64, align: u64| {
         // More than the address space has fails when it is allocated.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
@@ -36,5 +43,6 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
         status: reports::any(program, target).then(|| Status { offset: add(Status::SIZE, 4) }),
         output: declares(&["vprintf"]).then(|| Region { offset: add(output::BYTES, 16), size: output::BYTES }),
         heap: declares(&["malloc", "free"]).then(|| Region { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
+        counters: counts.then(|| Counters { offset: add(Counters::SIZE, 8) }),
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         results: ast.returns.len(),
         required_block: None,
         max_block: None,
+        explicit_cluster: false,
         labels: 0,
         lines: Vec::new(),
         body: None,
@@ -93,14 +94,16 @@ impl<'s> FunctionDecoder<'_, 's> {
             match directive.name.text {
                 "reqntid" => self.function.required_block = dims(),
                 "maxntid" => self.function.max_block = dims(),
+                "explicitcluster" => self.function.explicit_cluster = true,
                 "reqnctapercluster" => {
+                    self.function.explicit_cluster = true;
                     let blocks = directive.values.iter().map(|value| u64::from(*value)).fold(1, u64::saturating_mul);
                     if blocks != 1 {
                         let message = format!("clusters of {blocks} thread blocks: each block runs as one of its own");
                         self.report(Diagnostic::unsupported(message, directive.name.span));
                     }
                 }
-                // Advice about registers and occupancy, `.explicitcluster` and `.noreturn` change nothing here.
+                // Advice about registers and occupancy and `.noreturn` change nothing here.
                 _ => {}
             }
         }

@@ -240,8 +240,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         if let ast::Operand::Name { name, suffix } = operand
             && let Some(special) = self.special(*name, *suffix)?
         {
-            let integer = matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
-            if integer && special.has_width(ty.bits()) {
+            if special.has_type(ty) {
                 return Ok(Operand::Special(special));
             }
             let message = format!("special register `{}` is no {ty}", name.text);

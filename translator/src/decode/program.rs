@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::table::{Form, Modifiers};
-use super::types::ScalarType;
+use super::types::{Class, ScalarType};
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
 
@@ -127,6 +127,8 @@ pub struct Function {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`.
     pub max_block: Option<[u32; 3]>,
+    /// Whether it says that its blocks form clusters, of whatever size.
+    pub explicit_cluster: bool,
     /// How many labels it has.
     pub labels: u32,
     /// What `.loc` says of its code, by rising place in the text.
@@ -342,6 +344,8 @@ pub enum Special {
     ClockHigh,
     Clock64,
     GlobalTimer,
+    GridId,
+    ExplicitCluster,
     /// One that says the same everywhere, and its width in bits.
     Fixed(u32, u32),
 }
@@ -384,7 +388,9 @@ impl Special {
             ("%aggr_smem_size", _, None) => Some(Self::TotalSharedSize),
             ("%nsmid", _, None) => Some(Self::Fixed(1, 32)),
             ("%smid", _, None) => Some(Self::Fixed(0, 32)),
-            ("%gridid" | "%current_graph_exec", _, None) => Some(Self::Fixed(0, 64)),
+            ("%gridid", _, None) => Some(Self::GridId),
+            ("%current_graph_exec", _, None) => Some(Self::Fixed(0, 64)),
+            ("%is_explicit_cluster", _, None) => Some(Self::ExplicitCluster),
             (name, _, None) if Self::is_counter(name) => {
                 Some(Self::Fixed(0, if name.ends_with("_64") { 64 } else { 32 }))
             }
@@ -392,9 +398,20 @@ impl Special {
         }
     }
 
-    /// Whether an instruction of a type of that width may read it: places in the grid were 16 bits wide once.
-    pub fn has_width(self, bits: u32) -> bool {
+    /// Whether an instruction of that type may read it: places in the grid were 16 bits wide once, and the grid's number
+    /// has become wider twice.
+    pub fn has_type(self, ty: ScalarType) -> bool {
+        let bits = ty.bits();
+        match (self, ty.class()) {
+            (Self::ExplicitCluster, _) => ty == ScalarType::Pred,
+            (_, Class::Unsigned | Class::Signed | Class::Bits) => self.has_width(bits),
+            _ => false,
+        }
+    }
+
+    fn has_width(self, bits: u32) -> bool {
         match self {
+            Self::GridId => matches!(bits, 16 | 32 | 64),
             Self::Tid(_) | Self::Ntid(_) | Self::Ctaid(_) | Self::Nctaid(_) => matches!(bits, 16 | 32),
             Self::Clock64 | Self::GlobalTimer => bits == 64,
             Self::Fixed(_, width) => bits == width,

@@ -7,8 +7,9 @@ use super::table::Row;
 use crate::interface::Fault;
 use crate::lower::Rule::{self, Barrier, Branch, Call, Exit, Fail, IndexedBranch, Nothing, Return};
 use crate::lower::{
-    Lowering, approximate, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies, extended,
-    fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack, video, warp,
+    Lowering, approximate, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies, events,
+    extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack, video,
+    warp,
 };
 
 use crate::decode::program::Instruction;
@@ -81,7 +82,7 @@ rows! {
     "mul{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::mul);
     "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
     "fma.(rn|rz|rm|rp).f64", "d a b c" => lower(float::fma);
-    "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => lower(float::mad);
     "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => lower(float::fma);
     "div.approx{.ftz}.f32", "d a b" => lower(approximate::div);
     "div.full{.ftz}.f32", "d a b" => lower(approximate::div_full);
@@ -301,7 +302,7 @@ rows! {
     "match.any.sync.(b32|b64)", "d:b32 a e:b32" => lower(warp::match_any);
     "match.all.sync.(b32|b64)", "d_|q:b32 a e:b32" => lower(warp::match_all);
     "redux.sync.(add|min|max).(u32|s32)", "d a e:b32" => lower(warp::redux);
-    "redux.sync.(and|or|xor).b32", "d a e" => lower(warp::redux);
+    "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e" => lower(warp::redux);
     "activemask.b32", "d" => lower(warp::activemask);
     "elect.sync", "d_|p e:b32" => lower(warp::elect);
     "bar.warp.sync", "e:b32" => lower(warp::sync);
@@ -388,5 +389,6 @@ rows! {
     "trap", "" => Fail(Fault::Trap);
     "brkpt", "" => Fail(Fault::Breakpoint);
     "nanosleep.u32", "a" => Nothing;
+    "pmevent{.mask}", "a:u16" => lower(events::pmevent);
     "call{.uni}", "call" => Call;
 }

@@ -112,7 +112,7 @@ fn special_register(name: &'static str) -> Entry {
         "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => {
             "The same counter as `%clock64`, in the device's own unit."
         }
-        "smid" | "gridid" | "current_graph_exec" => "Always 0: one multiprocessor, no graph.",
+        "smid" | "gridid" | "current_graph_exec" => "Always 0: one multiprocessor, grids have no number, no graph.",
         "nsmid" => "Always 1.",
         "pm0" | "pm0_64" | "reserved_smem_offset_begin" | "reserved_smem_offset_cap" | "reserved_smem_offset_end" => {
             "And their like: always 0."

@@ -21,6 +21,8 @@ pub(super) struct Launch {
     ntid: [Word; 3],
     /// Specialization constant of the shared memory's size in bytes.
     pub(super) shared_bytes: Word,
+    /// That of its dynamic part, once something reads it.
+    dynamic_shared_bytes: Option<Word>,
     /// Input variables by what they hold.
     inputs: FxHashMap<BuiltIn, Word>,
 }
@@ -47,6 +49,17 @@ impl Module<'_> {
         self.decorate(size, Decoration::BuiltIn, &[Operand::BuiltIn(BuiltIn::WorkgroupSize)]);
         self.launch.shared_bytes = self.spec_constant(ty, spec_id::SHARED_BYTES, shared_bytes, "shared_bytes");
         Ok(())
+    }
+
+    /// The specialization constant of the dynamic shared memory's size.
+    fn dynamic_shared_bytes(&mut self) -> Result<Word> {
+        if let Some(constant) = self.launch.dynamic_shared_bytes {
+            return Ok(constant);
+        }
+        let ty = self.u32()?;
+        let constant = self.spec_constant(ty, spec_id::DYNAMIC_SHARED_BYTES, 0, "dynamic_shared_bytes");
+        self.launch.dynamic_shared_bytes = Some(constant);
+        Ok(constant)
     }
 
     fn spec_constant(&mut self, ty: Word, spec_id: u32, default: u32, name: &str) -> Word {
@@ -99,6 +112,7 @@ impl Body<'_, '_, '_> {
                 let ty = self.module.u32()?;
                 Ok(self.compute(Op::ISub, ty, &[total, own]))
             }
+            Builtin::DynamicSharedBytes => self.module.dynamic_shared_bytes(),
             Builtin::SubgroupId => self.subgroup_input(BuiltIn::SubgroupId),
             Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),

@@ -161,6 +161,7 @@ impl Machine {
             Builtin::ThreadId(_) | Builtin::WorkgroupId(_) | Builtin::SubgroupId | Builtin::SubgroupLane => 0,
             Builtin::BlockSize(_) => 1,
             Builtin::SharedBytes => self.shared.len() as u64,
+            Builtin::DynamicSharedBytes => 0,
             Builtin::PushConstant(offset) => {
                 let bytes = if ty == Type::I64 { 8 } else { 4 };
                 self.push_constants

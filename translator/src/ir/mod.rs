@@ -404,6 +404,8 @@ pub enum Builtin {
     SubgroupLane,
     /// Shared memory of the launch in bytes (from a specialization constant), without the translator's own.
     SharedBytes,
+    /// Dynamic shared memory of the launch in bytes, as it was asked for (from a specialization constant).
+    DynamicSharedBytes,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
     PushConstant(u32),
     /// A counter that runs while the kernel does; `I64`.

@@ -29,6 +29,9 @@ pub fn expand_approximate(function: &mut Function, target: &Target) {
     let facts = &target.facts;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_close => Rewritten::By(exp2(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_denormals => {
+            Rewritten::By(if facts.denormals_f32_kept { raised_exp2(b, x) } else { exp2(b, x) })
+        }
         Stmt::Let(_, Op::Unary(Unary::Log2Approx, x)) if !facts.log2_f32_close => Rewritten::By(log2(b, x)),
         Stmt::Let(_, Op::Unary(Unary::SinApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(sine(b, x)),
         Stmt::Let(_, Op::Unary(Unary::CosApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(cosine(b, x)),
@@ -57,6 +60,18 @@ fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
     let is_number = b.feq(operand, operand);
     let nan = b.constant(Type::F32, SINGLE.nan);
     b.select(is_number, result, nan)
+}
+
+/// `2^x` by the device's own function, of which subnormal results are made from normal ones.
+fn raised_exp2(b: &mut Builder<'_>, x: Value) -> Value {
+    let [least, shift, zero, factor, one] = [-126.0, 24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
+    let is_low = b.flt(x, least);
+    // Where it makes a difference to the result, the sum is exact: its unit is no larger than the operand's.
+    let shift = b.select(is_low, shift, zero);
+    let raised = b.fadd(x, shift);
+    let power = b.unary(Unary::Exp2Approx, raised);
+    let factor = b.select(is_low, factor, one);
+    b.fmul(power, factor)
 }
 
 /// `2^x`. Subnormal results are put together on bits.

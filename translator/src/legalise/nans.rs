@@ -1,9 +1,11 @@
 //! NaNs as NVIDIA's hardware gives them, where anything can tell.
 //!
 //! Lowering says of the results of PTX's float instructions which NaN they are if they are one (`OrNan`). That is left out
-//! where the device's own NaNs are NVIDIA's, and where only float operations use the result: what they give doesn't
-//! depend on an operand's NaN being one or another, or their own `OrNan` says how. Elsewhere it becomes a test and a
-//! selection.
+//! where the device's own NaNs are NVIDIA's and the result comes from a single operation of the device, and where only float
+//! operations use the result: what they give doesn't depend on an operand's NaN being one or another, or their own `OrNan`
+//! says how. Elsewhere it becomes a test and a selection.
+
+use rustc_hash::FxHashSet;
 
 use crate::ir::{Binary, Block, Builder, Function, Op, Stmt, Type, Unary, Value, Var};
 use crate::passes::{Rewritten, rewrite};
@@ -14,13 +16,31 @@ use crate::target::Target;
 pub fn expand_nans(function: &mut Function, target: &Target) {
     let facts = &target.facts;
     let exposed = Exposed::of(function);
+    let mut single = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(Binary::OrNan, value, nan)) => {
-            let is_own = if b.type_of(result) == Type::F32 { facts.nan_f32_nvidia } else { facts.nan_f64_nvidia };
+            let is_trusted = if b.type_of(result) == Type::F32 { facts.nan_f32_nvidia } else { facts.nan_f64_nvidia };
+            let is_own = is_trusted && single.contains(&value);
             Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
+        }
+        Stmt::Let(result, op) => {
+            if is_single(&op) {
+                single.insert(result);
+            }
+            Rewritten::Kept
         }
         _ => Rewritten::Kept,
     });
+}
+
+/// Whether an operation is, or stands for, one of the device's whose NaNs the facts speak of.
+fn is_single(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Fma(..)
+            | Op::Unary(Unary::Sqrt, _)
+            | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..)
+    )
 }
 
 fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {

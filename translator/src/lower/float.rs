@@ -7,6 +7,7 @@ use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Arithmetic, Rounding, Type, Value};
 use crate::soft::{self, BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
@@ -188,6 +189,17 @@ pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `fma`, and `mad` on floats, which has been the same since sm_20.
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
+}
+
+/// `mad` on `F32`. Only chips before Fermi have it without a rounding, which those compute in a way of their own: their modules
+/// get it rounded to nearest.
+pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| i.modifiers.has(rounding));
+    let is_old = l.program.target.first().is_some_and(|target| target.starts_with("sm_1") && target.len() == 5);
+    if !rounds && !is_old {
+        return Err(Diagnostic::invalid("`mad.f32` without a rounding, which only targets before sm_20 have", i.span));
+    }
+    fma(l, i)
 }
 
 /// 1.0 of a float's type.

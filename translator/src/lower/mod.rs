@@ -14,6 +14,7 @@ pub mod convert;
 pub mod convert_float;
 pub mod convert_packed;
 pub mod copies;
+pub mod events;
 pub mod extended;
 pub mod fields;
 pub mod float;

@@ -142,7 +142,7 @@ fn print(b: &mut Builder<'_>, region: Region, format: Value, values: Value) -> V
     b.get(result)
 }
 
-fn fetch_add(b: &mut Builder<'_>, address: Value, operand: Value) -> Value {
+pub(super) fn fetch_add(b: &mut Builder<'_>, address: Value, operand: Value) -> Value {
     let result = b.function.value(Type::I32);
     b.atomic(Atomic { result: Some(result), op: AtomicOp::Add, access: COMMON, address, operand, compare: None });
     result

@@ -50,11 +50,15 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
                 }
             }
         }
-        Special::TotalSharedSize => b.builtin(Builtin::SharedBytes),
-        Special::DynamicSharedSize => {
-            let total = b.builtin(Builtin::SharedBytes);
-            b.sub_const(total, u64::from(l.layout.dynamic_shared_offset()))
+        Special::DynamicSharedSize => b.builtin(Builtin::DynamicSharedBytes),
+        // Hardware gives it away in units, whose size goes by the architecture.
+        Special::TotalSharedSize => {
+            let unit = u64::from(l.layout.shared_unit);
+            let dynamic = b.builtin(Builtin::DynamicSharedBytes);
+            let total = b.add_const(dynamic, u64::from(l.layout.dynamic_shared_offset()) + unit - 1);
+            b.and_const(total, u64::from(!(l.layout.shared_unit - 1)))
         }
+        Special::ExplicitCluster => return (b.bool(l.layout.explicit_cluster), ScalarType::Pred),
         Special::Clock => {
             let clock = b.builtin(Builtin::Clock);
             b.truncate(clock)
@@ -66,6 +70,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         }
         Special::Clock64 | Special::GlobalTimer => return (b.builtin(Builtin::Clock), ScalarType::U64),
         // What a device says of itself that has one multiprocessor, counts no events and runs no graph.
+        Special::GridId => return (b.i64(0), ScalarType::U64),
         Special::Fixed(value, 64) => return (b.i64(value.into()), ScalarType::U64),
         Special::Fixed(value, _) => b.i32(value),
     };

@@ -136,6 +136,7 @@ impl Uniform {
                     | Builtin::WorkgroupId(_)
                     | Builtin::SubgroupId
                     | Builtin::SharedBytes
+                    | Builtin::DynamicSharedBytes
                     | Builtin::PushConstant(_) => true,
                 }
             }

@@ -55,11 +55,8 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
         Meeting::Block => Host::Block(Turns::new(function)),
         Meeting::Rendezvous => Host::Rendezvous(Account::new(function, cfg)),
     };
-    let first = cfg.blocks.iter().find(|block| block.stop.is_some()).map(|block| &block.body);
-    let at = first.into_iter().flatten().rev().find_map(|stmt| match stmt {
-        Stmt::At(at) => Some(*at),
-        _ => None,
-    });
+    let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
+    let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));
     let start = new_entry(cfg);
     let ends: Vec<u32> =
         (0..).zip(&cfg.blocks).filter(|(n, block)| block.end == End::Exit && *n != 0).map(|(n, _)| n).collect();
@@ -123,6 +120,14 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
     set(cfg, 0, body, End::Goto(dispatch));
 }
 
+/// The last instruction that a list says it comes from.
+fn last_mark(body: &Block) -> Option<Span> {
+    body.iter().rev().find_map(|stmt| match stmt {
+        Stmt::At(at) => Some(*at),
+        _ => None,
+    })
+}
+
 fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {
     let state = b.i32(state);
     b.set(machine.state, state);
@@ -162,6 +167,9 @@ fn redirect(
 ) {
     let Some(mut next) = cfg.blocks.get(number).and_then(|block| block.end.successors().next()) else { return };
     let mut b = Builder::new(function);
+    if cfg.blocks.get(number).is_some_and(|block| last_mark(&block.body).is_none()) {
+        b.at(machine.at);
+    }
     match (&stop, &machine.host) {
         (Stop::Barrier(barrier), Host::Rendezvous(account)) => account.arrive(&mut b, barrier),
         (Stop::Yield, Host::Rendezvous(account)) => account.stay_ready(&mut b),

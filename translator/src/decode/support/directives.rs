@@ -56,7 +56,8 @@ pub(super) const ALL: &[Directive] = &[
     directive("minnctapersm", ".entry k() .maxntid 64 .minnctapersm 2 { ret; }").remark(NOTHING),
     directive("noreturn", ".func f() .noreturn { exit; } .entry k() { call f; ret; }").remark(NOTHING),
     directive("pragma", ".entry k() { .pragma \"nounroll\"; ret; }").remark(NOTHING),
-    directive("reqnctapercluster", ".entry k() .reqnctapercluster 2 { ret; }"),
+    directive("reqnctapercluster", ".entry k() .reqnctapercluster 1, 1, 1 { ret; }")
+        .uses(&[Use { words: "clusters of several blocks", sample: ".entry k() .reqnctapercluster 2 { ret; }" }]),
     directive("reqntid", ".entry k() .reqntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
     directive("target", KERNEL).remark("`map_f64_to_f32` and `texmode_…` have no effect."),
     directive("version", KERNEL).remark("Any version; newer ones give errors only where something new is used."),
