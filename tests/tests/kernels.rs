@@ -10,6 +10,9 @@ use ptx2spv::cases::{Case, Verdict, find};
 use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::files;
 
+/// Of so many random programs one runs here.
+const RANDOM_ONE_OF: usize = 4;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let found = match find(&files::case_directories()) {
@@ -19,6 +22,14 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let mut cases = found.cases;
+    // Drivers take long to compile random programs: some of them will do. The reference device runs them all.
+    let mut number = 0;
+    cases.retain(|case| {
+        let random = case.file.starts_with(files::random());
+        number += usize::from(random);
+        !random || number % RANDOM_ONE_OF == 0
+    });
     let pool = Arc::new(Pool::default());
     let trial = |case: Case| {
         let pool = Arc::clone(&pool);
@@ -28,7 +39,7 @@ fn main() -> ExitCode {
             Verdict::Failed(message) => Err(Failed::from(message)),
         })
     };
-    let trials: Vec<Trial> = found.cases.into_iter().map(trial).collect();
+    let trials: Vec<Trial> = cases.into_iter().map(trial).collect();
     if trials.is_empty() {
         eprintln!("no launch cases found");
         return ExitCode::FAILURE;

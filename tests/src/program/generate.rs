@@ -3,7 +3,12 @@
 //! Threads exchange words in four steps (publish, barrier, fetch, barrier), so that threads which take different ways
 //! are in the same step when they meet: most programs have no data races. Those that have are found by the interpreter.
 
-use super::{Block, Comparison, Condition, LOOPS, Maze, OUTPUTS, Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
+//!
+//! Operations of warps stand where masks are known: in the kernel, in [`Stmt::Split`] and [`Stmt::Rounds`], and in
+//! functions that are called there. Elsewhere threads take their own ways.
+
+use super::{Block, Collective, Comparison, Condition, GATHERED, Gather, LEVELS, LOOPS, Maze, OUTPUTS, Op, Program};
+use super::{REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
 use crate::random::Random;
 
 const OPS: &[Op] = &[
@@ -33,6 +38,17 @@ struct Style {
     exits: usize,
     /// Of a hundred statements, how many exchange words.
     exchanges: usize,
+    /// Of a hundred statements where masks are known, how many are operations of warps.
+    collectives: usize,
+}
+
+/// A function that has been drawn, or is to be.
+#[derive(Clone, Copy)]
+struct Function {
+    /// Whether it has operations of warps.
+    team: bool,
+    /// Whether threads may end in it.
+    exits: bool,
 }
 
 struct Generator {
@@ -42,29 +58,107 @@ struct Generator {
     budget: usize,
     /// Loops around the place.
     loops: usize,
+    /// How many of them may not be left here, since others wait for those that leave.
+    kept: usize,
+    /// Whether the members of the mask of `level` are all here.
+    team: bool,
+    level: usize,
+    /// Which of the functions is drawn; none is the kernel.
+    function: Option<usize>,
+    functions: Vec<Function>,
+}
+
+/// How long programs are. Drivers take long to compile long ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Size {
+    Short,
+    Long,
 }
 
 /// Draws the program of a seed.
-pub fn generate(seed: u64) -> Program {
+pub fn generate(seed: u64, size: Size) -> Program {
     let mut random = Random::new(seed);
+    let collectives = *random.pick(&[0, 20, 30, 40]);
     let style = Style {
         uniform: *random.pick(&[0, 30, 80, 100]),
         exits: *random.pick(&[0, 0, 3, 8]),
-        exchanges: *random.pick(&[0, 10, 20, 30]),
+        exchanges: *random.pick(if collectives > 0 { &[0, 0, 10, 20] } else { &[0, 10, 20, 30] }),
+        collectives,
     };
-    let budget = 20 + random.below(60);
-    let mut generator = Generator { random, style, budget, loops: 0 };
+    let plain = *random.pick(if size == Size::Short { &[0, 0, 0, 1] } else { &[0, 0, 1, 2] });
+    let team = if collectives > 0 { random.below(2) } else { 0 };
+    let functions: Vec<Function> =
+        (0..plain + team).map(|number| Function { team: number >= plain, exits: false }).collect();
+    let mut generator =
+        Generator { random, style, budget: 0, loops: 0, kept: 0, team: false, level: 0, function: None, functions };
+    let mut bodies = Vec::new();
+    for number in 0..generator.functions.len() {
+        bodies.push(generator.body(number, size));
+    }
+    generator.function = None;
+    generator.team = collectives > 0;
+    generator.budget = match size {
+        Size::Short => 4 + generator.random.below(8),
+        Size::Long => 15 + generator.random.below(40),
+    };
     // Every word of shared memory is written before it can be read.
     let mut body = generator.exchange();
     while generator.budget > 0 {
         body.extend(generator.list(4));
     }
-    Program { body }
+    if generator.random.chance(50) {
+        body.push(Stmt::Barrier);
+        let word = generator.random.below(GATHERED);
+        body.push(Stmt::Gathered { word, to: generator.register() });
+    }
+    Program { body, functions: bodies }
 }
 
 impl Generator {
     fn register(&mut self) -> usize {
         self.random.below(REGISTERS)
+    }
+
+    /// The body of a function.
+    fn body(&mut self, number: usize, size: Size) -> Vec<Stmt> {
+        self.function = Some(number);
+        self.team = self.functions[number].team;
+        self.budget = match size {
+            Size::Short => 2 + self.random.below(3),
+            Size::Long => 4 + self.random.below(8),
+        };
+        let mut body = Vec::new();
+        while self.budget > 0 {
+            body.extend(self.list(2));
+        }
+        self.functions[number].exits = self.ends(&body);
+        body
+    }
+
+    /// Whether threads may end in a list.
+    fn ends(&self, list: &[Stmt]) -> bool {
+        list.iter().any(|stmt| match stmt {
+            Stmt::Exit { .. } => true,
+            Stmt::If { then, otherwise, .. } | Stmt::Split { then, otherwise, .. } => {
+                self.ends(then) || self.ends(otherwise)
+            }
+            Stmt::Loop { body, .. } | Stmt::Rounds { body, .. } => self.ends(body),
+            Stmt::Maze(maze) => maze.blocks.iter().any(|block| self.ends(&block.body)),
+            Stmt::Call { targets, .. } => targets.iter().any(|target| self.functions[*target].exits),
+            _ => false,
+        })
+    }
+
+    /// Draws something in which threads take their own ways.
+    fn apart<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
+        let (team, kept) = (self.team, self.kept);
+        if team {
+            (self.team, self.kept) = (false, self.loops);
+        }
+        let drawn = draw(self);
+        (self.team, self.kept) = (team, kept);
+        drawn
     }
 
     fn uniform(&mut self) -> Value {
@@ -128,17 +222,77 @@ impl Generator {
     /// A statement without statements inside.
     fn simple(&mut self) -> Vec<Stmt> {
         let draw = self.random.below(100);
-        if draw < self.style.exchanges {
+        // Where a team has parted, barriers would mostly wait for those that wait for the team.
+        let rare = self.style.collectives > 0 && (!self.team || self.level > 0) || self.function.is_some();
+        if draw < self.style.exchanges && (!rare || self.random.chance(5)) {
             return self.exchange();
         }
-        if draw < self.style.exchanges + self.style.exits {
+        if draw < self.style.exchanges + self.style.exits && (self.function.is_none() || self.team) {
             return vec![self.exit()];
         }
-        match self.random.below(20) {
-            0 => vec![Stmt::Output { slot: self.random.below(OUTPUTS - REGISTERS), from: self.register() }],
+        if self.team && self.random.chance(self.style.collectives) {
+            let (level, to) = (self.level, self.register());
+            return vec![Stmt::Collective { level, to, what: self.collective() }];
+        }
+        match self.random.below(24) {
+            0 if self.function.is_none() => {
+                vec![Stmt::Output { slot: self.random.below(OUTPUTS - REGISTERS), from: self.register() }]
+            }
             // Alone it changes who publishes while who fetches, which often is a race.
-            1 if self.style.exchanges > 0 && self.random.chance(10) => vec![Stmt::Barrier],
+            1 if self.style.exchanges > 0 && !rare && self.random.chance(10) => vec![Stmt::Barrier],
+            2 => vec![Stmt::Put { index: self.varying(), from: self.register() }],
+            3 => vec![Stmt::Get { index: self.varying(), to: self.register() }],
+            4 => {
+                let (word, shared) = (self.random.below(GATHERED), self.random.chance(50));
+                vec![Stmt::Gather { word, shared, value: self.varying() }]
+            }
+            5 | 6 if !self.functions.is_empty() => self.call().into_iter().collect(),
+            7 if self.function.is_some() && !self.team => vec![Stmt::Return { condition: self.condition() }],
             _ => vec![self.compute()],
+        }
+    }
+
+    /// A call of what may be called here.
+    fn call(&mut self) -> Option<Stmt> {
+        // Calls in loops of functions that call themselves take too long.
+        if self.function.is_some() && self.loops > 0 {
+            return None;
+        }
+        let team = self.team && self.function.is_none() && self.random.chance(50);
+        let callable: Vec<usize> = (0..self.functions.len()).filter(|n| self.functions[*n].team == team).collect();
+        if callable.is_empty() {
+            return None;
+        }
+        let mut targets = vec![*self.random.pick(&callable)];
+        if self.random.chance(40) && !team {
+            targets.push(*self.random.pick(&callable));
+        }
+        Some(Stmt::Call {
+            targets,
+            condition: self.condition(),
+            level: self.level,
+            depth: self.random.below(3) as u32,
+            to: self.register(),
+            arguments: [self.varying(), self.operand()],
+        })
+    }
+
+    fn collective(&mut self) -> Collective {
+        match self.random.below(14) {
+            0 | 1 => Collective::Ballot(self.condition()),
+            2 => Collective::All(self.condition()),
+            3 => Collective::Any(self.condition()),
+            4 => Collective::Same(self.condition()),
+            5 => Collective::MatchAny(self.varying(), *self.random.pick(&[1, 3, 0x11])),
+            6 => Collective::MatchAll(self.varying(), *self.random.pick(&[0, 1, 3])),
+            7 | 8 => Collective::Reduce(*self.random.pick(&Gather::OF), self.varying()),
+            9 => Collective::Exchange { value: self.varying(), from: self.operand() },
+            _ => Collective::Shuffle {
+                mode: *self.random.pick(&[Shuffle::Up, Shuffle::Down, Shuffle::Butterfly, Shuffle::Index]),
+                value: self.varying(),
+                by: if self.random.chance(60) { Value::Constant(self.random.below(32) as u32) } else { self.operand() },
+                segment: *self.random.pick(&[32, 32, 16, 8, 4, 2, 1]),
+            },
         }
     }
 
@@ -150,19 +304,26 @@ impl Generator {
                 break;
             }
             self.budget -= 1;
+            let from = list.len();
+            let inside = self.team && self.level + 1 < LEVELS && self.random.chance(60);
             match self.random.below(10) {
-                0 | 1 if depth > 0 => list.push(self.branch(depth)),
-                2 if depth > 0 && self.loops < LOOPS => list.push(self.repeat(depth)),
-                3 if depth > 0 && self.random.chance(40) => list.push(self.maze()),
-                4 if self.loops > 0 => {
-                    let (condition, depth) = (self.condition(), self.random.below(self.loops));
+                0 | 1 if depth > 0 && inside => list.push(self.split(depth)),
+                0 | 1 if depth > 0 => list.push(self.apart(|own| own.branch(depth))),
+                2 if depth > 0 && self.loops < LOOPS && inside => list.push(self.rounds(depth)),
+                2 if depth > 0 && self.loops < LOOPS => list.push(self.apart(|own| own.repeat(depth))),
+                3 if depth > 0 && self.random.chance(40) => list.push(self.apart(Self::maze)),
+                4 if self.loops > self.kept && !self.team => {
+                    let (condition, depth) = (self.condition(), self.kept + self.random.below(self.loops - self.kept));
                     list.push(Stmt::Break { condition, depth });
                 }
-                5 if self.loops > 0 && self.random.chance(50) => {
-                    let (condition, depth) = (self.condition(), self.random.below(self.loops));
+                5 if self.loops > self.kept && !self.team && self.random.chance(50) => {
+                    let (condition, depth) = (self.condition(), self.kept + self.random.below(self.loops - self.kept));
                     list.push(Stmt::Continue { condition, depth });
                 }
                 _ => list.extend(self.simple()),
+            }
+            if self.team && self.ends(&list[from..]) {
+                list.push(Stmt::Refresh { level: self.level });
             }
         }
         list
@@ -175,13 +336,42 @@ impl Generator {
         Stmt::If { condition, then, otherwise }
     }
 
+    fn split(&mut self, depth: usize) -> Stmt {
+        let (level, condition) = (self.level, self.condition());
+        self.level += 1;
+        let then = self.list(depth - 1);
+        let otherwise = if self.random.chance(60) { self.list(depth - 1) } else { Vec::new() };
+        self.level = level;
+        Stmt::Split { level, condition, then, otherwise }
+    }
+
+    fn turns(&mut self) -> Value {
+        if self.random.chance(self.style.uniform) { self.uniform() } else { self.varying() }
+    }
+
     fn repeat(&mut self, depth: usize) -> Stmt {
-        let turns = if self.random.chance(self.style.uniform) { self.uniform() } else { self.varying() };
+        let turns = self.turns();
         let outside = self.loops;
         self.loops += 1;
         let body = self.list(depth - 1);
         self.loops = outside;
         Stmt::Loop { depth: outside, turns, test_at_end: self.random.chance(50), body }
+    }
+
+    fn rounds(&mut self, depth: usize) -> Stmt {
+        let turns = self.turns();
+        let (level, outside) = (self.level, self.loops);
+        self.level += 1;
+        self.loops += 1;
+        let mut body = self.list(depth - 1);
+        if self.random.chance(40) {
+            let condition = self.condition();
+            body.push(Stmt::Leave { level: self.level, condition, depth: outside });
+            body.extend(self.list(depth - 1));
+        }
+        self.level = level;
+        self.loops = outside;
+        Stmt::Rounds { level, depth: outside, turns, test_at_end: self.random.chance(50), body }
     }
 
     fn maze(&mut self) -> Stmt {

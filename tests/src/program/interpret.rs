@@ -1,41 +1,115 @@
-//! Executes programs by CUDA's rules: a barrier waits for the threads that have not ended, wherever they wait.
+//! Executes programs by CUDA's rules: a barrier waits for the threads that have not ended, wherever they wait, and an
+//! operation of a warp for those of its mask.
 
-use super::{Comparison, Condition, LOOPS, Launch, Maze, OUTPUTS, Op, Program, REGISTERS, Stmt, Value};
+use super::collective::{Member, collective, gather, lanes};
+use super::{Collective, Comparison, Condition, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS, Op};
+use super::{Program, REGISTERS, Stmt, UNIFORMS, Value};
 
-/// The content of the output buffer before the launch.
+/// The content of the buffers before the launch.
 pub const UNTOUCHED: u32 = 0xa5a5_a5a5;
 
-/// Two threads used a word of shared memory between the same barriers, and one of them wrote it: anything may come out.
+/// Statements that a thread may execute, so that programs end soon.
+const STEPS: u32 = 4000;
+
+/// Why anything may come out of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Race;
-
-/// The output buffer after a launch; before, all its words are [`UNTOUCHED`].
-pub fn interpret(program: &Program, launch: &Launch) -> Result<Vec<u32>, Race> {
-    let mut output = Vec::new();
-    for block in 0..launch.blocks {
-        output.extend(run_block(program, launch, block)?);
-    }
-    Ok(output)
+pub enum Invalid {
+    /// Two threads used a word of shared memory between the same barriers, and one of them wrote it.
+    Race,
+    /// Threads wait for each other for ever.
+    Deadlock,
+    /// It takes too long.
+    Long,
 }
 
-fn run_block(program: &Program, launch: &Launch, block: u32) -> Result<Vec<u32>, Race> {
-    let mut shared = Shared { words: vec![Word::default(); launch.threads as usize], phase: 0 };
-    let mut threads: Vec<Thread<'_>> =
-        (0..launch.threads).map(|number| Thread::new(program, launch, block, number)).collect();
+/// The buffers after a launch; before, all their words are [`UNTOUCHED`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// [`OUTPUTS`] words for each thread.
+    pub output: Vec<u32>,
+    /// What atomics gathered, and behind it the sum of what threads that came to the end have computed.
+    pub gathered: Vec<u32>,
+}
+
+/// What a program does.
+pub fn interpret(program: &Program, launch: &Launch) -> Result<Outcome, Invalid> {
+    let mut outcome = Outcome { output: Vec::new(), gathered: vec![UNTOUCHED; GATHERED + 1] };
+    for block in 0..launch.blocks() {
+        run_block(program, launch, block, &mut outcome)?;
+    }
+    Ok(outcome)
+}
+
+fn run_block(program: &Program, launch: &Launch, block: u32, outcome: &mut Outcome) -> Result<(), Invalid> {
+    let count = launch.threads();
+    let mut memory = Memory {
+        words: vec![Word::default(); count as usize],
+        phase: 0,
+        gathered: [UNTOUCHED; GATHERED],
+        gathered_in: [None; GATHERED],
+        read_in: [None; GATHERED],
+        global: std::mem::take(&mut outcome.gathered),
+    };
+    let mut threads: Vec<Thread<'_>> = (0..count).map(|number| Thread::new(program, launch, block, number)).collect();
     while threads.iter().any(|thread| !thread.ended) {
-        for thread in threads.iter_mut().filter(|thread| !thread.ended) {
-            thread.run(&mut shared)?;
+        for thread in threads.iter_mut().filter(|thread| !thread.ended && thread.waits.is_none()) {
+            thread.run(&mut memory)?;
         }
-        shared.phase += 1;
+        let mut met = false;
+        for warp in threads.chunks_mut(32) {
+            met |= meet(warp);
+        }
+        if met {
+            continue;
+        }
+        for thread in threads.iter_mut().filter(|thread| !thread.ended) {
+            match thread.waits.take() {
+                Some(Wait::Barrier) => {}
+                _ => return Err(Invalid::Deadlock),
+            }
+        }
+        memory.phase += 1;
     }
-    Ok(threads.into_iter().flat_map(|thread| thread.output).collect())
+    outcome.gathered = memory.global;
+    outcome.output.extend(threads.into_iter().flat_map(|thread| thread.output));
+    Ok(())
 }
 
-/// Shared memory of a block.
-struct Shared {
+/// Lets those threads of a warp go on that wait for nobody else; whether there are any.
+fn meet(warp: &mut [Thread<'_>]) -> bool {
+    let mut met = false;
+    for lane in 0..warp.len() {
+        let Some(Wait::Members(first, mask, _)) = warp[lane].waits else { continue };
+        let named = |lane: usize| mask >> lane & 1 == 1;
+        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if std::ptr::eq(stmt, first) && other == mask);
+        if !warp.iter().enumerate().all(|(lane, thread)| !named(lane) || thread.ended || here(thread)) {
+            continue;
+        }
+        let mut members = Vec::new();
+        for (lane, thread) in warp.iter_mut().enumerate().filter(|(lane, _)| named(*lane)) {
+            if let Some(Wait::Members(_, _, (value, by))) = thread.waits.take() {
+                members.push(Member { lane: lane as u32, value, by });
+            }
+        }
+        for member in &members {
+            warp[member.lane as usize].go_on(first, mask, &members, *member);
+        }
+        met = true;
+    }
+    met
+}
+
+/// What a block works on.
+struct Memory {
     words: Vec<Word>,
     /// Barriers that the block has passed.
     phase: usize,
+    gathered: [u32; GATHERED],
+    /// Between which barriers the last atomic on each word was.
+    gathered_in: [Option<usize>; GATHERED],
+    /// Between which barriers it was last read.
+    read_in: [Option<usize>; GATHERED],
+    global: Vec<u32>,
 }
 
 /// A word of shared memory with the last who used it.
@@ -46,22 +120,22 @@ struct Word {
     read: Option<(usize, u32)>,
 }
 
-impl Shared {
-    fn write(&mut self, thread: u32, value: u32) -> Result<(), Race> {
+impl Memory {
+    fn write(&mut self, thread: u32, value: u32) -> Result<(), Invalid> {
         let word = &mut self.words[thread as usize];
         if word.read.is_some_and(|(phase, reader)| phase == self.phase && reader != thread) {
-            return Err(Race);
+            return Err(Invalid::Race);
         }
         word.value = value;
         word.written = Some((self.phase, thread));
         Ok(())
     }
 
-    fn read(&mut self, thread: u32, from: u32) -> Result<u32, Race> {
+    fn read(&mut self, thread: u32, from: u32) -> Result<u32, Invalid> {
         let threads = self.words.len() as u32;
         let word = &mut self.words[(from % threads) as usize];
         if word.written.is_some_and(|(phase, writer)| phase == self.phase && writer != thread) {
-            return Err(Race);
+            return Err(Invalid::Race);
         }
         // Only its own thread writes a word: of several readers the one that is another thread matters.
         if from % threads != thread || word.read.is_none_or(|(phase, _)| phase != self.phase) {
@@ -69,6 +143,30 @@ impl Shared {
         }
         Ok(word.value)
     }
+
+    fn gather(&mut self, word: usize, shared: bool, value: u32) -> Result<(), Invalid> {
+        let how = Gather::OF[word];
+        if !shared {
+            self.global[word] = gather(how, self.global[word], value);
+            return Ok(());
+        }
+        self.gathered_in[word] = Some(self.phase);
+        self.gathered[word] = gather(how, self.gathered[word], value);
+        if self.read_in[word] == Some(self.phase) { Err(Invalid::Race) } else { Ok(()) }
+    }
+
+    fn gathered(&mut self, word: usize) -> Result<u32, Invalid> {
+        self.read_in[word] = Some(self.phase);
+        if self.gathered_in[word] == Some(self.phase) { Err(Invalid::Race) } else { Ok(self.gathered[word]) }
+    }
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy)]
+enum Wait<'p> {
+    Barrier,
+    /// The lanes of a mask, at a statement, to which it brings a value and what its source is found by.
+    Members(&'p Stmt, u32, (u32, u32)),
 }
 
 /// A list of statements that is being executed.
@@ -81,42 +179,66 @@ struct Frame<'p> {
 enum Kind<'p> {
     Plain,
     Loop { depth: usize, turns: u32 },
+    Rounds { stmt: &'p Stmt, depth: usize, level: usize, turns: u32 },
     Maze { maze: &'p Maze, block: usize, fuel: u32 },
+    Call { to: usize },
+}
+
+/// What a function, or the kernel, has for itself.
+#[derive(Clone)]
+struct Scope {
+    registers: [u32; REGISTERS],
+    counters: [u32; LOOPS],
+    masks: [u32; LEVELS],
+    locals: [u32; LOCALS],
+    /// How deep calls may go; in the kernel nothing.
+    depth: Option<u32>,
 }
 
 struct Thread<'p> {
-    launch: &'p Launch,
+    program: &'p Program,
+    uniforms: [u32; UNIFORMS],
     number: u32,
-    registers: [u32; REGISTERS],
-    counters: [u32; LOOPS],
+    scope: Scope,
+    /// Those of the callers.
+    scopes: Vec<Scope>,
     frames: Vec<Frame<'p>>,
     output: [u32; OUTPUTS],
+    waits: Option<Wait<'p>>,
     ended: bool,
+    steps: u32,
 }
 
 impl<'p> Thread<'p> {
-    fn new(program: &'p Program, launch: &'p Launch, block: u32, number: u32) -> Self {
-        let global = block * launch.threads + number;
+    fn new(program: &'p Program, launch: &Launch, block: u32, number: u32) -> Self {
+        let threads = launch.threads();
+        let global = block * threads + number;
         let mut registers = [0; REGISTERS];
         for (register, seed) in registers.iter_mut().zip(super::ptx::SEEDS) {
             *register = global.wrapping_add(1).wrapping_mul(seed);
         }
+        let rest = threads - (number & !31);
+        let mut masks = [0; LEVELS];
+        masks[0] = if rest >= 32 { u32::MAX } else { (1 << rest) - 1 };
         Self {
-            launch,
+            program,
+            uniforms: launch.uniforms,
             number,
-            registers,
-            counters: [0; LOOPS],
+            scope: Scope { registers, counters: [0; LOOPS], masks, locals: [0; LOCALS], depth: None },
+            scopes: Vec::new(),
             frames: vec![Frame { list: &program.body, next: 0, kind: Kind::Plain }],
             output: [UNTOUCHED; OUTPUTS],
+            waits: None,
             ended: false,
+            steps: 0,
         }
     }
 
     fn value(&self, value: Value) -> u32 {
         match value {
-            Value::Register(register) => self.registers[register],
-            Value::Uniform(uniform) => self.launch.uniforms[uniform],
-            Value::Counter(depth) => self.counters[depth],
+            Value::Register(register) => self.scope.registers[register],
+            Value::Uniform(uniform) => self.uniforms[uniform],
+            Value::Counter(depth) => self.scope.counters[depth],
             Value::Thread => self.number,
             Value::Constant(constant) => constant,
         }
@@ -133,68 +255,190 @@ impl<'p> Thread<'p> {
         holds != condition.negated
     }
 
-    /// Goes on to the next barrier or the end.
-    fn run(&mut self, shared: &mut Shared) -> Result<(), Race> {
-        while let Some(frame) = self.frames.last_mut() {
-            let Some(stmt) = frame.list.get(frame.next) else {
-                self.end_of_list();
-                continue;
+    fn wait(&mut self, stmt: &'p Stmt, level: usize, value: u32, by: u32) {
+        self.waits = Some(Wait::Members(stmt, self.scope.masks[level], (value, by)));
+    }
+
+    /// Goes on until it must wait or ends.
+    fn run(&mut self, memory: &mut Memory) -> Result<(), Invalid> {
+        while self.waits.is_none() && !self.ended {
+            self.steps += 1;
+            if self.steps > STEPS {
+                return Err(Invalid::Long);
+            }
+            let Some(frame) = self.frames.last_mut() else {
+                self.end(memory);
+                return Ok(());
             };
-            frame.next += 1;
-            match stmt {
-                Stmt::Compute { guard, op, to, a, b } => {
-                    if guard.as_ref().is_none_or(|guard| self.holds(guard)) {
-                        self.registers[*to] = compute(*op, self.value(*a), self.value(*b));
-                    }
+            match frame.list.get(frame.next) {
+                Some(stmt) => {
+                    frame.next += 1;
+                    self.step(stmt, memory)?;
                 }
-                Stmt::If { condition, then, otherwise } => {
-                    let list = if self.holds(condition) { then } else { otherwise };
-                    self.frames.push(Frame { list, next: 0, kind: Kind::Plain });
-                }
-                Stmt::Loop { depth, turns, test_at_end, body } => {
-                    let turns = (self.value(*turns) & 3) + u32::from(*test_at_end);
-                    self.counters[*depth] = 0;
-                    if turns > 0 {
-                        self.frames.push(Frame { list: body, next: 0, kind: Kind::Loop { depth: *depth, turns } });
-                    }
-                }
-                Stmt::Break { condition, depth } if self.holds(condition) => {
-                    self.unwind(*depth);
-                    self.frames.pop();
-                }
-                Stmt::Continue { condition, depth } if self.holds(condition) => {
-                    self.unwind(*depth);
-                    self.end_of_list();
-                }
-                Stmt::Exit { condition, write } if self.holds(condition) => {
-                    if *write {
-                        self.write_registers();
-                    }
-                    self.ended = true;
-                    return Ok(());
-                }
-                Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Exit { .. } => {}
-                Stmt::Maze(maze) => {
-                    let (condition, first, second) = &maze.entry;
-                    let block = if self.holds(condition) { *first } else { *second };
-                    if let Some(entered) = maze.blocks.get(block) {
-                        let kind = Kind::Maze { maze, block, fuel: maze.fuel };
-                        self.frames.push(Frame { list: &entered.body, next: 0, kind });
-                    }
-                }
-                Stmt::Publish(register) => shared.write(self.number, self.registers[*register])?,
-                Stmt::Fetch { to, from } => self.registers[*to] = shared.read(self.number, self.value(*from))?,
-                Stmt::Barrier => return Ok(()),
-                Stmt::Output { slot, from } => self.output[REGISTERS + slot] = self.registers[*from],
+                None => self.end_of_list(),
             }
         }
-        self.write_registers();
-        self.ended = true;
         Ok(())
     }
 
+    fn step(&mut self, stmt: &'p Stmt, memory: &mut Memory) -> Result<(), Invalid> {
+        match stmt {
+            Stmt::Compute { guard, op, to, a, b } => {
+                if guard.as_ref().is_none_or(|guard| self.holds(guard)) {
+                    self.scope.registers[*to] = compute(*op, self.value(*a), self.value(*b));
+                }
+            }
+            Stmt::If { condition, then, otherwise } => {
+                let list = if self.holds(condition) { then } else { otherwise };
+                self.frames.push(Frame { list, next: 0, kind: Kind::Plain });
+            }
+            Stmt::Loop { depth, turns, test_at_end, body } => {
+                let turns = (self.value(*turns) & 3) + u32::from(*test_at_end);
+                self.scope.counters[*depth] = 0;
+                if turns > 0 {
+                    self.frames.push(Frame { list: body, next: 0, kind: Kind::Loop { depth: *depth, turns } });
+                }
+            }
+            Stmt::Rounds { level, depth, turns, test_at_end, body } => {
+                let turns = (self.value(*turns) & 3) + u32::from(*test_at_end);
+                self.scope.masks[level + 1] = self.scope.masks[*level];
+                self.scope.counters[*depth] = 0;
+                let kind = Kind::Rounds { stmt, depth: *depth, level: *level, turns };
+                self.frames.push(Frame { list: body, next: 0, kind });
+                if !test_at_end {
+                    self.wait(stmt, level + 1, u32::from(turns > 0), 0);
+                }
+            }
+            Stmt::Split { level, condition, .. } | Stmt::Leave { level, condition, .. } => {
+                self.wait(stmt, *level, u32::from(self.holds(condition)), 0);
+            }
+            Stmt::Refresh { level } => self.wait(stmt, *level, 1, 0),
+            Stmt::Collective { level, what, .. } => {
+                let (value, by) = self.brought(what);
+                self.wait(stmt, *level, value, by);
+            }
+            Stmt::Break { condition, depth } if self.holds(condition) => {
+                self.unwind(*depth);
+                self.frames.pop();
+            }
+            Stmt::Continue { condition, depth } if self.holds(condition) => {
+                self.unwind(*depth);
+                self.end_of_list();
+            }
+            Stmt::Exit { condition, write } if self.holds(condition) => {
+                if *write {
+                    self.write_registers();
+                }
+                self.ended = true;
+            }
+            Stmt::Return { condition } if self.holds(condition) => {
+                while self.frames.last().is_some_and(|frame| !matches!(frame.kind, Kind::Call { .. })) {
+                    self.frames.pop();
+                }
+                self.end_of_list();
+            }
+            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Exit { .. } | Stmt::Return { .. } => {}
+            Stmt::Maze(maze) => {
+                let (condition, first, second) = &maze.entry;
+                let block = if self.holds(condition) { *first } else { *second };
+                if let Some(entered) = maze.blocks.get(block) {
+                    let kind = Kind::Maze { maze, block, fuel: maze.fuel };
+                    self.frames.push(Frame { list: &entered.body, next: 0, kind });
+                }
+            }
+            Stmt::Call { targets, condition, level, depth, to, arguments } => {
+                let target = if self.holds(condition) { targets[0] } else { targets[targets.len() - 1] };
+                let depth = match self.scope.depth {
+                    Some(0) => return Ok(()),
+                    Some(left) => left - 1,
+                    None => *depth,
+                };
+                self.call(target, *level, depth, arguments.map(|value| self.value(value)), *to);
+            }
+            Stmt::Put { index, from } => {
+                let index = self.value(*index) as usize % LOCALS;
+                self.scope.locals[index] = self.scope.registers[*from];
+            }
+            Stmt::Get { index, to } => {
+                self.scope.registers[*to] = self.scope.locals[self.value(*index) as usize % LOCALS];
+            }
+            Stmt::Gather { word, shared, value } => memory.gather(*word, *shared, self.value(*value))?,
+            Stmt::Gathered { word, to } => self.scope.registers[*to] = memory.gathered(*word)?,
+            Stmt::Publish(register) => memory.write(self.number, self.scope.registers[*register])?,
+            Stmt::Fetch { to, from } => {
+                self.scope.registers[*to] = memory.read(self.number, self.value(*from))?;
+            }
+            Stmt::Barrier => self.waits = Some(Wait::Barrier),
+            Stmt::Output { slot, from } => self.output[REGISTERS + slot] = self.scope.registers[*from],
+        }
+        Ok(())
+    }
+
+    /// A lane's value for an operation, and what its source is found by.
+    fn brought(&self, what: &Collective) -> (u32, u32) {
+        match what {
+            Collective::Ballot(condition)
+            | Collective::All(condition)
+            | Collective::Any(condition)
+            | Collective::Same(condition) => (u32::from(self.holds(condition)), 0),
+            Collective::MatchAny(value, bits) | Collective::MatchAll(value, bits) => (self.value(*value) & bits, 0),
+            Collective::Reduce(_, value) => (self.value(*value), 0),
+            Collective::Shuffle { value, by, .. } | Collective::Exchange { value, from: by } => {
+                (self.value(*value), self.value(*by))
+            }
+        }
+    }
+
+    /// Goes on behind an operation of a warp.
+    fn go_on(&mut self, stmt: &'p Stmt, mask: u32, members: &[Member], own: Member) {
+        let ballot = lanes(members, |member| member.value != 0);
+        let holds = own.value != 0;
+        match stmt {
+            Stmt::Split { level, then, otherwise, .. } => {
+                self.scope.masks[level + 1] = if holds { ballot } else { mask & !ballot };
+                let list = if holds { then } else { otherwise };
+                self.frames.push(Frame { list, next: 0, kind: Kind::Plain });
+            }
+            Stmt::Rounds { level, .. } => {
+                self.scope.masks[level + 1] = ballot;
+                if !holds {
+                    self.frames.pop();
+                }
+            }
+            Stmt::Leave { level, .. } => {
+                self.scope.masks[*level] = mask & !ballot;
+                if holds {
+                    self.frames.pop();
+                }
+            }
+            Stmt::Refresh { level } => self.scope.masks[*level] = ballot,
+            Stmt::Collective { to, what, .. } => self.scope.registers[*to] = collective(what, members, own),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, target: usize, level: usize, depth: u32, [a, b]: [u32; 2], to: usize) {
+        let mut registers = [a, b, 0, 0, 0, 0];
+        for (register, seed) in registers.iter_mut().zip(super::ptx::SEEDS).skip(2) {
+            *register = a.wrapping_mul(seed).wrapping_add(b);
+        }
+        let mut masks = [0; LEVELS];
+        masks[0] = self.scope.masks[level];
+        let scope = Scope { registers, counters: [0; LOOPS], masks, locals: [0; LOCALS], depth: Some(depth) };
+        self.scopes.push(std::mem::replace(&mut self.scope, scope));
+        self.frames.push(Frame { list: &self.program.functions[target], next: 0, kind: Kind::Call { to } });
+    }
+
+    fn end(&mut self, memory: &mut Memory) {
+        self.write_registers();
+        let digest =
+            self.scope.registers.iter().fold(0u32, |sum, register| sum.wrapping_mul(31).wrapping_add(*register));
+        memory.global[GATHERED] = memory.global[GATHERED].wrapping_add(digest);
+        self.ended = true;
+    }
+
     fn write_registers(&mut self) {
-        self.output[..REGISTERS].copy_from_slice(&self.registers);
+        self.output[..REGISTERS].copy_from_slice(&self.scope.registers);
     }
 
     /// Drops what is inside the loop of that depth.
@@ -212,11 +456,25 @@ impl<'p> Thread<'p> {
         let Some(mut frame) = self.frames.pop() else { return };
         match &mut frame.kind {
             Kind::Plain => return,
+            Kind::Call { to } => {
+                let result = self.scope.registers.iter().fold(0u32, |sum, register| sum.wrapping_add(*register));
+                if let Some(scope) = self.scopes.pop() {
+                    self.scope = scope;
+                }
+                self.scope.registers[*to] = result;
+                return;
+            }
             Kind::Loop { depth, turns } => {
-                self.counters[*depth] += 1;
-                if self.counters[*depth] >= *turns {
+                self.scope.counters[*depth] += 1;
+                if self.scope.counters[*depth] >= *turns {
                     return;
                 }
+            }
+            Kind::Rounds { stmt, depth, level, turns } => {
+                self.scope.counters[*depth] += 1;
+                let more = self.scope.counters[*depth] < *turns;
+                let (stmt, level) = (*stmt, *level);
+                self.wait(stmt, level + 1, u32::from(more), 0);
             }
             Kind::Maze { maze, block, fuel } => {
                 *fuel -= 1;

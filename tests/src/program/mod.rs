@@ -1,15 +1,20 @@
-//! Random kernels with much control flow and many barriers, and what they must compute.
+//! Random kernels with much control flow, barriers, calls, atomics and operations of warps, and what they must compute.
 //!
 //! A [`Program`] is a tree of statements of its own, from which [`ptx`] writes PTX and which [`interpret`] executes by
 //! CUDA's rules. The two have nothing in common with the translator, so they are a reference for all of it.
 
+mod cases;
+mod collective;
+mod draw;
 mod generate;
 mod interpret;
 mod ptx;
 
-pub use generate::generate;
-pub use interpret::{Race, UNTOUCHED, interpret};
-pub use ptx::{ENTRY, ptx};
+pub use cases::case_files;
+pub use draw::{Drawn, draw};
+pub use generate::{Size, generate};
+pub use interpret::{Invalid, Outcome, UNTOUCHED, interpret};
+pub use ptx::ptx;
 
 /// Registers of a thread.
 pub const REGISTERS: usize = 6;
@@ -19,27 +24,50 @@ pub const UNIFORMS: usize = 3;
 pub const OUTPUTS: usize = REGISTERS + 4;
 /// How deep loops may nest.
 pub const LOOPS: usize = 3;
+/// Masks of a thread, by the number of [`Stmt::Split`] and [`Stmt::Rounds`] around a place.
+pub const LEVELS: usize = 4;
+/// Words of a thread's local array.
+pub const LOCALS: usize = 8;
+/// Words that atomics work on, in shared and in global memory, each with the one operation of [`Gather`].
+pub const GATHERED: usize = 6;
 
 /// A kernel.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Its statements.
     pub body: Vec<Stmt>,
+    /// The functions that it calls, each with two numbers, a mask and how deep calls may still go. A function begins with
+    /// registers of its own made from the numbers, and a local array of zeros; its result is the sum of its registers.
+    pub functions: Vec<Vec<Stmt>>,
 }
 
 /// How a kernel is launched.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// Blocks.
-    pub blocks: u32,
+    pub grid: [u32; 3],
     /// Threads of a block.
-    pub threads: u32,
+    pub block: [u32; 3],
     /// The arguments besides the output buffer.
     pub uniforms: [u32; UNIFORMS],
 }
 
+impl Launch {
+    /// Threads of a block.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Blocks of the grid.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        self.grid.iter().product()
+    }
+}
+
 /// Something to compute with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A register.
     Register(usize),
@@ -88,7 +116,7 @@ pub enum Comparison {
 }
 
 /// `(value & mask) comparison bound`
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
     /// What decides.
     pub value: Value,
@@ -102,9 +130,170 @@ pub struct Condition {
     pub negated: bool,
 }
 
+/// Atomics whose order doesn't matter, by the word that they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Gather {
+    Add,
+    Min,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+}
+
+impl Gather {
+    /// The operation of each word.
+    pub const OF: [Self; GATHERED] = [Self::Add, Self::Min, Self::MaxSigned, Self::And, Self::Or, Self::Xor];
+}
+
+/// Which lane a shuffle reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// Operations of the lanes in a mask, with the register that receives the result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Collective {
+    /// The lanes for which a condition holds.
+    Ballot(Condition),
+    /// Whether a condition holds for all.
+    All(Condition),
+    /// Whether it holds for any.
+    Any(Condition),
+    /// Whether it is the same for all.
+    Same(Condition),
+    /// The lanes with the same value in these bits.
+    MatchAny(Value, u32),
+    /// The mask if all lanes have the same value in these bits, else 0.
+    MatchAll(Value, u32),
+    /// All lanes' values made into one.
+    Reduce(Gather, Value),
+    /// Another lane's value, plus one where there is that lane in the segment; the number of the lane if the mask lacks it.
+    Shuffle {
+        /// How the lane is found.
+        mode: Shuffle,
+        /// What is read.
+        value: Value,
+        /// By what the lane is found, modulo 32.
+        by: Value,
+        /// Lanes of a segment, a power of two.
+        segment: u32,
+    },
+    /// Another lane's value by way of shared memory, between barriers of the warp; its own if the mask lacks it.
+    Exchange {
+        /// What is read.
+        value: Value,
+        /// From which lane, modulo 32.
+        from: Value,
+    },
+}
+
 /// What a thread does.
 #[derive(Clone, Debug)]
 pub enum Stmt {
+    /// [`Stmt::If`] with masks of who goes which way, for operations of warps inside.
+    Split {
+        /// Which of the masks has those that come here.
+        level: usize,
+        /// Which way.
+        condition: Condition,
+        /// If it holds.
+        then: Vec<Stmt>,
+        /// If not.
+        otherwise: Vec<Stmt>,
+    },
+    /// [`Stmt::Loop`] with a mask of who is still in it.
+    Rounds {
+        /// Which of the masks has those that come here.
+        level: usize,
+        /// How many loops are around it.
+        depth: usize,
+        /// Gives the number of turns.
+        turns: Value,
+        /// Whether the test comes at the end of the body.
+        test_at_end: bool,
+        /// What to repeat.
+        body: Vec<Stmt>,
+    },
+    /// Leaves the innermost loop, which is [`Stmt::Rounds`], directly in its body.
+    Leave {
+        /// Which of the masks has those that come here.
+        level: usize,
+        /// If this holds.
+        condition: Condition,
+        /// Which loop.
+        depth: usize,
+    },
+    /// Takes those that have ended out of a mask.
+    Refresh {
+        /// Which of the masks.
+        level: usize,
+    },
+    /// An operation of the lanes in a mask.
+    Collective {
+        /// Which of the masks.
+        level: usize,
+        /// Register that receives the result.
+        to: usize,
+        /// What to do.
+        what: Collective,
+    },
+    /// Calls a function, in a function only if the depth isn't used up.
+    Call {
+        /// The function, or those that the condition chooses from.
+        targets: Vec<usize>,
+        /// The first of two if it holds.
+        condition: Condition,
+        /// Which of the masks is passed.
+        level: usize,
+        /// How deep calls may go, from the kernel.
+        depth: u32,
+        /// Register that receives the result.
+        to: usize,
+        /// Numbers that are passed.
+        arguments: [Value; 2],
+    },
+    /// Leaves the function.
+    Return {
+        /// If this holds.
+        condition: Condition,
+    },
+    /// Writes a register to the local array.
+    Put {
+        /// Which word, modulo their number.
+        index: Value,
+        /// Which register.
+        from: usize,
+    },
+    /// Reads a word of the local array.
+    Get {
+        /// Which word, modulo their number.
+        index: Value,
+        /// Register that receives it.
+        to: usize,
+    },
+    /// An atomic on a word.
+    Gather {
+        /// Which word.
+        word: usize,
+        /// Whether of the block's, which is in shared memory.
+        shared: bool,
+        /// With what.
+        value: Value,
+    },
+    /// Reads a word that the block's atomics are for.
+    Gathered {
+        /// Which word.
+        word: usize,
+        /// Register that receives it.
+        to: usize,
+    },
     /// Computes, under a guard if there is one.
     Compute {
         /// Guard of the instruction.

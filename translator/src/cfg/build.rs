@@ -124,22 +124,39 @@ impl<'p> Build<'p> {
     }
 
     /// Where something asks who has exited, has every way to the end note it.
+    ///
+    /// The note stands in the block where ways part, since what follows may come to lie behind a loop that others are still
+    /// in. What threads do alone from there to the end, nobody waits for.
     fn note_exits(&mut self, exit: u32) {
         let Some(exited) = self.function.exited else { return };
-        // Each way has a note of its own, so that it stands where threads part.
-        let ends: Vec<End> = self.blocks.iter().map(|block| block.end).collect();
-        for (number, end) in ends.into_iter().enumerate().filter(|(_, end)| end.successors().any(|next| next == exit)) {
-            let note = self.new_block();
+        let mut ending = vec![false; self.blocks.len()];
+        let ends = |ending: &[bool], next: u32| next == exit || ending.get(next as usize) == Some(&true);
+        loop {
+            let before = ending.clone();
+            for (number, block) in self.blocks.iter().enumerate() {
+                let alone = block.stop.is_none() && block.end != End::Exit && !crate::warp::has_warp(&block.body);
+                if let (true, Some(ending)) = (alone, ending.get_mut(number)) {
+                    *ending = block.end.successors().all(|next| ends(&before, next));
+                }
+            }
+            if ending == before {
+                break;
+            }
+        }
+        for block in &mut self.blocks {
             let mut b = Builder::new(&mut self.function);
-            let yes = b.bool(true);
-            b.set(exited, yes);
-            let noting = BasicBlock { body: b.block, stop: None, end: End::Goto(exit) };
-            if let Some(block) = self.blocks.get_mut(note as usize) {
-                *block = noting;
-            }
-            if let Some(block) = self.blocks.get_mut(number) {
-                block.end = end.redirected(|next| if next == exit { note } else { next });
-            }
+            let note = match block.end {
+                End::Branch { condition, then, otherwise } => match (ends(&ending, then), ends(&ending, otherwise)) {
+                    (true, true) => b.bool(true),
+                    (true, false) => condition,
+                    (false, true) => b.not(condition),
+                    (false, false) => continue,
+                },
+                End::Goto(next) if ends(&ending, next) => b.bool(true),
+                End::Goto(_) | End::Exit => continue,
+            };
+            b.set(exited, note);
+            block.body.append(&mut b.block);
         }
     }
 

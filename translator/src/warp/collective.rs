@@ -24,7 +24,7 @@ fn has_meeting(block: &Block) -> bool {
 }
 
 /// Whether an operation of a warp stands in a list, however deep.
-pub(super) fn has_warp(block: &Block) -> bool {
+pub(crate) fn has_warp(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Warp(_) => true,
         Stmt::If { then, otherwise, .. } => has_warp(then) || has_warp(otherwise),

@@ -24,6 +24,7 @@ use crate::interface::Packing;
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalise;
 use crate::target::Target;
+pub(crate) use collective::has_warp;
 
 use flow::{Flow, Loop};
 use place::Place;
