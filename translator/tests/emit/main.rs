@@ -425,10 +425,10 @@ fn entries_share_a_module_but_not_their_needs() {
         assert_eq!(facts.iter().map(|entry| entry.push_constant_size).collect::<Vec<_>>(), [44, 0, 16]);
         let doubles = facts.iter().map(|entry| entry.features.contains(&Feature::ShaderFloat64));
         assert_eq!(doubles.collect::<Vec<_>>(), [false, true, false]);
-        // The block size that all entries agree on, and 100 bytes rounded up.
+        // The block size that all entries agree on, the same as `%ntid`, and 100 bytes rounded up.
         let constants = lines(&text, "OpSpecConstant");
         let defaults: Vec<_> = constants.iter().filter_map(|line| line.split_whitespace().last()).collect();
-        assert_eq!(defaults, ["64", "2", "1", "112"], "{text}");
+        assert_eq!(defaults, ["64", "2", "1", "64", "2", "1", "112"], "{text}");
     }
 }
 
