@@ -218,12 +218,16 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory.
+    /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory. The former
+    /// is a [`Type::Pair`](crate::ir::Type::Pair) where the target has no 64-bit integers, which SPIR-V takes for the pointer's
+    /// bits.
     pub(super) fn typed_pointer(&mut self, space: Space, element: Word, bytes: u32, address: Word) -> Result<Word> {
         match space {
             Space::Global => {
                 let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, element))?;
-                Ok(self.compute(Op::ConvertUToPtr, pointer, &[address]))
+                let has_long = self.module.target.has(Feature::ShaderInt64);
+                let op = if has_long { Op::ConvertUToPtr } else { Op::Bitcast };
+                Ok(self.compute(op, pointer, &[address]))
             }
             Space::Shared if self.shared == SharedLayout::Blocks => {
                 self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;
