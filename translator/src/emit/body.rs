@@ -434,6 +434,7 @@ impl<'f> Body<'_, '_, 'f> {
             Type::I64 => Global::Int(64),
             Type::F32 => Global::Float(32),
             Type::F64 => Global::Float(64),
+            Type::Pair => return self.module.u32_vector(2),
         })
     }
 

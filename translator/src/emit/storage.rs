@@ -227,7 +227,8 @@ impl Body<'_, '_, '_> {
     }
 
     /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory, for
-    /// an access of an order.
+    /// an access of an order. A global address is a [`Type::Pair`](crate::ir::Type::Pair) where the target has no 64-bit
+    /// integers, which SPIR-V takes for the pointer's bits.
     pub(super) fn typed_pointer(
         &mut self,
         space: Space,
@@ -240,13 +241,15 @@ impl Body<'_, '_, '_> {
             Space::Global => {
                 let class = StorageClass::PhysicalStorageBuffer;
                 let pointer = self.module.global(Global::Pointer(class, element))?;
+                let has_long = self.module.target.has(Feature::ShaderInt64);
+                let op = if has_long { Op::ConvertUToPtr } else { Op::Bitcast };
                 let strong = scope_of(order).is_some();
                 if self.module.has_vulkan_memory_model() || !strong && !self.orders_memory() {
-                    return Ok(self.compute(Op::ConvertUToPtr, pointer, &[address]));
+                    return Ok(self.compute(op, pointer, &[address]));
                 }
                 let block = self.module.global(Global::Coherent(element, strong))?;
                 let block = self.module.global(Global::Pointer(class, block))?;
-                let block = self.compute(Op::ConvertUToPtr, block, &[address]);
+                let block = self.compute(op, block, &[address]);
                 let member = self.module.u32_constant(0)?;
                 Ok(self.compute(Op::AccessChain, pointer, &[block, member]))
             }
