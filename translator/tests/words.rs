@@ -72,7 +72,11 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
         },
         |x, y| Some(if x & 1 == 1 { x } else { y }),
     ),
-    ("f32 of s64", |b, x, _| float(b, x, Unary::SignedToFloat(Type::F32)), |x, _| Some((x as i64 as f32).to_bits().into())),
+    (
+        "f32 of s64",
+        |b, x, _| float(b, x, Unary::SignedToFloat(Type::F32)),
+        |x, _| Some((x as i64 as f32).to_bits().into()),
+    ),
     ("f32 of u64", |b, x, _| float(b, x, Unary::UnsignedToFloat(Type::F32)), |x, _| Some((x as f32).to_bits().into())),
     ("f64 of s64", |b, x, _| float(b, x, Unary::SignedToFloat(Type::F64)), |x, _| Some((x as i64 as f64).to_bits())),
     ("f64 of u64", |b, x, _| float(b, x, Unary::UnsignedToFloat(Type::F64)), |x, _| Some((x as f64).to_bits())),
@@ -82,7 +86,9 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
             let x = b.bitcast(x, Type::F64);
             b.unary(Unary::FloatToSigned(Type::I64), x)
         },
-        |x, _| Some(f64::from_bits(x)).filter(|x| *x >= -(2f64.powi(63)) && *x < 2f64.powi(63)).map(|x| x as i64 as u64),
+        |x, _| {
+            Some(f64::from_bits(x)).filter(|x| *x >= -(2f64.powi(63)) && *x < 2f64.powi(63)).map(|x| x as i64 as u64)
+        },
     ),
     (
         "u64 of f64",
@@ -99,7 +105,11 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
             let x = b.bitcast(x, Type::F32);
             b.unary(Unary::FloatToSigned(Type::I64), x)
         },
-        |x, _| Some(f32::from_bits(x as u32)).filter(|x| *x >= -(2f32.powi(63)) && *x < 2f32.powi(63)).map(|x| x as i64 as u64),
+        |x, _| {
+            Some(f32::from_bits(x as u32))
+                .filter(|x| *x >= -(2f32.powi(63)) && *x < 2f32.powi(63))
+                .map(|x| x as i64 as u64)
+        },
     ),
     (
         "u64 of f32",
@@ -141,8 +151,20 @@ fn float(b: &mut Builder<'_>, x: Value, op: Unary) -> Value {
 
 /// Operands around corners: few bits, few zeros, halves that are nearly equal, and floats of all sizes.
 fn operand(random: &mut Random) -> u64 {
-    const CORNERS: [u64; 12] =
-        [0, 1, 2, 7, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 32, 1 << 63, u64::MAX, u64::MAX - 1, 0xffff_ffff_0000_0000];
+    const CORNERS: [u64; 12] = [
+        0,
+        1,
+        2,
+        7,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        1 << 32,
+        1 << 63,
+        u64::MAX,
+        u64::MAX - 1,
+        0xffff_ffff_0000_0000,
+    ];
     let noise = random.bits();
     match random.below(8) {
         0 => random.pick(&CORNERS),
@@ -236,7 +258,8 @@ fn operations_on_constants() {
                 continue;
             }
             let mut given = || [0, 1].map(|at: usize| constants[at].unwrap_or_else(|| operand(&mut random)));
-            let operands: Vec<[u64; 2]> = (0..8).map(|_| given()).filter(|[x, y]| reference(*x, *y).is_some()).collect();
+            let operands: Vec<[u64; 2]> =
+                (0..8).map(|_| given()).filter(|[x, y]| reference(*x, *y).is_some()).collect();
             if operands.is_empty() {
                 continue;
             }

@@ -10,17 +10,15 @@ pub(super) const WARP: u32 = 32;
 /// The best mapping on a target for blocks of up to `threads` threads: subgroups of 32 where they can be had, else the
 /// nearest size, and as few lanes as it takes for a warp in a subgroup and a block in a workgroup.
 pub(super) fn choose(target: &Target, threads: u32) -> Result<Packing, ErrorKind> {
-    let needed_for = || "an operation of a warp".to_owned();
     if !target.has(Feature::ComputeFullSubgroups) {
-        return Err(ErrorKind::MissingFeature { feature: Feature::ComputeFullSubgroups, needed_for: needed_for() });
+        let needed_for = "an operation of a warp".to_owned();
+        return Err(ErrorKind::MissingFeature { feature: Feature::ComputeFullSubgroups, needed_for });
     }
     let sizes = &target.subgroups;
-    let subgroup_size = if sizes.min_size == sizes.max_size {
-        sizes.size
-    } else if target.has(Feature::SubgroupSizeControl) && sizes.required_size {
+    let subgroup_size = if target.has(Feature::SubgroupSizeControl) && sizes.has_choice() {
         WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size))
     } else {
-        return Err(ErrorKind::MissingFeature { feature: Feature::SubgroupSizeControl, needed_for: needed_for() });
+        sizes.size
     };
     if !subgroup_size.is_power_of_two() || subgroup_size > 128 {
         return Err(ErrorKind::Unsupported(format!("operations of a warp on subgroups of {subgroup_size}")));
@@ -55,10 +53,19 @@ mod tests {
             target.subgroups.min_size = min;
             target.subgroups.max_size = max;
             target.subgroups.size = min;
+            target.subgroups.required_size = min != max;
             target.limits.max_compute_work_group_invocations = most;
             let packing = choose(&target, threads).unwrap();
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
+    }
+
+    #[test]
+    fn where_no_size_can_be_asked_for_it_is_the_usual_one() {
+        let mut target = Target::reference();
+        target.subgroups.required_size = false;
+        target.subgroups.size = 64;
+        assert_eq!(choose(&target, 1024).unwrap().subgroup_size, 64);
     }
 }
