@@ -78,6 +78,7 @@ pub(crate) fn compile<'p>(
     warp::replace_warps(&mut function, options.target, most)
         .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
     // What the target can't do exactly is replaced by what it can.
+    legalise::lock_long_accesses(&mut function, options.target, services.locks).map_err(fail)?;
     legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
     if let Some(status) = services.status {

@@ -12,6 +12,7 @@ mod division;
 mod flushed;
 mod fma;
 mod generic;
+mod locks;
 mod loop_budget;
 mod nans;
 mod narrow_memory;
@@ -28,6 +29,7 @@ use crate::passes::{forward, remove_dead};
 use crate::target::Target;
 
 pub use generic::expand_generic;
+pub use locks::{TABLE_BYTES, lock_long_accesses, needs_table};
 pub use loop_budget::report_cut_loops;
 pub use reports::{expand_reports, reports_any};
 pub use words::split_words;
