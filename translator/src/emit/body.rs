@@ -123,7 +123,7 @@ impl<'f> Body<'_, '_, 'f> {
         self.label = self.module.id();
         self.statements()?;
         let push_constant_size = self.finish_push_constants()?;
-        if self.function.packing.is_some() {
+        if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
             self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
             let subgroups = &self.module.target.subgroups;
             if subgroups.min_size != subgroups.max_size {
