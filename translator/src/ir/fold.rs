@@ -31,6 +31,8 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         Op::Compare(op, a, b) => {
             let result = match (constant(a), constant(b)) {
                 (Some(x), Some(y)) => compare(op, function.type_of(a), x, y)?,
+                (_, Some(0)) if op == Compare::LessUnsigned => false,
+                (Some(0), _) if op == Compare::LessEqualUnsigned => true,
                 _ if a != b => return None,
                 _ => match op {
                     Compare::Equal | Compare::LessEqualUnsigned | Compare::LessEqualSigned => true,
