@@ -16,5 +16,5 @@ pub use bits::{extremum, flush, flush_tiny, is_nan, magnitude, quiet, relu, satu
 pub use formats::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, SINGLE, TENSOR, narrow, widen};
 pub use integers::from_integer;
 pub use parts::{LEADING, Parts, leading_zeros, product_sign, round, round_normal, stick, unless_nan};
-pub use rounding::Overflow;
+pub use rounding::{Overflow, increment, overflowed, overflows_to_infinity, round_kept};
 pub use sum::odd_sum;
