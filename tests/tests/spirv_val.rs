@@ -91,6 +91,11 @@ fn variants() -> Result<Vec<Variant>> {
             target.features.remove(&Feature::StorageBuffer16BitAccess);
         });
         add(" without float controls", false, &|target| target.float_controls = Default::default());
+        add(" without 64-bit integers", true, &|target| {
+            target.features.remove(&Feature::ShaderInt64);
+            target.features.remove(&Feature::ShaderBufferInt64Atomics);
+            target.features.remove(&Feature::ShaderSharedInt64Atomics);
+        });
         add(" without 64-bit floats and atomics", false, &|target| {
             target.features.remove(&Feature::ShaderFloat64);
             target.features.remove(&Feature::ShaderBufferInt64Atomics);
