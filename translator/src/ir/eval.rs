@@ -204,9 +204,13 @@ impl Machine {
         let exact = |x: f64| if to == Type::F32 { as_f32(x as f32) } else { x.to_bits() };
         let in_range = |low: f64, high: f64| x > low && x < high;
         Some(match op {
-            Unary::SignedToFloat(Type::F32) => off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(signed as f32)),
+            Unary::SignedToFloat(Type::F32) => {
+                off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(signed as f32))
+            }
             Unary::SignedToFloat(_) => (signed as f64).to_bits(),
-            Unary::UnsignedToFloat(Type::F32) => off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(a as f32)),
+            Unary::UnsignedToFloat(Type::F32) => {
+                off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(a as f32))
+            }
             Unary::UnsignedToFloat(_) => (a as f64).to_bits(),
             Unary::FloatToSigned(Type::I32) if in_range(-2147483649.0, 2147483648.0) => u64::from(x as i32 as u32),
             Unary::FloatToSigned(Type::I64) if in_range(-9223372036854777856.0, 9223372036854775808.0) => {
@@ -247,8 +251,17 @@ impl Machine {
         let facts = &self.facts;
         let is_division = matches!(op, Binary::FDiv | Binary::FDivApprox);
         let keeps = if is_division { facts.div_f32_rounded } else { facts.denormals_f32_kept };
-        let flushed = |x| if keeps { x } else { self.sometimes_flushed(x) };
+        let always = facts.add_f32_flushes && !is_division;
+        let flushed = |x| match () {
+            () if keeps => x,
+            () if always => flushed(x),
+            () => self.sometimes_flushed(x),
+        };
         let [x, y] = [a, b].map(|bits| flushed(f32::from_bits(bits as u32)));
+        // Far from where exponents end, this tells what is tiny.
+        if op == Binary::FMul && always && !keeps && (x * 2f32.powi(32) * y).abs() < f32::MIN_POSITIVE * 2f32.powi(32) {
+            return Some(0f32.copysign(x * y).to_bits().into());
+        }
         let result = match op {
             Binary::FAdd => x + y,
             Binary::FSub => x - y,
