@@ -75,6 +75,9 @@ fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
     if !possible || subgroup_size * lanes < 32 {
         return Err(wrong(format!("`{name}` can't have {lanes} threads in each of {subgroup_size} invocations")));
     }
+    if subgroup_size == 1 {
+        return Ok(());
+    }
     let sizes = &target.subgroups;
     let fixed = sizes.min_size == sizes.max_size || !sizes.required_size;
     let range = if fixed { sizes.size..=sizes.size } else { sizes.min_size..=sizes.max_size };

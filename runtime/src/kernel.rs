@@ -95,7 +95,7 @@ impl Variant {
 
     /// The size of subgroups that the kernel was made for, where that matters.
     pub fn subgroup_size(self) -> Option<u32> {
-        self.packing.map(|packing| packing.subgroup_size)
+        self.packing.map(|packing| packing.subgroup_size).filter(|&size| size > 1)
     }
 }
 

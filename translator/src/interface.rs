@@ -277,7 +277,8 @@ pub enum ParamLocation {
 ///
 /// Workgroups have one dimension and full subgroups. Thread number `g * (S * L) + l * S + s` of the block is lane `l` of
 /// the invocation `s` of subgroup `g`, where `S` is the size of subgroups and `L` the number of lanes. Threads beyond the
-/// block's last one fill the last subgroup; they do nothing.
+/// block's last one fill the last subgroup; they do nothing. With an `S` of 1 the device's subgroups don't matter: `g` is the
+/// invocation's number in its workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packing {
     /// Invocations of a subgroup: a power of two up to 128.

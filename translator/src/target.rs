@@ -282,6 +282,19 @@ pub struct Quirks {
     /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
     /// multiplication and an addition instead of them are right.
     pub byte_swaps_wrong: bool,
+    /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
+    pub subgroups_unreliable: bool,
+    /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.
+    pub maximal_reconvergence_wrong: bool,
+    /// `OpAtomicStore` to workgroup memory is compiled wrong; `OpAtomicExchange` is right.
+    pub workgroup_atomic_stores_wrong: bool,
+    /// Most bytes of local memory for each invocation with which the driver makes pipelines.
+    pub local_memory: Option<u32>,
+}
+
+impl Quirks {
+    /// NVIDIA's driver 580.159 makes pipelines of kernels with 12 KiB of local memory, and answers "unknown error" at 16 KiB.
+    pub const NVIDIA_LOCAL_MEMORY: u32 = (16 << 10) - 4;
 }
 
 /// Everything the translator knows of the device it compiles for.
@@ -383,8 +396,7 @@ impl Target {
                 memory_barriers_wait: true,
                 loop_budget: Some(65_535),
                 nesting: Some(64),
-                denorm_preserve_unadvertised: false,
-                byte_swaps_wrong: false,
+                ..Quirks::default()
             },
             facts: Facts::LLVMPIPE_22_3,
         }
@@ -419,7 +431,12 @@ impl Target {
                 rounding_mode_rte_float64: true,
                 ..FloatControls::default()
             },
-            quirks: Quirks { denorm_preserve_unadvertised: true, byte_swaps_wrong: true, ..Quirks::default() },
+            quirks: Quirks {
+                denorm_preserve_unadvertised: true,
+                byte_swaps_wrong: true,
+                local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY),
+                ..Quirks::default()
+            },
             facts: Facts::NVIDIA_580,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
+use ptx2spv_translator::Target;
 
 use super::instance::Instance;
 use super::memory::{Block, Memory};
@@ -25,7 +26,7 @@ pub(crate) struct Device {
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
     /// Whether a size of subgroups must be asked for to be sure of it.
-    pub subgroup_sizes_vary: bool,
+    pub subgroup_size_required: bool,
     /// Timestamps of the queue count in this many bits; zero if it has none.
     pub timestamp_bits: u32,
     /// Nanoseconds per timestamp tick.
@@ -39,8 +40,7 @@ impl Device {
         info.check_usable()?;
         // SAFETY: `physical` was enumerated from `instance`.
         let families = unsafe { instance.raw().get_physical_device_queue_family_properties(physical) };
-        let compute = families.iter().zip(0u32..).find(|(f, _)| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
-        let Some((properties, family)) = compute else {
+        let Some((properties, family)) = compute_family(&families) else {
             return Err(Error::UnusableDevice { device: info.name.clone(), missing: vec!["a compute queue"] });
         };
         // SAFETY: as above.
@@ -55,7 +55,7 @@ impl Device {
             name: info.name.clone(),
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
-            subgroup_sizes_vary: info.target.subgroups.min_size != info.target.subgroups.max_size,
+            subgroup_size_required: asks_for_subgroup_size(&info.target),
             timestamp_bits: properties.timestamp_valid_bits,
             timestamp_period: limits.timestamp_period,
             instance: instance.clone(),
@@ -69,6 +69,58 @@ impl Device {
             self.queue.while_idle(|| block.read_mapped(offset, bytes))
         } else {
             lock(&self.staging).read(&self.queue, block.buffer, offset, bytes)
+        }
+    }
+}
+
+/// The queue family to use: the first that computes, and if there are several the first of those that measure time.
+fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueFamilyProperties, u32)> {
+    let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
+    let all = || families.iter().zip(0..).filter(|(family, _)| computes(family) && family.queue_count > 0);
+    all().find(|(family, _)| family.timestamp_valid_bits > 0).or_else(|| all().next())
+}
+
+/// Whether a pipeline must name its size of subgroups: where sizes vary and compute shaders can ask for one. Where they vary and
+/// none can be asked for, full subgroups have the device's own size (`VkPhysicalDeviceSubgroupProperties::subgroupSize`), as
+/// modules before SPIR-V 1.6 don't allow others.
+fn asks_for_subgroup_size(target: &Target) -> bool {
+    let sizes = &target.subgroups;
+    sizes.min_size != sizes.max_size && sizes.required_size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_families() {
+        let family = |flags, count, timestamp_bits| {
+            vk::QueueFamilyProperties::default()
+                .queue_flags(flags)
+                .queue_count(count)
+                .timestamp_valid_bits(timestamp_bits)
+        };
+        use vk::QueueFlags as F;
+        let chosen = |families: &[vk::QueueFamilyProperties]| compute_family(families).map(|(_, index)| index);
+        assert_eq!(chosen(&[]), None);
+        assert_eq!(chosen(&[family(F::TRANSFER, 1, 64), family(F::GRAPHICS, 1, 64)]), None);
+        // A family for copies alone, and one for computing alone.
+        assert_eq!(chosen(&[family(F::TRANSFER, 2, 64), family(F::COMPUTE, 1, 0)]), Some(1));
+        assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 36), family(F::COMPUTE, 8, 64)]), Some(0));
+        assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 64)]), Some(1));
+        assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 0)]), Some(0));
+        assert_eq!(chosen(&[family(F::COMPUTE, 0, 64)]), None);
+    }
+
+    #[test]
+    fn subgroup_sizes_are_asked_for_where_they_can_be() {
+        let mut target = Target::reference();
+        for (min, max, required, expected) in
+            [(32, 32, true, false), (32, 32, false, false), (8, 32, true, true), (4, 32, false, false)]
+        {
+            (target.subgroups.min_size, target.subgroups.max_size) = (min, max);
+            target.subgroups.required_size = required;
+            assert_eq!(asks_for_subgroup_size(&target), expected);
         }
     }
 }

@@ -117,6 +117,7 @@ enum Construct<'f> {
 impl<'f> Body<'_, '_, 'f> {
     fn emit(&mut self, name: &str) -> Result<EntryFacts> {
         self.check_shared_size()?;
+        self.check_local_size()?;
         let void = self.module.global(Global::Void)?;
         let ty = self.module.global(Global::Function(void))?;
         let id = self.module.id();

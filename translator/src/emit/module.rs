@@ -371,7 +371,8 @@ impl<'t> Module<'t> {
     /// Declares that invocations of a subgroup come together again where the structure of control flow says so, as far
     /// as the target can promise it.
     pub(super) fn reconvergence(&mut self, function: Word) -> Result<()> {
-        let (feature, mode) = if self.target.has(Feature::ShaderMaximalReconvergence) {
+        let maximal = !self.target.quirks.maximal_reconvergence_wrong;
+        let (feature, mode) = if maximal && self.target.has(Feature::ShaderMaximalReconvergence) {
             (Feature::ShaderMaximalReconvergence, ExecutionMode::MaximallyReconvergesKHR)
         } else if self.target.has(Feature::ShaderSubgroupUniformControlFlow) {
             (Feature::ShaderSubgroupUniformControlFlow, ExecutionMode::SubgroupUniformControlFlowKHR)

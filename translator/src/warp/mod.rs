@@ -41,7 +41,6 @@ const MAX_THREADS: u32 = 1024;
 /// on subgroups. Blocks have at most `threads` threads, if that is known.
 ///
 /// # Errors
-/// [`ErrorKind::MissingFeature`] and [`ErrorKind::Unsupported`] where the target's subgroups don't serve, and
 /// [`ErrorKind::Limit`] for control flow that is nested too deep.
 pub fn replace_warps(function: &mut Function, target: &Target, threads: Option<u32>) -> Result<(), ErrorKind> {
     if !collective::has_warp(&function.body) {
@@ -55,7 +54,7 @@ pub fn replace_warps(function: &mut Function, target: &Target, threads: Option<u
             available: NESTING as u64,
         });
     }
-    let packing = choose::choose(target, threads.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS))?;
+    let packing = choose::choose(target, threads.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS));
     // Each lane has local memory of its own, at another offset; addresses don't tell whose.
     legalise::expand_generic(function);
     let uniform = Uniform::new(function, packing);

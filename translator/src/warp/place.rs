@@ -27,8 +27,9 @@ impl Place {
     /// Appends the computation.
     pub(super) fn new(b: &mut Builder<'_>, packing: Packing) -> Self {
         let (size, lanes, span) = (packing.subgroup_size, packing.lanes, packing.span());
-        let invocation = if size == 1 { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
-        let subgroup = b.builtin(Builtin::SubgroupId);
+        let alone = size == 1;
+        let invocation = if alone { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
+        let subgroup = b.builtin(if alone { Builtin::ThreadId(0) } else { Builtin::SubgroupId });
         let start = b.mul_const(subgroup, span.into());
         let base = b.add(start, invocation);
         let index: Vec<Value> = (0..lanes).map(|lane| b.add_const(base, (lane * size).into())).collect();
