@@ -79,8 +79,7 @@ fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
         return Ok(());
     }
     let sizes = &target.subgroups;
-    let fixed = sizes.min_size == sizes.max_size || !sizes.required_size;
-    let range = if fixed { sizes.size..=sizes.size } else { sizes.min_size..=sizes.max_size };
+    let range = if sizes.has_choice() { sizes.min_size..=sizes.max_size } else { sizes.size..=sizes.size };
     if !range.contains(&subgroup_size) {
         let has = format!("{} to {}", range.start(), range.end());
         return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, the device has {has}")));

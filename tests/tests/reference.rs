@@ -84,6 +84,8 @@ fn hash(text: &str) -> u64 {
 fn run(case: &Case, options: &ReferenceOptions) -> Result<(), Failed> {
     match case.run(&mut DeviceBackend::reference(options.config()?)?) {
         Verdict::Passed => Ok(()),
-        Verdict::Failed(message) => Err(Failed::from(format!("reference:{options}: {message}"))),
+        Verdict::Failed(message) | Verdict::LeftOut(message) => {
+            Err(Failed::from(format!("reference:{options}: {message}")))
+        }
     }
 }

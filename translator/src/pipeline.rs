@@ -86,6 +86,7 @@ pub(crate) fn compile<'p>(
         }
         places = legalise::expand_reports(&mut function, status, number);
     }
+    legalise::split_words(&mut function, options.target);
     check(&function, "legalisation").map_err(fail)?;
     let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
     Ok(Kernel { ptx, layout, function, threads, number, reports, prints })

@@ -183,7 +183,9 @@ impl Shader {
 
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
         let values = variant.specialization().map(|(id, value)| (id, u64::from(value)));
-        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, variant.subgroup_size());
+        let reference = &self.device.device;
+        let asked = variant.subgroup_size().filter(|_| reference.config().target.subgroups.has_choice());
+        let pipeline = reference.pipeline(&self.shader, &entry.name, &values, asked);
         Ok(Pipeline { pipeline: pipeline.map_err(self.device.refused())?, device: self.device.clone() })
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
-use ptx2spv_translator::Target;
 
 use super::instance::Instance;
 use super::memory::{Block, Memory};
@@ -25,8 +24,8 @@ pub(crate) struct Device {
     pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
-    /// Whether a size of subgroups must be asked for to be sure of it.
-    pub subgroup_size_required: bool,
+    /// Whether there are several sizes of subgroups, one of which a pipeline can ask for.
+    pub asks_for_subgroup_sizes: bool,
     /// Timestamps of the queue count in this many bits; zero if it has none.
     pub timestamp_bits: u32,
     /// Nanoseconds per timestamp tick.
@@ -55,7 +54,7 @@ impl Device {
             name: info.name.clone(),
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
-            subgroup_size_required: asks_for_subgroup_size(&info.target),
+            asks_for_subgroup_sizes: info.target.subgroups.has_choice(),
             timestamp_bits: properties.timestamp_valid_bits,
             timestamp_period: limits.timestamp_period,
             instance: instance.clone(),
@@ -80,14 +79,6 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueF
     all().find(|(family, _)| family.timestamp_valid_bits > 0).or_else(|| all().next())
 }
 
-/// Whether a pipeline must name its size of subgroups: where sizes vary and compute shaders can ask for one. Where they vary and
-/// none can be asked for, full subgroups have the device's own size (`VkPhysicalDeviceSubgroupProperties::subgroupSize`), as
-/// modules before SPIR-V 1.6 don't allow others.
-fn asks_for_subgroup_size(target: &Target) -> bool {
-    let sizes = &target.subgroups;
-    sizes.min_size != sizes.max_size && sizes.required_size
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,17 +101,5 @@ mod tests {
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 64)]), Some(1));
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 0)]), Some(0));
         assert_eq!(chosen(&[family(F::COMPUTE, 0, 64)]), None);
-    }
-
-    #[test]
-    fn subgroup_sizes_are_asked_for_where_they_can_be() {
-        let mut target = Target::reference();
-        for (min, max, required, expected) in
-            [(32, 32, true, false), (32, 32, false, false), (8, 32, true, true), (4, 32, false, false)]
-        {
-            (target.subgroups.min_size, target.subgroups.max_size) = (min, max);
-            target.subgroups.required_size = required;
-            assert_eq!(asks_for_subgroup_size(&target), expected);
-        }
     }
 }

@@ -3,7 +3,7 @@
 use ptx2spv_runtime::{
     Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, LaunchConfig, LoadOptions,
 };
-use ptx2spv_translator::{Diagnostics, Math, Source};
+use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
 use super::prepare::{Argument, Prepared};
@@ -162,7 +162,11 @@ pub fn arguments<'a>(args: &'a [Argument], buffers: &'a [Option<Buffer>]) -> Vec
 /// Errors that the runtime finds before the device sees anything are refusals.
 fn failure(error: Error) -> Failure {
     match error {
+        Error::Translation(diagnostics) if diagnostics.list.iter().all(|one| is_limit(&one.kind)) => {
+            Failure::TooLarge(messages(&diagnostics))
+        }
         Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
+        Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
         Error::MissingFeatures { .. }
         | Error::SpirvVersion { .. }
         | Error::NoKernel { .. }
@@ -172,13 +176,15 @@ fn failure(error: Error) -> Failure {
         | Error::ArgumentPointer { .. }
         | Error::Block { .. }
         | Error::Grid { .. }
-        | Error::SharedMemory { .. }
         | Error::OutOfRange { .. }
-        | Error::BufferTooLarge { .. }
         | Error::Refused { .. } => Failure::Refused(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
         error => Failure::Broken(error.to_string()),
     }
+}
+
+fn is_limit(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Limit { .. })
 }
 
 /// One line for each diagnostic, without the quoted source: a case that waits for certain words must not find them

@@ -152,7 +152,7 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         report(arguments, found, &prepared, out)?;
         match judge(&prepared.expectation, &outcome) {
             Verdict::Passed => writeln!(out, "  passed")?,
-            Verdict::Failed(message) => {
+            Verdict::Failed(message) | Verdict::LeftOut(message) => {
                 writeln!(out, "  FAILED: {message}")?;
                 status = Status::Failure;
             }

@@ -148,6 +148,7 @@ impl Machine {
                 .into()
             }
             Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
+            Op::Pair(low, high) => self.get(high) << 32 | self.get(low),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
             // No device has it.
             Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),

@@ -1,7 +1,8 @@
 //! Rewrites a function into what its target can do exactly: see [`legalise`] for the passes and their order.
 //!
-//! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is. After all
-//! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
+//! What a target lacks altogether, such as double precision that the function uses, stays as it is. After all other passes,
+//! [`report_cut_loops`] deals with drivers that end loops early, [`expand_reports`] with reports, and [`split_words`] with
+//! 64-bit integers, which all of them use.
 
 mod approximate;
 mod atomics;
@@ -19,6 +20,7 @@ mod roots;
 mod round;
 mod rounded;
 mod sqrt;
+mod words;
 
 use crate::ir::Function;
 use crate::math::{Math, Topic};
@@ -28,6 +30,7 @@ use crate::target::Target;
 pub use generic::expand_generic;
 pub use loop_budget::report_cut_loops;
 pub use reports::{expand_reports, reports_any};
+pub use words::split_words;
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
 /// accesses.

@@ -26,7 +26,7 @@ fn subgroup_size(target: &Target) -> Option<u32> {
     if !usable || target.quirks.subgroups_unreliable {
         return None;
     }
-    let asked = target.has(Feature::SubgroupSizeControl) && sizes.required_size;
+    let asked = target.has(Feature::SubgroupSizeControl) && sizes.has_choice();
     // Where none can be asked for, full subgroups have the device's own size, whatever others it has: modules before SPIR-V
     // 1.6 don't allow that it varies.
     let size = if asked { WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size)) } else { sizes.size };
@@ -55,6 +55,7 @@ mod tests {
             target.subgroups.min_size = min;
             target.subgroups.max_size = max;
             target.subgroups.size = min;
+            target.subgroups.required_size = min != max;
             target.limits.max_compute_work_group_invocations = most;
             let packing = choose(&target, threads);
             assert_eq!((packing.subgroup_size, packing.lanes), expected);

@@ -123,7 +123,7 @@ impl Uniform {
                 self.constant(amount).is_some_and(|amount| amount >= self.packing.span().trailing_zeros())
             }
             Op::Unary(_, a) => self.value(a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) => self.value(a) && self.value(b),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) && self.value(b),
             Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) && self.value(b) && self.value(c),
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => !arithmetic.any(|value| !self.value(value)),
             Op::Builtin(builtin) => {
