@@ -62,6 +62,7 @@ mod probe;
 mod reference;
 mod report;
 mod select;
+mod shipped;
 mod variables;
 mod vulkan;
 

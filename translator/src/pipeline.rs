@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::Options;
+use crate::{Options, Reliance};
 use crate::cfg::{self, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Source, Span};
@@ -144,6 +144,7 @@ pub(crate) fn describe(
         heap: services.heap,
         counters: services.counters,
         features: emitted.features.clone(),
+        relies_on: Some(Reliance::of(options.target)),
     }
 }
 

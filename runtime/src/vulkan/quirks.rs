@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
             evidence: "runtime/tests/device/loops.rs",
         },
         // Seen in 22.3; the workaround costs little in versions that may not need it.
-        hits: Identity::is_llvmpipe,
+        hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.loop_values_lost = true,
     },
     Row {
@@ -70,7 +70,7 @@ const ROWS: &[Row] = &[
             description: "all loops end after 65,535 rounds together (LP_MAX_TGSI_LOOP_ITERATIONS)",
             evidence: MESA_LIMITS,
         },
-        hits: Identity::is_llvmpipe,
+        hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.loop_budget = Some(65_535),
     },
     Row {
@@ -81,7 +81,7 @@ const ROWS: &[Row] = &[
             evidence: MESA_LIMITS,
         },
         // Its own passes may take some of them.
-        hits: Identity::is_llvmpipe,
+        hits: |device| device.is_llvmpipe(),
         avoid: |quirks| quirks.nesting = Some(64),
     },
     Row {
@@ -112,7 +112,7 @@ const ROWS: &[Row] = &[
             evidence: "translator/src/legalise/byte_swaps.rs",
         },
         // Seen in 580; the workaround costs nothing in versions that may not need it.
-        hits: Identity::is_nvidia,
+        hits: |device| device.is_nvidia(),
         avoid: |quirks| quirks.byte_swaps_wrong = true,
     },
     Row {
@@ -122,7 +122,7 @@ const ROWS: &[Row] = &[
             description: "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
             evidence: "docs/architecture.md",
         },
-        hits: Identity::is_nvidia,
+        hits: |device| device.is_nvidia(),
         avoid: |quirks| quirks.local_memory = Some(Quirks::NVIDIA_LOCAL_MEMORY),
     },
     Row {

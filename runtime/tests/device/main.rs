@@ -108,6 +108,7 @@ fn basics_interface() -> Interface {
         reports: Vec::new(),
         prints: false,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        relies_on: None,
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
     let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
@@ -150,5 +151,6 @@ fn basics_interface() -> Interface {
         heap: None,
         counters: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        relies_on: None,
     }
 }
