@@ -12,6 +12,7 @@ mod modules;
 mod reference;
 mod reports;
 mod setup;
+mod shipped;
 
 use std::path::Path;
 use std::process::Command;
