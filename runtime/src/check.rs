@@ -177,8 +177,8 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx2spv_translator::{Math, Reliance};
     use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Place, Region, Relocation, Shared, Variable};
+    use ptx2spv_translator::{Math, Reliance};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
     const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];

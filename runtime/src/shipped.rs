@@ -43,7 +43,9 @@ impl Module {
         for variant in by_preference(device.target(), bundle, &mut reasons) {
             match Self::from_spirv(device, &variant.spirv, &variant.interface) {
                 // Only the reference device looks so closely.
-                Err(error @ Error::Refused { .. }) => reasons.push((variant.interface.target.clone(), error.to_string())),
+                Err(error @ Error::Refused { .. }) => {
+                    reasons.push((variant.interface.target.clone(), error.to_string()))
+                }
                 other => return other,
             }
         }
@@ -83,7 +85,8 @@ fn words(bytes: &[u8]) -> Option<Vec<u32>> {
     const MAGIC: u32 = 0x0723_0203;
     let (words, rest) = bytes.as_chunks::<4>();
     let first = *words.first().filter(|_| rest.is_empty())?;
-    let read: fn([u8; 4]) -> u32 = if u32::from_be_bytes(first) == MAGIC { u32::from_be_bytes } else { u32::from_le_bytes };
+    let read: fn([u8; 4]) -> u32 =
+        if u32::from_be_bytes(first) == MAGIC { u32::from_be_bytes } else { u32::from_le_bytes };
     (read(first) == MAGIC).then(|| words.iter().map(|word| read(*word)).collect())
 }
 

@@ -577,3 +577,24 @@ fn clusters_of_several_blocks_are_refused() {
     accepted(".entry k() .reqnctapercluster 1 { ret; }");
     refused(".entry k() .¦reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
 }
+
+/// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of
+/// a warp; without full subgroups there is no operation of a subgroup left.
+#[test]
+fn subgroups_as_the_driver_has_them() {
+    let text = format!("{HEADER}{}", kernel("k", "activemask.b32 %r1;\n\tst.global.u32 [%rd1], %r1;"));
+    let made = |target: &Target| translate(&text, target, None, false).unwrap();
+    let mut target = Target::preset("nvidia").unwrap();
+    let usual = made(&target).disassemble();
+    assert!(usual.contains("MaximallyReconvergesKHR") && usual.contains("OpGroupNonUniformBallot"), "{usual}");
+    target.quirks.maximal_reconvergence_wrong = true;
+    let careful = made(&target);
+    assert!(!careful.interface.features.contains(&Feature::ShaderMaximalReconvergence));
+    let careful = careful.disassemble();
+    assert!(!careful.contains("Maximal") && careful.contains("SubgroupUniformControlFlowKHR"), "{careful}");
+    target.features.remove(&Feature::ComputeFullSubgroups);
+    let alone = made(&target);
+    assert_eq!(alone.interface.entries[0].packing.map(|packing| (packing.subgroup_size, packing.lanes)), Some((1, 32)));
+    let alone = alone.disassemble();
+    assert!(!alone.contains("GroupNonUniform"), "{alone}");
+}

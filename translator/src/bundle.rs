@@ -44,7 +44,8 @@ mod base64_words {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
         for group in bytes.chunks(3) {
-            let number = (0..3).fold(0_usize, |number, i| number << 8 | usize::from(group.get(i).copied().unwrap_or(0)));
+            let number =
+                (0..3).fold(0_usize, |number, i| number << 8 | usize::from(group.get(i).copied().unwrap_or(0)));
             for place in 0..4 {
                 // Six bits: within the alphabet.
                 let digit = ALPHABET[number >> (18 - 6 * place) & 63];

@@ -112,15 +112,24 @@ impl Header {
         let features: Vec<String> = interface.features.iter().map(|feature| quoted(feature.name())).collect();
         let features = (self.array("char *const ", "features", &features), features.len());
         let variables = &interface.variables;
-        let runs: Vec<String> = variables.image.iter().enumerate().map(|(index, run)| {
-            let bytes: Vec<String> = run.bytes.iter().map(u8::to_string).collect();
-            let array = self.array("uint8_t ", &format!("bytes_{index}"), &bytes);
-            format!("{{{}u, {}u, {array}}}", run.offset, run.bytes.len())
-        }).collect();
+        let runs: Vec<String> = variables
+            .image
+            .iter()
+            .enumerate()
+            .map(|(index, run)| {
+                let bytes: Vec<String> = run.bytes.iter().map(u8::to_string).collect();
+                let array = self.array("uint8_t ", &format!("bytes_{index}"), &bytes);
+                format!("{{{}u, {}u, {array}}}", run.offset, run.bytes.len())
+            })
+            .collect();
         let runs = (self.array("ptx2spv_run ", "runs", &runs), runs.len());
-        let relocations: Vec<String> = variables.relocations.iter().map(|relocation| {
-            format!("{{{}u, {}u, {}, {}}}", relocation.offset, relocation.target, relocation.size, relocation.shift)
-        }).collect();
+        let relocations: Vec<String> = variables
+            .relocations
+            .iter()
+            .map(|relocation| {
+                format!("{{{}u, {}u, {}, {}}}", relocation.offset, relocation.target, relocation.size, relocation.shift)
+            })
+            .collect();
         let relocations = (self.array("ptx2spv_relocation ", "relocations", &relocations), relocations.len());
         let status = interface.status.map_or("PTX2SPV_NONE".to_owned(), |status| format!("{}u", status.offset));
         self.line(format_args!("static const ptx2spv_module {name} = {{"));
@@ -138,7 +147,8 @@ impl Header {
 
     /// The arrays of a kernel, and its initializer.
     fn kernel(&mut self, index: usize, entry: &Entry) -> String {
-        let param = |param: &crate::interface::Param| format!("{{{}, {}, {}}}", quoted(&param.name), param.offset, param.size);
+        let param =
+            |param: &crate::interface::Param| format!("{{{}, {}, {}}}", quoted(&param.name), param.offset, param.size);
         let params: Vec<String> = entry.params.iter().map(param).collect();
         let params_array = self.array("ptx2spv_param ", &format!("params_{index}"), &params);
         let lines: Vec<String> = entry.reports.iter().map(|place| place.line.to_string()).collect();

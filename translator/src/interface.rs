@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Math, Reliance};
 use crate::target::{Feature, Version};
+use crate::{Math, Reliance};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::{Options, Reliance};
 use crate::cfg::{self, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Source, Span};
@@ -14,6 +13,7 @@ use crate::legalise;
 use crate::passes;
 use crate::target::Target;
 use crate::warp;
+use crate::{Options, Reliance};
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {

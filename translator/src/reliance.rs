@@ -81,7 +81,8 @@ impl Quirks {
             workgroup_atomic_stores_wrong,
             local_memory,
         } = *device;
-        let within = |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
+        let within =
+            |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
         [
             ("loop_values_lost", self.loop_values_lost >= loop_values_lost),
             // Where they don't wait, leaving them out is wrong.

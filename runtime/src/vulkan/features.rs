@@ -189,7 +189,7 @@ mod tests {
     fn chained(offer: &Offer) -> Vec<vk::StructureType> {
         let mut structs = Structs::default();
         let chain = structs.chain(offer);
-        let mut next = chain.p_next.cast::<vk::BaseInStructure<'_>>();
+        let mut next = chain.p_next.cast_const().cast::<vk::BaseInStructure<'_>>();
         let mut types = Vec::new();
         // SAFETY: the chain is made of structures that begin like this one, and `structs` holds them.
         while let Some(structure) = unsafe { next.as_ref() } {

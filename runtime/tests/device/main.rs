@@ -109,7 +109,6 @@ fn basics_interface() -> Interface {
         reports: Vec::new(),
         prints: false,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
-        relies_on: None,
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
     let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);

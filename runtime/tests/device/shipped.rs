@@ -90,7 +90,12 @@ fn a_device_that_none_fits_is_told_why() {
     let bundle = Bundle::new(["nvidia", "reference"].map(preset));
     let error = reference("without=shaderInt64+computeFullSubgroups").load_bundle(&bundle).unwrap_err();
     let text = error.to_string();
-    for part in ["no variant of the module fits reference (", "\n  nvidia: ", "\n  reference: ", "lacks what the module needs: shaderInt64"] {
+    for part in [
+        "no variant of the module fits reference (",
+        "\n  nvidia: ",
+        "\n  reference: ",
+        "lacks what the module needs: shaderInt64",
+    ] {
         assert!(text.contains(part), "{text}");
     }
     let empty = Bundle { format: Bundle::FORMAT, variants: Vec::new() };
