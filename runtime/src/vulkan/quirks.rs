@@ -54,6 +54,16 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "loop_values_lost",
+            drivers: "SwiftShader",
+            description: "the same; seen in the version of Debian's chromium 156",
+            evidence: "tests/kernels/sha256.json",
+        },
+        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        avoid: |quirks| quirks.loop_values_lost = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "memory_barriers_wait",
             drivers: "Mesa llvmpipe 22.3",
             description: "memory barriers wait for the whole workgroup, also in divergent control flow",
@@ -232,6 +242,12 @@ mod tests {
         assert_eq!(quirks(new), Quirks { denorm_preserve_unadvertised: true, ..careful.clone() });
         assert_eq!(quirks(Identity { validation: true, ..new }), careful);
         assert_eq!(quirks(Identity { driver_info: "535.54.03", ..device }), careful);
+    }
+
+    #[test]
+    fn swiftshader() {
+        let device = Identity { driver: vk::DriverId::GOOGLE_SWIFTSHADER, ..UNKNOWN };
+        assert_eq!(quirks(device), Quirks { loop_values_lost: true, ..Quirks::default() });
     }
 
     /// By vendor too, as Vulkan 1.1 has no driver ids.

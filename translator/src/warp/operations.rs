@@ -6,7 +6,7 @@ use super::choose::WARP;
 use super::flow::Flow;
 use super::{Pack, Slot};
 use crate::interface::Fault;
-use crate::ir::{Compare, Reduction, Scope, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
+use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
 
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.
@@ -37,10 +37,10 @@ impl Pack<'_> {
             WarpOp::ActiveMask => vec![taking_part],
             WarpOp::Elect => self.elect(&taking_part),
             WarpOp::Sync => {
-                // The warp of an invocation of its own has nobody to wait for.
-                let alone = self.packing.subgroup_size == 1;
-                let (fence, barrier) = (Stmt::Fence(Scope::Cta), Stmt::Subgroup(Vec::new(), SubgroupOp::Barrier));
-                self.b.push(if alone { fence } else { barrier });
+                // An invocation's own accesses are in order.
+                if self.packing.subgroup_size > 1 {
+                    self.b.push(Stmt::Subgroup(Vec::new(), SubgroupOp::Barrier));
+                }
                 Vec::new()
             }
         };
