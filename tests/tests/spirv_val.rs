@@ -73,7 +73,6 @@ const LACKING: &[Feature] = &[
     Feature::StorageBuffer8BitAccess,
     Feature::StorageBuffer16BitAccess,
     Feature::ComputeFullSubgroups,
-    Feature::ShaderDeviceClock,
 ];
 
 fn presets() -> Result<Vec<Variant>> {
