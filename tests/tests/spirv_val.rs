@@ -114,9 +114,11 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
     let mut seen = HashSet::new();
     for Variant { name, target, whole } in variants()? {
         let mut together = Vec::new();
+        // Where workgroups are smallest, kernels are translated for CUDA's largest blocks.
+        let block_threads = (target.limits.max_compute_work_group_invocations == 128).then_some(1024);
         for entry in &entries {
             let one = std::slice::from_ref(entry);
-            let options = Options { entries: Some(one), ..Options::new(&target) };
+            let options = Options { entries: Some(one), block_threads, ..Options::new(&target) };
             match program.translate(&options) {
                 Ok(translation) => {
                     validate(&translation.spirv, &target, &mut seen).with_context(|| format!("{entry} for {name}"))?;
@@ -130,7 +132,7 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
             if together.len() < 2 && !(line_info && together.len() == 1) {
                 continue;
             }
-            let options = Options { entries: Some(&together), line_info, ..Options::new(&target) };
+            let options = Options { entries: Some(&together), block_threads, line_info, ..Options::new(&target) };
             let translation = program.translate(&options).with_context(|| format!("all for {name}"))?;
             validate(&translation.spirv, &target, &mut seen).with_context(|| format!("all for {name}"))?;
         }
