@@ -11,7 +11,7 @@ use crate::Context;
 /// * `numbers(out)`: each thread writes its number in the grid, after a barrier.
 /// * `trapped(out)`: thread 700 executes a trap; the others write.
 /// * `prints(out)`: every hundredth thread prints its number.
-/// * `tiny(out)`: nothing.
+/// * `tiny()`: nothing.
 /// * `shared(out)`: 40,000 bytes of shared memory, and a barrier that needs some more.
 const KERNELS: &str = r#"
 .version 7.0
@@ -69,7 +69,7 @@ const KERNELS: &str = r#"
     }
     ret;
 }
-.visible .entry tiny(.param .u64 out)
+.visible .entry tiny()
 {
     ret;
 }
@@ -224,7 +224,7 @@ fn the_largest_grid_begins_at_once() {
     let device = Device::reference("steps=300000".parse::<ReferenceOptions>().unwrap().config().unwrap());
     let kernel = load(&device).kernel("tiny").unwrap();
     // It would take for ever; its budget of instructions ends it soon.
-    kernel.launch(&LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1; 3]), &[0_u64.into()]).unwrap();
+    kernel.launch(&LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1; 3]), &[]).unwrap();
     let error = device.synchronize().unwrap_err().to_string();
     assert!(error.contains("300000"), "{error}");
 }
