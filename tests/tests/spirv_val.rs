@@ -72,7 +72,6 @@ const LACKING: &[Feature] = &[
     Feature::ShaderSharedInt64Atomics,
     Feature::StorageBuffer8BitAccess,
     Feature::StorageBuffer16BitAccess,
-    Feature::ComputeFullSubgroups,
     Feature::ShaderDeviceClock,
 ];
 
