@@ -1,13 +1,20 @@
 //! 64-bit integers taken apart into words of 32 bits, against the host's own: each operation on random operands and on those
-//! around its corners, in registers and as constants; and random programs, which do to memory what they did before.
+//! around its corners, in registers and as constants; atomics, under locks; and random programs, which do to memory what they
+//! did before.
 
 mod passes_support;
+#[path = "passes_support/program.rs"]
+mod program;
 
 use passes_support::{Random, access};
+use program::{MEMORY, random_program};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
-use ptx2spv_translator::ir::{Binary, Builder, Compare, Function, Op, Space, Type, Unary, Value, Var, verify};
-use ptx2spv_translator::legalise::{legalise, split_words};
+use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
+use ptx2spv_translator::ir::{
+    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
+    Value, Var, verify,
+};
+use ptx2spv_translator::legalise::{TABLE_BYTES, legalise, lock_long_accesses, split_words};
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// A device without 64-bit integers.
@@ -17,11 +24,14 @@ fn target() -> Target {
     target
 }
 
+/// Builds an operation on two operands.
+type Build = fn(&mut Builder<'_>, Value, Value) -> Value;
+
 /// What an operation gives on some operands; `None` where its precondition fails.
 type Reference = fn(u64, u64) -> Option<u64>;
 
 /// Operations on two operands of 64 bits. Of those that take an `I32`, it is the low half.
-const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Reference)] = &[
+const OPERATIONS: &[(&str, Build, Reference)] = &[
     ("add", |b, x, y| b.add(x, y), |x, y| Some(x.wrapping_add(y))),
     ("sub", |b, x, y| b.sub(x, y), |x, y| Some(x.wrapping_sub(y))),
     ("neg", |b, x, _| b.neg(x), |x, _| Some(x.wrapping_neg())),
@@ -30,11 +40,11 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
     ("or", |b, x, y| b.or(x, y), |x, y| Some(x | y)),
     ("xor", |b, x, y| b.xor(x, y), |x, y| Some(x ^ y)),
     ("mul", |b, x, y| b.mul(x, y), |x, y| Some(x.wrapping_mul(y))),
-    ("mulhi.u", |b, x, y| b.mul_high_unsigned(x, y), |x, y| Some((u128::from(x) * u128::from(y) >> 64) as u64)),
+    ("mulhi.u", |b, x, y| b.mul_high_unsigned(x, y), |x, y| Some(((u128::from(x) * u128::from(y)) >> 64) as u64)),
     (
         "mulhi.s",
         |b, x, y| b.mul_high_signed(x, y),
-        |x, y| Some((i128::from(x as i64) * i128::from(y as i64) >> 64) as u64),
+        |x, y| Some(((i128::from(x as i64) * i128::from(y as i64)) >> 64) as u64),
     ),
     ("div", |b, x, y| b.div_unsigned(x, y), |x, y| x.checked_div(y)),
     ("rem", |b, x, y| b.rem_unsigned(x, y), |x, y| x.checked_rem(y)),
@@ -278,7 +288,7 @@ fn little_is_left_of_addresses() {
     let mut function = Function::default();
     let mut b = Builder::new(&mut function);
     let base = b.push_constant(Type::I64, 0);
-    let index = b.builtin(ptx2spv_translator::ir::Builtin::ThreadIndex);
+    let index = b.builtin(Builtin::ThreadIndex);
     let offset = b.sign_extend(index);
     let offset = b.mul_const(offset, 4);
     let address = b.add(base, offset);
@@ -292,6 +302,99 @@ fn little_is_left_of_addresses() {
     assert_eq!(count, 3 + 2 + 5 + 2 + 2, "{function}");
 }
 
-fn is_constant(stmt: &ptx2spv_translator::ir::Stmt) -> bool {
-    matches!(stmt, ptx2spv_translator::ir::Stmt::Let(_, Op::Const(_)))
+fn is_constant(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Let(_, Op::Const(_)))
+}
+
+/// Memory behind what random programs use: their results, and the table of locks.
+const RESULTS: u32 = 64;
+
+/// What a function leaves in the first bytes of global and shared memory and in local memory. All locks must be free then.
+fn outcome(function: &Function) -> [Vec<u8>; 3] {
+    let pattern = |salt: u8| (0..MEMORY as u8).map(|byte| byte.wrapping_mul(37) ^ salt).collect::<Vec<_>>();
+    let results = vec![0; RESULTS as usize];
+    let mut machine = Machine {
+        facts: Facts::ALL,
+        global: [pattern(0), results, vec![0; TABLE_BYTES as usize]].concat(),
+        // The translator's own shared memory begins with anything.
+        shared: [pattern(1), vec![0; 64]].concat(),
+        local: pattern(2),
+        push_constants: GLOBAL_BASE.to_le_bytes().to_vec(),
+        thread: 0,
+        steps: 1_000_000,
+        ..Machine::default()
+    };
+    machine.run(function).unwrap_or_else(|fault| panic!("{fault}\n{function}"));
+    let table = machine.global.split_off((MEMORY + RESULTS) as usize);
+    let own = machine.shared.split_off(MEMORY as usize);
+    assert!(table.iter().chain(&own).all(|byte| *byte == 0), "a lock is still held\n{function}");
+    [machine.global, machine.shared, machine.local]
+}
+
+/// The whole way of a function to a device without 64-bit integers.
+fn without_long(function: &mut Function) {
+    let locked = lock_long_accesses(function, &target(), Some(u64::from(MEMORY + RESULTS)));
+    assert!(locked.is_ok(), "{locked:?}");
+    legalise(function, &target());
+    split_words(function, &target());
+    assert_eq!(verify(function), Ok(()), "{function}");
+    assert!(!is_long(function), "{function}");
+}
+
+#[test]
+fn random_programs_keep_their_meaning() {
+    for seed in 1..1500 {
+        let program = random_program(&mut Random(seed));
+        let expected = outcome(&program);
+        let mut function = program.clone();
+        without_long(&mut function);
+        assert_eq!(outcome(&function), expected, "seed {seed}\n{program}\n---\n{function}");
+    }
+}
+
+#[test]
+fn atomics_and_ordered_accesses_under_locks() {
+    use AtomicOp::{
+        Add, And, CompareExchange, Exchange, FAdd, MaxSigned, MaxUnsigned, MinSigned, MinUnsigned, Or, Xor,
+    };
+    let mut random = Random(3);
+    let ops = [Add, And, Or, Xor, Exchange, CompareExchange, MinSigned, MinUnsigned, MaxSigned, MaxUnsigned, FAdd];
+    for op in ops {
+        for (space, round) in
+            [Space::Global, Space::Shared, Space::Local, Space::Generic].into_iter().cycle().zip(0..80)
+        {
+            if matches!(space, Space::Local | Space::Generic) && op == FAdd {
+                continue;
+            }
+            let mut function = Function { shared_bytes: MEMORY, local_bytes: MEMORY, ..Function::default() };
+            let mut b = Builder::new(&mut function);
+            let start =
+                if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
+            let access = Access { order: Order::Relaxed(Scope::Device), ..access(space, 8) };
+            let [old, operand] = if op == FAdd {
+                [random.bits() as i64 as f64, random.bits() as i64 as f64].map(f64::to_bits)
+            } else {
+                [operand(&mut random), operand(&mut random)]
+            };
+            let [first, second] = [old, operand].map(|bits| b.i64(bits));
+            // Succeeds every other time.
+            let compare = (op == CompareExchange).then(|| b.i64(old ^ (round & 1)));
+            b.store(access, start, vec![first, second]);
+            let result = Some(b.function.value(Type::I64));
+            b.atomic(Atomic { result, op, access, address: start, operand: second, compare });
+            let behind = b.add_const(start, 16);
+            let loaded = b.load(access, start, 2);
+            b.store(access, behind, loaded);
+            let behind = b.add_const(start, 32);
+            b.store(access, behind, result.into_iter().collect());
+            b.finish();
+            assert_eq!(verify(&function), Ok(()), "{function}");
+            let expected = outcome(&function);
+            let mut locked = function.clone();
+            without_long(&mut locked);
+            assert_eq!(outcome(&locked), expected, "{op:?} in {space:?}\n{function}\n---\n{locked}");
+            let taken = locked.to_string().matches("Exchange").count();
+            assert_eq!(taken > 0, space != Space::Local, "{locked}");
+        }
+    }
 }

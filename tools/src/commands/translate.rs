@@ -36,6 +36,10 @@ pub struct Arguments {
     /// Leave out kernels that can't be translated and say why, instead of refusing the file.
     #[arg(long)]
     keep_going: bool,
+    /// Let kernels take blocks of N threads of any shape, where the device holds fewer in a workgroup: its invocations run
+    /// several threads each [default: as many as .reqntid or .maxntid allow; other kernels take what the device holds].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    block_threads: Option<u32>,
     /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
@@ -99,6 +103,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
+            block_threads: arguments.block_threads,
             line_info: arguments.line_info,
         };
         let translated = program.translate(&options);

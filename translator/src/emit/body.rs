@@ -126,7 +126,7 @@ impl<'f> Body<'_, '_, 'f> {
         self.label = self.module.id();
         self.statements()?;
         let push_constant_size = self.finish_push_constants()?;
-        if self.function.packing.is_some() {
+        if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
             self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
             if self.module.target.subgroups.has_choice() {
                 self.module.need(Feature::SubgroupSizeControl, "operations of a warp")?;
