@@ -115,6 +115,14 @@ fn poorer() -> Result<Vec<Variant>> {
                 target.subgroups.max_size = size;
             })?;
         }
+        add(
+            " without 64-bit integers",
+            &without(&[Feature::ShaderInt64, Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics]),
+        )?;
+        add(
+            " without 64-bit floats and atomics",
+            &without(&[Feature::ShaderFloat64, Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics]),
+        )?;
     }
     Ok(variants)
 }
