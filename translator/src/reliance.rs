@@ -72,6 +72,7 @@ impl Quirks {
         let Quirks {
             loop_values_lost,
             memory_barriers_wait,
+            subgroup_barriers_wait,
             loop_budget,
             nesting,
             denorm_preserve_unadvertised: _, // among what is declared
@@ -87,6 +88,8 @@ impl Quirks {
             ("loop_values_lost", self.loop_values_lost >= loop_values_lost),
             // Where they don't wait, leaving them out is wrong.
             ("memory_barriers_wait", self.memory_barriers_wait == memory_barriers_wait),
+            // Who expects it relies on subgroups that run in step.
+            ("subgroup_barriers_wait", self.subgroup_barriers_wait == subgroup_barriers_wait),
             ("loop_budget", within(self.loop_budget, loop_budget)),
             ("nesting", within(self.nesting, nesting)),
             ("byte_swaps_wrong", self.byte_swaps_wrong >= byte_swaps_wrong),
@@ -126,10 +129,11 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 9] = [
+        let cases: [(&str, Change); 10] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("it has no `rounding_mode_rte_float32`", |t| t.float_controls.rounding_mode_rte_float32 = false),
             ("quirk `memory_barriers_wait`", |t| t.quirks.memory_barriers_wait = true),
+            ("quirk `subgroup_barriers_wait`", |t| t.quirks.subgroup_barriers_wait = true),
             ("quirk `loop_values_lost`", |t| t.quirks.loop_values_lost = true),
             ("quirk `loop_budget`", |t| t.quirks.loop_budget = Some(9)),
             ("quirk `local_memory`", |t| t.quirks.local_memory = Some(9)),
@@ -144,7 +148,7 @@ mod tests {
             assert_eq!(made.broken_by(&device), [expected]);
             // Made for the poorer device, it runs on both, but for one that leaves barriers out.
             let poorer = Reliance::of(&device).broken_by(&Target::reference());
-            let fewer_controls = expected.contains("rounding_mode") || expected.contains("memory_barriers");
+            let fewer_controls = expected.contains("rounding_mode") || expected.contains("barriers_wait");
             assert_eq!(poorer.is_empty(), !fewer_controls, "{expected}: {poorer:?}");
         }
     }

@@ -277,6 +277,9 @@ pub struct Quirks {
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,
+    /// Barriers of a subgroup wait for the whole workgroup, and what comes behind one that it doesn't reach is lost. A subgroup
+    /// runs in step, and needs none.
+    pub subgroup_barriers_wait: bool,
     /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
     /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).

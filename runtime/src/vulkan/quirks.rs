@@ -75,6 +75,17 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "subgroup_barriers_wait",
+            drivers: "Mesa llvmpipe",
+            description: "barriers of a subgroup wait for the whole workgroup, and lose what comes behind",
+            evidence: "tests/kernels/warp_idioms.json",
+        },
+        // Seen in 25.0; 22.3 gets no barriers at all.
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.subgroup_barriers_wait = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "loop_budget",
             drivers: "Mesa llvmpipe",
             description: "all loops end after 65,535 rounds together (LP_MAX_TGSI_LOOP_ITERATIONS)",
@@ -222,6 +233,7 @@ mod tests {
         let all = Quirks {
             loop_values_lost: true,
             memory_barriers_wait: true,
+            subgroup_barriers_wait: true,
             loop_budget: Some(65_535),
             nesting: Some(64),
             ..Quirks::default()
