@@ -24,6 +24,7 @@ from generator import (
     memory,
     memory_wide,
     movement,
+    neighbours,
     packed,
     progress,
     simd,
@@ -47,7 +48,7 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, barriers, mbarriers, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

@@ -11,8 +11,8 @@ use program::{MEMORY, random_program};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary, Value,
-    Var, verify,
+    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
+    Value, Var, verify,
 };
 use ptx2spv_translator::legalise::{TABLE_BYTES, legalise, lock_long_accesses, split_words};
 use ptx2spv_translator::target::{Facts, Feature};
@@ -79,7 +79,11 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
         },
         |x, y| Some(if x & 1 == 1 { x } else { y }),
     ),
-    ("f32 of s64", |b, x, _| float(b, x, Unary::SignedToFloat(Type::F32)), |x, _| Some((x as i64 as f32).to_bits().into())),
+    (
+        "f32 of s64",
+        |b, x, _| float(b, x, Unary::SignedToFloat(Type::F32)),
+        |x, _| Some((x as i64 as f32).to_bits().into()),
+    ),
     ("f32 of u64", |b, x, _| float(b, x, Unary::UnsignedToFloat(Type::F32)), |x, _| Some((x as f32).to_bits().into())),
     ("f64 of s64", |b, x, _| float(b, x, Unary::SignedToFloat(Type::F64)), |x, _| Some((x as i64 as f64).to_bits())),
     ("f64 of u64", |b, x, _| float(b, x, Unary::UnsignedToFloat(Type::F64)), |x, _| Some((x as f64).to_bits())),
@@ -89,7 +93,9 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
             let x = b.bitcast(x, Type::F64);
             b.unary(Unary::FloatToSigned(Type::I64), x)
         },
-        |x, _| Some(f64::from_bits(x)).filter(|x| *x >= -(2f64.powi(63)) && *x < 2f64.powi(63)).map(|x| x as i64 as u64),
+        |x, _| {
+            Some(f64::from_bits(x)).filter(|x| *x >= -(2f64.powi(63)) && *x < 2f64.powi(63)).map(|x| x as i64 as u64)
+        },
     ),
     (
         "u64 of f64",
@@ -106,7 +112,11 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
             let x = b.bitcast(x, Type::F32);
             b.unary(Unary::FloatToSigned(Type::I64), x)
         },
-        |x, _| Some(f32::from_bits(x as u32)).filter(|x| *x >= -(2f32.powi(63)) && *x < 2f32.powi(63)).map(|x| x as i64 as u64),
+        |x, _| {
+            Some(f32::from_bits(x as u32))
+                .filter(|x| *x >= -(2f32.powi(63)) && *x < 2f32.powi(63))
+                .map(|x| x as i64 as u64)
+        },
     ),
     (
         "u64 of f32",
@@ -148,8 +158,20 @@ fn float(b: &mut Builder<'_>, x: Value, op: Unary) -> Value {
 
 /// Operands around corners: few bits, few zeros, halves that are nearly equal, and floats of all sizes.
 fn operand(random: &mut Random) -> u64 {
-    const CORNERS: [u64; 12] =
-        [0, 1, 2, 7, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 32, 1 << 63, u64::MAX, u64::MAX - 1, 0xffff_ffff_0000_0000];
+    const CORNERS: [u64; 12] = [
+        0,
+        1,
+        2,
+        7,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        1 << 32,
+        1 << 63,
+        u64::MAX,
+        u64::MAX - 1,
+        0xffff_ffff_0000_0000,
+    ];
     let noise = random.bits();
     match random.below(8) {
         0 => random.pick(&CORNERS),
@@ -243,7 +265,8 @@ fn operations_on_constants() {
                 continue;
             }
             let mut given = || [0, 1].map(|at: usize| constants[at].unwrap_or_else(|| operand(&mut random)));
-            let operands: Vec<[u64; 2]> = (0..8).map(|_| given()).filter(|[x, y]| reference(*x, *y).is_some()).collect();
+            let operands: Vec<[u64; 2]> =
+                (0..8).map(|_| given()).filter(|[x, y]| reference(*x, *y).is_some()).collect();
             if operands.is_empty() {
                 continue;
             }
@@ -334,13 +357,16 @@ fn atomics_and_ordered_accesses_under_locks() {
     let mut random = Random(3);
     let ops = [Add, And, Or, Xor, Exchange, CompareExchange, MinSigned, MinUnsigned, MaxSigned, MaxUnsigned, FAdd];
     for op in ops {
-        for (space, round) in [Space::Global, Space::Shared, Space::Local, Space::Generic].into_iter().cycle().zip(0..80) {
+        for (space, round) in
+            [Space::Global, Space::Shared, Space::Local, Space::Generic].into_iter().cycle().zip(0..80)
+        {
             if matches!(space, Space::Local | Space::Generic) && op == FAdd {
                 continue;
             }
             let mut function = Function { shared_bytes: MEMORY, local_bytes: MEMORY, ..Function::default() };
             let mut b = Builder::new(&mut function);
-            let start = if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
+            let start =
+                if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
             let access = Access { order: Order::Relaxed(Scope::Device), ..access(space, 8) };
             let [old, operand] = if op == FAdd {
                 [random.bits() as i64 as f64, random.bits() as i64 as f64].map(f64::to_bits)

@@ -58,10 +58,7 @@ pub(super) fn divide(b: &mut Builder<'_>, x: Words, y: Words) -> Division {
 fn by_word(b: &mut Builder<'_>, x: Words, divisor: Value) -> Division {
     if b.known(x.high) == Some(0) {
         let (quotient, remainder) = (b.div_unsigned(x.low, divisor), b.rem_unsigned(x.low, divisor));
-        return Division {
-            quotient: Words::zero_extended(b, quotient),
-            remainder: Words::zero_extended(b, remainder),
-        };
+        return Division { quotient: Words::zero_extended(b, quotient), remainder: Words::zero_extended(b, remainder) };
     }
     let first = b.div_unsigned(x.high, divisor);
     let product = b.mul(first, divisor);

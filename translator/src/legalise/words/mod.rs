@@ -181,7 +181,9 @@ impl Halves {
                 let words = self.of(a);
                 Some(b.pair(Type::F64, words.low, words.high))
             }
-            Op::Compare(op, x, y) if b.type_of(x) == Type::I64 => Some(arithmetic::compare(b, op, self.of(x), self.of(y))),
+            Op::Compare(op, x, y) if b.type_of(x) == Type::I64 => {
+                Some(arithmetic::compare(b, op, self.of(x), self.of(y)))
+            }
             _ => None,
         }
     }

@@ -1,8 +1,8 @@
 //! Products of two words by two words.
 
+use super::Words;
 use super::arithmetic::{add, bitwise, sub};
 use super::shifts::by_constant;
-use super::Words;
 use crate::ir::{Binary, Builder, Type, Value};
 
 /// The product of two words, all of it.

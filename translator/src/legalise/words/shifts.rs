@@ -30,9 +30,7 @@ pub(super) fn by_constant(b: &mut Builder<'_>, op: Binary, words: Words, amount:
             let low = b.shr(high, amount - 32);
             Words::zero_extended(b, low)
         }
-        Binary::Sar if amount >= 32 => {
-            Words { low: b.sar(high, amount - 32), high: b.sar(high, 31), signed: true }
-        }
+        Binary::Sar if amount >= 32 => Words { low: b.sar(high, amount - 32), high: b.sar(high, 31), signed: true },
         _ => {
             let (moved, carried) = (b.shr(low, amount), b.shl(high, back));
             let low = b.or(moved, carried);
