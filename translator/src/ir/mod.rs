@@ -79,7 +79,7 @@ pub struct Function {
     pub local_bytes: u32,
     /// Whether a thread has exited, where a [`Warp`] asks for it. Other threads look at it, even at one that has.
     pub exited: Option<Var>,
-    /// How the block's threads lie on subgroups, where that matters: in functions that had warp operations.
+    /// How the block's threads lie on invocations: in functions that had warp operations or are made for large blocks.
     pub packing: Option<Packing>,
 }
 
