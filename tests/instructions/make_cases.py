@@ -25,6 +25,7 @@ from generator import (
     memory,
     memory_wide,
     movement,
+    neighbours,
     packed,
     progress,
     simd,
@@ -48,7 +49,7 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, blocks, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, blocks, barriers, mbarriers, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):
