@@ -127,8 +127,7 @@ impl Device {
     }
 
     fn new(backend: Backend, info: DeviceInfo, fallback: Option<Error>) -> Self {
-        let shared =
-            Shared { backend, info, fallback, max_dispatch_time: Mutex::default(), split: Mutex::default() };
+        let shared = Shared { backend, info, fallback, max_dispatch_time: Mutex::default(), split: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
 

@@ -100,7 +100,9 @@ mod tests {
 
     #[test]
     fn parts_are_the_grid() {
-        for (grid, each) in [([1, 1, 1], 1), ([1000, 1, 1], 400), ([7, 5, 3], 100), ([7, 5, 3], 3_000), ([1, 9, 100], 90)] {
+        for (grid, each) in
+            [([1, 1, 1], 1), ([1000, 1, 1], 400), ([7, 5, 3], 100), ([7, 5, 3], 3_000), ([1, 9, 100], 90)]
+        {
             let mut seen = std::collections::BTreeSet::new();
             for ((base, count), _) in run(grid, Duration::from_micros(8), &mut Pace::default(), 50, each) {
                 for z in base[2]..base[2] + count[2] {

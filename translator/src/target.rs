@@ -167,6 +167,16 @@ pub struct Facts {
     pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f32 add, subtract, multiply, comparisons and conversions from integers are right where neither operands nor the exact
+    /// result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
+    /// and denormal results given as they are or as zeros of their sign, one way or the other each time.
+    pub normal_f32_exact: bool,
+    /// f32 add, subtract and multiply do what PTX's do with `.ftz`.
+    pub add_f32_flushes: bool,
+    /// `OpFDiv` on f32 is correctly rounded where neither operands nor the exact result are denormal.
+    pub div_f32_normal: bool,
+    /// `GLSL.std.450 Sqrt` on f32 is correctly rounded but for denormals.
+    pub sqrt_f32_normal: bool,
     /// f32 atomic add on buffers flushes denormals, as PTX's does.
     pub global_atomic_add_f32_flushes: bool,
     /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
@@ -188,6 +198,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Whether f32 add, subtract and multiply are right but for denormals.
+    pub fn are_normals_exact(&self) -> bool {
+        self.denormals_f32_kept || self.normal_f32_exact
+    }
+
     /// A device whose numbers are all exact, denormals included; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
@@ -201,6 +216,10 @@ impl Facts {
         nan_f32_nvidia: false,
         nan_f64_nvidia: false,
         denormals_f32_kept: true,
+        normal_f32_exact: true,
+        add_f32_flushes: false,
+        div_f32_normal: true,
+        sqrt_f32_normal: true,
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
@@ -213,8 +232,13 @@ impl Facts {
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
-    pub const TRUSTED: Facts =
-        Facts { fma_f32_flushes: true, nan_f32_nvidia: true, nan_f64_nvidia: true, ..Facts::ALL };
+    pub const TRUSTED: Facts = Facts {
+        fma_f32_flushes: true,
+        add_f32_flushes: true,
+        nan_f32_nvidia: true,
+        nan_f64_nvidia: true,
+        ..Facts::ALL
+    };
 
     /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
     /// atomic additions keep denormals everywhere.

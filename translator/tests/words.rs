@@ -11,8 +11,8 @@ use program::{MEMORY, random_program};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary, Value,
-    Var, verify,
+    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
+    Value, Var, verify,
 };
 use ptx2spv_translator::legalise::{TABLE_BYTES, legalise, lock_long_accesses, split_words};
 use ptx2spv_translator::target::{Facts, Feature};
@@ -24,11 +24,14 @@ fn target() -> Target {
     target
 }
 
+/// Builds an operation on two operands.
+type Build = fn(&mut Builder<'_>, Value, Value) -> Value;
+
 /// What an operation gives on some operands; `None` where its precondition fails.
 type Reference = fn(u64, u64) -> Option<u64>;
 
 /// Operations on two operands of 64 bits. Of those that take an `I32`, it is the low half.
-const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Reference)] = &[
+const OPERATIONS: &[(&str, Build, Reference)] = &[
     ("add", |b, x, y| b.add(x, y), |x, y| Some(x.wrapping_add(y))),
     ("sub", |b, x, y| b.sub(x, y), |x, y| Some(x.wrapping_sub(y))),
     ("neg", |b, x, _| b.neg(x), |x, _| Some(x.wrapping_neg())),
@@ -37,11 +40,11 @@ const OPERATIONS: &[(&str, fn(&mut Builder<'_>, Value, Value) -> Value, Referenc
     ("or", |b, x, y| b.or(x, y), |x, y| Some(x | y)),
     ("xor", |b, x, y| b.xor(x, y), |x, y| Some(x ^ y)),
     ("mul", |b, x, y| b.mul(x, y), |x, y| Some(x.wrapping_mul(y))),
-    ("mulhi.u", |b, x, y| b.mul_high_unsigned(x, y), |x, y| Some((u128::from(x) * u128::from(y) >> 64) as u64)),
+    ("mulhi.u", |b, x, y| b.mul_high_unsigned(x, y), |x, y| Some(((u128::from(x) * u128::from(y)) >> 64) as u64)),
     (
         "mulhi.s",
         |b, x, y| b.mul_high_signed(x, y),
-        |x, y| Some((i128::from(x as i64) * i128::from(y as i64) >> 64) as u64),
+        |x, y| Some(((i128::from(x as i64) * i128::from(y as i64)) >> 64) as u64),
     ),
     ("div", |b, x, y| b.div_unsigned(x, y), |x, y| x.checked_div(y)),
     ("rem", |b, x, y| b.rem_unsigned(x, y), |x, y| x.checked_rem(y)),
@@ -357,13 +360,16 @@ fn atomics_and_ordered_accesses_under_locks() {
     let mut random = Random(3);
     let ops = [Add, And, Or, Xor, Exchange, CompareExchange, MinSigned, MinUnsigned, MaxSigned, MaxUnsigned, FAdd];
     for op in ops {
-        for (space, round) in [Space::Global, Space::Shared, Space::Local, Space::Generic].into_iter().cycle().zip(0..80) {
+        for (space, round) in
+            [Space::Global, Space::Shared, Space::Local, Space::Generic].into_iter().cycle().zip(0..80)
+        {
             if matches!(space, Space::Local | Space::Generic) && op == FAdd {
                 continue;
             }
             let mut function = Function { shared_bytes: MEMORY, local_bytes: MEMORY, ..Function::default() };
             let mut b = Builder::new(&mut function);
-            let start = if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
+            let start =
+                if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
             let access = Access { order: Order::Relaxed(Scope::Device), ..access(space, 8) };
             let [old, operand] = if op == FAdd {
                 [random.bits() as i64 as f64, random.bits() as i64 as f64].map(f64::to_bits)

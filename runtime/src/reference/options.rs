@@ -60,7 +60,8 @@ pub struct ReferenceOptions {
     pub steps: Option<u64>,
 }
 
-pub(crate) const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, threads=N, steps=N";
+pub(crate) const KEYS: &str =
+    "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, threads=N, steps=N";
 
 fn wrong(what: impl fmt::Display) -> Error {
     Error::BadReferenceOptions(what.to_string())

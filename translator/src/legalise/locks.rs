@@ -11,8 +11,8 @@
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::push_constant;
 use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, Op, Order, OwnShared, Scope, Space, Stmt, Type,
-    Value, Var,
+    Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, Op, Order, OwnShared, Scope, Space, Stmt,
+    Type, Value, Var,
 };
 use crate::passes::{Rewritten, rewrite};
 use crate::target::{Feature, Target};
@@ -53,17 +53,14 @@ pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Optio
     if !has_global && !has_shared && !has_local {
         return Ok(());
     }
-    let locks = Locks { table: table.unwrap_or_default(), shared: has_shared.then(|| function.take_shared(SHARED_LOCKS)) };
+    let locks =
+        Locks { table: table.unwrap_or_default(), shared: has_shared.then(|| function.take_shared(SHARED_LOCKS)) };
     rewrite(function, |b, stmt| match stmt {
         Stmt::Atomic(atomic) if is_replaced(atomic.access.space, &atomic.access) => locks.atomic(b, atomic),
-        Stmt::Load { results, access, address }
-            if is_replaced(access.space, access) && access.order != Order::Weak =>
-        {
+        Stmt::Load { results, access, address } if is_replaced(access.space, access) && access.order != Order::Weak => {
             locks.load(b, results, *access, *address)
         }
-        Stmt::Store { values, access, address }
-            if is_replaced(access.space, access) && access.order != Order::Weak =>
-        {
+        Stmt::Store { values, access, address } if is_replaced(access.space, access) && access.order != Order::Weak => {
             locks.store(b, values, *access, *address)
         }
         _ => Rewritten::Kept,

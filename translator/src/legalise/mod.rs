@@ -20,6 +20,7 @@ mod reports;
 mod roots;
 mod round;
 mod rounded;
+mod singles;
 mod sqrt;
 mod words;
 
@@ -51,21 +52,25 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     nans::expand_nans(function, target);
     // Before the atomics that it looks for are replaced.
     narrow_memory::expand_narrow_memory(function, target);
-    atomics::expand_atomics(function);
+    atomics::expand_atomics(function, target);
     // Behind what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     doubles::expand_doubles(function, target);
+    // Before the others: what they make needs no care, and would only become slow.
+    singles::expand_singles(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.
     flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
-    // Behind what would keep an `Fma` from flushing.
-    flushed::take_flushing_fma(function);
+    // Behind what would keep it from flushing.
+    flushed::take_flushing(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    // What all others left to the device.
+    singles::expand_untrusted(function, target);
     byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);

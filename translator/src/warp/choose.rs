@@ -132,8 +132,8 @@ mod tests {
             |target| target.subgroups.ballot = false,
             |target| target.subgroups.shuffle = false,
             |target| target.subgroups.required_size = false,
-            |target| drop(target.features.remove(&Feature::SubgroupSizeControl)),
-            |target| drop(target.features.remove(&Feature::ComputeFullSubgroups)),
+            |target| target.features.retain(|feature| *feature != Feature::SubgroupSizeControl),
+            |target| target.features.retain(|feature| *feature != Feature::ComputeFullSubgroups),
         ];
         for lack in lacks {
             let mut target = device(8, 64, 128);

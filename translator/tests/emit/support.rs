@@ -95,6 +95,7 @@ impl Builder {
                 let long = self.op(Type::I64, Op::Unary(Unary::ZeroExtend, word));
                 self.op(ty, Op::Unary(Unary::Bitcast(ty), long))
             }
+            Type::Pair => self.op(ty, Op::Pair(word, word)),
             Type::Bool => self.op(ty, Op::Compare(Compare::Equal, word, word)),
         }
     }
