@@ -21,6 +21,7 @@ from generator import (
     litmus,
     logic,
     mbarriers,
+    meetings,
     memory,
     memory_wide,
     movement,
@@ -47,7 +48,7 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, meetings, barriers, mbarriers, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):
