@@ -8,6 +8,7 @@ from generator import (
     approximate,
     atomics,
     barriers,
+    blocks,
     compare,
     control,
     convert,
@@ -48,7 +49,8 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, meetings, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, meetings, blocks, barriers, mbarriers, progress,
+        litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

@@ -44,6 +44,10 @@ pub struct Options<'a> {
     pub keep_going: bool,
     /// How exact float arithmetic must be.
     pub math: Math,
+    /// Kernels must be able to take blocks of so many threads, of any shape: on a device that holds fewer in a workgroup, its
+    /// invocations run several threads each. `None`: blocks as large as `.reqntid` or `.maxntid` allow; other kernels take what
+    /// the device holds. `.reqntid` holds in any case, and `.maxntid` bounds the number.
+    pub block_threads: Option<u32>,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
 }
@@ -51,7 +55,7 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// All kernels, or none if one can't be translated, with exact arithmetic, without line information.
     pub fn new(target: &'a Target) -> Self {
-        Self { target, entries: None, keep_going: false, math: Math::default(), line_info: false }
+        Self { target, entries: None, keep_going: false, math: Math::default(), block_threads: None, line_info: false }
     }
 }
 
