@@ -22,6 +22,7 @@ from generator import (
     litmus,
     logic,
     mbarriers,
+    meetings,
     memory,
     memory_wide,
     movement,
@@ -49,7 +50,8 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, blocks, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, meetings, blocks, barriers,
+        mbarriers, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):
