@@ -477,17 +477,28 @@ fn features_are_those_of_what_is_used() {
 }
 
 #[test]
-fn missing_features_are_named() {
+fn doubles_need_no_feature() {
     let mut target = lavapipe();
     target.features.remove(&Feature::ShaderFloat64);
     let double = "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%rd1], %fd1;";
-    let text = [HEADER.to_owned(), kernel("plain", ""), kernel("double", double)].concat();
+    let text = HEADER.to_owned() + &kernel("double", double);
+    let interface = translate(&text, &target, None, false).unwrap().interface;
+    assert!(!interface.features.contains(&Feature::ShaderFloat64), "{:?}", interface.features);
+}
+
+#[test]
+fn missing_features_are_named() {
+    let mut target = lavapipe();
+    target.features.remove(&Feature::ShaderSubgroupClock);
+    target.features.remove(&Feature::ShaderDeviceClock);
+    let clock = "mov.u32 %r1, %clock; st.global.u32 [%rd1], %r1;";
+    let text = [HEADER.to_owned(), kernel("plain", ""), kernel("timed", clock)].concat();
     let errors = translate(&text, &target, None, false).unwrap_err();
     assert_eq!(errors.list.len(), 1, "{errors}");
     let error = &errors.list[0];
-    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::ShaderFloat64, .. }), "{errors}");
-    assert!(error.kind.to_string().contains("`shaderFloat64`"), "{errors}");
-    assert_eq!(error.function.as_deref(), Some("double"));
+    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::ShaderDeviceClock, .. }), "{errors}");
+    assert!(error.kind.to_string().contains("`shaderDeviceClock`"), "{errors}");
+    assert_eq!(error.function.as_deref(), Some("timed"));
     assert_eq!(names(&translate(&text, &target, None, true).unwrap()), ["plain"]);
 }
 

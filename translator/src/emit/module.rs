@@ -224,6 +224,8 @@ impl<'t> Module<'t> {
             }
             Feature::VulkanMemoryModelDeviceScope => (Capability::VulkanMemoryModelDeviceScope, None),
             Feature::ShaderInt64 => (Capability::Int64, None),
+            Feature::ShaderInt16 => (Capability::Int16, None),
+            Feature::ShaderInt8 => (Capability::Int8, None),
             Feature::ShaderFloat64 => (Capability::Float64, None),
             Feature::StorageBuffer8BitAccess => {
                 (Capability::StorageBuffer8BitAccess, Some(("SPV_KHR_8bit_storage", core(1, 5))))
