@@ -72,8 +72,6 @@ const LACKING: &[Feature] = &[
     Feature::ShaderSharedInt64Atomics,
     Feature::StorageBuffer8BitAccess,
     Feature::StorageBuffer16BitAccess,
-    Feature::ComputeFullSubgroups,
-    Feature::ShaderDeviceClock,
 ];
 
 fn presets() -> Result<Vec<Variant>> {
@@ -168,7 +166,11 @@ fn translate(
     variant: &Variant,
     line_info: bool,
 ) -> Result<Option<Translation>> {
-    let options = Options { entries: Some(entries), keep_going: true, line_info, ..Options::new(&variant.target) };
+    let target = &variant.target;
+    // Where workgroups are smallest, kernels are translated for CUDA's largest blocks.
+    let block_threads = (target.limits.max_compute_work_group_invocations == 128).then_some(1024);
+    let entries = Some(entries);
+    let options = Options { entries, keep_going: true, block_threads, line_info, ..Options::new(target) };
     let (translation, refused) = match program.translate(&options) {
         Ok(mut translation) => {
             let refused = translation.skipped.take();

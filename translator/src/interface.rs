@@ -316,8 +316,16 @@ impl Packing {
 pub struct Shared {
     /// Bytes that the kernel declares, the translator's own included.
     pub static_bytes: u32,
+    /// How many of them are the translator's own: for barriers, fences and the like.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub own_bytes: u32,
     /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
     pub dynamic: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
 }
 
 /// What a kernel demands of its block size.

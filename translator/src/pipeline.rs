@@ -185,7 +185,11 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         params_size: layout.params_size,
         params_location: layout.params_location,
         push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
-        shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
+        shared: Shared {
+            static_bytes: kernel.function.shared_bytes,
+            own_bytes: kernel.function.own_shared_bytes,
+            dynamic: layout.dynamic_shared,
+        },
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
         number: kernel.number,
         reports: kernel.reports.clone(),

@@ -171,7 +171,11 @@ impl Body<'_, '_, '_> {
         let needed = u64::from(self.function.shared_bytes).next_multiple_of(granule);
         let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
         if needed > available {
-            return Err(ErrorKind::Limit { what: "shared memory in bytes".into(), needed, available });
+            let what = match self.function.own_shared_bytes {
+                0 => "bytes of shared memory".to_owned(),
+                own => format!("bytes of shared memory, with {own} of the translator's own"),
+            };
+            return Err(ErrorKind::Limit { what, needed, available });
         }
         Ok(())
     }
