@@ -66,9 +66,10 @@ pub(super) fn for_threads(target: &Target, blocks: Blocks) -> Option<Packing> {
 /// The subgroups to use, if the target has what it takes.
 fn subgroup_size(target: &Target) -> Option<u32> {
     let sizes = &target.subgroups;
-    let size = if sizes.min_size == sizes.max_size {
+    let size = if !sizes.has_choice() {
+        // Pipelines get it that want full subgroups and don't allow the size to vary.
         sizes.size
-    } else if target.has(Feature::SubgroupSizeControl) && sizes.has_choice() {
+    } else if target.has(Feature::SubgroupSizeControl) {
         WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size))
     } else {
         return None;
@@ -128,10 +129,9 @@ mod tests {
     #[test]
     fn a_warp_lies_in_an_invocation_where_subgroups_do_not_serve() {
         let alone = Packing { subgroup_size: 1, lanes: 32 };
-        let lacks: [fn(&mut Target); 5] = [
+        let lacks: [fn(&mut Target); 4] = [
             |target| target.subgroups.ballot = false,
             |target| target.subgroups.shuffle = false,
-            |target| target.subgroups.required_size = false,
             |target| target.features.retain(|feature| *feature != Feature::SubgroupSizeControl),
             |target| target.features.retain(|feature| *feature != Feature::ComputeFullSubgroups),
         ];
@@ -140,6 +140,14 @@ mod tests {
             lack(&mut target);
             assert_eq!(for_warps(&target, Blocks::UpTo(1024)), alone);
         }
+    }
+
+    #[test]
+    fn subgroups_have_their_usual_size_where_none_can_be_asked_for() {
+        let mut target = device(4, 64, 1024);
+        target.subgroups.size = 32;
+        target.subgroups.required_size = false;
+        assert_eq!(for_warps(&target, Blocks::UpTo(1024)), Packing { subgroup_size: 32, lanes: 1 });
     }
 
     #[test]
