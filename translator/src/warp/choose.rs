@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_warp_lies_in_an_invocation_where_subgroups_do_not_serve() {
         let alone = Packing { subgroup_size: 1, lanes: 32 };
-        let lacks: [fn(&mut Target); 4] = [
+        let lacks: [fn(&mut Target); 5] = [
             |target| target.subgroups.ballot = false,
             |target| target.subgroups.shuffle = false,
             |target| target.quirks.subgroups_unreliable = true,
