@@ -216,7 +216,10 @@ fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Err
     let available = limits.max_compute_shared_memory_size;
     match u32::try_from(rounded) {
         Ok(bytes) if bytes <= available => Ok(bytes),
-        _ => Err(Error::SharedMemory { kernel: entry.name.clone(), needed, available }),
+        _ => {
+            let (kernel, own) = (entry.name.clone(), entry.shared.own_bytes);
+            Err(Error::SharedMemory { kernel, needed, own, available })
+        }
     }
 }
 

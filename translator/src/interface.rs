@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Math;
 use crate::target::{Feature, Version};
+use crate::{Math, Reliance};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -74,6 +74,9 @@ pub struct Interface {
     pub counters: Option<Counters>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
+    /// What it takes for granted of the device besides; unknown if it doesn't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<Reliance>,
 }
 
 impl Interface {
@@ -316,8 +319,16 @@ impl Packing {
 pub struct Shared {
     /// Bytes that the kernel declares, the translator's own included.
     pub static_bytes: u32,
+    /// How many of them are the translator's own: for barriers, fences and the like.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub own_bytes: u32,
     /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
     pub dynamic: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
 }
 
 /// What a kernel demands of its block size.

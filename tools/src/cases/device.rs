@@ -1,5 +1,7 @@
 //! Runs launch cases through the runtime: on a Vulkan device or the reference device.
 
+use std::time::Duration;
+
 use ptx2spv_runtime::{
     Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, LaunchConfig, LoadOptions,
 };
@@ -17,6 +19,7 @@ pub struct DeviceBackend {
     /// Messages of the validation layers that were seen before.
     validation_messages: usize,
     options: LoadOptions,
+    max_dispatch_time: Option<Duration>,
 }
 
 /// How the device was opened, to open it again.
@@ -49,13 +52,26 @@ impl DeviceBackend {
         let device = opener.open()?;
         let name = device.info().name.clone();
         let validation_messages = messages_of(&device).len();
-        Ok(Self { opener, device: Some(device), name, validation_messages, options: LoadOptions::default() })
+        Ok(Self {
+            opener,
+            device: Some(device),
+            name,
+            validation_messages,
+            options: LoadOptions::default(),
+            max_dispatch_time: None,
+        })
     }
 
     /// With arithmetic that is as exact as this.
     #[must_use]
     pub fn with_math(self, math: Math) -> Self {
         Self { options: LoadOptions { math }, ..self }
+    }
+
+    /// With grids that are submitted in parts, of at most about this time each.
+    #[must_use]
+    pub fn with_max_dispatch_time(self, time: Option<Duration>) -> Self {
+        Self { max_dispatch_time: time, ..self }
     }
 
     /// The device, unless the last case has broken it.
@@ -91,6 +107,7 @@ impl Backend for DeviceBackend {
                 self.opener.open().map_err(failure)?
             }
         };
+        device.set_max_dispatch_time(self.max_dispatch_time);
         let result = run(&device, case, self.options);
         let complaint = self.check_validation(&device);
         let found = device.take_findings();

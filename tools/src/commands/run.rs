@@ -167,7 +167,7 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
         (None, selector) => device.open(&selector),
         (Some(trace), DeviceSelector::Reference(options)) => {
             let config = Config { trace: Some(trace), ..options.config()? };
-            Ok(DeviceBackend::reference(config)?.with_math(device.math.get()))
+            Ok(device.configure(DeviceBackend::reference(config)?))
         }
         (Some(_), _) => Err(super::reference_only("--trace")),
     }
