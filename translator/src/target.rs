@@ -167,8 +167,9 @@ pub struct Facts {
     pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
-    /// f32 add, subtract, multiply, comparisons and conversions from integers are right where neither operands nor the exact
-    /// result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
+    /// f32 from integers of 32 and 64 bits is rounded to nearest even.
+    pub convert_f32_exact: bool,
+    /// f32 add, subtract, multiply and comparisons are right where neither operands nor the exact result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
     /// and denormal results given as they are or as zeros of their sign, one way or the other each time.
     pub normal_f32_exact: bool,
     /// f32 add, subtract and multiply do what PTX's do with `.ftz`.
@@ -216,6 +217,7 @@ impl Facts {
         nan_f32_nvidia: false,
         nan_f64_nvidia: false,
         denormals_f32_kept: true,
+        convert_f32_exact: true,
         normal_f32_exact: true,
         add_f32_flushes: false,
         div_f32_normal: true,
@@ -380,6 +382,7 @@ impl Target {
         let controls = &self.float_controls;
         if controls.rounding_mode_rte_float32 && controls.signed_zero_inf_nan_preserve_float32 {
             self.facts.normal_f32_exact = true;
+            self.facts.convert_f32_exact = true;
             self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
         }
         self

@@ -367,10 +367,10 @@ fn each_topic_changes_its_own_instructions() {
 
 #[test]
 fn nans_cost_nothing_where_only_floats_use_them() {
-    let target = unknown(true);
+    let target = target("right", true, Facts::ALL);
     let selections = |instructions| assembly(instructions, Math::EXACT, &target).matches("OpSelect ").count();
     assert_eq!(selections("add.f32 %x, %x, %x;"), 1);
     assert_eq!(selections("add.f32 %x, %x, %x;\nmul.f32 %x, %x, %x;\nsub.f32 %x, %x, %x;"), 1);
-    let target = Target { facts: Facts { nan_f32_nvidia: true, ..Facts::default() }, ..unknown(true) };
+    let target = Target { facts: Facts { nan_f32_nvidia: true, ..Facts::ALL }, ..unknown(true) };
     assert!(!assembly("add.f32 %x, %x, %x;", Math::EXACT, &target).contains("OpSelect "));
 }

@@ -80,6 +80,7 @@ fn targets() -> [Target; 4] {
         div_f32_normal: true,
         sqrt_f32_normal: true,
         rounding_exact: true,
+        convert_f32_exact: true,
         ..flushing.clone()
     };
     let doubles = Facts { fma_f64_fused: true, div_f64_rounded: true, sqrt_f64_rounded: true, ..flushing.clone() };

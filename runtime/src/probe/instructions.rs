@@ -242,6 +242,11 @@ const FACTS: &[(Fact, &[Instruction])] = &[
             Instruction::single("setp.nan.f32 %p, %a, %a; selp.b32 %r, 1, 0, %p;", |operands, result| {
                 judge::compares_f32_normal(operands, result, |a, _| a.is_nan())
             }),
+        ],
+    ),
+    (
+        |facts| &mut facts.convert_f32_exact,
+        &[
             Instruction::single("cvt.rn.f32.s32 %r, %a;", |[a, ..], result| {
                 judge::converted_f32(a as u32 as i32 as f32, result)
             }),

@@ -7,7 +7,7 @@
 use super::division::divide;
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::soft::SINGLE;
+use crate::soft::{self, SINGLE};
 use crate::target::Target;
 
 /// `(2^x - 1) / x` for |x| <= 1/2. The coefficients leave an error of 1.3e-08.
@@ -57,9 +57,10 @@ fn polynomial(b: &mut Builder<'_>, coefficients: &[u32], x: Value) -> Value {
 
 /// A result as it is for numbers, NVIDIA's NaN for NaN.
 fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
-    let is_number = b.feq(operand, operand);
+    let bits = b.bits(operand);
+    let is_nan = soft::is_nan(b, SINGLE, bits);
     let nan = b.constant(Type::F32, SINGLE.nan);
-    b.select(is_number, result, nan)
+    b.select(is_nan, nan, result)
 }
 
 /// `2^x` by the device's own function, of which subnormal results are made from normal ones.

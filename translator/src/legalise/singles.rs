@@ -39,28 +39,33 @@ pub fn expand_singles(function: &mut Function, target: &Target) {
     });
 }
 
-/// Replaces all float arithmetic, on devices that may be wrong about normal numbers.
+/// Replaces all float arithmetic, on devices that may be wrong about normal numbers, and conversions from integers, on devices
+/// that may round them wrong.
 pub fn expand_untrusted(function: &mut Function, target: &Target) {
-    if target.facts.denormals_f32_kept || target.facts.normal_f32_exact {
+    let facts = &target.facts;
+    let is_exact = facts.are_normals_exact();
+    if is_exact && facts.convert_f32_exact {
         return;
     }
     let nearest = Rounding::NearestEven;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, op) if b.type_of(result) == Type::F32 => match op {
-            Op::Binary(Binary::FAdd, x, y) => Rewritten::By(sum_on_integers(b, nearest, x, y)),
-            Op::Binary(Binary::FSub, x, y) => {
+            Op::Binary(Binary::FAdd, x, y) if !is_exact => Rewritten::By(sum_on_integers(b, nearest, x, y)),
+            Op::Binary(Binary::FSub, x, y) if !is_exact => {
                 let y = negated(b, y);
                 Rewritten::By(sum_on_integers(b, nearest, x, y))
             }
-            Op::Binary(Binary::FMul, x, y) => Rewritten::By(soft::product(b, nearest, x, y)),
-            Op::Unary(op @ (Unary::SignedToFloat(_) | Unary::UnsignedToFloat(_)), x) => {
+            Op::Binary(Binary::FMul, x, y) if !is_exact => Rewritten::By(soft::product(b, nearest, x, y)),
+            Op::Unary(op @ (Unary::SignedToFloat(_) | Unary::UnsignedToFloat(_)), x) if !facts.convert_f32_exact => {
                 let is_signed = matches!(op, Unary::SignedToFloat(_));
                 let bits = soft::from_integer(b, SINGLE, nearest, is_signed, x);
                 Rewritten::By(b.bitcast(bits, Type::F32))
             }
             _ => Rewritten::Kept,
         },
-        Stmt::Let(_, Op::Compare(op, x, y)) if b.type_of(x) == Type::F32 => Rewritten::By(compare_bits(b, op, x, y)),
+        Stmt::Let(_, Op::Compare(op, x, y)) if !is_exact && b.type_of(x) == Type::F32 => {
+            Rewritten::By(compare_bits(b, op, x, y))
+        }
         _ => Rewritten::Kept,
     });
 }
@@ -176,9 +181,14 @@ fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value
         let magnitude = b.known(value).map(|bits| bits & (SINGLE.sign() - 1));
         magnitude.is_some_and(|magnitude| magnitude >= SINGLE.hidden())
     };
-    // Whether a number equals itself is a question about NaNs.
-    if x == y || is_normal(x) || is_normal(y) {
+    if is_normal(x) || is_normal(y) {
         return None;
+    }
+    // Whether a number equals itself is a question about NaNs. One operand may be flushed and the other not.
+    if x == y && matches!(op, Compare::FEqual | Compare::FNotEqual) {
+        let bits = b.bits(x);
+        let is_nan = soft::is_nan(b, SINGLE, bits);
+        return Some(if op == Compare::FEqual { b.not(is_nan) } else { is_nan });
     }
     let own = b.compare(op, x, y);
     let [x, y] = [x, y].map(|float| b.bits(float));
