@@ -232,13 +232,8 @@ impl Facts {
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
-    pub const TRUSTED: Facts = Facts {
-        fma_f32_flushes: true,
-        add_f32_flushes: true,
-        nan_f32_nvidia: true,
-        nan_f64_nvidia: true,
-        ..Facts::ALL
-    };
+    pub const TRUSTED: Facts =
+        Facts { fma_f32_flushes: true, add_f32_flushes: true, nan_f32_nvidia: true, nan_f64_nvidia: true, ..Facts::ALL };
 
     /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
     /// atomic additions keep denormals everywhere.
