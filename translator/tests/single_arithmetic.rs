@@ -83,8 +83,8 @@ fn targets() -> [Target; 4] {
         ..flushing.clone()
     };
     let doubles = Facts { fma_f64_fused: true, div_f64_rounded: true, sqrt_f64_rounded: true, ..flushing.clone() };
-    [("flushing", flushing), ("flushing, else right", good), ("untrusted", Facts::default()), ("with F64", doubles)].map(
-        |(name, facts)| {
+    [("flushing", flushing), ("flushing, else right", good), ("untrusted", Facts::default()), ("with F64", doubles)]
+        .map(|(name, facts)| {
             let mut target = Target::preset("lavapipe").expect("a preset");
             target.name = name.into();
             target.facts = facts;
@@ -92,8 +92,7 @@ fn targets() -> [Target; 4] {
                 target.features.remove(&Feature::ShaderFloat64);
             }
             target
-        },
-    )
+        })
 }
 
 /// Numbers at the thresholds of what is done in which way, and their neighbours.
@@ -143,8 +142,7 @@ fn operands(cases: u32) -> impl Iterator<Item = [u32; 3]> {
 fn check(cases: u32, apply: fn(Value, Value, Value) -> Arithmetic, right: fn(f32, f32, f32) -> f32) {
     for target in &targets() {
         let what = format!("{:?}", apply(Value(0), Value(1), Value(2)));
-        let mut device =
-            Device::of_floats(target, |b, [x, y, z]| b.rounded(Rounding::NearestEven, apply(x, y, z)));
+        let mut device = Device::of_floats(target, |b, [x, y, z]| b.rounded(Rounding::NearestEven, apply(x, y, z)));
         for operands in operands(cases) {
             let [x, y, z] = operands.map(f32::from_bits);
             device.check(&what, operands, bits(right(x, y, z)));
@@ -195,7 +193,8 @@ fn sums_with_constants() {
 
 #[test]
 fn comparisons() {
-    let comparisons: [(Compare, fn(f32, f32) -> bool); 4] = [
+    type Holds = fn(f32, f32) -> bool;
+    let comparisons: [(Compare, Holds); 4] = [
         (Compare::FEqual, |x, y| x == y),
         (Compare::FNotEqual, |x, y| x != y),
         (Compare::FLess, |x, y| x < y),
@@ -272,7 +271,8 @@ fn floats_from_integers() {
 
 #[test]
 fn rounding_to_whole_numbers() {
-    let functions: [(Unary, fn(f32) -> f32); 4] = [
+    type Right = fn(f32) -> f32;
+    let functions: [(Unary, Right); 4] = [
         (Unary::Trunc, f32::trunc),
         (Unary::RoundEven, f32::round_ties_even),
         (Unary::Floor, f32::floor),
@@ -319,14 +319,7 @@ fn reduce(target: &Target, space: Space, right: fn(f32, f32) -> f32) {
             _ => (b.i64(ptx2spv_translator::ir::eval::GLOBAL_BASE), access(space, 4)),
         };
         b.store(access, address, vec![old]);
-        b.push(Stmt::Atomic(Atomic {
-            result: None,
-            op: AtomicOp::FAdd,
-            access,
-            address,
-            operand,
-            compare: None,
-        }));
+        b.push(Stmt::Atomic(Atomic { result: None, op: AtomicOp::FAdd, access, address, operand, compare: None }));
         b.load_one(access, address)
     });
     device.machine.global = vec![0; 8];
@@ -356,11 +349,10 @@ fn reductions() {
 fn the_common_case_is_short() {
     let [target, ..] = &targets();
     let steps = |apply: fn(Value, Value, Value) -> Arithmetic| {
-        let mut device =
-            Device::new(target, |b, operands| {
-                let [x, y, z] = operands.map(|bits| b.bitcast(bits, Type::F32));
-                b.rounded(Rounding::NearestEven, apply(x, y, z))
-            });
+        let mut device = Device::new(target, |b, operands| {
+            let [x, y, z] = operands.map(|bits| b.bitcast(bits, Type::F32));
+            b.rounded(Rounding::NearestEven, apply(x, y, z))
+        });
         let operands = [1.5f32, 2.5, 0.3].map(f32::to_bits);
         device.run(operands);
         let all = 100_000 + u64::from(operands[0] ^ operands[1] >> 3) % 64;

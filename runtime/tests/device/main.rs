@@ -13,6 +13,7 @@ mod modules;
 mod reference;
 mod reports;
 mod setup;
+mod shipped;
 
 use std::path::Path;
 use std::process::Command;
@@ -151,5 +152,6 @@ fn basics_interface() -> Interface {
         heap: None,
         counters: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        relies_on: None,
     }
 }

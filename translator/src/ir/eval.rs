@@ -204,9 +204,13 @@ impl Machine {
         let exact = |x: f64| if to == Type::F32 { as_f32(x as f32) } else { x.to_bits() };
         let in_range = |low: f64, high: f64| x > low && x < high;
         Some(match op {
-            Unary::SignedToFloat(Type::F32) => off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(signed as f32)),
+            Unary::SignedToFloat(Type::F32) => {
+                off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(signed as f32))
+            }
             Unary::SignedToFloat(_) => (signed as f64).to_bits(),
-            Unary::UnsignedToFloat(Type::F32) => off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(a as f32)),
+            Unary::UnsignedToFloat(Type::F32) => {
+                off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(a as f32))
+            }
             Unary::UnsignedToFloat(_) => (a as f64).to_bits(),
             Unary::FloatToSigned(Type::I32) if in_range(-2147483649.0, 2147483648.0) => u64::from(x as i32 as u32),
             Unary::FloatToSigned(Type::I64) if in_range(-9223372036854777856.0, 9223372036854775808.0) => {

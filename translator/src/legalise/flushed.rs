@@ -17,7 +17,8 @@ pub fn expand_flushed(function: &mut Function, target: &Target, flush: bool) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !flush => Rewritten::By(b.rounded(rounding, arithmetic)),
         Stmt::Let(_, Op::Flushed(Rounding::NearestEven, arithmetic))
-            if target.facts.fma_f32_flushes && is_fma(arithmetic) || target.facts.add_f32_flushes && is_sum(arithmetic) =>
+            if target.facts.fma_f32_flushes && is_fma(arithmetic)
+                || target.facts.add_f32_flushes && is_sum(arithmetic) =>
         {
             Rewritten::Kept
         }

@@ -30,7 +30,9 @@ pub fn expand_singles(function: &mut Function, target: &Target) {
                 Rewritten::By(sum(b, op, x, y))
             }
             Op::Binary(Binary::FMul, x, y) if b.type_of(result) == Type::F32 => Rewritten::By(product(b, x, y)),
-            Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => compare(b, op, x, y).map_or(Rewritten::Kept, Rewritten::By),
+            Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => {
+                compare(b, op, x, y).map_or(Rewritten::Kept, Rewritten::By)
+            }
             _ => Rewritten::Kept,
         },
         _ => Rewritten::Kept,

@@ -73,6 +73,8 @@ pub struct Account {
     counted: bool,
     /// Whether one of the barriers reduces.
     reduces: bool,
+    /// Whether threads wait for others of their warp.
+    awaits: bool,
     /// One bit for each incomplete barrier at which the thread has arrived without waiting, if threads do so.
     owed: Option<Var>,
     /// The barrier at which the thread waits.
@@ -87,6 +89,7 @@ impl Account {
     /// Takes its place in shared memory.
     pub fn new(function: &mut Function, cfg: &Cfg) -> Self {
         let (mut barriers, mut counted, mut reduces, mut arrives) = (0, false, false, false);
+        let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
         for block in &cfg.blocks {
             let Some(Stop::Barrier(barrier)) = &block.stop else { continue };
             let id = constant(&block.body, barrier.id).and_then(|id| u32::try_from(id).ok());
@@ -102,6 +105,7 @@ impl Account {
             barriers,
             counted,
             reduces,
+            awaits,
             owed: arrives.then(|| function.var(Type::I32)),
             at: function.var(Type::I32),
             waits: function.var(Type::Bool),
@@ -434,7 +438,7 @@ impl Account {
 
     /// Behind the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
     pub fn report(&self, b: &mut Builder<'_>) {
-        if self.barriers <= 1 && !self.counted && !self.reduces && self.owed.is_none() {
+        if self.barriers <= 1 && !self.counted && !self.reduces && !self.awaits && self.owed.is_none() {
             return;
         }
         let verdict = b.get(self.verdict);
