@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::{Entry, Packing, Param, spec_id};
+use ptx2spv_translator::interface::{self, Cluster, Entry, Packing, Param, spec_id};
 
 use crate::backend::{Pipeline, Shader};
 use crate::device::Device;
@@ -66,6 +66,8 @@ pub(crate) struct Variant {
     pub dynamic_shared_bytes: u32,
     /// How they lie on invocations, unless each is one.
     pub packing: Option<Packing>,
+    /// The blocks of a workgroup, if they are several.
+    pub cluster: Option<Cluster>,
 }
 
 impl Variant {
@@ -87,10 +89,7 @@ impl Variant {
 
     /// Invocations of a workgroup.
     pub fn workgroup(self) -> [u32; 3] {
-        match self.packing {
-            Some(packing) => [packing.invocations(self.block.iter().product()), 1, 1],
-            None => self.block,
-        }
+        interface::workgroup(self.block, self.packing, self.cluster)
     }
 
     /// The size of subgroups that the kernel was made for, where that matters.

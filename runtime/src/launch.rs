@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
+use ptx2spv_translator::interface::{self, Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::Limits;
 
 use crate::args::{self, Arg};
@@ -49,8 +49,9 @@ pub(crate) struct Launch<'k> {
     pub kernel: &'k str,
     /// Where the kernel may report or print something, if it may.
     pub status: Option<&'k StatusRecord>,
-    grid: [u32; 3],
-    /// Most blocks of one dispatch.
+    /// Blocks of the grid, or clusters of blocks.
+    workgroups: [u32; 3],
+    /// Most of them in one dispatch.
     max_count: [u32; 3],
     /// The push constants up to the parameters, and then the parameter block.
     data: Vec<u8>,
@@ -89,7 +90,7 @@ impl Kernel {
         check_block(entry, limits, config.block)?;
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
         let LaunchConfig { block, dynamic_shared_bytes, .. } = *config;
-        let variant = Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing };
+        let variant = Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];
@@ -99,7 +100,7 @@ impl Kernel {
         let launch = Launch {
             kernel: &entry.name,
             status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
-            grid: config.grid,
+            workgroups: workgroups(entry, config.grid),
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),
             data,
@@ -123,7 +124,7 @@ impl Launch<'_> {
 
     /// The dispatches that together are the grid: the push constants and the number of workgroups of each.
     pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
-        parts(self.grid, self.max_count).map(|(base, count)| {
+        parts(self.workgroups, self.max_count).map(|(base, count)| {
             let mut push = self.data[..self.push_size].to_vec();
             put(&mut push, push_constant::GRID_BASE, bytemuck::bytes_of(&base));
             (push, count)
@@ -150,12 +151,24 @@ fn parts(grid: [u32; 3], max: [u32; 3]) -> impl Iterator<Item = ([u32; 3], [u32;
 fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
     let refuse = |reason| Err(Error::Grid { kernel: entry.name.clone(), grid, reason });
     if grid.contains(&0) {
-        return refuse("no dimension may be zero");
+        return refuse("no dimension may be zero".to_owned());
     }
     if grid.iter().zip(MAX_GRID).any(|(&size, max)| size > max) {
-        return refuse("CUDA allows 2147483647 x 65535 x 65535");
+        return refuse("CUDA allows 2147483647 x 65535 x 65535".to_owned());
     }
-    Ok(())
+    match entry.cluster.map(|cluster| cluster.size) {
+        Some([x, y, z]) if !grid.iter().zip([x, y, z]).all(|(&size, cluster)| size.is_multiple_of(cluster)) => {
+            refuse(format!("it must be a multiple of the clusters, {x} x {y} x {z} blocks"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Workgroups of a grid.
+fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
+    let [x, y, z] = entry.cluster.map_or([1; 3], |cluster| cluster.size);
+    // `check::interface` refuses clusters of no blocks.
+    [grid[0] / x.max(1), grid[1] / y.max(1), grid[2] / z.max(1)]
 }
 
 fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Error> {
@@ -176,18 +189,20 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
         return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
     }
-    if let Some(packing) = entry.packing {
-        return match u32::try_from(threads).ok().filter(|&threads| threads <= MAX_PACKED_BLOCK) {
-            None => refuse(format!("CUDA allows {MAX_PACKED_BLOCK} threads, not {threads}")),
-            Some(threads) => {
-                let invocations = packing.invocations(threads);
-                let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
-                if invocations <= available {
-                    return Ok(());
-                }
-                refuse(format!("its {threads} threads take {invocations} invocations, the device allows {available}"))
-            }
-        };
+    if entry.packing.is_some() || entry.cluster.is_some() {
+        if threads > MAX_PACKED_BLOCK.into() {
+            return refuse(format!("CUDA allows {MAX_PACKED_BLOCK} threads, not {threads}"));
+        }
+        let [invocations, ..] = interface::workgroup(block, entry.packing, entry.cluster);
+        let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+        let blocks = entry.cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
+        if invocations > available {
+            let blocks = blocks.unwrap_or_default();
+            return refuse(format!(
+                "its {threads} threads{blocks} take {invocations} invocations, the device allows {available}"
+            ));
+        }
+        return Ok(());
     }
     let [x, y, z] = limits.max_compute_work_group_size;
     if block.iter().zip([x, y, z]).any(|(&size, max)| size > max) {
@@ -204,7 +219,10 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
 
 /// The value of `SHARED_BYTES`: never zero, since arrays of no elements don't exist in SPIR-V.
 fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Error> {
-    let needed = u64::from(entry.shared.static_bytes).next_multiple_of(16) + u64::from(dynamic);
+    let needed = match entry.cluster {
+        Some(cluster) => cluster.shared_bytes(entry.shared.static_bytes, dynamic),
+        None => u64::from(entry.shared.static_bytes).next_multiple_of(16) + u64::from(dynamic),
+    };
     let rounded = needed.next_multiple_of(16).max(16);
     let available = limits.max_compute_shared_memory_size;
     match u32::try_from(rounded) {

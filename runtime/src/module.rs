@@ -37,7 +37,7 @@ struct Shared {
     names: Vec<String>,
     variables: Arc<LoadedVariables>,
     code: Code,
-    kernels: Mutex<HashMap<String, Kernel>>,
+    kernels: Mutex<HashMap<(String, Option<[u32; 3]>), Kernel>>,
 }
 
 enum Code {
@@ -94,13 +94,29 @@ impl Module {
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        self.kernel_for(name, None)
+    }
+
+    /// The kernel of that name for launches in clusters of so many blocks in x, y and z, as `cuLaunchKernelEx` makes them
+    /// with `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`. A kernel that names the size itself (`.reqnctapercluster`) needs no
+    /// other than [`Module::kernel`].
+    ///
+    /// # Errors
+    /// Those of [`Module::kernel`], also if the kernel names another size; [`Error::Interface`] if the module was loaded
+    /// translated, and not for this size.
+    pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel, Error> {
+        self.kernel_for(name, Some(size))
+    }
+
+    fn kernel_for(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel, Error> {
         let Shared { device, names, variables, code, kernels } = &*self.shared;
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
         }
         // Held while translating, so that two threads don't do the same work.
         let mut kernels = lock(kernels);
-        if let Some(kernel) = kernels.get(name) {
+        let key = (name.to_owned(), cluster);
+        if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel.clone());
         }
         let (shader, entry) = match code {
@@ -109,7 +125,13 @@ impl Module {
                 let only = [name.to_owned()];
                 // Findings name lines; drivers have no use for them.
                 let line_info = device.info().kind == DeviceKind::Reference;
-                let options = Options { entries: Some(&only), math: *math, line_info, ..Options::new(device.target()) };
+                let options = Options {
+                    entries: Some(&only),
+                    math: *math,
+                    cluster,
+                    line_info,
+                    ..Options::new(device.target())
+                };
                 let translation = lock(parsed).borrow_dependent().translate(&options)?;
                 check::interface(device.target(), &translation.spirv, &translation.interface)?;
                 if translation.interface.variables != variables.layout {
@@ -120,8 +142,11 @@ impl Module {
             }
         };
         let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
+        if let Some(size) = cluster.filter(|&size| entry.cluster.map_or([1; 3], |cluster| cluster.size) != size) {
+            return Err(Error::Interface(format!("`{name}` was not translated for clusters of {size:?} blocks")));
+        }
         let kernel = Kernel::new(device, shader, entry, variables.clone());
-        kernels.insert(name.to_owned(), kernel.clone());
+        kernels.insert(key, kernel.clone());
         Ok(kernel)
     }
 

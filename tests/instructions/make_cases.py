@@ -8,6 +8,7 @@ from generator import (
     approximate,
     atomics,
     barriers,
+    clusters,
     compare,
     control,
     convert,
@@ -47,7 +48,7 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, clusters, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

@@ -44,6 +44,9 @@ pub struct Options<'a> {
     pub keep_going: bool,
     /// How exact float arithmetic must be.
     pub math: Math,
+    /// Blocks in x, y and z of the clusters that kernels are launched in; `None` where the kernels say it themselves, or
+    /// are launched without clusters.
+    pub cluster: Option<[u32; 3]>,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
 }
@@ -51,7 +54,7 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// All kernels, or none if one can't be translated, with exact arithmetic, without line information.
     pub fn new(target: &'a Target) -> Self {
-        Self { target, entries: None, keep_going: false, math: Math::default(), line_info: false }
+        Self { target, entries: None, keep_going: false, math: Math::default(), cluster: None, line_info: false }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod buffers;
+mod clusters;
 mod events;
 mod launches;
 mod loops;
@@ -104,6 +105,7 @@ fn basics_interface() -> Interface {
         shared: Shared::default(),
         block: BlockSize::default(),
         packing: None,
+        cluster: None,
         number: 0,
         reports: Vec::new(),
         prints: false,

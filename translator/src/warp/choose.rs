@@ -7,9 +7,9 @@ use crate::target::{Feature, Target};
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// The best mapping on a target for blocks of up to `threads` threads: subgroups of 32 where they can be had, else the
-/// nearest size, and as few lanes as it takes for a warp in a subgroup and a block in a workgroup.
-pub(super) fn choose(target: &Target, threads: u32) -> Result<Packing, ErrorKind> {
+/// The best mapping on a target for so many blocks of up to `threads` threads in a workgroup: subgroups of 32 where they
+/// can be had, else the nearest size, and as few lanes as it takes for a warp in a subgroup and the blocks in a workgroup.
+pub(super) fn choose(target: &Target, threads: u32, blocks: u32) -> Result<Packing, ErrorKind> {
     let needed_for = || "an operation of a warp".to_owned();
     if !target.has(Feature::ComputeFullSubgroups) {
         return Err(ErrorKind::MissingFeature { feature: Feature::ComputeFullSubgroups, needed_for: needed_for() });
@@ -27,7 +27,7 @@ pub(super) fn choose(target: &Target, threads: u32) -> Result<Packing, ErrorKind
     }
     let mut packing = Packing { subgroup_size, lanes: (WARP / subgroup_size).max(1) };
     let available = target.limits.max_compute_work_group_invocations.min(target.limits.max_compute_work_group_size[0]);
-    while packing.invocations(threads) > available && packing.lanes < threads {
+    while packing.invocations(threads).saturating_mul(blocks) > available && packing.lanes < threads {
         packing.lanes *= 2;
     }
     Ok(packing)
@@ -56,7 +56,7 @@ mod tests {
             target.subgroups.max_size = max;
             target.subgroups.size = min;
             target.limits.max_compute_work_group_invocations = most;
-            let packing = choose(&target, threads).unwrap();
+            let packing = choose(&target, threads, 1).unwrap();
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }

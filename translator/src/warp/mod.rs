@@ -18,9 +18,10 @@ mod place;
 mod segment;
 mod shuffle;
 mod uniform;
+mod unpacked;
 
 use crate::diagnostic::{ErrorKind, Span};
-use crate::interface::Packing;
+use crate::interface::{Cluster, Packing};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalise;
 use crate::target::Target;
@@ -45,6 +46,7 @@ const MAX_THREADS: u32 = 1024;
 /// [`ErrorKind::Limit`] for control flow that is nested too deep.
 pub fn replace_warps(function: &mut Function, target: &Target, threads: Option<u32>) -> Result<(), ErrorKind> {
     if !collective::has_warp(&function.body) {
+        unpacked::spread_cluster(function);
         return Ok(());
     }
     let depth = collective::depth(&function.body);
@@ -55,7 +57,12 @@ pub fn replace_warps(function: &mut Function, target: &Target, threads: Option<u
             available: NESTING as u64,
         });
     }
-    let packing = choose::choose(target, threads.unwrap_or(MAX_THREADS).clamp(1, MAX_THREADS))?;
+    let blocks = function.cluster.map_or(1, Cluster::blocks);
+    let packing = match threads {
+        Some(threads) => choose::choose(target, threads.clamp(1, MAX_THREADS), blocks)?,
+        // Blocks of clusters are taken to be small.
+        None => choose::choose(target, MAX_THREADS, 1)?,
+    };
     // Each lane has local memory of its own, at another offset; addresses don't tell whose.
     legalise::expand_generic(function);
     let uniform = Uniform::new(function, packing);
@@ -63,10 +70,11 @@ pub fn replace_warps(function: &mut Function, target: &Target, threads: Option<u
     let local_bytes = function.local_bytes.next_multiple_of(16);
     function.local_bytes = local_bytes.saturating_mul(packing.lanes);
     function.packing = Some(packing);
+    let cluster = function.cluster;
     let (values, vars) = (function.values.len(), function.vars.len());
     let mut b = Builder::new(function);
     let mut pack = Pack {
-        place: Place::new(&mut b, packing),
+        place: Place::new(&mut b, packing, cluster),
         uses: segment::uses(&body, values),
         values: vec![Slot::None; values],
         vars: vec![Vec::new(); vars],

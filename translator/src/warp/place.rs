@@ -1,7 +1,7 @@
 //! Where an invocation's threads stand in their block and warp, computed once at the kernel's start.
 
 use super::choose::WARP;
-use crate::interface::Packing;
+use crate::interface::{Cluster, Packing};
 use crate::ir::{Builder, Builtin, Compare, Value};
 
 /// The places of an invocation's threads, by lane; of warps by group: lanes `g * W` to `g * W + W - 1` belong to one warp,
@@ -9,6 +9,8 @@ use crate::ir::{Builder, Builtin, Compare, Value};
 pub(super) struct Place {
     /// The invocation's number in its subgroup.
     pub(super) invocation: Value,
+    /// The number of the threads' block in its cluster.
+    pub(super) rank: Value,
     /// The thread's number in its block.
     pub(super) index: Vec<Value>,
     /// `%tid`, by dimension.
@@ -25,17 +27,26 @@ pub(super) struct Place {
 
 impl Place {
     /// Appends the computation.
-    pub(super) fn new(b: &mut Builder<'_>, packing: Packing) -> Self {
+    pub(super) fn new(b: &mut Builder<'_>, packing: Packing, cluster: Option<Cluster>) -> Self {
         let (size, lanes, span) = (packing.subgroup_size, packing.lanes, packing.span());
         let invocation = if size == 1 { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
+        let extent = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
+        let area = b.mul(extent[0], extent[1]);
+        let threads = b.mul(area, extent[2]);
         let subgroup = b.builtin(Builtin::SubgroupId);
+        let (rank, subgroup) = match cluster {
+            None => (b.i32(0), subgroup),
+            // Each block has whole subgroups.
+            Some(_) => {
+                let up = b.add_const(threads, (span - 1).into());
+                let own = b.shr(up, span.trailing_zeros());
+                (b.div_unsigned(subgroup, own), b.rem_unsigned(subgroup, own))
+            }
+        };
         let start = b.mul_const(subgroup, span.into());
         let base = b.add(start, invocation);
         let index: Vec<Value> = (0..lanes).map(|lane| b.add_const(base, (lane * size).into())).collect();
 
-        let extent = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
-        let area = b.mul(extent[0], extent[1]);
-        let threads = b.mul(area, extent[2]);
         // The sizes are constants to the driver, so that this is one too and what follows may vanish.
         let rest = b.and_const(threads, (span - 1).into());
         let full = b.is_zero(rest);
@@ -79,7 +90,7 @@ impl Place {
                 .collect(),
             index.iter().map(|&index| b.div_unsigned(index, area)).collect(),
         ];
-        Self { invocation, index, tid, lane, bit, exists, existing }
+        Self { invocation, rank, index, tid, lane, bit, exists, existing }
     }
 }
 
