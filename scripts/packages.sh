@@ -40,3 +40,31 @@ install_packages() {
     $root env DEBIAN_FRONTEND=noninteractive sh -c '
         apt-get -qq update && apt-get -qq install --no-install-recommends --yes "$@"' sh "$@" </dev/null >/dev/null
 }
+
+# Prints the path of SwiftShader's driver file, a CPU device of Google's that Debian ships inside of its browser. Of that
+# package only two files are unpacked, below the build directory.
+swiftshader() {
+    installed=/usr/lib/chromium/vk_swiftshader_icd.json
+    unpacked=${CARGO_TARGET_DIR:-target}/swiftshader
+    if [ -e "$installed" ] && [ -e "${installed%/*}/libvk_swiftshader.so" ]; then
+        echo "$installed"
+        return
+    fi
+    if [ ! -e "$unpacked/vk_swiftshader_icd.json" ]; then
+        echo "Unpacking SwiftShader" >&2
+        # With a list of its own, so that no root is needed.
+        lists=$(mktemp -d)
+        mkdir "$lists/partial"
+        options="-o Dir::State::Lists=$lists -o APT::Sandbox::User="
+        # Split on purpose: they are several.
+        # shellcheck disable=SC2086
+        (apt-get -qq $options update && cd "$lists" && apt-get -qq $options download chromium-common) >&2
+        mkdir -p "$unpacked.part"
+        dpkg-deb --fsys-tarfile "$lists"/chromium-common_*.deb |
+            tar -x -C "$unpacked.part" --strip-components=4 ./usr/lib/chromium/libvk_swiftshader.so \
+                ./usr/lib/chromium/vk_swiftshader_icd.json
+        mv "$unpacked.part" "$unpacked"
+        rm -rf "$lists"
+    fi
+    (cd "$unpacked" && echo "$PWD/vk_swiftshader_icd.json")
+}

@@ -71,6 +71,14 @@ impl Backend {
         }
     }
 
+    /// How often something was submitted.
+    pub fn submissions(&self) -> u64 {
+        match self {
+            Self::Vulkan(device) => device.queue.submissions(),
+            Self::Reference(device) => device.submissions(),
+        }
+    }
+
     /// What kernels have printed, as far as [`Backend::check_stopped`] has found it, since the last call.
     pub fn take_output(&self) -> Vec<u8> {
         let output = match self {
@@ -153,10 +161,10 @@ impl Shader {
 }
 
 impl Pipeline {
-    /// Launches the kernel after everything launched before.
-    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+    /// Launches the kernel after everything launched before. False: it was stopped already.
+    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<bool, Error> {
         match self {
-            Self::Vulkan(pipeline) => pipeline.launch(launch),
+            Self::Vulkan(pipeline) => pipeline.launch(launch).map(|()| true),
             Self::Reference(pipeline) => pipeline.launch(launch),
         }
     }

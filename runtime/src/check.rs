@@ -71,17 +71,20 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Threads of a warp must lie on subgroups as the kernel was made for them.
+/// Threads of a warp must lie on subgroups as the kernel was made for them, if it was.
 fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
     let Some(Packing { subgroup_size, lanes }) = entry.packing else { return Ok(()) };
     let name = &entry.name;
     let possible = subgroup_size.is_power_of_two() && subgroup_size <= 128 && lanes.is_power_of_two() && lanes <= 1024;
-    if !possible || subgroup_size * lanes < 32 {
+    let whole = subgroup_size == 1 || u64::from(subgroup_size) * u64::from(lanes) >= 32;
+    if !possible || !whole {
         return Err(wrong(format!("`{name}` can't have {lanes} threads in each of {subgroup_size} invocations")));
     }
+    if subgroup_size == 1 {
+        return Ok(());
+    }
     let sizes = &target.subgroups;
-    let fixed = sizes.min_size == sizes.max_size || !sizes.required_size;
-    let range = if fixed { sizes.size..=sizes.size } else { sizes.min_size..=sizes.max_size };
+    let range = if sizes.has_choice() { sizes.min_size..=sizes.max_size } else { sizes.size..=sizes.size };
     if !range.contains(&subgroup_size) {
         let has = format!("{} to {}", range.start(), range.end());
         return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, the device has {has}")));

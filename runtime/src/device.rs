@@ -1,7 +1,8 @@
 //! The open device: makes buffers, loads modules, waits.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ash::vk;
 use bytemuck::Pod;
@@ -12,6 +13,7 @@ use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::info::DeviceInfo;
+use crate::lock;
 use crate::module::{LoadOptions, Module};
 use crate::probe;
 use crate::reference;
@@ -29,6 +31,9 @@ pub(crate) struct Shared {
     pub backend: Backend,
     pub info: DeviceInfo,
     fallback: Option<Error>,
+    max_dispatch_time: Mutex<Option<Duration>>,
+    /// Held by a launch that is submitted in parts.
+    pub split: Mutex<()>,
 }
 
 impl fmt::Debug for Device {
@@ -122,7 +127,8 @@ impl Device {
     }
 
     fn new(backend: Backend, info: DeviceInfo, fallback: Option<Error>) -> Self {
-        Self { shared: Arc::new(Shared { backend, info, fallback }) }
+        let shared = Shared { backend, info, fallback, max_dispatch_time: Mutex::default(), split: Mutex::default() };
+        Self { shared: Arc::new(shared) }
     }
 
     /// What the driver says of the device.
@@ -210,6 +216,28 @@ impl Device {
     pub fn synchronize(&self) -> Result<(), Error> {
         self.shared.backend.synchronize()?;
         self.shared.backend.check_stopped()
+    }
+
+    /// Lets no submission of a launch take much longer than this, as far as one block allows, so that a desktop's watchdog
+    /// doesn't take the device for hung; `None`, as at first, submits whole grids. [`Kernel::launch`](crate::Kernel::launch)
+    /// then submits a few blocks at first, measures, and goes on with as many as fill half of the time, also at the kernel's
+    /// later launches. It returns when the last part has ended.
+    ///
+    /// Blocks that wait for blocks with higher numbers, as a barrier of the whole grid does, wait for ever then, since those are
+    /// submitted later. If several threads use the device, copies may come between two parts.
+    pub fn set_max_dispatch_time(&self, time: Option<Duration>) {
+        *lock(&self.shared.max_dispatch_time) = time;
+    }
+
+    /// What was last set.
+    pub fn max_dispatch_time(&self) -> Option<Duration> {
+        *lock(&self.shared.max_dispatch_time)
+    }
+
+    /// How often work was submitted to the device so far: launches and copies that collected while it was busy count once, a
+    /// launch in several parts as often as it has parts.
+    pub fn submissions(&self) -> u64 {
+        self.shared.backend.submissions()
     }
 
     /// What the reference device has found since the last call, apart from what has come back as [`Error::Fault`]. Vulkan

@@ -153,12 +153,14 @@ pub enum Error {
         reason: String,
     },
     /// More shared memory than the device has.
-    #[error("kernel `{kernel}` needs {needed} bytes of shared memory, the device has {available}")]
+    #[error("kernel `{kernel}` needs {needed} bytes of shared memory{}, the device has {available}", own_bytes(*own))]
     SharedMemory {
         /// The kernel.
         kernel: String,
         /// Static and dynamic bytes.
         needed: u64,
+        /// How many of them are the translator's own.
+        own: u32,
         /// `maxComputeSharedMemorySize`.
         available: u32,
     },
@@ -287,6 +289,11 @@ fn place_of(place: Option<&Place>) -> String {
         text += &format!(", from {source}");
     }
     text
+}
+
+/// What of a kernel's shared memory the translator has added.
+fn own_bytes(own: u32) -> String {
+    if own == 0 { String::new() } else { format!(" with {own} of the translator's own") }
 }
 
 fn dimensions([x, y, z]: &[u32; 3]) -> String {

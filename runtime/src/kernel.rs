@@ -1,15 +1,17 @@
-//! Kernels: their shader, and a pipeline for each block size and amount of shared memory.
+//! Kernels: their shaders, and a pipeline for each block size and amount of shared memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::{self, Cluster, Entry, Packing, Param, spec_id};
 
 use crate::backend::{Pipeline, Shader};
+use crate::code::Code;
 use crate::device::Device;
 use crate::error::Error;
 use crate::lock;
+use crate::pace::Pace;
 use crate::variables::LoadedVariables;
 
 /// A kernel, ready to be launched. Clones share it.
@@ -20,39 +22,64 @@ pub struct Kernel {
 
 pub(crate) struct Shared {
     pub device: Device,
-    pub entry: Entry,
     pub variables: Arc<LoadedVariables>,
+    /// For blocks that the device takes without further ado.
+    base: Arc<Version>,
+    /// For larger ones, by the number of threads that they take, made when first launched.
+    larger: Mutex<BTreeMap<u32, Arc<Version>>>,
+    code: Arc<Code>,
+    /// The size of clusters, where it is the launch that says it.
+    cluster: Option<[u32; 3]>,
+}
+
+/// A kernel as translated for blocks up to a certain size.
+pub(crate) struct Version {
+    pub entry: Entry,
     shader: Arc<Shader>,
     /// Made when first launched.
-    pipelines: Mutex<HashMap<Variant, Arc<Pipeline>>>,
+    pipelines: Mutex<HashMap<Variant, Arc<Prepared>>>,
+}
+
+/// A kernel that is ready to be launched with blocks of one size.
+pub(crate) struct Prepared {
+    pub pipeline: Pipeline,
+    /// What is known of its speed.
+    pub pace: Mutex<Pace>,
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kernel({})", self.shared.entry.name)
+        write!(f, "Kernel({})", self.name())
     }
 }
 
 impl Kernel {
-    pub(crate) fn new(device: &Device, shader: Arc<Shader>, entry: Entry, variables: Arc<LoadedVariables>) -> Self {
-        variables.reporters.add(&entry);
-        let shared = Shared { device: device.clone(), entry, variables, shader, pipelines: Mutex::default() };
-        Self { shared: Arc::new(shared) }
+    pub(crate) fn new(
+        device: &Device,
+        version: Version,
+        code: Arc<Code>,
+        variables: Arc<LoadedVariables>,
+        cluster: Option<[u32; 3]>,
+    ) -> Self {
+        variables.reporters.add(&version.entry);
+        let (base, larger) = (Arc::new(version), Mutex::default());
+        Self { shared: Arc::new(Shared { device: device.clone(), variables, base, larger, code, cluster }) }
     }
 
     /// Its name in PTX.
     pub fn name(&self) -> &str {
-        &self.shared.entry.name
+        &self.entry().name
     }
 
     /// Its parameters in order.
     pub fn params(&self) -> &[Param] {
-        &self.shared.entry.params
+        &self.entry().params
     }
 
-    /// Its whole description.
+    /// Its whole description, as it is for blocks that the device takes with one invocation for each thread. For larger ones
+    /// it is translated anew when first launched, if it comes from PTX.
     pub fn entry(&self) -> &Entry {
-        &self.shared.entry
+        &self.shared.base.entry
     }
 }
 
@@ -94,19 +121,78 @@ impl Variant {
 
     /// The size of subgroups that the kernel was made for, where that matters.
     pub fn subgroup_size(self) -> Option<u32> {
-        self.packing.map(|packing| packing.subgroup_size)
+        self.packing.map(|packing| packing.subgroup_size).filter(|&size| size > 1)
     }
 }
 
 impl Shared {
-    /// The pipeline of a variant whose sizes are within the device's limits.
-    pub fn pipeline(&self, variant: Variant) -> Result<Arc<Pipeline>, Error> {
-        let mut pipelines = lock(&self.pipelines);
-        if let Some(pipeline) = pipelines.get(&variant) {
-            return Ok(pipeline.clone());
+    /// The version for a block size that the kernel and CUDA allow.
+    pub fn version(&self, block: [u32; 3]) -> Result<Arc<Version>, Error> {
+        let misfit = match self.base.misfit(&self.device, block) {
+            None => return Ok(self.base.clone()),
+            Some(reason) => reason,
+        };
+        let name = &self.base.entry.name;
+        let refuse = |reason| Err(Error::Block { kernel: name.clone(), block, reason });
+        let threads: u32 = block.iter().product();
+        let Code::Ptx(ptx) = &*self.code else {
+            return refuse(format!("{misfit}; translated for blocks of {threads} threads, it would fit"));
+        };
+        // Held while translating, so that two threads don't do the same work.
+        let mut larger = lock(&self.larger);
+        let room = threads.next_power_of_two();
+        let version = match larger.get(&room) {
+            Some(version) => version.clone(),
+            None => {
+                let version = Arc::new(ptx.translate(&self.device, name, &self.variables, room, self.cluster)?);
+                self.variables.reporters.add(&version.entry);
+                larger.insert(room, version.clone());
+                version
+            }
+        };
+        match version.misfit(&self.device, block) {
+            None => Ok(version),
+            Some(reason) => refuse(reason),
         }
-        let pipeline = Arc::new(self.shader.pipeline(&self.entry, variant)?);
-        pipelines.insert(variant, pipeline.clone());
-        Ok(pipeline)
+    }
+}
+
+impl Version {
+    pub fn new(entry: Entry, shader: Arc<Shader>) -> Self {
+        Self { entry, shader, pipelines: Mutex::default() }
+    }
+
+    /// Why the device doesn't take a block of this size, if so. CUDA does.
+    fn misfit(&self, device: &Device, block: [u32; 3]) -> Option<String> {
+        let limits = &device.target().limits;
+        let most = limits.max_compute_work_group_invocations;
+        let [x, y, z] = limits.max_compute_work_group_size;
+        let threads: u32 = block.iter().product();
+        let Entry { packing, cluster, .. } = self.entry;
+        if packing.is_some() || cluster.is_some() {
+            let ([needed, ..], available) = (interface::workgroup(block, packing, cluster), most.min(x));
+            let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
+            return (needed > available).then(|| {
+                let blocks = blocks.unwrap_or_default();
+                format!("its {threads} threads{blocks} take {needed} invocations, the device allows {available}")
+            });
+        }
+        if threads > most {
+            return Some(format!("the device allows {most} threads, not {threads}"));
+        }
+        let within = block.iter().zip([x, y, z]).all(|(&size, most)| size <= most);
+        (!within).then(|| format!("the device allows {x} x {y} x {z}"))
+    }
+
+    /// The pipeline of a variant whose sizes are within the device's limits.
+    pub fn prepare(&self, variant: Variant) -> Result<Arc<Prepared>, Error> {
+        let mut pipelines = lock(&self.pipelines);
+        if let Some(prepared) = pipelines.get(&variant) {
+            return Ok(prepared.clone());
+        }
+        let pipeline = self.shader.pipeline(&self.entry, variant)?;
+        let prepared = Arc::new(Prepared { pipeline, pace: Mutex::default() });
+        pipelines.insert(variant, prepared.clone());
+        Ok(prepared)
     }
 }

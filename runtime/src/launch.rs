@@ -1,15 +1,17 @@
-//! Launching: checks sizes and arguments, packs them, and splits the grid into dispatches.
+//! Launching: checks sizes and arguments, packs them, and splits the grid into dispatches, and into submissions if asked to.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ptx2spv_translator::interface::{self, Entry, ParamLocation, push_constant};
+use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
 use ptx2spv_translator::target::Limits;
 
 use crate::args::{self, Arg};
-use crate::backend::{Pipeline, StatusRecord};
+use crate::backend::StatusRecord;
 use crate::error::Error;
-use crate::kernel::{Kernel, Variant};
+use crate::kernel::{Kernel, Prepared, Variant};
+use crate::lock;
+use crate::pace::{self, Part};
 
 /// How many threads to launch, and with how much shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +39,8 @@ impl LaunchConfig {
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
-/// CUDA's limit for the threads of a block; what carries several threads in one invocation could have more.
-const MAX_PACKED_BLOCK: u32 = 1024;
+/// CUDA's limit for the threads of a block; devices may take more.
+const MAX_BLOCK: u128 = 1024;
 
 /// The largest parameter block, above what any PTX version allows (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
@@ -49,8 +51,8 @@ pub(crate) struct Launch<'k> {
     pub kernel: &'k str,
     /// Where the kernel may report or print something, if it may.
     pub status: Option<&'k StatusRecord>,
-    /// Blocks of the grid, or clusters of blocks.
-    workgroups: [u32; 3],
+    /// The workgroups of this submission, which are blocks or clusters of them: the whole grid, if it isn't split.
+    part: Part,
     /// Most of them in one dispatch.
     max_count: [u32; 3],
     /// The push constants up to the parameters, and then the parameter block.
@@ -61,33 +63,52 @@ pub(crate) struct Launch<'k> {
 
 impl Kernel {
     /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device runs
-    /// it at once.)
+    /// it at once.) With [`Device::set_max_dispatch_time`] it is submitted part by part, and waited for.
+    ///
+    /// A block that is larger than the device's workgroups has the kernel translated anew at its first launch, so that each
+    /// invocation runs several threads. Kernels loaded from SPIR-V take the blocks that they were translated for.
+    ///
+    /// [`Device::set_max_dispatch_time`]: crate::Device::set_max_dispatch_time
     ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
-    /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`] if it can't be launched like this;
+    /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`].
     pub fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
-        let (pipeline, mut launch) = self.prepare(config, args)?;
-        pipeline.launch(&mut launch)
+        let (prepared, mut launch) = self.prepare(config, args)?;
+        let Some(most) = self.shared.device.max_dispatch_time() else {
+            return prepared.pipeline.launch(&mut launch).map(|_| ());
+        };
+        // Held from the first part to the last, so that no other launch comes in between.
+        let _alone = lock(&self.shared.device.shared.split);
+        let backend = &self.shared.device.shared.backend;
+        backend.synchronize()?;
+        pace::run_in_parts(workgroups(self.entry(), config.grid), most, &mut lock(&prepared.pace), |part| {
+            launch.part = part;
+            let start = Instant::now();
+            let goes_on = prepared.pipeline.launch(&mut launch)?;
+            backend.synchronize()?;
+            Ok(goes_on.then(|| start.elapsed()))
+        })
     }
 
     /// Launches the kernel `repeats` times, one after another, and returns how long each took, from the end of everything
-    /// before it to its own end: by the device's own clock, or the host's on the reference device.
+    /// before it to its own end: by the device's own clock, or the host's on the reference device. Grids are not split here.
     ///
     /// # Errors
     /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
     /// [`Kernel::launch`].
     pub fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
-        let (pipeline, mut launch) = self.prepare(config, args)?;
-        pipeline.time(&mut launch, repeats)
+        let (prepared, mut launch) = self.prepare(config, args)?;
+        prepared.pipeline.time(&mut launch, repeats)
     }
 
-    fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Pipeline>, Launch<'_>), Error> {
+    fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
         let shared = &*self.shared;
-        let (entry, limits) = (&shared.entry, &shared.device.target().limits);
-        check_grid(entry, config.grid)?;
-        check_block(entry, limits, config.block)?;
+        check_grid(self.entry(), config.grid)?;
+        check_block(self.entry(), config.block)?;
+        let version = shared.version(config.block)?;
+        let (entry, limits) = (&version.entry, &shared.device.target().limits);
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
         let LaunchConfig { block, dynamic_shared_bytes, .. } = *config;
         let variant = Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
@@ -98,16 +119,16 @@ impl Kernel {
         put(&mut data, push_constant::VARIABLES_ADDRESS, &shared.variables.address().to_le_bytes());
         put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&config.grid));
         let launch = Launch {
-            kernel: &entry.name,
+            kernel: self.name(),
             status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
-            workgroups: workgroups(entry, config.grid),
+            part: ([0; 3], workgroups(self.entry(), config.grid)),
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),
             data,
             push_size: entry.push_constant_size as usize,
             params: entry.params_location,
         };
-        Ok((shared.pipeline(variant)?, launch))
+        Ok((version.prepare(variant)?, launch))
     }
 }
 
@@ -122,9 +143,13 @@ impl Launch<'_> {
         put(&mut self.data, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
     }
 
-    /// The dispatches that together are the grid: the push constants and the number of workgroups of each.
+    /// The dispatches that together are the grid, or the present part of it: the push constants and the number of workgroups
+    /// of each.
     pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
-        parts(self.workgroups, self.max_count).map(|(base, count)| {
+        let (first, extent) = self.part;
+        parts(extent, self.max_count).map(move |(base, count)| {
+            // Within the grid, whose sizes are below 2^31.
+            let base = [0, 1, 2].map(|i| first[i] + base[i]);
             let mut push = self.data[..self.push_size].to_vec();
             put(&mut push, push_constant::GRID_BASE, bytemuck::bytes_of(&base));
             (push, count)
@@ -171,7 +196,8 @@ fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
     [grid[0] / x.max(1), grid[1] / y.max(1), grid[2] / z.max(1)]
 }
 
-fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Error> {
+/// Whether the kernel takes such blocks, apart from the device.
+fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
     let refuse = |reason: String| Err(Error::Block { kernel: entry.name.clone(), block, reason });
     // Can't overflow: a product of three u32 has 96 bits.
     let product = |size: [u32; 3]| size.iter().map(|&n| u128::from(n)).product::<u128>();
@@ -185,34 +211,12 @@ fn check_block(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Result<(), Er
     if let Some(max) = entry.block.max.filter(|&max| threads > product(max)) {
         return refuse(format!("its .maxntid allows {} threads, not {threads}", product(max)));
     }
+    if threads > MAX_BLOCK {
+        return refuse(format!("CUDA allows {MAX_BLOCK} threads, not {threads}"));
+    }
     // Barriers count whole warps.
     if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
         return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
-    }
-    if entry.packing.is_some() || entry.cluster.is_some() {
-        if threads > MAX_PACKED_BLOCK.into() {
-            return refuse(format!("CUDA allows {MAX_PACKED_BLOCK} threads, not {threads}"));
-        }
-        let [invocations, ..] = interface::workgroup(block, entry.packing, entry.cluster);
-        let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
-        let blocks = entry.cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
-        if invocations > available {
-            let blocks = blocks.unwrap_or_default();
-            return refuse(format!(
-                "its {threads} threads{blocks} take {invocations} invocations, the device allows {available}"
-            ));
-        }
-        return Ok(());
-    }
-    let [x, y, z] = limits.max_compute_work_group_size;
-    if block.iter().zip([x, y, z]).any(|(&size, max)| size > max) {
-        return refuse(format!("the device allows {x} x {y} x {z}"));
-    }
-    if threads > u128::from(limits.max_compute_work_group_invocations) {
-        return refuse(format!(
-            "the device allows {} threads, not {threads}",
-            limits.max_compute_work_group_invocations
-        ));
     }
     Ok(())
 }
@@ -227,7 +231,10 @@ fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Err
     let available = limits.max_compute_shared_memory_size;
     match u32::try_from(rounded) {
         Ok(bytes) if bytes <= available => Ok(bytes),
-        _ => Err(Error::SharedMemory { kernel: entry.name.clone(), needed, available }),
+        _ => {
+            let (kernel, own) = (entry.name.clone(), entry.shared.own_bytes);
+            Err(Error::SharedMemory { kernel, needed, own, available })
+        }
     }
 }
 

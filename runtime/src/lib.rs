@@ -41,6 +41,8 @@
 //!   [`Error::Aborted`]. The reference device stops kernels that access
 //!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
 //!   waits in [`Device::take_findings`].
+//! * **Watchdogs.** A desktop may kill what runs for seconds: [`Device::set_max_dispatch_time`] has long grids submitted in
+//!   several parts.
 //! * **Output.** What kernels print with `printf` arrives at the same moments, and waits in [`Device::take_output`].
 //! * **Events.** Kernels count events with `pmevent` (`__prof_trigger`): [`Module::counters`] gives the counts,
 //!   [`Module::reset_counters`] starts again.
@@ -51,12 +53,14 @@ mod args;
 mod backend;
 mod buffer;
 mod check;
+mod code;
 mod device;
 mod error;
 mod info;
 mod kernel;
 mod launch;
 mod module;
+mod pace;
 mod printf;
 mod probe;
 mod reference;

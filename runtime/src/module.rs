@@ -5,26 +5,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::Counters;
-use ptx2spv_translator::{Interface, Math, Options, Program, Source};
-use self_cell::self_cell;
+use ptx2spv_translator::{Interface, Math, Source};
 
-use crate::backend::Shader;
 use crate::check;
+use crate::code::{Code, Ptx};
 use crate::device::Device;
 use crate::error::Error;
-use crate::info::DeviceKind;
 use crate::kernel::Kernel;
 use crate::lock;
 use crate::variables::LoadedVariables;
-
-self_cell!(
-    /// A parsed program together with the text that it borrows from.
-    struct Parsed {
-        owner: Source,
-        #[covariant]
-        dependent: Program,
-    }
-);
 
 /// A loaded module. Clones share it and its variables.
 #[derive(Clone)]
@@ -36,20 +25,8 @@ struct Shared {
     device: Device,
     names: Vec<String>,
     variables: Arc<LoadedVariables>,
-    code: Code,
+    code: Arc<Code>,
     kernels: Mutex<HashMap<(String, Option<[u32; 3]>), Kernel>>,
-}
-
-enum Code {
-    /// Translated kernel by kernel.
-    Ptx {
-        parsed: Mutex<Parsed>,
-        math: Math,
-    },
-    Spirv {
-        shader: Arc<Shader>,
-        interface: Box<Interface>,
-    },
 }
 
 impl fmt::Debug for Module {
@@ -67,13 +44,9 @@ pub struct LoadOptions {
 
 impl Module {
     pub(crate) fn from_source(device: &Device, source: &Source, options: LoadOptions) -> Result<Self, Error> {
-        let parsed = Parsed::try_new(source.clone(), |source| Program::new(source))?;
-        let program = parsed.borrow_dependent();
-        let names = program.entries().into_iter().map(str::to_owned).collect();
-        // Every translation describes all the module's variables in the same way, also one of no kernel.
-        let nothing = Options { entries: Some(&[]), ..Options::new(device.target()) };
-        let interface = program.translate(&nothing)?.interface;
-        Self::new(device, names, &interface, Code::Ptx { parsed: Mutex::new(parsed), math: options.math })
+        let ptx = Ptx::new(source, options.math)?;
+        let (names, interface) = ptx.describe(device)?;
+        Self::new(device, names, &interface, Code::Ptx(ptx))
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
@@ -85,7 +58,7 @@ impl Module {
 
     fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
         let variables = Arc::new(LoadedVariables::new(device, interface)?);
-        let kernels = Mutex::default();
+        let (code, kernels) = (Arc::new(code), Mutex::default());
         Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
     }
 
@@ -119,33 +92,12 @@ impl Module {
         if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel.clone());
         }
-        let (shader, entry) = match code {
-            Code::Spirv { shader, interface } => (shader.clone(), interface.entry(name).cloned()),
-            Code::Ptx { parsed, math } => {
-                let only = [name.to_owned()];
-                // Findings name lines; drivers have no use for them.
-                let line_info = device.info().kind == DeviceKind::Reference;
-                let options = Options {
-                    entries: Some(&only),
-                    math: *math,
-                    cluster,
-                    line_info,
-                    ..Options::new(device.target())
-                };
-                let translation = lock(parsed).borrow_dependent().translate(&options)?;
-                check::interface(device.target(), &translation.spirv, &translation.interface)?;
-                if translation.interface.variables != variables.layout {
-                    return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
-                }
-                let shader = Arc::new(device.shared.backend.shader(&translation.spirv)?);
-                (shader, translation.interface.entry(name).cloned())
-            }
-        };
-        let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
-        if let Some(size) = cluster.filter(|&size| entry.cluster.map_or([1; 3], |cluster| cluster.size) != size) {
-            return Err(Error::Interface(format!("`{name}` was not translated for clusters of {size:?} blocks")));
+        let version = code.kernel(device, name, variables, cluster)?;
+        let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
+        if cluster.is_some_and(|cluster| cluster != size) {
+            return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
         }
-        let kernel = Kernel::new(device, shader, entry, variables.clone());
+        let kernel = Kernel::new(device, version, code.clone(), variables.clone(), cluster);
         kernels.insert(key, kernel.clone());
         Ok(kernel)
     }

@@ -8,6 +8,7 @@ from generator import (
     approximate,
     atomics,
     barriers,
+    blocks,
     clusters,
     compare,
     control,
@@ -48,7 +49,8 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, barriers, mbarriers, clusters, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, blocks, barriers, mbarriers, clusters, progress, litmus,
+        launches,
     )
     for module in modules:
         for family in module.families(contents):

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         let name = format!("{}: {}", files::short_name(&case.file), case.spec.name);
         Trial::test(name, move || match pool.with(|device| case.run(device))? {
             Verdict::Passed => Ok(()),
-            Verdict::Failed(message) => Err(Failed::from(message)),
+            Verdict::Failed(message) | Verdict::LeftOut(message) => Err(Failed::from(message)),
         })
     };
     let trials: Vec<Trial> = cases.into_iter().map(trial).collect();

@@ -80,7 +80,9 @@ fn on_reference(seed: u64) -> Result<(), Failed> {
 fn compare(prepared: &Prepared, launch: &Launch, device: &mut DeviceBackend) -> Result<(), Failed> {
     match judge(&prepared.expectation, &device.run(prepared)) {
         Verdict::Passed => Ok(()),
-        Verdict::Failed(message) => Err(Failed::from(format!("{message}\n{launch:?}\n{}", prepared.ptx))),
+        Verdict::Failed(message) | Verdict::LeftOut(message) => {
+            Err(Failed::from(format!("{message}\n{launch:?}\n{}", prepared.ptx)))
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Every launch case as a test of its own on the reference device: plainly at subgroup sizes from 1 to 128, and under its
-//! checks with everything that Vulkan leaves open decided badly.
+//! checks with everything that Vulkan leaves open decided badly, under some seeds with workgroups smaller than blocks.
 //!
 //! A case of a single instruction runs at some of the sizes only, and each case under some of the seeds. They are drawn by
 //! its name, so that all cases together have all of them; with `PTX2SPV_REFERENCE=all` each has all.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -16,6 +16,8 @@ use ptx2spv_tests::files;
 const SIZES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// At how many of them a case of one instruction runs, if not at all of them.
 const SIZES_OF_A_CASE: usize = 2;
+/// Invocations of workgroups, where they are fewer than usual; no fewer than those of a subgroup.
+const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Adversarial runs are under the seeds below this.
 const SEEDS: u64 = 50;
 /// Under how many of them one case runs, if not under all of them.
@@ -71,6 +73,7 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
         check: true,
         seed: Some(seed),
         subgroup: Some(SIZES[(seed % 8) as usize]),
+        invocations: INVOCATIONS[(seed / 8 % 4) as usize].and_then(|most| NonZeroU32::new(most.max(1 << (seed % 8)))),
         ..ReferenceOptions::default()
     });
     plain.chain(adversarial).collect()
@@ -84,6 +87,8 @@ fn hash(text: &str) -> u64 {
 fn run(case: &Case, options: &ReferenceOptions) -> Result<(), Failed> {
     match case.run(&mut DeviceBackend::reference(options.config()?)?) {
         Verdict::Passed => Ok(()),
-        Verdict::Failed(message) => Err(Failed::from(format!("reference:{options}: {message}"))),
+        Verdict::Failed(message) | Verdict::LeftOut(message) => {
+            Err(Failed::from(format!("reference:{options}: {message}")))
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Every valid PTX file translated for many targets, each kernel by itself and all together, the latter also with line
-//! information, and checked with `spirv-val`.
+//! Every valid PTX file translated for every preset, and checked with `spirv-val` for the preset's version of Vulkan.
 //!
-//! The presets must translate everything. Targets made from them that lack something may refuse a kernel, but only for
-//! what they lack.
+//! A module of all kernels of a file must be valid, with or without line information, and each kernel by itself for one of
+//! the presets: alone it must declare what it uses. Presets that lack something may refuse a kernel for that. Targets made
+//! from presets by taking something away take turns with the kernels, so that each has some of every file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +15,7 @@ use libtest_mimic::{Arguments, Trial};
 use ptx2spv::cases::find;
 use ptx2spv_tests::files;
 use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target};
+use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target, Translation};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -46,56 +46,75 @@ fn refused_kernels() -> Result<Vec<(PathBuf, String)>> {
     Ok(refused.map(|case| (case.file.with_file_name(&case.spec.ptx), case.spec.entry)).collect())
 }
 
-/// A target and whether it has all that its preset has.
+/// A target, and its name for messages.
 struct Variant {
     name: String,
     target: Target,
-    whole: bool,
 }
 
-fn variants() -> Result<Vec<Variant>> {
+impl Variant {
+    fn new(preset: &str, what: &str, change: impl FnOnce(&mut Target)) -> Result<Self> {
+        let mut target = Target::preset(preset).with_context(|| format!("no preset `{preset}`"))?;
+        change(&mut target);
+        Ok(Self { name: format!("{preset}{what}"), target })
+    }
+
+    /// Whether a preset has all that kernels may need, so that it must refuse none.
+    fn refuses_none(&self) -> bool {
+        ["lavapipe", "lavapipe-25", "nvidia", "reference"].contains(&self.name.as_str())
+    }
+}
+
+/// What presets lack at most that some kernel needs.
+const LACKING: &[Feature] = &[
+    Feature::ShaderFloat64,
+    Feature::ShaderBufferInt64Atomics,
+    Feature::ShaderSharedInt64Atomics,
+    Feature::StorageBuffer8BitAccess,
+    Feature::StorageBuffer16BitAccess,
+];
+
+fn presets() -> Result<Vec<Variant>> {
+    Target::PRESETS.iter().map(|name| Variant::new(name, "", |_| ())).collect()
+}
+
+/// Targets that lack something else than any preset does.
+fn poorer() -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
-    for name in Target::PRESETS {
-        let target = Target::preset(name).with_context(|| format!("no preset `{name}`"))?;
-        let mut add = |what: &str, whole: bool, change: &dyn Fn(&mut Target)| {
-            let mut target = target.clone();
-            change(&mut target);
-            variants.push(Variant { name: format!("{name}{what}"), target, whole });
+    for preset in ["lavapipe", "nvidia"] {
+        let mut add = |what: &str, change: &dyn Fn(&mut Target)| -> Result<()> {
+            variants.push(Variant::new(preset, what, change)?);
+            Ok(())
         };
-        add("", true, &|_| ());
-        add(" with Vulkan 1.2", true, &|target| target.vulkan = Version(1, 2));
-        add(" without explicit workgroup layout", true, &|target| {
-            target.features.remove(&Feature::WorkgroupMemoryExplicitLayout);
-            target.features.remove(&Feature::WorkgroupMemoryExplicitLayout8BitAccess);
-            target.features.remove(&Feature::WorkgroupMemoryExplicitLayout16BitAccess);
-        });
-        add(" without float atomics", true, &|target| {
-            target.features.remove(&Feature::ShaderBufferFloat32AtomicAdd);
-            target.features.remove(&Feature::ShaderSharedFloat32AtomicAdd);
-            target.features.remove(&Feature::ShaderBufferFloat64AtomicAdd);
-            target.features.remove(&Feature::ShaderSharedFloat64AtomicAdd);
-        });
+        let without = |features: &'static [Feature]| {
+            move |target: &mut Target| target.features.retain(|feature| !features.contains(feature))
+        };
+        add(" with SPIR-V 1.3", &|target| (target.vulkan, target.spirv) = (Version(1, 1), Version(1, 3)))?;
+        add(" with SPIR-V 1.4", &|target| (target.vulkan, target.spirv) = (Version(1, 1), Version(1, 4)))?;
+        add(
+            " without Vulkan's memory model",
+            &without(&[Feature::VulkanMemoryModel, Feature::VulkanMemoryModelDeviceScope]),
+        )?;
+        add(" without the memory model's device scope", &without(&[Feature::VulkanMemoryModelDeviceScope]))?;
+        add(
+            " without narrow types",
+            &without(&[
+                Feature::ShaderInt8,
+                Feature::ShaderInt16,
+                Feature::StorageBuffer8BitAccess,
+                Feature::StorageBuffer16BitAccess,
+            ]),
+        )?;
         // Room for the fixed part only, so that every parameter goes to a buffer.
-        add(" with small push constants", true, &|target| target.limits.max_push_constants_size = 40);
-        for size in [1, 8, 64] {
-            add(&format!(" with subgroups of {size}"), true, &|target| {
+        add(" with small push constants", &|target| target.limits.max_push_constants_size = 40)?;
+        add(" without float controls", &|target| target.float_controls = Default::default())?;
+        for size in [1, 64] {
+            add(&format!(" with subgroups of {size}"), &|target| {
                 target.subgroups.size = size;
                 target.subgroups.min_size = size;
                 target.subgroups.max_size = size;
-            });
+            })?;
         }
-        add(" without narrow types", false, &|target| {
-            target.features.remove(&Feature::ShaderInt8);
-            target.features.remove(&Feature::ShaderInt16);
-            target.features.remove(&Feature::StorageBuffer8BitAccess);
-            target.features.remove(&Feature::StorageBuffer16BitAccess);
-        });
-        add(" without float controls", false, &|target| target.float_controls = Default::default());
-        add(" without 64-bit floats and atomics", false, &|target| {
-            target.features.remove(&Feature::ShaderFloat64);
-            target.features.remove(&Feature::ShaderBufferInt64Atomics);
-            target.features.remove(&Feature::ShaderSharedInt64Atomics);
-        });
     }
     Ok(variants)
 }
@@ -107,34 +126,77 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
         program.entries().into_iter().filter(|entry| !skip.contains(*entry)).map(str::to_owned).collect();
     // The same words need no second look; many variants make no difference to a kernel.
     let mut seen = HashSet::new();
-    for Variant { name, target, whole } in variants()? {
-        let mut together = Vec::new();
-        for entry in &entries {
-            let one = std::slice::from_ref(entry);
-            let options = Options { entries: Some(one), ..Options::new(&target) };
-            match program.translate(&options) {
-                Ok(translation) => {
-                    validate(&translation.spirv, &target, &mut seen).with_context(|| format!("{entry} for {name}"))?;
-                    together.push(entry.clone());
-                }
-                Err(errors) if !whole && only_lacks(&errors) => {}
-                Err(errors) => bail!("{entry} for {name}:\n{errors}"),
-            }
+    let presets = presets()?;
+    for (number, variant) in presets.iter().enumerate() {
+        let translated = translate(&program, &entries, variant, number % 2 == 1)?;
+        validate_all(&translated, &entries, variant, &mut seen)?;
+        if variant.refuses_none() {
+            let kernels = translated.map_or(0, |translation| translation.interface.entries.len());
+            ensure!(kernels == entries.len(), "{} of {} kernels for {}", kernels, entries.len(), variant.name);
         }
-        for line_info in [false, true] {
-            if together.len() < 2 && !(line_info && together.len() == 1) {
-                continue;
-            }
-            let options = Options { entries: Some(&together), line_info, ..Options::new(&target) };
-            let translation = program.translate(&options).with_context(|| format!("all for {name}"))?;
-            validate(&translation.spirv, &target, &mut seen).with_context(|| format!("all for {name}"))?;
+    }
+    for (entry, variant) in entries.iter().zip(presets.iter().cycle().skip(entries.len())) {
+        let one = std::slice::from_ref(entry);
+        validate_all(&translate(&program, one, variant, false)?, one, variant, &mut seen)?;
+    }
+    let poorer = poorer()?;
+    for (number, variant) in poorer.iter().enumerate() {
+        // A file with few kernels has its turn at other variants than the next one.
+        let first = (number + source.text().len()) % poorer.len();
+        let some: Vec<String> = entries.iter().skip(first).step_by(poorer.len()).cloned().collect();
+        if !some.is_empty() {
+            validate_all(&translate(&program, &some, variant, number % 2 == 0)?, &some, variant, &mut seen)?;
         }
     }
     Ok(())
 }
 
+/// Translates those of a file's kernels that a target doesn't refuse for what it lacks; `None` if it refuses all.
+fn translate(
+    program: &Program<'_>,
+    entries: &[String],
+    variant: &Variant,
+    line_info: bool,
+) -> Result<Option<Translation>> {
+    let target = &variant.target;
+    // Where workgroups are smallest, kernels are translated for CUDA's largest blocks.
+    let block_threads = (target.limits.max_compute_work_group_invocations == 128).then_some(1024);
+    let entries = Some(entries);
+    let options = Options { entries, keep_going: true, block_threads, line_info, ..Options::new(target) };
+    let (translation, refused) = match program.translate(&options) {
+        Ok(mut translation) => {
+            let refused = translation.skipped.take();
+            (Some(translation), refused)
+        }
+        Err(errors) => (None, Some(errors)),
+    };
+    match refused {
+        Some(errors) if !only_lacks(&errors) => bail!("{entries:?} for {}:\n{errors}", variant.name),
+        _ => Ok(translation),
+    }
+}
+
+fn validate_all(
+    translation: &Option<Translation>,
+    entries: &[String],
+    variant: &Variant,
+    seen: &mut HashSet<(&'static str, Vec<u32>)>,
+) -> Result<()> {
+    let Some(translation) = translation else { return Ok(()) };
+    let what = || match entries {
+        [entry] => format!("{entry} for {}", variant.name),
+        _ => format!("{} kernels for {}", entries.len(), variant.name),
+    };
+    validate(&translation.spirv, &variant.target, seen).with_context(what)
+}
+
+/// Whether kernels are refused for nothing but a feature or room that some presets lack.
 fn only_lacks(errors: &Diagnostics) -> bool {
-    errors.list.iter().all(|error| matches!(error.kind, ErrorKind::MissingFeature { .. } | ErrorKind::Limit { .. }))
+    errors.list.iter().all(|error| match &error.kind {
+        ErrorKind::MissingFeature { feature, .. } => LACKING.contains(feature),
+        ErrorKind::Limit { .. } => true,
+        _ => false,
+    })
 }
 
 /// A module's words without the execution mode of `SPV_KHR_maximal_reconvergence`, which SPIRV-Tools know since 2024 only.
@@ -155,7 +217,12 @@ fn without_reconvergence(spirv: &[u32]) -> impl Iterator<Item = u32> {
 }
 
 fn validate(spirv: &[u32], target: &Target, seen: &mut HashSet<(&'static str, Vec<u32>)>) -> Result<()> {
-    let environment = if target.vulkan >= Version(1, 3) { "vulkan1.3" } else { "vulkan1.2" };
+    let environment = match (target.vulkan, target.spirv) {
+        (Version(1, 0..=1), Version(1, 4..)) => "vulkan1.1spv1.4",
+        (Version(1, 0..=1), _) => "vulkan1.1",
+        (Version(1, 2), _) => "vulkan1.2",
+        _ => "vulkan1.3",
+    };
     if !seen.insert((environment, spirv.to_vec())) {
         return Ok(());
     }

@@ -55,6 +55,8 @@ fn wrong_arguments_end_with_2() {
     fails(&["run", "x.ptx", "--grid", "1,2,3,4"], 2, "at most three");
     fails(&["run", "x.ptx", "--block", "0"], 2, "`0` is no size");
     fails(&["run", "x.json", "u8:1"], 2, "its own kernel");
+    fails(&["run", "x.ptx", "--max-dispatch-ms", "0"], 2, "--max-dispatch-ms");
+    fails(&["translate", "x.ptx", "--block-threads", "1025"], 2, "1..=1024");
     fails(&["completions", "dos"], 2, "dos");
     fails(&["run", "x.ptx", "--device", "reference:chek"], 2, "`chek`; there are: check, seed=N, subgroup=N");
     fails(&["run", "x.ptx", "--device", "reference", "--trace", "0"], 2, "such as 0:5");

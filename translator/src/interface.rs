@@ -228,7 +228,8 @@ pub struct Entry {
     pub shared: Shared,
     /// What the kernel demands of its block size.
     pub block: BlockSize,
-    /// Its position among the kernels of the PTX module, from 0: how it names itself in reports.
+    /// How it names itself in reports: its position among the kernels of the PTX module, from 0, and from bit 24 on what tells
+    /// versions for blocks of different sizes ([`crate::Options::block_threads`]) from each other.
     #[serde(default)]
     pub number: u32,
     /// From where it may report something to the host ([`Interface::status`]); empty if it never does.
@@ -237,8 +238,7 @@ pub struct Entry {
     /// Whether it may print something.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints: bool,
-    /// How the block's threads lie on subgroups, for a kernel to which that matters. Without it, each thread is an
-    /// invocation of its own.
+    /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
     /// The blocks that share a workgroup, for a kernel whose clusters have several.
@@ -278,16 +278,19 @@ pub enum ParamLocation {
     Buffer,
 }
 
-/// How the threads of a block lie on the invocations of a workgroup, so that each warp lies within one subgroup.
+/// How the threads of a block lie on the invocations of a workgroup, so that each warp lies within one subgroup and the block
+/// within one workgroup.
 ///
 /// Workgroups have one dimension and full subgroups. Thread number `g * (S * L) + l * S + s` of the block is lane `l` of
 /// the invocation `s` of subgroup `g`, where `S` is the size of subgroups and `L` the number of lanes. Threads beyond the
-/// block's last one fill the last subgroup; they do nothing.
+/// block's last one fill the last subgroup; they do nothing. A kernel without operations of a warp uses no subgroups, which
+/// `S` = 1 says, and lane `l` of invocation `i` of `W` is thread `l * W + i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packing {
-    /// Invocations of a subgroup: a power of two up to 128.
+    /// Invocations of a subgroup: a power of two up to 128. 1: the kernel uses no subgroups, and the device's may have any size.
     pub subgroup_size: u32,
-    /// Threads that each invocation carries: a power of two, and at least as many as it takes for subgroups of 32 threads.
+    /// Threads that each invocation carries: a power of two, and with operations of a warp at least as many as it takes for
+    /// subgroups of 32 threads.
     pub lanes: u32,
 }
 
@@ -362,8 +365,16 @@ impl Cluster {
 pub struct Shared {
     /// Bytes that each block declares, the translator's own included where [`Entry::cluster`] doesn't say them.
     pub static_bytes: u32,
+    /// How many of them are the translator's own: for barriers, fences and the like.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub own_bytes: u32,
     /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
     pub dynamic: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
 }
 
 /// What a kernel demands of its block size.

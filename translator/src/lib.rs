@@ -44,6 +44,10 @@ pub struct Options<'a> {
     pub keep_going: bool,
     /// How exact float arithmetic must be.
     pub math: Math,
+    /// Kernels must be able to take blocks of so many threads, of any shape: on a device that holds fewer in a workgroup, its
+    /// invocations run several threads each. `None`: blocks as large as `.reqntid` or `.maxntid` allow; other kernels take what
+    /// the device holds. `.reqntid` holds in any case, and `.maxntid` bounds the number.
+    pub block_threads: Option<u32>,
     /// Blocks in x, y and z of the clusters that kernels are launched in; `None` where the kernels say it themselves, or
     /// are launched without clusters.
     pub cluster: Option<[u32; 3]>,
@@ -54,7 +58,15 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// All kernels, or none if one can't be translated, with exact arithmetic, without line information.
     pub fn new(target: &'a Target) -> Self {
-        Self { target, entries: None, keep_going: false, math: Math::default(), cluster: None, line_info: false }
+        Self {
+            target,
+            entries: None,
+            keep_going: false,
+            math: Math::default(),
+            block_threads: None,
+            cluster: None,
+            line_info: false,
+        }
     }
 }
 

@@ -13,7 +13,10 @@ use crate::ir;
 use crate::legalise;
 use crate::passes;
 use crate::target::Target;
-use crate::warp;
+use crate::warp::{self, Blocks};
+
+/// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.
+const LANES_SHIFT: u32 = 24;
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -73,12 +76,15 @@ pub(crate) fn compile<'p>(
     check(&function, "restructuring").map_err(fail)?;
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
-    // Warps are laid on the target's subgroups.
-    let most = ptx.required_block.or(ptx.max_block).map(|block| block.into_iter().fold(1, u32::saturating_mul));
-    warp::replace_warps(&mut function, options.target, most)
+    // Warps are laid on the target's subgroups, blocks on its workgroups.
+    warp::pack(&mut function, options.target, blocks(ptx, options.block_threads))
         .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
     fits_workgroup(&function, options.target, ptx.required_block).map_err(|kind| fail(Diagnostic::new(kind, ptx.span)))?;
+    // Versions for blocks of different sizes may report from other places.
+    let lanes = function.packing.filter(|_| options.block_threads.is_some()).map_or(1, |packing| packing.lanes);
+    let number = number | lanes.trailing_zeros() << LANES_SHIFT;
     // What the target can't do exactly is replaced by what it can.
+    legalise::lock_long_accesses(&mut function, options.target, services.locks).map_err(fail)?;
     legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
     if let Some(status) = services.status {
@@ -87,6 +93,7 @@ pub(crate) fn compile<'p>(
         }
         places = legalise::expand_reports(&mut function, status, number);
     }
+    legalise::split_words(&mut function, options.target);
     check(&function, "legalisation").map_err(fail)?;
     let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
     Ok(Kernel { ptx, layout, function, threads, number, reports, prints })
@@ -103,6 +110,19 @@ fn fits_workgroup(function: &ir::Function, target: &Target, block: Option<[u32; 
         return Err(ErrorKind::Limit { what, needed, available });
     }
     Ok(())
+}
+
+/// The blocks that a kernel must be able to take.
+fn blocks(ptx: &Function, threads: Option<u32>) -> Blocks {
+    if let Some(size) = ptx.required_block {
+        return Blocks::Of(size);
+    }
+    let declared = ptx.max_block.map(|block| block.into_iter().fold(1, u32::saturating_mul));
+    match (threads, declared) {
+        (Some(threads), Some(declared)) => Blocks::UpTo(threads.min(declared)),
+        (Some(threads), None) | (None, Some(threads)) => Blocks::UpTo(threads),
+        (None, None) => Blocks::Fitting,
+    }
 }
 
 /// Checks the invariants between stages.
@@ -179,7 +199,11 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         params_size: layout.params_size,
         params_location: layout.params_location,
         push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
-        shared: Shared { static_bytes: kernel.function.shared_bytes, dynamic: layout.dynamic_shared },
+        shared: Shared {
+            static_bytes: kernel.function.shared_bytes,
+            own_bytes: kernel.function.own_shared_bytes,
+            dynamic: layout.dynamic_shared,
+        },
         block: BlockSize { required: kernel.ptx.required_block, max: kernel.ptx.max_block, threads: kernel.threads },
         number: kernel.number,
         reports: kernel.reports.clone(),

@@ -8,6 +8,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+mod presets;
+
+pub use presets::Preset;
+
 macro_rules! features {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
         /// A Vulkan device feature by its name in the Vulkan specification (chapter "Features").
@@ -125,6 +129,14 @@ pub struct Subgroups {
     pub shuffle: bool,
 }
 
+impl Subgroups {
+    /// Whether there are several sizes, one of which a pipeline can ask for. Else pipelines get [`Subgroups::size`], if
+    /// they don't allow it to vary and ask for full subgroups.
+    pub fn has_choice(&self) -> bool {
+        self.required_size && self.min_size != self.max_size
+    }
+}
+
 /// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -155,6 +167,16 @@ pub struct Facts {
     pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f32 add, subtract, multiply, comparisons and conversions from integers are right where neither operands nor the exact
+    /// result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
+    /// and denormal results given as they are or as zeros of their sign, one way or the other each time.
+    pub normal_f32_exact: bool,
+    /// f32 add, subtract and multiply do what PTX's do with `.ftz`.
+    pub add_f32_flushes: bool,
+    /// `OpFDiv` on f32 is correctly rounded where neither operands nor the exact result are denormal.
+    pub div_f32_normal: bool,
+    /// `GLSL.std.450 Sqrt` on f32 is correctly rounded but for denormals.
+    pub sqrt_f32_normal: bool,
     /// f32 atomic add on buffers flushes denormals, as PTX's does.
     pub global_atomic_add_f32_flushes: bool,
     /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
@@ -176,6 +198,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Whether f32 add, subtract and multiply are right but for denormals.
+    pub fn are_normals_exact(&self) -> bool {
+        self.denormals_f32_kept || self.normal_f32_exact
+    }
+
     /// A device whose numbers are all exact, denormals included; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
@@ -189,6 +216,10 @@ impl Facts {
         nan_f32_nvidia: false,
         nan_f64_nvidia: false,
         denormals_f32_kept: true,
+        normal_f32_exact: true,
+        add_f32_flushes: false,
+        div_f32_normal: true,
+        sqrt_f32_normal: true,
         global_atomic_add_f32_flushes: true,
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
@@ -201,8 +232,13 @@ impl Facts {
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
-    pub const TRUSTED: Facts =
-        Facts { fma_f32_flushes: true, nan_f32_nvidia: true, nan_f64_nvidia: true, ..Facts::ALL };
+    pub const TRUSTED: Facts = Facts {
+        fma_f32_flushes: true,
+        add_f32_flushes: true,
+        nan_f32_nvidia: true,
+        nan_f64_nvidia: true,
+        ..Facts::ALL
+    };
 
     /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
     /// atomic additions keep denormals everywhere.
@@ -211,33 +247,6 @@ impl Facts {
     /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
     pub const CHECKED: Facts =
         Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, log2_f32_close: false, ..Facts::REFERENCE };
-
-    /// Mesa's llvmpipe 22.3 on x86-64, measured against correctly rounded references on tens of thousands of operands,
-    /// subnormal ones included: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication
-    /// and an addition, atomic additions keep denormals everywhere, and `Exp2` is up to 3 units off.
-    pub const LLVMPIPE_22_3: Facts = Facts {
-        fma_f32_fused: false,
-        fma_f32_denormals: false,
-        fma_f64_fused: false,
-        global_atomic_add_f32_flushes: false,
-        exp2_f32_close: false,
-        exp2_f32_denormals: false,
-        sin_cos_f32_close: false,
-        ..Facts::ALL
-    };
-
-    /// NVIDIA's driver 580 with denormals preserved (see [`Quirks::denorm_preserve_unadvertised`]), measured on an H200:
-    /// `Fma` on f32, atomic additions and `Exp2` flush all the same, and its `Sqrt` is one unit off in a sixth of all cases.
-    pub const NVIDIA_580: Facts = Facts {
-        fma_f32_denormals: false,
-        fma_f32_flushes: true,
-        nan_f32_nvidia: true,
-        nan_f64_nvidia: true,
-        sqrt_f32_rounded: false,
-        shared_atomic_add_f32_keeps: false,
-        exp2_f32_denormals: false,
-        ..Facts::ALL
-    };
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -311,7 +320,12 @@ pub struct Target {
 
 impl Target {
     /// Names that [`Target::preset`] takes.
-    pub const PRESETS: &'static [&'static str] = &["lavapipe", "nvidia", "reference"];
+    pub const PRESETS: &'static [&'static str] = &presets::NAMES;
+
+    /// The presets with what they describe.
+    pub fn presets() -> &'static [Preset] {
+        &presets::ALL
+    }
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
@@ -320,108 +334,7 @@ impl Target {
 
     /// A device by name, from its published properties; see [`Target::PRESETS`].
     pub fn preset(name: &str) -> Option<Target> {
-        match name {
-            "lavapipe" => Some(Self::lavapipe()),
-            "nvidia" => Some(Self::nvidia()),
-            "reference" => Some(Self::reference()),
-            _ => None,
-        }
-    }
-
-    /// Mesa's CPU device as in Debian 12 (Mesa 22.3.6); `OpFDiv`, `Sqrt` and denormals measured exact, `Fma` not fused,
-    /// all quirks seen.
-    fn lavapipe() -> Target {
-        use Feature::*;
-        Target {
-            name: "lavapipe".into(),
-            vulkan: Version(1, 3),
-            spirv: Version(1, 5),
-            features: BTreeSet::from([
-                BufferDeviceAddress,
-                ShaderInt64,
-                ShaderInt16,
-                ShaderInt8,
-                ShaderFloat64,
-                ShaderFloat16,
-                StorageBuffer8BitAccess,
-                StorageBuffer16BitAccess,
-                VulkanMemoryModel,
-                VulkanMemoryModelDeviceScope,
-                ShaderBufferInt64Atomics,
-                ShaderSharedInt64Atomics,
-                ShaderBufferFloat32AtomicAdd,
-                ShaderSharedFloat32AtomicAdd,
-                SubgroupSizeControl,
-                ComputeFullSubgroups,
-                ShaderSubgroupClock,
-                ShaderDeviceClock,
-            ]),
-            limits: Limits {
-                max_push_constants_size: 128,
-                max_compute_shared_memory_size: 32768,
-                max_compute_work_group_invocations: 1024,
-                max_compute_work_group_size: [1024; 3],
-                max_compute_work_group_count: [65535; 3],
-            },
-            subgroups: Subgroups {
-                size: 8,
-                min_size: 8,
-                max_size: 8,
-                required_size: true,
-                ballot: true,
-                shuffle: true,
-            },
-            float_controls: FloatControls {
-                signed_zero_inf_nan_preserve_float32: true,
-                signed_zero_inf_nan_preserve_float64: true,
-                rounding_mode_rte_float32: true,
-                rounding_mode_rte_float64: true,
-                ..FloatControls::default()
-            },
-            quirks: Quirks {
-                loop_values_lost: true,
-                memory_barriers_wait: true,
-                loop_budget: Some(65_535),
-                nesting: Some(64),
-                denorm_preserve_unadvertised: false,
-                byte_swaps_wrong: false,
-            },
-            facts: Facts::LLVMPIPE_22_3,
-        }
-    }
-
-    /// NVIDIA's own driver (580) on data-centre and desktop chips since Volta.
-    fn nvidia() -> Target {
-        Target {
-            name: "nvidia".into(),
-            vulkan: Version(1, 4),
-            spirv: Version(1, 5),
-            features: Feature::ALL.iter().copied().collect(),
-            limits: Limits {
-                max_push_constants_size: 256,
-                max_compute_shared_memory_size: 49152,
-                max_compute_work_group_invocations: 1024,
-                max_compute_work_group_size: [1024, 1024, 64],
-                max_compute_work_group_count: [2_147_483_647, 65535, 65535],
-            },
-            subgroups: Subgroups {
-                size: 32,
-                min_size: 32,
-                max_size: 32,
-                required_size: true,
-                ballot: true,
-                shuffle: true,
-            },
-            float_controls: FloatControls {
-                signed_zero_inf_nan_preserve_float32: true,
-                signed_zero_inf_nan_preserve_float64: true,
-                rounding_mode_rte_float32: true,
-                rounding_mode_rte_float64: true,
-                ..FloatControls::default()
-            },
-            quirks: Quirks { denorm_preserve_unadvertised: true, byte_swaps_wrong: true, ..Quirks::default() },
-            facts: Facts::NVIDIA_580,
-        }
+        presets::ALL.iter().find(|preset| preset.name == name)?.target()
     }
 
     /// The reference device: an exact one that has everything, in sizes such as NVIDIA's, and all subgroup sizes to ask for.

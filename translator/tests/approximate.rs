@@ -10,10 +10,10 @@ use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, 
 use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
 
-/// A device of which nothing is known, without `F64`.
+/// A device without `F64` that flushes denormals now and then, of whose functions nothing is known.
 fn unknown() -> Target {
     let mut target = Target::preset("lavapipe").expect("a preset");
-    target.facts = Facts::default();
+    target.facts = Facts { normal_f32_exact: true, ..Facts::default() };
     target.features.remove(&Feature::ShaderFloat64);
     target
 }

@@ -223,6 +223,8 @@ fn f32_through_f64() {
 fn f32_on_integers() {
     for operation in SOME.into_iter().chain([Operation::Sqrt]) {
         check(operation, Type::F32, &target("unknown, no F64", false, Facts::default()), 20_000);
+        let flushing = Facts { normal_f32_exact: true, ..Facts::default() };
+        check(operation, Type::F32, &target("flushing, no F64", false, flushing), 10_000);
     }
 }
 

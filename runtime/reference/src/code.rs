@@ -520,8 +520,8 @@ pub struct Barrier {
 /// How a load or store deals with memory other invocations see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemoryAccess {
-    /// `NonPrivatePointer`, or a module without the Vulkan memory model (where all accesses are): takes part in
-    /// synchronisation between invocations.
+    /// `NonPrivatePointer`, or in a module without the Vulkan memory model workgroup memory and what is `Coherent`: takes
+    /// part in synchronisation between invocations.
     pub non_private: bool,
     /// `MakePointerAvailable` for this scope.
     pub available: Option<Scope>,

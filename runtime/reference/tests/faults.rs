@@ -62,6 +62,7 @@ const FAULTS: &[Fault] = &[
     fault("race_plain_atomic", Race, "OpStore", None, &[]),
     fault("race_scope", Race, "OpAtomicIAdd", None, &[]),
     fault("race_semantics", Race, "OpLoad", None, &[]),
+    fault("race_not_coherent", Race, "OpLoad", None, &["Coherent"]),
     fault("divergent_barrier", DivergentBarrier, "OpControlBarrier", None, &[]),
     fault("barrier_after_end", DivergentBarrier, "OpControlBarrier", None, &[]),
     fault("deadlock_barrier", Deadlock, "", None, &[]),

@@ -5,6 +5,8 @@
 mod options;
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -32,6 +34,8 @@ pub(crate) struct Device {
     reports: Mutex<VecDeque<Error>>,
     /// What kernels have printed and nobody has taken yet.
     pub output: Mutex<Vec<u8>>,
+    /// How often a kernel was launched, or a part of one.
+    submissions: AtomicU64,
 }
 
 impl Device {
@@ -41,7 +45,13 @@ impl Device {
             faults: Mutex::default(),
             reports: Mutex::default(),
             output: Mutex::default(),
+            submissions: AtomicU64::new(0),
         }
+    }
+
+    /// How often a kernel was launched, or a part of one.
+    pub fn submissions(&self) -> u64 {
+        self.submissions.load(Relaxed)
     }
 
     /// Fails if a launch was stopped and nobody was told yet.
@@ -183,7 +193,9 @@ impl Shader {
 
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
         let values = variant.specialization().map(|(id, value)| (id, u64::from(value)));
-        let pipeline = self.device.device.pipeline(&self.shader, &entry.name, &values, variant.subgroup_size());
+        let reference = &self.device.device;
+        let asked = variant.subgroup_size().filter(|_| reference.config().target.subgroups.has_choice());
+        let pipeline = reference.pipeline(&self.shader, &entry.name, &values, asked);
         Ok(Pipeline { pipeline: pipeline.map_err(self.device.refused())?, device: self.device.clone() })
     }
 }
@@ -195,8 +207,9 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Runs a launch to its end.
-    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+    /// Runs a launch to its end. False: something has stopped it before that.
+    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<bool, Error> {
+        self.device.submissions.fetch_add(1, Relaxed);
         let params = match launch.params() {
             Some(bytes) => {
                 let params = Allocation::new(&self.device, bytes.len() as u64)?;
@@ -208,17 +221,19 @@ impl Pipeline {
         if let Some(params) = &params {
             launch.set_params_address(params.address());
         }
+        let mut ended = true;
         for (push_constants, groups) in launch.dispatches() {
             let dispatch = Dispatch { groups, push_constants: &push_constants, bindings: &[] };
             if let Err(fault) = self.device.device.dispatch(&self.pipeline, &dispatch) {
                 lock(&self.device.faults).push(fault);
+                ended = false;
                 break;
             }
         }
         if let Some(backend::StatusRecord::Reference(record)) = launch.status {
             self.device.look_at(record, launch.kernel)?;
         }
-        Ok(())
+        Ok(ended)
     }
 
     /// Runs launches by the host's clock.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -22,6 +22,7 @@ use crate::error::Error;
 /// | `check` | report undefined values, uninitialised memory, data races and the like |
 /// | `seed=N` | decide what Vulkan leaves open by this seed, badly on purpose |
 /// | `subgroup=N` | a subgroup size: a power of two up to 128 |
+/// | `invocations=N` | workgroups of at most so many invocations, in all and in each dimension |
 /// | `target=NAME` | be the device of a preset or of a file that `ptx2spv devices --json` wrote |
 /// | `without=A+B` | lack these features (Vulkan's names) |
 /// | `threads=N` | host threads that run blocks, where there is neither `check` nor a seed |
@@ -46,6 +47,9 @@ pub struct ReferenceOptions {
     pub seed: Option<u64>,
     /// The subgroup size; `None` for that of the target.
     pub subgroup: Option<u32>,
+    /// Most invocations of a workgroup, in all and in each dimension, if the target doesn't hold fewer anyway; `None` for what
+    /// it holds.
+    pub invocations: Option<NonZeroU32>,
     /// A preset (see [`Target::PRESETS`]) or a file; `None` for the preset `reference`.
     pub target: Option<String>,
     /// Features that the target has and this device hasn't.
@@ -56,7 +60,8 @@ pub struct ReferenceOptions {
     pub steps: Option<u64>,
 }
 
-pub(crate) const KEYS: &str = "check, seed=N, subgroup=N, target=NAME, without=FEATURE+FEATURE, threads=N, steps=N";
+pub(crate) const KEYS: &str =
+    "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, threads=N, steps=N";
 
 fn wrong(what: impl fmt::Display) -> Error {
     Error::BadReferenceOptions(what.to_string())
@@ -75,6 +80,7 @@ impl FromStr for ReferenceOptions {
             match key {
                 "check" if value.is_empty() => options.check = true,
                 "seed" => options.seed = Some(number(key, value)?),
+                "invocations" => options.invocations = Some(number(key, value)?),
                 "subgroup" => options.subgroup = Some(number(key, value)?),
                 "target" if !value.is_empty() => options.target = Some(value.to_owned()),
                 "without" => options.without = value.split('+').map(feature).collect::<Result<_, _>>()?,
@@ -104,6 +110,7 @@ impl fmt::Display for ReferenceOptions {
         let mut parts = Vec::new();
         parts.extend(self.target.as_ref().map(|target| format!("target={target}")));
         parts.extend(self.subgroup.map(|size| format!("subgroup={size}")));
+        parts.extend(self.invocations.map(|most| format!("invocations={most}")));
         if !self.without.is_empty() {
             let names: Vec<&str> = self.without.iter().map(|feature| feature.name()).collect();
             parts.push(format!("without={}", names.join("+")));
@@ -131,6 +138,11 @@ impl ReferenceOptions {
                 return Err(wrong(format_args!("a subgroup of {size}: it must be a power of two up to 128")));
             }
             target.subgroups = Subgroups { size, min_size: size, max_size: size, ..target.subgroups };
+        }
+        if let Some(most) = self.invocations.map(NonZeroU32::get) {
+            let limits = &mut target.limits;
+            limits.max_compute_work_group_invocations = limits.max_compute_work_group_invocations.min(most);
+            limits.max_compute_work_group_size = limits.max_compute_work_group_size.map(|size| size.min(most));
         }
         target.features.retain(|feature| !self.without.contains(feature));
         // Its arithmetic is its own, and it has no driver that could be wrong.
@@ -179,12 +191,13 @@ mod tests {
             check: true,
             seed: Some(u64::MAX),
             subgroup: Some(64),
+            invocations: NonZeroU32::new(128),
             target: Some("nvidia".to_owned()),
             without: [Feature::ShaderInt64, Feature::ShaderFloat64].into(),
             threads: NonZeroUsize::new(2),
             steps: Some(1_000_000_000),
         };
-        let text = "target=nvidia,subgroup=64,without=shaderInt64+shaderFloat64,check,seed=18446744073709551615,\
+        let text = "target=nvidia,subgroup=64,invocations=128,without=shaderInt64+shaderFloat64,check,seed=18446744073709551615,\
                     threads=2,steps=1000000000";
         assert_eq!(all.to_string(), text);
         assert_eq!(text.parse::<ReferenceOptions>().unwrap(), all);
@@ -200,6 +213,7 @@ mod tests {
             ("seed", "no number that `seed` takes"),
             ("seed=-1", "`-1` is no number"),
             ("subgroup=4294967296", "no number that `subgroup` takes"),
+            ("invocations=0", "`0` is no number that `invocations` takes"),
             ("threads=0", "`0` is no number that `threads` takes"),
             ("without=shaderInt63", "`shaderInt63` is none of the features bufferDeviceAddress, "),
             ("target=", "`target=`"),
@@ -224,12 +238,15 @@ mod tests {
         assert_eq!(config("check,seed=1").unwrap().target.facts, Facts::default());
         let sizes = config("subgroup=128").unwrap().target.subgroups;
         assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));
+        let limits = config("invocations=128").unwrap().target.limits;
+        assert_eq!(limits.max_compute_work_group_invocations, 128);
+        assert_eq!(limits.max_compute_work_group_size, [128, 128, 64]);
         assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));
         for (text, part) in [
             ("subgroup=48", "a subgroup of 48"),
             ("subgroup=0", "power of two"),
             ("subgroup=256", "up to 128"),
-            ("target=atari", "no target `atari`: it is neither a preset (lavapipe, nvidia, reference) nor a file"),
+            ("target=atari", "no target `atari`: it is neither a preset (amd-rdna, amd-gcn, "),
         ] {
             assert!(config(text).unwrap_err().to_string().contains(part), "{text}");
         }

@@ -24,8 +24,8 @@ pub(crate) struct Device {
     pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
-    /// Whether a size of subgroups must be asked for to be sure of it.
-    pub subgroup_sizes_vary: bool,
+    /// Whether there are several sizes of subgroups, one of which a pipeline can ask for.
+    pub asks_for_subgroup_sizes: bool,
     /// Timestamps of the queue count in this many bits; zero if it has none.
     pub timestamp_bits: u32,
     /// Nanoseconds per timestamp tick.
@@ -55,7 +55,7 @@ impl Device {
             name: info.name.clone(),
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
-            subgroup_sizes_vary: info.target.subgroups.min_size != info.target.subgroups.max_size,
+            asks_for_subgroup_sizes: info.target.subgroups.has_choice(),
             timestamp_bits: properties.timestamp_valid_bits,
             timestamp_period: limits.timestamp_period,
             instance: instance.clone(),

@@ -50,7 +50,7 @@ impl Shader {
         let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
         if let Some(size) = variant.subgroup_size() {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
-            if self.device.subgroup_sizes_vary {
+            if self.device.asks_for_subgroup_sizes {
                 required = required.required_subgroup_size(size);
                 stage = stage.push_next(&mut required);
             }

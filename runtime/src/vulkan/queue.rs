@@ -207,6 +207,11 @@ impl Queue {
         access()
     }
 
+    /// How many batches were submitted.
+    pub fn submissions(&self) -> u64 {
+        lock(&self.state).submitted
+    }
+
     /// The kernels recorded so far whose status is to be looked at, and forgets them.
     pub fn take_watched(&self) -> Watched {
         std::mem::take(&mut lock(&self.state).watched)

@@ -28,6 +28,8 @@ pub(crate) fn known(driver: vk::DriverId, driver_info: &str, validation: bool) -
                 ..Quirks::default()
             }
         }
+        // Seen in the version that Debian's chromium 156 has.
+        vk::DriverId::GOOGLE_SWIFTSHADER => Quirks { loop_values_lost: true, ..Quirks::default() },
         _ => Quirks::default(),
     }
 }

@@ -4,6 +4,7 @@
 //! machines that have none.
 
 mod arguments;
+mod blocks;
 mod buffers;
 mod clusters;
 mod events;
@@ -114,7 +115,7 @@ fn basics_interface() -> Interface {
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);
     let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
     let mut sizes = one("sizes");
-    sizes.shared = Shared { static_bytes: 20, dynamic: true };
+    sizes.shared = Shared { static_bytes: 20, own_bytes: 0, dynamic: true };
     Interface {
         format: Interface::FORMAT,
         target: "test".into(),

@@ -183,12 +183,14 @@ def set_forms():
 
 
 def set_(tables):
-    family = Family(
-        "half_set",
-        "set on f16, bf16 and pairs, and to them. Two results: plain, and combined with a predicate.",
-        tables,
-        packed=True,
-    )
+    """One family for each kind of operand: every case reads its whole file."""
+    families = {}
+
+    def family_of(ty):
+        operands = ty if ty in TYPES else "float" if ty.startswith("f") else "integer"
+        about = f"set on {operands}, to integers and 16-bit floats. Two results: plain, and combined with a predicate."
+        return families.setdefault(operands, Family(f"half_set_{operands}", about, tables, packed=True))
+
     combinations = [(combination, third) for combination in COMBINE for third in ("%k", "!%k")]
     for index, (to, ty, operator, ftz) in enumerate(set_forms()):
         combination, third = combinations[index % len(combinations)]
@@ -214,7 +216,7 @@ def set_(tables):
         table = ty if ty in (*TYPES, "f32", "f64") else f"i{width(ty)}"
         source = storage(ty) if ty in TYPES else ty
         destination = storage(to) if to in TYPES else to
-        family.elementwise(
+        family_of(ty).elementwise(
             f"set_{operator}{name.replace('.', '_')}",
             [(source, f"{table}_x"), (source, f"{table}_y"), ("u32", "flag")],
             [destination, destination],
@@ -222,8 +224,8 @@ def set_(tables):
             reference,
             ".reg .pred %k;",
         )
-    return family
+    return list(families.values())
 
 
 def families(tables):
-    return [arithmetic(tables), signs(tables), setp(tables), set_(tables)]
+    return [arithmetic(tables), signs(tables), setp(tables), *set_(tables)]

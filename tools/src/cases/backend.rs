@@ -35,6 +35,9 @@ pub enum Failure {
     /// The module or the launch was refused, with this diagnostic: what a case with `error` waits for.
     #[error("{0}")]
     Refused(String),
+    /// It needs more of a resource than the device has; the message has both numbers.
+    #[error("{0}")]
+    TooLarge(String),
     /// The reference device found something that the kernel can't go on behind; that is the last of these.
     #[error("{}", findings_text(.0))]
     Fault(Vec<Finding>),

@@ -29,6 +29,8 @@ pub enum Verdict {
     Passed,
     /// Not as expected, and how.
     Failed(String),
+    /// The device has not enough of something for it: of what, how much it needs, and how much there is.
+    LeftOut(String),
 }
 
 impl Case {
@@ -70,7 +72,12 @@ impl Case {
 /// Judges the outcome of a run. A case that expects nothing fails: it would pass whatever the kernel does.
 pub fn judge(expectation: &Expectation, outcome: &Result<Outputs, Failure>) -> Verdict {
     let complaint = match (expectation, outcome) {
-        (Expectation::Error(part), Err(Failure::Refused(message))) if message.contains(part) => None,
+        (Expectation::Error(part), Err(Failure::Refused(message) | Failure::TooLarge(message)))
+            if message.contains(part) =>
+        {
+            None
+        }
+        (Expectation::Results(_), Err(Failure::TooLarge(message))) => return Verdict::LeftOut(message.clone()),
         (Expectation::Error(part), Ok(_)) => Some(format!("it ran, but an error with `{part}` was expected")),
         (Expectation::Error(part), Err(failure)) => Some(format!("expected an error with `{part}`, got: {failure}")),
         (Expectation::Results(_), Err(failure)) => Some(failure.to_string()),

@@ -1,9 +1,11 @@
 //! Runs launch cases through the runtime: on a Vulkan device or the reference device.
 
+use std::time::Duration;
+
 use ptx2spv_runtime::{
     Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, LaunchConfig, LoadOptions,
 };
-use ptx2spv_translator::{Diagnostics, Math, Source};
+use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
 use super::prepare::{Argument, Prepared};
@@ -17,6 +19,7 @@ pub struct DeviceBackend {
     /// Messages of the validation layers that were seen before.
     validation_messages: usize,
     options: LoadOptions,
+    max_dispatch_time: Option<Duration>,
 }
 
 /// How the device was opened, to open it again.
@@ -49,13 +52,26 @@ impl DeviceBackend {
         let device = opener.open()?;
         let name = device.info().name.clone();
         let validation_messages = messages_of(&device).len();
-        Ok(Self { opener, device: Some(device), name, validation_messages, options: LoadOptions::default() })
+        Ok(Self {
+            opener,
+            device: Some(device),
+            name,
+            validation_messages,
+            options: LoadOptions::default(),
+            max_dispatch_time: None,
+        })
     }
 
     /// With arithmetic that is as exact as this.
     #[must_use]
     pub fn with_math(self, math: Math) -> Self {
         Self { options: LoadOptions { math }, ..self }
+    }
+
+    /// With grids that are submitted in parts, of at most about this time each.
+    #[must_use]
+    pub fn with_max_dispatch_time(self, time: Option<Duration>) -> Self {
+        Self { max_dispatch_time: time, ..self }
     }
 
     /// The device, unless the last case has broken it.
@@ -91,6 +107,7 @@ impl Backend for DeviceBackend {
                 self.opener.open().map_err(failure)?
             }
         };
+        device.set_max_dispatch_time(self.max_dispatch_time);
         let result = run(&device, case, self.options);
         let complaint = self.check_validation(&device);
         let found = device.take_findings();
@@ -166,7 +183,11 @@ pub fn arguments<'a>(args: &'a [Argument], buffers: &'a [Option<Buffer>]) -> Vec
 /// Errors that the runtime finds before the device sees anything are refusals.
 fn failure(error: Error) -> Failure {
     match error {
+        Error::Translation(diagnostics) if diagnostics.list.iter().all(|one| is_limit(&one.kind)) => {
+            Failure::TooLarge(messages(&diagnostics))
+        }
         Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
+        Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
         Error::MissingFeatures { .. }
         | Error::SpirvVersion { .. }
         | Error::NoKernel { .. }
@@ -176,13 +197,15 @@ fn failure(error: Error) -> Failure {
         | Error::ArgumentPointer { .. }
         | Error::Block { .. }
         | Error::Grid { .. }
-        | Error::SharedMemory { .. }
         | Error::OutOfRange { .. }
-        | Error::BufferTooLarge { .. }
         | Error::Refused { .. } => Failure::Refused(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
         error => Failure::Broken(error.to_string()),
     }
+}
+
+fn is_limit(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Limit { .. })
 }
 
 /// One line for each diagnostic, without the quoted source: a case that waits for certain words must not find them

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Backend, Case, Verdict};
 use crate::cli::Status;
@@ -22,7 +22,7 @@ pub type MakeBackend<'a> = dyn Fn() -> Result<Box<dyn Backend>> + Sync + 'a;
 const SHOWN_LINES: usize = 3;
 
 /// The outcome of many cases, as it is written to a report file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// The device they ran on, the first one if there were several.
     pub device: String,
@@ -30,12 +30,14 @@ pub struct Report {
     pub passed: usize,
     /// How many did not.
     pub failed: usize,
+    /// How many the device has not enough of something for.
+    pub left_out: usize,
     /// One by one.
     pub cases: Vec<CaseReport>,
 }
 
 /// The outcome of one case.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct CaseReport {
     /// The device it ran on.
     pub device: String,
@@ -43,19 +45,29 @@ pub struct CaseReport {
     pub file: String,
     /// Its name there.
     pub name: String,
-    /// Whether it passed.
-    pub passed: bool,
-    /// If not, why.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How it came out.
+    pub outcome: Outcome,
+    /// If it did not pass, why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Time it took, reading and translating included.
     pub seconds: f64,
 }
 
+/// How a case came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Outcome {
+    Passed,
+    Failed,
+    LeftOut,
+}
+
 /// Runs all cases. Writes one line for each that fails, with `verbose` for each, and a last one with the totals.
 pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, out: &mut dyn Write) -> Result<Report> {
     let device = make()?.name();
-    let mut report = Report { device, passed: 0, failed: 0, cases: Vec::new() };
+    let mut report = Report { device, passed: 0, failed: 0, left_out: 0, cases: Vec::new() };
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let (sender, receiver) = channel();
@@ -78,13 +90,17 @@ pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, o
         }
         Ok(())
     })?;
-    writeln!(out, "{}: {} passed, {} failed", report.device, report.passed, report.failed)?;
+    let left_out = match report.left_out {
+        0 => String::new(),
+        count => format!(", {count} left out for want of resources"),
+    };
+    writeln!(out, "{}: {} passed, {} failed{left_out}", report.device, report.passed, report.failed)?;
     Ok(report)
 }
 
-type Outcome = (Verdict, f64);
+type Judged = (Verdict, f64);
 
-fn work(cases: &[Case], make: &MakeBackend<'_>, next: &AtomicUsize, sender: &Sender<(usize, Result<Outcome>)>) {
+fn work(cases: &[Case], make: &MakeBackend<'_>, next: &AtomicUsize, sender: &Sender<(usize, Result<Judged>)>) {
     let mut backend = None;
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
@@ -114,27 +130,32 @@ fn work(cases: &[Case], make: &MakeBackend<'_>, next: &AtomicUsize, sender: &Sen
 }
 
 impl Report {
-    fn add(&mut self, case: &Case, (verdict, seconds): Outcome, verbose: bool, out: &mut dyn Write) -> Result<()> {
-        let message = match verdict {
+    fn add(&mut self, case: &Case, (verdict, seconds): Judged, verbose: bool, out: &mut dyn Write) -> Result<()> {
+        let shown = if verbose { usize::MAX } else { SHOWN_LINES };
+        let (outcome, message) = match verdict {
             Verdict::Passed => {
                 self.passed += 1;
                 if verbose {
                     writeln!(out, "pass {} ({seconds:.3} s)", case.label())?;
                 }
-                None
+                (Outcome::Passed, None)
+            }
+            Verdict::LeftOut(message) => {
+                self.left_out += 1;
+                writeln!(out, "left out {}: {}", case.label(), one_line(&message, shown))?;
+                (Outcome::LeftOut, Some(message))
             }
             Verdict::Failed(message) => {
                 self.failed += 1;
-                let shown = if verbose { usize::MAX } else { SHOWN_LINES };
                 writeln!(out, "FAIL {}: {}", case.label(), one_line(&message, shown))?;
-                Some(message)
+                (Outcome::Failed, Some(message))
             }
         };
         out.flush()?;
         let file = case.file.display().to_string();
         let name = case.spec.name.clone();
         let device = self.device.clone();
-        self.cases.push(CaseReport { device, file, name, passed: message.is_none(), message, seconds });
+        self.cases.push(CaseReport { device, file, name, outcome, message, seconds });
         Ok(())
     }
 
@@ -142,6 +163,7 @@ impl Report {
     pub fn merge(&mut self, other: Report) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.left_out += other.left_out;
         self.cases.extend(other.cases);
     }
 
@@ -238,7 +260,7 @@ mod tests {
         report.save(file.path()).unwrap();
         let text = std::fs::read_to_string(file.path()).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!((&value["failed"], &value["cases"][1]["passed"]), (&1.into(), &false.into()));
+        assert_eq!((&value["failed"], &value["cases"][1]["outcome"]), (&1.into(), &"failed".into()));
         assert!(report.save(&PathBuf::from("/no/such/directory/report.json")).is_err());
     }
 }

@@ -138,12 +138,16 @@ fn verdicts() {
     let keys = r#""args": [{"type": "u8", "zeros": 2}], "expect": [{"arg": 0, "data": [4, 5]}]"#;
     let failed = |verdict: Verdict| match verdict {
         Verdict::Failed(text) => text,
-        Verdict::Passed => panic!("passed"),
+        other => panic!("{other:?}"),
     };
     assert_eq!(verdict(keys, buffer(&[4, 5])), Verdict::Passed);
     assert!(failed(verdict(keys, buffer(&[4, 6]))).contains("[1] expected 5"));
     assert!(failed(verdict(keys, Ok(Outputs::default()))).contains("2 of 2"));
     assert_eq!(failed(verdict(keys, Err(Failure::Broken("lost".into())))), "lost");
+    let large = || Err(Failure::TooLarge("49152 needed, there are 32768".into()));
+    assert_eq!(verdict(keys, large()), Verdict::LeftOut("49152 needed, there are 32768".into()));
+    assert_eq!(verdict(r#""args": [], "error": "needed""#, large()), Verdict::Passed);
+    assert!(failed(verdict(r#""args": [], "error": "barrier""#, large())).contains("49152"));
     // Without `expect`, whatever comes out.
     assert!(failed(verdict(r#""args": []"#, buffer(&[]))).contains("expects nothing"));
 }

@@ -8,13 +8,14 @@ use ptx2spv::cli::{self, Status};
 use ptx2spv::table;
 use ptx2spv_runtime::{DeviceInfo, DeviceSelector, InstanceOptions, devices, find_device};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::target::Version;
+use ptx2spv_translator::target::{Preset, Version};
 
 /// List the devices here, the reference device last, or describe them for translating on another machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   ptx2spv devices
+  ptx2spv devices --presets                       devices that need not be here to translate for them
   ptx2spv devices --device 0                      with an example of each kind of arithmetic that it does wrong
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
@@ -22,12 +23,18 @@ pub struct Arguments {
     /// One device only: its number, a part of its name, or cpu, discrete, integrated, virtual, best, reference.
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
+    /// The presets instead of the devices here: targets by name for `ptx2spv translate --target`.
+    #[arg(long, conflicts_with = "device")]
+    presets: bool,
     /// Write target descriptions as JSON: with --device one object, else an array.
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    if arguments.presets {
+        return presets(arguments.json, out);
+    }
     let options = InstanceOptions::default();
     let (list, reason) = match &arguments.device {
         Some(selector) => {
@@ -56,6 +63,23 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             }
         }
     }
+    Ok(Status::Success)
+}
+
+/// Lists the presets, or writes all of them.
+fn presets(json: bool, out: &mut dyn Write) -> Result<Status> {
+    let targets: Vec<Target> = Target::presets().iter().filter_map(Preset::target).collect();
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&targets)?)?;
+        return Ok(Status::Success);
+    }
+    let mut rows = vec![["name", "Vulkan", "subgroups", "device"].map(str::to_owned).to_vec()];
+    for (preset, target) in Target::presets().iter().zip(&targets) {
+        let Version(major, minor) = target.vulkan;
+        let version = format!("{major}.{minor}");
+        rows.push(vec![preset.name.to_owned(), version, subgroups(target), preset.device.to_owned()]);
+    }
+    table::write(out, "", &rows)?;
     Ok(Status::Success)
 }
 

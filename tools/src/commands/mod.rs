@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Once;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -71,6 +72,10 @@ struct DeviceArguments {
     /// With --device reference: decide what Vulkan leaves open by this seed, badly on purpose.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Submit long grids in parts, so that none takes much longer than N milliseconds and no watchdog stops it. Not for blocks
+    /// that wait for blocks with higher numbers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_dispatch_ms: Option<u64>,
     #[command(flatten)]
     math: MathArgument,
 }
@@ -96,6 +101,12 @@ impl DeviceArguments {
         }
     }
 
+    /// Has a device run kernels as the flags say.
+    fn configure(&self, backend: DeviceBackend) -> DeviceBackend {
+        let most = self.max_dispatch_ms.map(Duration::from_millis);
+        backend.with_math(self.math.get()).with_max_dispatch_time(most)
+    }
+
     /// Opens the device.
     fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
         // As `InstanceOptions` takes it: without the flag the environment decides.
@@ -107,7 +118,7 @@ impl DeviceArguments {
                 cli::note(format_args!("note: no Vulkan device ({reason}): running on the reference device"));
             });
         }
-        Ok(backend.with_math(self.math.get()))
+        Ok(self.configure(backend))
     }
 }
 

@@ -157,7 +157,7 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         report(arguments, found, &prepared, out)?;
         match judge(&prepared.expectation, &outcome) {
             Verdict::Passed => writeln!(out, "  passed")?,
-            Verdict::Failed(message) => {
+            Verdict::Failed(message) | Verdict::LeftOut(message) => {
                 writeln!(out, "  FAILED: {message}")?;
                 status = Status::Failure;
             }
@@ -172,7 +172,7 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
         (None, selector) => device.open(&selector),
         (Some(trace), DeviceSelector::Reference(options)) => {
             let config = Config { trace: Some(trace), ..options.config()? };
-            Ok(DeviceBackend::reference(config)?.with_math(device.math.get()))
+            Ok(device.configure(DeviceBackend::reference(config)?))
         }
         (Some(_), _) => Err(super::reference_only("--trace")),
     }

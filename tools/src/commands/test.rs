@@ -20,7 +20,9 @@ Examples:
   ptx2spv test saxpy.json --device cpu --json report.json
   ptx2spv test saxpy.json --device reference:subgroup=64 --check --seeds 0..50
 
-Exit status: 0 if every case passed, 1 if one failed or none was found.")]
+A case that needs more of something than the device has, such as shared memory, is left out, and named with both numbers.
+
+Exit status: 0 if no case failed, 1 if one failed or none was found.")]
 pub struct Arguments {
     /// Case files, or directories with case files.
     #[arg(required = true)]

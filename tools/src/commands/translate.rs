@@ -16,15 +16,17 @@ use ptx2spv_translator::{Options, Program, Translation};
 Examples:
   ptx2spv translate kernel.ptx                          shaders-out/kernel.spv and shaders-out/kernel.json
   ptx2spv translate kernel.ptx --target nvidia -o out   out/kernel.spv and out/kernel.json
+  ptx2spv translate kernel.ptx --target nvidia,mali     kernel.nvidia.spv, kernel.nvidia.json, kernel.mali.spv and so on
   ptx2spv translate kernel.ptx --entry axpy -o axpy.spv one kernel only, to axpy.spv and axpy.json
   nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
 pub struct Arguments {
     /// PTX file, or `-` for the standard input.
     file: PathBuf,
-    /// Device to translate for: a preset (lavapipe, nvidia, reference) or a file written by `ptx2spv devices --device X --json`
-    /// [default: the first Vulkan device here, or else the preset lavapipe].
-    #[arg(long, value_name = "NAME|FILE")]
-    target: Option<String>,
+    /// Device to translate for: a preset (`ptx2spv devices --presets` lists them) or a file written by `ptx2spv devices
+    /// --device X --json`; several, as a list, are each written to files of their own, with the target's name before the
+    /// extension [default: the first Vulkan device here, or else the preset lavapipe].
+    #[arg(long, value_delimiter = ',', value_name = "NAME|FILE")]
+    target: Vec<String>,
     /// What to write; may be given several times or as a list.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["spirv", "json"], value_name = "FORM")]
     emit: Vec<Emit>,
@@ -34,6 +36,10 @@ pub struct Arguments {
     /// Leave out kernels that can't be translated and say why, instead of refusing the file.
     #[arg(long)]
     keep_going: bool,
+    /// Let kernels take blocks of N threads of any shape, where the device holds fewer in a workgroup: its invocations run
+    /// several threads each [default: as many as .reqntid or .maxntid allow; other kernels take what the device holds].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    block_threads: Option<u32>,
     /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
@@ -84,33 +90,45 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if to_stdout && forms.len() != 1 {
         return Err(UsageError("`-o -` takes exactly one form: name it with --emit".to_owned()).into());
     }
-    let (target, target_name) = target::choose(arguments.target.as_deref())?;
-    if arguments.target.is_none() {
-        cli::note(format_args!("note: translating for {target_name}"));
+    if to_stdout && arguments.target.len() > 1 {
+        return Err(UsageError("`-o -` takes one target".to_owned()).into());
+    }
+    let targets = target::choose_all(&arguments.target)?;
+    if let ([], [(_, found)]) = (&arguments.target[..], &targets[..]) {
+        cli::note(format_args!("note: translating for {found}"));
     }
     let source = cli::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
     check_entries(&arguments.entry, &program)?;
-    let options = Options {
-        target: &target,
-        entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
-        keep_going: arguments.keep_going,
-        math: arguments.math.get(),
-        cluster: arguments.cluster,
-        line_info: arguments.line_info,
-    };
-    let translation = program.translate(&options)?;
-    if let Some(skipped) = &translation.skipped {
-        cli::note(format_args!("{skipped}\nnote: the kernels named above were left out"));
-    }
-    for form in forms {
-        let bytes = form.bytes(&translation)?;
-        if to_stdout {
-            out.write_all(&bytes)?;
+    for (target, name) in &targets {
+        let options = Options {
+            target,
+            entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
+            keep_going: arguments.keep_going,
+            math: arguments.math.get(),
+            block_threads: arguments.block_threads,
+            cluster: arguments.cluster,
+            line_info: arguments.line_info,
+        };
+        let translated = program.translate(&options);
+        let translation = if targets.len() > 1 {
+            translated.with_context(|| format!("it can't be translated for {name}"))?
         } else {
-            let path = output_path(arguments, form);
-            write_file(&path, &bytes)?;
-            writeln!(out, "{}", path.display())?;
+            translated?
+        };
+        if let Some(skipped) = &translation.skipped {
+            cli::note(format_args!("{skipped}\nnote: the kernels named above were left out for {}", target.name));
+        }
+        let label = (targets.len() > 1).then_some(name.as_str());
+        for &form in &forms {
+            let bytes = form.bytes(&translation)?;
+            if to_stdout {
+                out.write_all(&bytes)?;
+            } else {
+                let path = output_path(arguments, label, form);
+                write_file(&path, &bytes)?;
+                writeln!(out, "{}", path.display())?;
+            }
         }
     }
     Ok(Status::Success)
@@ -124,15 +142,20 @@ fn check_entries(wanted: &[String], program: &Program<'_>) -> Result<()> {
     }
 }
 
-fn output_path(arguments: &Arguments, form: Emit) -> PathBuf {
+/// Where a form goes; `label` tells one target's files from another's.
+fn output_path(arguments: &Arguments, label: Option<&str>, form: Emit) -> PathBuf {
     let base = if arguments.output.extension().is_some_and(|extension| extension == "spv") {
         arguments.output.clone()
     } else {
         let stem = if arguments.file == Path::new("-") { "stdin".as_ref() } else { arguments.file.as_path() };
-        // `with_extension` below replaces the last extension only: `a.sm_80.ptx` gives `a.sm_80.spv`.
+        // The last extension only is replaced: `a.sm_80.ptx` gives `a.sm_80.spv`.
         arguments.output.join(stem.file_name().unwrap_or("module".as_ref()))
     };
-    base.with_extension(form.extension())
+    match label {
+        // A target's name may have dots, so it is part of the extension.
+        Some(label) => base.with_extension(format!("{label}.{}", form.extension())),
+        None => base.with_extension(form.extension()),
+    }
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {

@@ -2,9 +2,10 @@
 //! what is printed, a heap, counters.
 
 use super::reports;
-use crate::decode::program::{Item, Program};
+use crate::decode::program::{Item, Operand, Program};
 use crate::interface::{Counters, Region, Status, Variables, output};
-use crate::target::Target;
+use crate::legalise::{TABLE_BYTES, needs_table};
+use crate::target::{Feature, Target};
 
 /// Size of the heap in bytes: as much as CUDA has.
 const HEAP_BYTES: u64 = 8 << 20;
@@ -20,6 +21,10 @@ pub struct Services {
     pub heap: Option<Region>,
     /// Where they count events, if one may.
     pub counters: Option<Counters>,
+    /// Where the locks begin that stand in for 64-bit atomics on global memory, if one may need them.
+    pub locks: Option<u64>,
+    /// Where the word is that counts how often kernels read a clock, if they do and the device has none.
+    pub clock: Option<u64>,
 }
 
 /// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
@@ -44,5 +49,38 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
         output: declares(&["vprintf"]).then(|| Region { offset: add(output::BYTES, 16), size: output::BYTES }),
         heap: declares(&["malloc", "free"]).then(|| Region { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
         counters: counts.then(|| Counters { offset: add(Counters::SIZE, 8) }),
+        locks: (needs_table(target) && is_long_anywhere(program)).then(|| add(TABLE_BYTES, 4)),
+        clock: (!has_clock(target) && reads_clock(program)).then(|| add(4, 4)),
     }
+}
+
+fn has_clock(target: &Target) -> bool {
+    [Feature::ShaderSubgroupClock, Feature::ShaderDeviceClock].into_iter().any(|feature| target.has(feature))
+}
+
+fn reads_clock(program: &Program) -> bool {
+    program.functions.iter().flat_map(|function| function.body.iter().flatten()).any(|item| match item {
+        Item::Instruction(instruction) => instruction
+            .operands
+            .iter()
+            .any(|operand| matches!(operand, Operand::Special(special) if special.is_clock())),
+        Item::Label(_) => false,
+    })
+}
+
+/// Whether a function of the module may access 64 bits of global memory as one.
+fn is_long_anywhere(program: &Program) -> bool {
+    program.functions.iter().flat_map(|function| function.body.iter().flatten()).any(|item| match item {
+        Item::Instruction(instruction) => {
+            let modifiers = &instruction.modifiers;
+            let is_ordered = modifiers.one_of(&["volatile", "relaxed", "acquire", "release", "mmio"]).is_some();
+            let can_be = match instruction.form.row.opcode() {
+                "atom" | "red" => true,
+                "ld" | "st" => is_ordered,
+                _ => false,
+            };
+            can_be && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
+        }
+        Item::Label(_) => false,
+    })
 }

@@ -17,6 +17,7 @@
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `d\|q`, `d_\|q` | destination as `d` or `d_`, optionally a predicate destination or `_` |
 //! | `!c` | predicate, possibly negated |
+//! | `#` | constant |
 //! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
 //! | `W`, `w` | destination or source vector of `atom` and `red` |
 //! | `[a]` | memory operand |
@@ -121,7 +122,17 @@ impl<'s> FunctionDecoder<'_, 's> {
             "w" => self.vector(operand, ty, ScalarType::fits, modifiers, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
-            "!c" => self.predicate_source(operand),
+            "!c" => match operand {
+                // As ptxas has it.
+                ast::Operand::Constant(_, span) if modifiers.types.iter().any(|ty| ty.is_bfloat()) => {
+                    Err(Diagnostic::invalid("comparisons of or to bf16 take no constant for a predicate", *span))
+                }
+                operand => self.predicate_source(operand),
+            },
+            "#" => match operand {
+                ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
+                other => Err(Diagnostic::invalid("expected a constant", other.span())),
+            },
             "&a" => self.address_value(operand, ty),
             video if video.contains('.') => self.video_operand(operand, video, ty),
             _ => self.source(operand, ty, ScalarType::fits),
@@ -656,7 +667,7 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
         (ast::Constant::F64(bits), _) => match ty {
             ScalarType::F64 | ScalarType::B64 => Ok(bits),
             #[allow(clippy::cast_possible_truncation)] // rounding to nearest is what PTX asks for
-            ScalarType::F32 | ScalarType::B32 => Ok(u64::from((f64::from_bits(bits) as f32).to_bits())),
+            ScalarType::F32 => Ok(u64::from((f64::from_bits(bits) as f32).to_bits())),
             _ => refuse("a double-precision number"),
         },
         (ast::Constant::Address { symbol, .. }, _) => refuse(&format!("the address of `{}`", symbol.text)),

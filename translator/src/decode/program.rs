@@ -420,6 +420,11 @@ impl Special {
         }
     }
 
+    /// Whether it tells a time.
+    pub fn is_clock(self) -> bool {
+        matches!(self, Self::Clock | Self::ClockHigh | Self::Clock64 | Self::GlobalTimer)
+    }
+
     fn has_width(self, bits: u32) -> bool {
         match self {
             Self::GridId => matches!(bits, 16 | 32 | 64),

@@ -359,7 +359,7 @@ rows! {
     "mapa{.shared::cluster}.(u32|u64)", "d &a b:u32" => lower(cluster::map_address);
     "getctarank{.shared::cluster}.(u32|u64)", "d:u32 &a" => lower(cluster::rank);
     "griddepcontrol.(launch_dependents|wait)", "" => Nothing;
-    "setmaxnreg.(inc|dec).sync.aligned.u32", "a" => Nothing;
+    "setmaxnreg.(inc|dec).sync.aligned.u32", "#" => Nothing;
 
     // Asynchronous copies
     "cp.async.(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => lower(copies::copy);

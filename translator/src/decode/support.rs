@@ -108,7 +108,9 @@ fn special_register(name: &'static str) -> Entry {
         "laneid" | "warpid" | "nwarpid" => {
             "Warps are runs of 32 consecutive threads of a block, whatever the device's subgroups are."
         }
-        "clock" | "clock_hi" | "clock64" => "Counts in the device's own unit.",
+        "clock" | "clock_hi" | "clock64" => {
+            "Counts in the device's own unit; how often kernels look at it, on devices without a clock."
+        }
         "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => {
             "The same counter as `%clock64`, in the device's own unit."
         }

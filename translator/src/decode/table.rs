@@ -28,7 +28,7 @@ pub struct Row {
 impl Row {
     /// The opcode without modifiers.
     pub fn opcode(&self) -> &'static str {
-        parse_syntax(self.syntax).0
+        split_opcode(self.syntax).0
     }
 }
 
@@ -95,10 +95,14 @@ static FORMS: LazyLock<FxHashMap<&'static str, Vec<Form>>> = LazyLock::new(|| {
     forms
 });
 
+/// Splits `op{.a|.b}.(c|d).e` behind the opcode.
+fn split_opcode(syntax: &'static str) -> (&'static str, &'static str) {
+    syntax.split_at(syntax.find(['.', '{']).unwrap_or(syntax.len()))
+}
+
 /// Splits `op{.a|.b}.(c|d).e` into the opcode and its slots.
 fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
-    let end = syntax.find(['.', '{']).unwrap_or(syntax.len());
-    let (opcode, mut rest) = syntax.split_at(end);
+    let (opcode, mut rest) = split_opcode(syntax);
     let mut slots = Vec::new();
     while !rest.is_empty() {
         let (text, required, next) = if let Some(inner) = rest.strip_prefix('{') {

@@ -89,6 +89,11 @@ impl ScalarType {
         self.class() == Class::Signed
     }
 
+    /// `.bf16` and `.bf16x2`
+    pub fn is_bfloat(self) -> bool {
+        matches!(self, ScalarType::Bf16 | ScalarType::Bf16x2)
+    }
+
     /// `.fN` and its relatives.
     pub fn is_float(self) -> bool {
         self.class() == Class::Float

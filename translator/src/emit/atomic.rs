@@ -33,21 +33,40 @@ impl Body<'_, '_, '_> {
             compare: atomic.compare.map(|compare| self.value(compare)).transpose()?,
             flush: false,
         };
-        let bytes = u32::from(atomic.access.bytes);
         let change = Change { flush: flushes(atomic.access.space, change), ..change };
         let order = match atomic.access.order {
             Order::Weak => Order::Relaxed(Scope::Device),
             order => order,
         };
-        let old = match (atomic.access.space, self.shared) {
+        if atomic.access.space == Space::Local {
+            return self.local_atomic(atomic, change);
+        }
+        let old =
+            self.with_fences(order, |body, order| body.shared_or_global_atomic(atomic, change, address, order))?;
+        match atomic.result {
+            Some(result) => self.set_value(result, old),
+            None => Ok(()),
+        }
+    }
+
+    /// A read-modify-write on memory that other threads see; gives the old content.
+    fn shared_or_global_atomic(
+        &mut self,
+        atomic: &Atomic,
+        change: Change,
+        address: Word,
+        order: Order,
+    ) -> Result<Word> {
+        let bytes = u32::from(atomic.access.bytes);
+        match (atomic.access.space, self.shared) {
             (space @ Space::Global, _) | (space @ Space::Shared, SharedLayout::Blocks) => {
                 let native = native_float_add(space, change).filter(|&feature| self.adds_right(feature));
                 if let Some(feature) = native {
-                    self.float_add(feature, space, change, address, order)?
+                    self.float_add(feature, space, change, address, order)
                 } else {
                     let ty = self.ty(change.ty)?;
-                    let pointer = self.typed_pointer(space, ty, bytes, address)?;
-                    self.modify(space, pointer, change, order)?
+                    let pointer = self.typed_pointer(space, order, ty, bytes, address)?;
+                    self.modify(space, pointer, change, order)
                 }
             }
             (Space::Shared, SharedLayout::Words(_)) => {
@@ -55,7 +74,7 @@ impl Body<'_, '_, '_> {
                 if bytes == array.word_bytes {
                     let index = self.divide(address, bytes)?;
                     let pointer = self.word_pointer(array, index)?;
-                    self.modify(Space::Shared, pointer, change, order)?
+                    self.modify(Space::Shared, pointer, change, order)
                 } else if bytes < array.word_bytes {
                     let part = self.part(array, address, bytes)?;
                     let (word, word_bytes) = (array.word, array.word_bytes);
@@ -65,17 +84,12 @@ impl Body<'_, '_, '_> {
                             let new = body.changed(change, old)?;
                             body.insert(part, whole, new)
                         })?;
-                    self.extract(part, whole)?
+                    self.extract(part, whole)
                 } else {
-                    return Err(internal("atomic wider than a word of shared memory"));
+                    Err(internal("atomic wider than a word of shared memory"))
                 }
             }
-            (Space::Local, _) => return self.local_atomic(atomic, change),
-            (Space::Generic, _) => return Err(internal("generic address left")),
-        };
-        match atomic.result {
-            Some(result) => self.set_value(result, old),
-            None => Ok(()),
+            (Space::Local | Space::Generic, _) => Err(internal("address of no memory that is shared")),
         }
     }
 
@@ -132,7 +146,7 @@ impl Body<'_, '_, '_> {
         self.module.need(feature, "atomic float addition")?;
         let (float, bytes) = if change.ty == Type::I64 { (Type::F64, 8) } else { (Type::F32, 4) };
         let (float, bits) = (self.ty(float)?, self.ty(change.ty)?);
-        let pointer = self.typed_pointer(space, float, bytes, address)?;
+        let pointer = self.typed_pointer(space, order, float, bytes, address)?;
         let operand = self.compute(Op::Bitcast, float, &[change.operand]);
         let [scope, semantics] = self.atomic_order(order)?;
         let old = self.result(Op::AtomicFAddEXT, float, atomic_operands(pointer, scope, semantics, Some(operand)));
@@ -188,7 +202,7 @@ impl Body<'_, '_, '_> {
         self.need_atomics(space, bytes)?;
         let [scope, semantics] = self.atomic_access_order(order)?;
         let value = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
-        if self.module.target.quirks.memory_barriers_wait {
+        if self.has_fences_apart() {
             self.ordered_fence(order)?;
         }
         Ok(value)
@@ -203,7 +217,7 @@ impl Body<'_, '_, '_> {
         value: Word,
     ) -> Result<()> {
         self.need_atomics(space, bytes)?;
-        if self.module.target.quirks.memory_barriers_wait {
+        if self.has_fences_apart() {
             self.ordered_fence(order)?;
         }
         let [scope, semantics] = self.atomic_access_order(order)?;

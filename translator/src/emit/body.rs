@@ -38,6 +38,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         push_pairs: FxHashMap::default(),
         shared: SharedLayout::choose(module, entry.function),
         shared_parts: None,
+        memory_ordered: None,
         local: 0,
         added_floats: Vec::new(),
         offsets: Offsets::default(),
@@ -78,6 +79,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) shared: SharedLayout,
     /// Whether less than a word of shared memory is ever written, once asked for.
     pub(super) shared_parts: Option<bool>,
+    /// Whether anything in the kernel orders memory accesses, once asked for.
+    pub(super) memory_ordered: Option<bool>,
     /// The variable of local memory, once used.
     pub(super) local: Word,
     /// Types that loops around compare-and-swap add, which need not be those of any value of the function.
@@ -123,10 +126,9 @@ impl<'f> Body<'_, '_, 'f> {
         self.label = self.module.id();
         self.statements()?;
         let push_constant_size = self.finish_push_constants()?;
-        if self.function.packing.is_some() {
+        if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
             self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
-            let subgroups = &self.module.target.subgroups;
-            if subgroups.min_size != subgroups.max_size {
+            if self.module.target.subgroups.has_choice() {
                 self.module.need(Feature::SubgroupSizeControl, "operations of a warp")?;
             }
             self.module.reconvergence(id)?;
@@ -432,6 +434,7 @@ impl<'f> Body<'_, '_, 'f> {
             Type::I64 => Global::Int(64),
             Type::F32 => Global::Float(32),
             Type::F64 => Global::Float(64),
+            Type::Pair => return self.module.u32_vector(2),
         })
     }
 

@@ -118,7 +118,7 @@ impl Body<'_, '_, '_> {
             Builtin::SubgroupId => self.subgroup_input(BuiltIn::SubgroupId),
             Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),
-            Builtin::Clock => self.clock(),
+            Builtin::Clock => self.clock(ty),
         }
     }
 
@@ -217,7 +217,7 @@ impl Body<'_, '_, '_> {
         Ok(words * 4)
     }
 
-    fn clock(&mut self) -> Result<Word> {
+    fn clock(&mut self, ty: Type) -> Result<Word> {
         // Scope ids of SPIR-V: 3 is the subgroup, 1 the device.
         let (feature, scope) = if self.module.target.has(Feature::ShaderSubgroupClock) {
             (Feature::ShaderSubgroupClock, 3)
@@ -226,7 +226,7 @@ impl Body<'_, '_, '_> {
         };
         self.module.need(feature, "reading the clock")?;
         let scope = self.module.u32_constant(scope)?;
-        let ty = self.module.global(Global::Int(64))?;
+        let ty = self.ty(ty)?;
         Ok(self.result(Op::ReadClockKHR, ty, vec![Operand::IdScope(scope)]))
     }
 }

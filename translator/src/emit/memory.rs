@@ -99,7 +99,7 @@ impl Body<'_, '_, '_> {
 
     fn load_typed(&mut self, shape: Shape, access: Access, address: Word) -> Result<Word> {
         let ty = self.shape_type(shape)?;
-        let pointer = self.typed_pointer(access.space, ty, shape.bytes(), address)?;
+        let pointer = self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?;
         if scope_of(access.order).is_some() && shape.is_atomic() {
             return self.atomic_load(access.space, ty, shape.bytes(), pointer, access.order);
         }
@@ -113,7 +113,7 @@ impl Body<'_, '_, '_> {
 
     fn store_typed(&mut self, shape: Shape, access: Access, address: Word, whole: Word) -> Result<()> {
         let ty = self.shape_type(shape)?;
-        let pointer = self.typed_pointer(access.space, ty, shape.bytes(), address)?;
+        let pointer = self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?;
         if scope_of(access.order).is_some() && shape.is_atomic() {
             return self.atomic_store(access.space, shape.bytes(), pointer, access.order, whole);
         }
@@ -294,8 +294,11 @@ impl Body<'_, '_, '_> {
                 Order::Weak => Order::Relaxed(crate::ir::Scope::Cta),
                 order => order,
             };
-            self.swap_loop(part.array.word, part.array.word_bytes, Space::Shared, part.pointer, order, |body, old| {
-                body.insert(part, old, value)
+            self.with_fences(order, |body, order| {
+                let WordArray { word, word_bytes, .. } = part.array;
+                body.swap_loop(word, word_bytes, Space::Shared, part.pointer, order, |body, old| {
+                    body.insert(part, old, value)
+                })
             })?;
         } else {
             let old = self.load_word(part.array, part.pointer, access)?;

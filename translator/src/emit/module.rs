@@ -38,6 +38,8 @@ pub(super) enum Global {
     Array(Word, Word),
     /// A block whose one member is an array: element type, length as a constant's id, bytes of an element.
     Block(Word, Word, u32),
+    /// A block whose one member, of this type, is `Coherent`, and `Volatile` if so said.
+    Coherent(Word, bool),
     Pointer(StorageClass, Word),
     /// The type of functions without parameters that return this type.
     Function(Word),
@@ -113,14 +115,19 @@ impl<'t> Module<'t> {
         };
         module.capability(Capability::Shader);
         module.need(Feature::BufferDeviceAddress, "every kernel")?;
-        module.need(Feature::VulkanMemoryModel, "every kernel")?;
+        let memory_model = if module.has_vulkan_memory_model() {
+            module.need(Feature::VulkanMemoryModel, "every kernel")?;
+            MemoryModel::Vulkan
+        } else {
+            MemoryModel::GLSL450
+        };
         module.base_features = module.features;
         module.glsl = module.id();
         let name = Operand::LiteralString("GLSL.std.450".into());
         module.dr.ext_inst_imports.push(instruction(Op::ExtInstImport, 0, module.glsl, vec![name]));
         let models = vec![
             Operand::AddressingModel(AddressingModel::PhysicalStorageBuffer64),
-            Operand::MemoryModel(MemoryModel::Vulkan),
+            Operand::MemoryModel(memory_model),
         ];
         module.dr.memory_model = Some(instruction(Op::MemoryModel, 0, 0, models));
         Ok(module)
@@ -132,6 +139,11 @@ impl<'t> Module<'t> {
         let name = vec![Operand::LiteralString(source.name().into())];
         self.dr.debug_string_source.push(instruction(Op::String, 0, file, name));
         self.lines = Some(Lines::new(file, source));
+    }
+
+    /// Whether modules for the target have Vulkan's memory model, and not the older one of GLSL 4.50.
+    pub(super) fn has_vulkan_memory_model(&self) -> bool {
+        self.target.has(Feature::VulkanMemoryModel)
     }
 
     pub(super) fn version(&self) -> Version {
@@ -271,6 +283,7 @@ impl<'t> Module<'t> {
                 self.decorate(array, Decoration::ArrayStride, &[LiteralBit32(stride)]);
                 (Op::TypeStruct, 0, vec![IdRef(array)])
             }
+            Global::Coherent(member, _) => (Op::TypeStruct, 0, vec![IdRef(member)]),
             Global::Pointer(class, pointee) => (Op::TypePointer, 0, vec![Operand::StorageClass(class), IdRef(pointee)]),
             Global::Function(result) => (Op::TypeFunction, 0, vec![IdRef(result)]),
             Global::Constant(ty, bits) => (Op::Constant, ty, vec![self.literal(ty, bits)]),
@@ -279,10 +292,15 @@ impl<'t> Module<'t> {
             Global::False => (Op::ConstantFalse, self.global(Global::Bool)?, vec![]),
         };
         let id = self.define(op, ty, operands);
-        if let Global::Block(..) = key {
+        if let Global::Block(..) | Global::Coherent(..) = key {
             self.decorate(id, Decoration::Block, &[]);
-            let offset = vec![IdRef(id), LiteralBit32(0), Operand::Decoration(Decoration::Offset), LiteralBit32(0)];
-            self.dr.annotations.push(instruction(Op::MemberDecorate, 0, 0, offset));
+            self.decorate_member(id, Decoration::Offset, &[LiteralBit32(0)]);
+        }
+        if let Global::Coherent(_, volatile) = key {
+            self.decorate_member(id, Decoration::Coherent, &[]);
+            if volatile {
+                self.decorate_member(id, Decoration::Volatile, &[]);
+            }
         }
         self.globals.insert(key, id);
         Ok(id)
@@ -344,6 +362,13 @@ impl<'t> Module<'t> {
         operands.extend([Operand::IdRef(id), Operand::Decoration(decoration)]);
         operands.extend_from_slice(extra);
         self.dr.annotations.push(instruction(Op::Decorate, 0, 0, operands));
+    }
+
+    /// Decorates a struct's first member.
+    fn decorate_member(&mut self, id: Word, decoration: Decoration, extra: &[Operand]) {
+        let mut operands = vec![Operand::IdRef(id), Operand::LiteralBit32(0), Operand::Decoration(decoration)];
+        operands.extend_from_slice(extra);
+        self.dr.annotations.push(instruction(Op::MemberDecorate, 0, 0, operands));
     }
 
     pub(super) fn name(&mut self, id: Word, name: &str) {

@@ -39,6 +39,16 @@ impl Body<'_, '_, '_> {
                 let a = self.value(a)?;
                 self.sign_extend(a)
             }
+            ir::Op::Unary(op @ (Unary::LowWord | Unary::HighWord), a) => {
+                let wide = self.function.type_of(a);
+                let mut id = self.value(a)?;
+                if wide != Type::Pair {
+                    let vector = self.ty(Type::Pair)?;
+                    id = self.compute(Op::Bitcast, vector, &[id]);
+                }
+                let ty = self.ty(ty)?;
+                Ok(self.component(ty, id, u32::from(op == Unary::HighWord)))
+            }
             ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool)?, ty, &[a]),
             ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
@@ -57,6 +67,16 @@ impl Body<'_, '_, '_> {
                 self.apply(Form::Core(compare(op, logical)), Type::Bool, &[a, b])
             }
             ir::Op::Select(condition, a, b) => self.apply(Form::Core(Op::Select), ty, &[condition, a, b]),
+            ir::Op::Pair(low, high) => {
+                let (low, high) = (self.value(low)?, self.value(high)?);
+                let vector = self.ty(Type::Pair)?;
+                let pair = self.compute(Op::CompositeConstruct, vector, &[low, high]);
+                if ty == Type::Pair {
+                    return Ok(pair);
+                }
+                let ty = self.ty(ty)?;
+                Ok(self.compute(Op::Bitcast, ty, &[pair]))
+            }
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
             ir::Op::Rounded(..) | ir::Op::Flushed(..) => {
                 Err(internal("arithmetic that legalisation should have replaced"))
@@ -72,6 +92,7 @@ impl Body<'_, '_, '_> {
             Type::Bool => Global::True,
             Type::I32 | Type::F32 => Global::Constant(self.ty(ty)?, bits & u64::from(u32::MAX)),
             Type::I64 | Type::F64 => Global::Constant(self.ty(ty)?, bits),
+            Type::Pair => return Err(internal("a constant pair")),
         };
         self.module.global(key)
     }
@@ -107,7 +128,7 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
         Unary::BitReverse => Form::Core(Op::BitReverse),
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
-        Unary::SignExtend => return Err(internal("a sign extension")),
+        Unary::SignExtend | Unary::LowWord | Unary::HighWord => return Err(internal("a sequence of operations")),
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),

@@ -6,6 +6,10 @@
 //!
 //! Drivers whose memory barriers wait for the whole workgroup ([`crate::target::Quirks::memory_barriers_wait`]) get none
 //! but in the block's barrier: there all atomics are relaxed in form, and one on shared memory takes a fence's place.
+//!
+//! Targets without the Vulkan memory model get the model of GLSL 4.50. In kernels that order anything, global memory is
+//! `Coherent` there (shared memory always is), all atomics are relaxed, and fences beside them are what orders, in the form
+//! of GLSL's `memoryBarrier`.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Word};
@@ -13,7 +17,7 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Word};
 use super::Result;
 use super::body::Body;
 use super::module::Global;
-use crate::ir::{Access, Order, Scope, Space};
+use crate::ir::{Access, Function, Order, Scope, Space, Stmt, SubgroupOp};
 use crate::target::Feature;
 
 /// Whether an access reads or writes.
@@ -55,19 +59,51 @@ fn semantics(order: Order) -> MemorySemantics {
     }
 }
 
+/// Semantics of a fence or a barrier in the model of GLSL 4.50.
+fn glsl_semantics() -> MemorySemantics {
+    MemorySemantics::ACQUIRE_RELEASE | all_memory()
+}
+
+/// Whether anything in a function orders memory accesses of several threads.
+pub(super) fn orders_memory(function: &Function) -> bool {
+    let orders = |order| !matches!(order, Order::Weak | Order::Relaxed(_));
+    super::storage::any_statement(function, |stmt| match stmt {
+        Stmt::Barrier | Stmt::Fence(_) | Stmt::Subgroup(_, SubgroupOp::Barrier) => true,
+        Stmt::Load { access, .. } | Stmt::Store { access, .. } => orders(access.order),
+        Stmt::Atomic(atomic) => orders(atomic.access.order),
+        _ => false,
+    })
+}
+
 impl Body<'_, '_, '_> {
-    /// Semantics of an order as the driver can stand them.
-    fn safe_semantics(&self, order: Order) -> MemorySemantics {
-        if self.module.target.quirks.memory_barriers_wait { MemorySemantics::empty() } else { semantics(order) }
+    /// Whether atomics are relaxed in form, and fences beside them order.
+    pub(super) fn has_fences_apart(&self) -> bool {
+        self.module.target.quirks.memory_barriers_wait || !self.module.has_vulkan_memory_model()
     }
 
-    /// The constant of a scope. Vulkan has no scope that includes the host, so the device stands for the system.
+    /// Semantics of an atomic of an order, as the target can stand them.
+    fn safe_semantics(&self, order: Order) -> MemorySemantics {
+        if self.has_fences_apart() { MemorySemantics::empty() } else { semantics(order) }
+    }
+
+    /// Semantics of a fence or a barrier of an order.
+    pub(super) fn fence_semantics(&self, order: Order) -> MemorySemantics {
+        if self.module.has_vulkan_memory_model() { semantics(order) } else { glsl_semantics() }
+    }
+
+    /// The constant of a scope. Vulkan has no scope that includes the host, so the device stands for the system. All
+    /// dispatches run on queues of one family, so that is enough where its memory model lacks the device as a scope.
     pub(super) fn scope(&mut self, scope: Scope) -> Result<Word> {
+        use rspirv::spirv::Scope as Spirv;
         let scope = match scope {
-            Scope::Cta => rspirv::spirv::Scope::Workgroup,
+            Scope::Cta => Spirv::Workgroup,
+            Scope::Device | Scope::System if !self.module.has_vulkan_memory_model() => Spirv::Device,
+            Scope::Device | Scope::System if !self.module.target.has(Feature::VulkanMemoryModelDeviceScope) => {
+                Spirv::QueueFamily
+            }
             Scope::Device | Scope::System => {
                 self.module.need(Feature::VulkanMemoryModelDeviceScope, "memory order beyond the block")?;
-                rspirv::spirv::Scope::Device
+                Spirv::Device
             }
         };
         self.module.u32_constant(scope as u32)
@@ -96,7 +132,13 @@ impl Body<'_, '_, '_> {
     /// Scope and semantics operands of an atomic load or store. Volatile, because an order may stem from `.volatile`.
     pub(super) fn atomic_access_order(&mut self, order: Order) -> Result<[Word; 2]> {
         let [scope, _] = self.atomic_order(order)?;
-        Ok([scope, self.semantics_constant(self.safe_semantics(order) | MemorySemantics::VOLATILE)?])
+        let volatile = if self.module.has_vulkan_memory_model() {
+            MemorySemantics::VOLATILE
+        } else {
+            // Semantics of the Vulkan memory model alone. `Coherent` blocks in global memory are volatile instead.
+            MemorySemantics::empty()
+        };
+        Ok([scope, self.semantics_constant(self.safe_semantics(order) | volatile)?])
     }
 
     /// Memory operands of an ordinary load or store; `align` in bytes where the storage class asks for it.
@@ -113,10 +155,13 @@ impl Body<'_, '_, '_> {
             extra.push(Operand::LiteralBit32(align));
         }
         if !access.read_only && access.space != Space::Local {
-            mask |= MemoryAccess::NON_PRIVATE_POINTER;
+            let vulkan = self.module.has_vulkan_memory_model();
+            if vulkan {
+                mask |= MemoryAccess::NON_PRIVATE_POINTER;
+            }
             if let Some(scope) = scope_of(access.order) {
                 mask |= MemoryAccess::VOLATILE;
-                if !self.module.target.quirks.memory_barriers_wait {
+                if vulkan && !self.module.target.quirks.memory_barriers_wait {
                     mask |= match direction {
                         Direction::Load => MemoryAccess::MAKE_POINTER_VISIBLE,
                         Direction::Store => MemoryAccess::MAKE_POINTER_AVAILABLE,
@@ -135,7 +180,7 @@ impl Body<'_, '_, '_> {
     /// The block's barrier, which orders global memory too.
     pub(super) fn barrier(&mut self) -> Result<()> {
         let scope = self.scope(Scope::Cta)?;
-        let semantics = self.semantics_constant(semantics(Order::AcquireRelease(Scope::Cta)))?;
+        let semantics = self.semantics_constant(self.fence_semantics(Order::AcquireRelease(Scope::Cta)))?;
         let operands = vec![Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
         self.effect(Op::ControlBarrier, operands);
         Ok(())
@@ -154,9 +199,30 @@ impl Body<'_, '_, '_> {
         if self.module.target.quirks.memory_barriers_wait {
             return self.atomic_fence();
         }
-        let [scope, semantics] = self.atomic_order(order)?;
+        let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
+        let semantics = self.semantics_constant(self.fence_semantics(order))?;
         self.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)]);
         Ok(())
+    }
+
+    /// Emits a read-modify-write of an order, which `emit` gets in the form that the target can stand: where fences order,
+    /// it is relaxed and stands between them. Drivers whose barriers wait need none, as their atomics are all in order.
+    pub(super) fn with_fences(
+        &mut self,
+        order: Order,
+        emit: impl FnOnce(&mut Self, Order) -> Result<Word>,
+    ) -> Result<Word> {
+        if self.module.has_vulkan_memory_model() || self.module.target.quirks.memory_barriers_wait {
+            return emit(self, order);
+        }
+        if matches!(order, Order::Release(_) | Order::AcquireRelease(_)) {
+            self.ordered_fence(order)?;
+        }
+        let old = emit(self, relaxed(order))?;
+        if matches!(order, Order::Acquire(_) | Order::AcquireRelease(_)) {
+            self.ordered_fence(order)?;
+        }
+        Ok(old)
     }
 
     /// A fence in the form of an atomic that changes nothing.

@@ -13,7 +13,7 @@ use super::module::{Global, Module};
 use super::order::scope_of;
 use super::{Result, internal};
 use crate::diagnostic::ErrorKind;
-use crate::ir::{Access, Function, Space, Stmt};
+use crate::ir::{Access, Function, Order, Space, Stmt};
 use crate::target::{Feature, Version};
 
 /// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
@@ -58,26 +58,28 @@ fn has_shared_parts(function: &Function, word_bytes: usize) -> bool {
 
 /// Whether some access to shared memory, with so many elements, is as asked for.
 fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> bool) -> bool {
+    any_statement(function, |stmt| {
+        let (access, elements) = match stmt {
+            Stmt::Load { access, results, .. } => (access, results.len()),
+            Stmt::Store { access, values, .. } => (access, values.len()),
+            Stmt::Atomic(atomic) => (&atomic.access, 1),
+            _ => return false,
+        };
+        access.space == Space::Shared && is_wanted(stmt, access, elements)
+    })
+}
+
+/// Whether some statement of a function is as asked for.
+pub(super) fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool {
     let mut lists = vec![function.body.as_slice()];
     while let Some(list) = lists.pop() {
         for stmt in list {
-            let found = match stmt {
-                Stmt::Load { access, results, .. } => Some((access, results.len())),
-                Stmt::Store { access, values, .. } => Some((access, values.len())),
-                Stmt::Atomic(atomic) => Some((&atomic.access, 1)),
-                Stmt::If { then, otherwise, .. } => {
-                    lists.extend([then.as_slice(), otherwise.as_slice()]);
-                    None
-                }
-                Stmt::Loop(body) => {
-                    lists.push(body);
-                    None
-                }
-                _ => None,
-            };
-            if found
-                .is_some_and(|(access, elements)| access.space == Space::Shared && is_wanted(stmt, access, elements))
-            {
+            match stmt {
+                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
+                Stmt::Loop(body) => lists.push(body),
+                _ => {}
+            }
+            if is_wanted(stmt) {
                 return true;
             }
         }
@@ -169,7 +171,11 @@ impl Body<'_, '_, '_> {
         let needed = self.function.workgroup_shared_bytes().next_multiple_of(granule);
         let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
         if needed > available {
-            return Err(ErrorKind::Limit { what: "shared memory in bytes".into(), needed, available });
+            let what = match self.function.own_shared_bytes {
+                0 => "bytes of shared memory".to_owned(),
+                own => format!("bytes of shared memory, with {own} of the translator's own"),
+            };
+            return Err(ErrorKind::Limit { what, needed, available });
         }
         Ok(())
     }
@@ -178,6 +184,12 @@ impl Body<'_, '_, '_> {
     pub(super) fn has_shared_parts(&mut self, word_bytes: u32) -> bool {
         let function = self.function;
         *self.shared_parts.get_or_insert_with(|| has_shared_parts(function, word_bytes as usize))
+    }
+
+    /// Whether anything in the kernel orders memory accesses.
+    fn orders_memory(&mut self) -> bool {
+        let function = self.function;
+        *self.memory_ordered.get_or_insert_with(|| super::order::orders_memory(function))
     }
 
     /// Shared memory as words of 32 bits, or of 64 where the layout is that.
@@ -218,12 +230,32 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory.
-    pub(super) fn typed_pointer(&mut self, space: Space, element: Word, bytes: u32, address: Word) -> Result<Word> {
+    /// A pointer to `element`, a type of `bytes` bytes, at an address in global memory or in blocks of shared memory, for
+    /// an access of an order. A global address is a [`Type::Pair`](crate::ir::Type::Pair) where the target has no 64-bit
+    /// integers, which SPIR-V takes for the pointer's bits.
+    pub(super) fn typed_pointer(
+        &mut self,
+        space: Space,
+        order: Order,
+        element: Word,
+        bytes: u32,
+        address: Word,
+    ) -> Result<Word> {
         match space {
             Space::Global => {
-                let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, element))?;
-                Ok(self.compute(Op::ConvertUToPtr, pointer, &[address]))
+                let class = StorageClass::PhysicalStorageBuffer;
+                let pointer = self.module.global(Global::Pointer(class, element))?;
+                let has_long = self.module.target.has(Feature::ShaderInt64);
+                let op = if has_long { Op::ConvertUToPtr } else { Op::Bitcast };
+                let strong = scope_of(order).is_some();
+                if self.module.has_vulkan_memory_model() || !strong && !self.orders_memory() {
+                    return Ok(self.compute(op, pointer, &[address]));
+                }
+                let block = self.module.global(Global::Coherent(element, strong))?;
+                let block = self.module.global(Global::Pointer(class, block))?;
+                let block = self.compute(op, block, &[address]);
+                let member = self.module.u32_constant(0)?;
+                Ok(self.compute(Op::AccessChain, pointer, &[block, member]))
             }
             Space::Shared if self.shared == SharedLayout::Blocks => {
                 self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;

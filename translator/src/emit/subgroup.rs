@@ -1,13 +1,13 @@
 //! Operations of a subgroup.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Capability, MemorySemantics, Op, Word};
+use rspirv::spirv::{Capability, Op, Word};
 
 use super::body::Body;
 use super::module::Global;
 use super::{Result, internal};
 use crate::diagnostic::ErrorKind;
-use crate::ir::{SubgroupOp, Type, Value};
+use crate::ir::{Order, Scope, SubgroupOp, Type, Value};
 
 impl Body<'_, '_, '_> {
     /// One operation of a subgroup.
@@ -52,11 +52,7 @@ impl Body<'_, '_, '_> {
         if self.module.target.quirks.memory_barriers_wait {
             return Ok(());
         }
-        let semantics = MemorySemantics::ACQUIRE_RELEASE
-            | MemorySemantics::UNIFORM_MEMORY
-            | MemorySemantics::WORKGROUP_MEMORY
-            | MemorySemantics::MAKE_AVAILABLE
-            | MemorySemantics::MAKE_VISIBLE;
+        let semantics = self.fence_semantics(Order::AcquireRelease(Scope::Cta));
         // Threads of a block may have been told by one of this warp, so its order must reach them too.
         let memory = self.module.u32_constant(rspirv::spirv::Scope::Workgroup as u32)?;
         let semantics = self.module.u32_constant(semantics.bits())?;

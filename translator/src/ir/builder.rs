@@ -151,7 +151,7 @@ impl<'f> Builder<'f> {
     pub fn unary(&mut self, op: Unary, a: Value) -> Value {
         let ty = match op {
             Unary::ZeroExtend | Unary::SignExtend => Type::I64,
-            Unary::Truncate => Type::I32,
+            Unary::Truncate | Unary::LowWord | Unary::HighWord => Type::I32,
             Unary::Widen => Type::F64,
             Unary::Narrow => Type::F32,
             Unary::Bitcast(ty)
@@ -198,6 +198,11 @@ impl<'f> Builder<'f> {
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
         let ty = self.type_of(a);
         self.op(ty, Op::Fma(a, b, c))
+    }
+
+    /// 64 bits by their halves: a [`Type::Pair`] or an `F64`.
+    pub fn pair(&mut self, ty: Type, low: Value, high: Value) -> Value {
+        self.op(ty, Op::Pair(low, high))
     }
 
     /// Float arithmetic rounded as asked for; the device's own operation where that is to nearest even.
@@ -456,7 +461,7 @@ macro_rules! shorthands {
 shorthands! {
     unary {
         not Not, neg Neg, bit_count BitCount, bit_reverse BitReverse, find_high_bit FindHighBit,
-        zero_extend ZeroExtend, sign_extend SignExtend, truncate Truncate, widen Widen, narrow Narrow, sqrt Sqrt
+        zero_extend ZeroExtend, sign_extend SignExtend, truncate Truncate, low_word LowWord, high_word HighWord, widen Widen, narrow Narrow, sqrt Sqrt
     }
     binary {
         add add_const Add, sub sub_const Sub, mul mul_const Mul,

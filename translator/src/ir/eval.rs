@@ -143,11 +143,15 @@ impl Machine {
                 let (ty, a, b) = (function.type_of(a), self.get(a), self.get(b));
                 match semantics::compare(compare, ty, a, b) {
                     Some(holds) => holds,
-                    None => float_compare(compare, self.operand(ty, a), self.operand(ty, b)),
+                    None => {
+                        let holds = float_compare(compare, self.operand(ty, a), self.operand(ty, b));
+                        holds ^ (ty == Type::F32 && !self.facts.are_normals_exact())
+                    }
                 }
                 .into()
             }
             Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
+            Op::Pair(low, high) => self.get(high) << 32 | self.get(low),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
             // No device has it.
             Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),
@@ -176,9 +180,15 @@ impl Machine {
         }
     }
 
-    /// An `F32` as the device takes or gives it.
+    /// An `F32` as the device takes or gives it. Denormals are flushed now and then if they are not always kept.
     fn flushed(&self, x: f32) -> f32 {
-        if self.facts.denormals_f32_kept { x } else { flushed(x) }
+        if self.facts.denormals_f32_kept { x } else { self.sometimes_flushed(x) }
+    }
+
+    /// Flushed in three cases of four, whatever the facts say of sums.
+    fn sometimes_flushed(&self, x: f32) -> f32 {
+        let is_kept = (self.steps ^ u64::from(x.to_bits().count_ones())).is_multiple_of(4);
+        if is_kept { x } else { flushed(x) }
     }
 
     /// The number that a float operation takes from an operand's bits.
@@ -187,16 +197,24 @@ impl Machine {
     }
 
     fn float_unary(&self, op: Unary, from: Type, to: Type, a: u64) -> Option<u64> {
-        let x = self.operand(from, a);
+        let rounds = matches!(op, Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil);
+        let x = match from {
+            Type::F32 if rounds && self.facts.rounding_exact => f32::from_bits(a as u32).into(),
+            _ => self.operand(from, a),
+        };
         let signed = if from == Type::I32 { i64::from(a as i32) } else { a as i64 };
         let as_f32 = |x: f32| u64::from(self.flushed(x).to_bits());
         // Rounds an `F64` result to the type; only for results that are exact in `F32` where that is the type.
         let exact = |x: f64| if to == Type::F32 { as_f32(x as f32) } else { x.to_bits() };
         let in_range = |low: f64, high: f64| x > low && x < high;
         Some(match op {
-            Unary::SignedToFloat(Type::F32) => as_f32(signed as f32),
+            Unary::SignedToFloat(Type::F32) => {
+                off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(signed as f32))
+            }
             Unary::SignedToFloat(_) => (signed as f64).to_bits(),
-            Unary::UnsignedToFloat(Type::F32) => as_f32(a as f32),
+            Unary::UnsignedToFloat(Type::F32) => {
+                off_by_one_unless(self.facts.are_normals_exact(), to, as_f32(a as f32))
+            }
             Unary::UnsignedToFloat(_) => (a as f64).to_bits(),
             Unary::FloatToSigned(Type::I32) if in_range(-2147483649.0, 2147483648.0) => u64::from(x as i32 as u32),
             Unary::FloatToSigned(Type::I64) if in_range(-9223372036854777856.0, 9223372036854775808.0) => {
@@ -206,11 +224,7 @@ impl Machine {
             Unary::FloatToUnsigned(Type::I64) if in_range(-1.0, 18446744073709551616.0) => x as u64,
             Unary::Widen => x.to_bits(),
             Unary::Narrow => as_f32(x as f32),
-            Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil
-                if !self.facts.rounding_exact && !x.is_normal() =>
-            {
-                0
-            }
+            _ if rounds && !self.facts.rounding_exact && !x.is_normal() => 0,
             Unary::Trunc => exact(x.trunc()),
             Unary::RoundEven => exact(x.round_ties_even()),
             Unary::Floor => exact(x.floor()),
@@ -220,7 +234,10 @@ impl Machine {
             Unary::Log2Approx if !self.facts.log2_f32_close && x <= 0.0 => exact(42.0),
             Unary::SinApprox | Unary::CosApprox if !self.facts.sin_cos_f32_close => exact(0.0004),
             Unary::Sqrt if to == Type::F32 => {
-                off_by_one_unless(self.facts.sqrt_f32_rounded, to, as_f32((x as f32).sqrt()))
+                let Facts { sqrt_f32_rounded, sqrt_f32_normal, .. } = self.facts;
+                let x = f32::from_bits(a as u32);
+                let x = if sqrt_f32_rounded { x } else { self.sometimes_flushed(x) };
+                off_by_one_unless(sqrt_f32_rounded || sqrt_f32_normal, to, x.sqrt().to_bits().into())
             }
             Unary::Sqrt => off_by_one_unless(self.facts.sqrt_f64_rounded, to, x.sqrt().to_bits()),
             Unary::SqrtApprox => off_by_one_unless(false, to, exact(x.sqrt())),
@@ -235,7 +252,11 @@ impl Machine {
     }
 
     fn f32_binary(&self, op: Binary, a: u64, b: u64) -> Option<u64> {
-        let (x, y) = (self.flushed(f32::from_bits(a as u32)), self.flushed(f32::from_bits(b as u32)));
+        let facts = &self.facts;
+        let is_division = matches!(op, Binary::FDiv | Binary::FDivApprox);
+        let keeps = if is_division { facts.div_f32_rounded } else { facts.denormals_f32_kept };
+        let flushed = |x| if keeps { x } else { self.sometimes_flushed(x) };
+        let [x, y] = [a, b].map(|bits| flushed(f32::from_bits(bits as u32)));
         let result = match op {
             Binary::FAdd => x + y,
             Binary::FSub => x - y,
@@ -244,10 +265,11 @@ impl Machine {
             _ => return None,
         };
         let right = match op {
-            Binary::FDiv => self.facts.div_f32_rounded,
-            _ => op != Binary::FDivApprox,
+            Binary::FDiv => facts.div_f32_rounded || facts.div_f32_normal,
+            Binary::FDivApprox => false,
+            _ => facts.are_normals_exact(),
         };
-        Some(off_by_one_unless(right, Type::F32, self.flushed(result).to_bits().into()))
+        Some(off_by_one_unless(right, Type::F32, flushed(result).to_bits().into()))
     }
 
     fn f64_binary(&self, op: Binary, a: u64, b: u64) -> Option<u64> {

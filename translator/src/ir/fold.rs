@@ -23,7 +23,9 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         _ => None,
     };
     match *op {
-        Op::Const(_) | Op::Get(_) | Op::Fma(..) | Op::Rounded(..) | Op::Flushed(..) | Op::Builtin(_) => None,
+        Op::Const(_) | Op::Get(_) | Op::Fma(..) | Op::Rounded(..) | Op::Flushed(..) | Op::Pair(..) | Op::Builtin(_) => {
+            None
+        }
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
         // Narrow integers are masked by whoever makes them and often again by whoever takes them.
         Op::Binary(Binary::And, a, b) if is_masked(definition(a), constant(b), constant) => Some(Folded::Value(a)),
@@ -31,6 +33,9 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         Op::Compare(op, a, b) => {
             let result = match (constant(a), constant(b)) {
                 (Some(x), Some(y)) => compare(op, function.type_of(a), x, y)?,
+                // Nothing is below zero.
+                (_, Some(0)) if op == Compare::LessUnsigned => false,
+                (Some(0), _) if op == Compare::LessEqualUnsigned => true,
                 _ if a != b => return None,
                 _ => match op {
                     Compare::Equal | Compare::LessEqualUnsigned | Compare::LessEqualSigned => true,
@@ -43,7 +48,7 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         Op::Select(condition, a, b) => match constant(condition) {
             Some(0) => Some(Folded::Value(b)),
             Some(_) => Some(Folded::Value(a)),
-            None if a == b => Some(Folded::Value(a)),
+            None if a == b || constant(a).is_some_and(|bits| constant(b) == Some(bits)) => Some(Folded::Value(a)),
             None => None,
         },
     }
@@ -63,7 +68,7 @@ fn fold_unary(function: &Function, op: Unary, a: Value, definition: Option<Op>) 
     let from = function.type_of(a);
     let to = match op {
         Unary::ZeroExtend | Unary::SignExtend => super::Type::I64,
-        Unary::Truncate => super::Type::I32,
+        Unary::Truncate | Unary::LowWord | Unary::HighWord => super::Type::I32,
         Unary::Bitcast(ty) => ty,
         _ => from,
     };
@@ -86,10 +91,12 @@ fn fold_binary(function: &Function, op: Binary, (a, x): Operand, (b, y): Operand
     if let (Some(x), Some(y)) = (x, y) {
         return binary(op, ty, x, y).map(Folded::Const);
     }
-    let commutes = matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
+    use Binary::{Add, And, Mul, MulHighUnsigned, Or, Xor};
+    let commutes = matches!(op, Add | Mul | MulHighUnsigned | And | Or | Xor);
     match (x, y) {
         (_, Some(known)) => with_constant(op, a, known, mask(ty)),
         (Some(known), None) if commutes => with_constant(op, b, known, mask(ty)),
+        (Some(0), None) if matches!(op, Binary::Shl | Binary::Shr | Binary::Sar) => Some(Folded::Value(a)),
         (None, None) if a == b => match op {
             Binary::And | Binary::Or => Some(Folded::Value(a)),
             Binary::Sub | Binary::Xor => Some(Folded::Const(0)),
@@ -104,7 +111,8 @@ fn with_constant(op: Binary, other: Value, known: u64, ones: u64) -> Option<Fold
     match (op, known) {
         (Binary::Add | Binary::Sub | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::Sar, 0)
         | (Binary::Mul | Binary::DivUnsigned, 1) => Some(Folded::Value(other)),
-        (Binary::And | Binary::Mul, 0) => Some(Folded::Const(0)),
+        (Binary::And | Binary::Mul | Binary::MulHighUnsigned | Binary::MulHighSigned, 0)
+        | (Binary::MulHighUnsigned, 1) => Some(Folded::Const(0)),
         (Binary::And, _) if known == ones => Some(Folded::Value(other)),
         (Binary::Or, _) if known == ones => Some(Folded::Const(ones)),
         _ => None,

@@ -42,6 +42,9 @@ pub enum Type {
     F32,
     /// Double precision; only for values, never for variables.
     F64,
+    /// Two words, the lower first, in place of an `I64` that a device without 64-bit integers can't have: an address in global
+    /// memory, and what the clock gives. Only for values, never for variables.
+    Pair,
 }
 
 /// Result of an operation, by number into [`Function::values`].
@@ -77,7 +80,7 @@ pub struct Function {
     pub local_bytes: u32,
     /// Whether a thread has exited, where a [`Warp`] asks for it. Other threads look at it, even at one that has.
     pub exited: Option<Var>,
-    /// How the block's threads lie on subgroups, where that matters: in functions that had warp operations.
+    /// How the block's threads lie on invocations: in functions that had warp operations or are made for large blocks.
     pub packing: Option<Packing>,
     /// The cluster of blocks that a workgroup is, if it is more than one.
     pub cluster: Option<Cluster>,
@@ -156,7 +159,8 @@ pub enum Stmt {
         results: Vec<Value>,
         /// How.
         access: Access,
-        /// Where: `I64` for [`Space::Global`] and [`Space::Generic`], a byte offset in `I32` for the others.
+        /// Where: `I64` for [`Space::Global`] and [`Space::Generic`], [`Type::Pair`] too for the former, a byte offset in `I32`
+        /// for the others.
         address: Value,
     },
     /// Writes memory.
@@ -219,6 +223,8 @@ pub enum Op {
     /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
     /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalisation replaces it.
     Flushed(Rounding, Arithmetic),
+    /// 64 bits by their lower and upper half, `I32` both; gives [`Type::Pair`] or `F64`.
+    Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
 }
@@ -302,6 +308,10 @@ pub enum Unary {
     SignExtend,
     /// `I64` to `I32`, upper half dropped.
     Truncate,
+    /// The lower half of a [`Type::Pair`] or an `F64`; `I32`.
+    LowWord,
+    /// The upper half of a [`Type::Pair`] or an `F64`; `I32`.
+    HighWord,
     /// Same bits as another type of the same width.
     Bitcast(Type),
     /// Signed integer to float, to nearest even.
@@ -426,7 +436,7 @@ pub enum Builtin {
     DynamicSharedBytes,
     /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
     PushConstant(u32),
-    /// A counter that runs while the kernel does; `I64`.
+    /// A counter that runs while the kernel does; `I64` or [`Type::Pair`].
     Clock,
 }
 

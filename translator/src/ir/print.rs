@@ -28,6 +28,7 @@ impl Display for Op {
             Op::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
             Op::Rounded(rounding, arithmetic) => write!(f, "{arithmetic:?} {rounding:?}"),
             Op::Flushed(rounding, arithmetic) => write!(f, "{arithmetic:?} {rounding:?}, flushed"),
+            Op::Pair(low, high) => write!(f, "pair {low}, {high}"),
             Op::Builtin(builtin) => write!(f, "{builtin:?}"),
         }
     }

@@ -7,7 +7,7 @@ pub fn width(ty: Type) -> u32 {
     match ty {
         Type::Bool => 1,
         Type::I32 | Type::F32 => 32,
-        Type::I64 | Type::F64 => 64,
+        Type::I64 | Type::F64 | Type::Pair => 64,
     }
 }
 
@@ -30,7 +30,8 @@ pub fn unary(op: Unary, from: Type, to: Type, a: u64) -> Option<u64> {
         Unary::BitCount => u64::from(a.count_ones()),
         Unary::BitReverse => u64::from((a as u32).reverse_bits()),
         Unary::FindHighBit => u64::from(a.checked_ilog2().unwrap_or(u32::MAX)),
-        Unary::ZeroExtend | Unary::Truncate | Unary::Bitcast(_) => a,
+        Unary::ZeroExtend | Unary::Truncate | Unary::LowWord | Unary::Bitcast(_) => a,
+        Unary::HighWord => a >> 32,
         Unary::SignExtend => signed(from, a) as u64,
         _ => return None,
     };

@@ -2,7 +2,8 @@
 //!
 //! * Every value is defined once, and before its uses: earlier in the same list or in an enclosing one.
 //! * Operand and result types are those that the operation names; variables are never floats.
-//! * Addresses are `I64` for global and generic memory and `I32` for the rest; element counts and widths fit.
+//! * Addresses are `I64` for global and generic memory, or `Pair` for global memory, and `I32` for the rest; element counts
+//!   and widths fit. Nothing else takes a `Pair` but what takes its halves.
 //! * `Break` stands inside a loop and ends its list.
 
 use super::{
@@ -12,8 +13,8 @@ use super::{
 
 /// Returns the first broken invariant in words.
 pub fn verify(function: &Function) -> Result<(), String> {
-    if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64)) {
-        return Err(format!("variable r{var} is a float"));
+    if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64 | Type::Pair)) {
+        return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
     }
     let mut checker = Checker { function, defined: vec![false; function.values.len()] };
     checker.block(&function.body, false)
@@ -110,8 +111,12 @@ impl Checker<'_> {
         {
             return Err(format!("{elements} elements of {} bytes", access.bytes));
         }
-        let wide = matches!(access.space, Space::Global | Space::Generic);
-        self.expect(address, if wide { Type::I64 } else { Type::I32 })
+        let ty = match (access.space, self.function.type_of(address)) {
+            (Space::Global, Type::Pair) => Type::Pair,
+            (Space::Global | Space::Generic, _) => Type::I64,
+            (Space::Shared | Space::Local, _) => Type::I32,
+        };
+        self.expect(address, ty)
     }
 
     fn atomic(&mut self, atomic: &Atomic, here: &mut Vec<usize>) -> Result<(), String> {
@@ -194,6 +199,7 @@ impl Checker<'_> {
     fn op(&self, result: Value, op: &Op) -> Result<(), String> {
         let ty = self.function.type_of(result);
         match *op {
+            Op::Const(_) if ty == Type::Pair => Err("a constant pair".into()),
             Op::Const(_) => Ok(()),
             Op::Get(var) => match self.function.vars.get(var.0 as usize) {
                 Some(found) if *found == ty => Ok(()),
@@ -212,20 +218,33 @@ impl Checker<'_> {
                 let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
                 use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub, OrNan};
                 let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | OrNan);
-                if float != float_op || (ty == Type::Bool && !logic) {
+                if float != float_op || (ty == Type::Bool && !logic) || ty == Type::Pair {
                     return Err(format!("not an operation on {ty:?}"));
                 }
                 Ok(())
             }
             Op::Compare(_, a, b) => {
+                if self.function.type_of(a) == Type::Pair {
+                    return Err("comparison of pairs".into());
+                }
                 self.expect(a, self.function.type_of(a))?;
                 self.expect(b, self.function.type_of(a))?;
                 self.expect_type(result, Type::Bool)
             }
             Op::Select(condition, a, b) => {
+                if ty == Type::Pair {
+                    return Err("a choice of pairs".into());
+                }
                 self.expect(condition, Type::Bool)?;
                 self.expect(a, ty)?;
                 self.expect(b, ty)
+            }
+            Op::Pair(low, high) => {
+                if !matches!(ty, Type::Pair | Type::F64) {
+                    return Err(format!("a pair as {ty:?}"));
+                }
+                self.expect(low, Type::I32)?;
+                self.expect(high, Type::I32)
             }
             Op::Fma(a, b, c) => {
                 if !matches!(ty, Type::F32 | Type::F64) {
@@ -246,6 +265,7 @@ impl Checker<'_> {
                 }
                 self.expect_all(arithmetic, ty)
             }
+            Op::Builtin(Builtin::Clock) if ty == Type::Pair => Ok(()),
             Op::Builtin(Builtin::Clock) => self.expect_type(result, Type::I64),
             Op::Builtin(Builtin::PushConstant(offset)) => match ty {
                 Type::I32 if offset % 4 == 0 => Ok(()),
@@ -285,6 +305,7 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         Unary::BitCount | Unary::BitReverse | Unary::FindHighBit => operand == I32 && result == I32,
         Unary::ZeroExtend | Unary::SignExtend => operand == I32 && result == I64,
         Unary::Truncate => operand == I64 && result == I32,
+        Unary::LowWord | Unary::HighWord => matches!(operand, F64 | Pair) && result == I32,
         Unary::Bitcast(ty) => {
             result == ty && matches!((operand, ty), (I32, F32) | (F32, I32) | (I64, F64) | (F64, I64))
         }

@@ -1,20 +1,30 @@
 //! Replaces atomics that no device has by loops around compare-and-swap on the 32-bit word where they act: those on 16-bit
-//! floats, and compare-and-swap of 16 bits.
+//! floats, and compare-and-swap of 16 bits; and additions on `F32` where the device's own arithmetic doesn't keep denormals.
 //!
 //! A loop ends, since one round fails only where another thread's change of the word succeeded. The half of a word that an
 //! operation leaves alone is written back as it was found, in the same step.
 
 use super::narrow_memory::{Part, swap_loop};
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Function, HalfFormat, HalfOp, Op, Rounding, Stmt, Value};
+use crate::ir::{
+    Access, Arithmetic, Atomic, AtomicOp, Builder, Function, HalfFormat, HalfOp, Op, Rounding, Space, Stmt, Type, Value,
+};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{self, BFLOAT, HALF, Overflow};
+use crate::target::{Feature, Target};
 
-/// Replaces atomics that no device has. There are no generic accesses any more.
-pub fn expand_atomics(function: &mut Function) {
+/// Replaces atomics that no device has, and additions. There are no generic accesses any more.
+pub fn expand_atomics(function: &mut Function, target: &Target) {
     rewrite(function, |b, stmt| {
         let Stmt::Atomic(atomic) = stmt else { return Rewritten::Kept };
         match (atomic.op, atomic.access.bytes) {
             (AtomicOp::Half(..), _) | (_, 2) => {}
+            (AtomicOp::FAdd, 4) if !adds_right(target, atomic.access.space) => {
+                let found = swap_loop(b, atomic.access, atomic.address, |b, old| sum(b, atomic, old));
+                if let Some(result) = atomic.result {
+                    b.push(Stmt::Let(result, Op::Get(found)));
+                }
+                return Rewritten::Replaced;
+            }
             _ => return Rewritten::Kept,
         }
         let word = Access { bytes: 4, ..atomic.access };
@@ -45,11 +55,30 @@ pub fn expand_atomics(function: &mut Function) {
         };
         let whole = b.get(found);
         let old = part.extract(b, whole);
-        let var = b.var(crate::ir::Type::I32);
+        let var = b.var(Type::I32);
         b.set(var, old);
         b.push(Stmt::Let(result, Op::Get(var)));
         Rewritten::Replaced
     });
+}
+
+/// Whether emission finds a way to add on `F32` as PTX does.
+fn adds_right(target: &Target, space: Space) -> bool {
+    let facts = &target.facts;
+    let is_native = space == Space::Global
+        && facts.global_atomic_add_f32_flushes
+        && target.has(Feature::ShaderBufferFloat32AtomicAdd);
+    facts.denormals_f32_kept || is_native
+}
+
+/// The bits of a sum on `F32`. In global memory it flushes (PTX section 9.7.12.5).
+fn sum(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
+    let [x, y] = [old, atomic.operand].map(|bits| b.bitcast(bits, Type::F32));
+    let sum = match atomic.access.space {
+        Space::Global => b.flushed(Rounding::NearestEven, Arithmetic::Add(x, y)),
+        _ => b.fadd(x, y),
+    };
+    b.bits(sum)
 }
 
 /// What 16 bits become.

@@ -1,10 +1,11 @@
 //! Division where the device doesn't round it correctly: `F32` through `F64` where that divides correctly, else long
-//! division on integers. NaNs are NVIDIA's.
+//! division on integers; by the device's own where that only fails on denormals and there are none. NaNs are NVIDIA's, but
+//! for that.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::soft::{LEADING, Parts, product_sign, round, stick, unless_nan};
+use crate::soft::{Parts, SINGLE, leading, product_sign, round, stick, with_extremes};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `FDiv` on types where the target doesn't do it right.
@@ -17,10 +18,23 @@ pub fn expand_division(function: &mut Function, target: &Target) {
         Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
             Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
+            Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, target, x, y)),
             _ => Rewritten::By(divide(b, target, Rounding::NearestEven, x, y)),
         },
         _ => Rewritten::Kept,
     });
+}
+
+/// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or
+/// NaN. No quotient is rounded up to the least normal number: as significands of 24 bits differ by a last place at least, they
+/// are that far away.
+fn guarded(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
+    let quotient = b.fdiv(x, y);
+    let magnitude = b.magnitude(quotient);
+    let above = b.sub_const(magnitude, SINGLE.hidden());
+    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
+    let is_normal = b.ult(above, normals);
+    b.choose(is_normal, |_| quotient, |b| divide(b, target, Rounding::NearestEven, x, y))
 }
 
 /// A quotient without the device's division on its type.
@@ -53,10 +67,11 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
     let twice = b.shl(x.significand, 1);
     let dividend = b.select(is_less, twice, x.significand);
     let mut remainder = b.sub(dividend, divisor);
-    let mut quotient = b.i64(1);
-    // As many bits a step as the shifted remainder leaves room for, until there are two more than the precision.
-    let bits = u64::BITS - format.precision;
-    let steps = (format.precision + 1).div_ceil(bits);
+    let mut quotient = b.constant_like(divisor, 1);
+    // As many bits a step as the shifted remainder leaves room for, until there is one more than the precision. The remainder
+    // stands for all others.
+    let bits = format.bits - format.precision;
+    let steps = format.precision.div_ceil(bits);
     for _ in 0..steps {
         remainder = b.shl(remainder, bits);
         let digit = b.div_unsigned(remainder, divisor);
@@ -65,7 +80,8 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
         quotient = b.shl(quotient, bits);
         quotient = b.or(quotient, digit);
     }
-    let significand = b.shl(quotient, LEADING - bits * steps);
+    let place = leading(b.type_of(quotient));
+    let significand = b.shl(quotient, place - bits * steps);
     let significand = stick(b, significand, remainder);
     let exponent = b.sub(x.exponent, y.exponent);
     let exponent = b.add_const(exponent, format.bias.into());
@@ -77,17 +93,7 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
 
     let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
     let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
-    let [zero, infinity] = [b.i64(0), b.i64(format.infinity())];
     let is_zero = b.or(x_zero, y_infinite);
-    let magnitude = b.select(is_zero, zero, magnitude);
     let is_infinite = b.or(x_infinite, y_zero);
-    let magnitude = b.select(is_infinite, infinity, magnitude);
-    let result = b.or(magnitude, sign);
-
-    // Zero by zero and infinity by infinity are those that look zero and infinite at once.
-    let undefined = b.and(is_zero, is_infinite);
-    let [x_nan, y_nan] = [&x, &y].map(|parts| parts.is_nan(b));
-    let is_nan = b.or(x_nan, y_nan);
-    let is_nan = b.or(is_nan, undefined);
-    unless_nan(b, format, is_nan, result)
+    with_extremes(b, [&x, &y], magnitude, is_zero, is_infinite)
 }

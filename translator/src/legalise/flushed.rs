@@ -1,4 +1,4 @@
-//! `F32` arithmetic as `.ftz` has it: the device's `Fma` where that does just this, else with operands and results flushed on
+//! `F32` arithmetic as `.ftz` has it: the device's own or its `Fma` where that does just this, else with operands and results flushed on
 //! their bits.
 //!
 //! A sum is exact where it could be tiny, and a root never is, so flushing their bits will do. A product, or a quotient,
@@ -12,12 +12,13 @@ use crate::passes::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
 use crate::target::{Feature, Target};
 
-/// Replaces every `Flushed` but what [`take_flushing_fma`] can do; by what doesn't flush if that isn't asked for.
+/// Replaces every `Flushed` but what [`take_flushing`] can do; by what doesn't flush if that isn't asked for.
 pub fn expand_flushed(function: &mut Function, target: &Target, flush: bool) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !flush => Rewritten::By(b.rounded(rounding, arithmetic)),
         Stmt::Let(_, Op::Flushed(Rounding::NearestEven, arithmetic))
-            if target.facts.fma_f32_flushes && is_fma(arithmetic) =>
+            if target.facts.fma_f32_flushes && is_fma(arithmetic)
+                || target.facts.add_f32_flushes && is_sum(arithmetic) =>
         {
             Rewritten::Kept
         }
@@ -26,18 +27,25 @@ pub fn expand_flushed(function: &mut Function, target: &Target, flush: bool) {
     });
 }
 
-/// Replaces what is left of `Flushed` by a device's `Fma` that flushes.
-pub fn take_flushing_fma(function: &mut Function) {
+/// Replaces what is left of `Flushed` by what a device has that flushes: sums and products, or `Fma`.
+pub fn take_flushing(function: &mut Function, target: &Target) {
     rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !target.facts.fma_f32_flushes && is_sum(arithmetic) => {
+            Rewritten::By(b.rounded(rounding, arithmetic))
+        }
         Stmt::Let(_, Op::Flushed(_, arithmetic)) => as_fma(b, arithmetic).map_or(Rewritten::Kept, Rewritten::By),
         _ => Rewritten::Kept,
     });
 }
 
+/// Whether it is a sum, a difference or a product.
+fn is_sum(arithmetic: Arithmetic) -> bool {
+    matches!(arithmetic, Arithmetic::Add(..) | Arithmetic::Sub(..) | Arithmetic::Mul(..))
+}
+
 /// Whether an `Fma` can do it.
 fn is_fma(arithmetic: Arithmetic) -> bool {
-    use Arithmetic::{Add, Fma, Mul, Sub};
-    matches!(arithmetic, Add(..) | Sub(..) | Mul(..) | Fma(..))
+    is_sum(arithmetic) || matches!(arithmetic, Arithmetic::Fma(..))
 }
 
 fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: Arithmetic) -> Value {

@@ -1,12 +1,16 @@
 //! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
 //!
-//! On `F32` with the help of `F64` where that exists; else on integers. A device that only flushes does it itself where
+//! On `F32` with the help of `F64` where that exists; else from the errors of products and sums where those tell; else on
+//! integers. A device that only flushes does it itself where
 //! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading_zeros, odd_sum, product_sign, round, stick, unless_nan};
+use crate::soft::{
+    DOUBLE, Format, Parts, SINGLE, leading_zeros, odd_sum, product_sign, round, stick, two_product, two_sum,
+    unless_nan, width,
+};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `Fma` on types where the target doesn't do it right.
@@ -31,8 +35,73 @@ pub fn expand_fma(function: &mut Function, target: &Target) {
 pub fn multiply_add(b: &mut Builder<'_>, target: &Target, rounding: Rounding, operands: [Value; 3]) -> Value {
     match b.type_of(operands[0]) {
         Type::F32 if target.has(Feature::ShaderFloat64) => through_double(b, &target.facts, rounding, operands),
-        _ => on_integers(b, rounding, operands),
+        Type::F32 if rounding == Rounding::NearestEven && target.facts.are_normals_exact() => by_errors(b, operands),
+        _ => fused_on_integers(b, rounding, operands),
     }
+}
+
+/// Sums of at least this magnitude can be told from products that underflow; see [`by_errors`].
+const CLEAR: f32 = f32::from_bits((127 - 60) << 23);
+
+/// Factors of at least this magnitude have no place below the least normal number.
+const DIVISIBLE: f32 = f32::from_bits((127 - 102) << 23);
+
+/// `F32`'s to nearest from rounded products and sums, and their errors.
+///
+/// Product, addend and what the former two lose when they are rounded make `sum + rest`, of which only `rest` is rounded, by
+/// less than 2^-23 of itself. If it is taken for 2^-22 of itself more or less and the result is the same, that is right:
+/// rounding is monotonous.
+///
+/// Where the sum is at least 2^-60 and no factor is below 2^-102, what underflows doesn't matter, be it flushed or not. Every
+/// such error is below 2^-126 and there are few. They change a rest of 2^-87 or more by far less than 2^-23 of itself. A smaller one
+/// is below half the distance from the sum to its neighbours, 2^-85 at least, with those errors and without. An infinite or
+/// undefined sum isn't taken for the result: the product may have overflown by itself.
+fn by_errors(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
+    let [x, y, z] = operands;
+    let (product, product_error) = two_product(b, x, y);
+    let (sum, sum_error) = two_sum(b, product, z);
+    let rest = b.fadd(product_error, sum_error);
+    let [result, other] = [1.0 - f32::EPSILON * 2.0, 1.0 + f32::EPSILON * 2.0].map(|factor| {
+        let factor = b.f32(factor);
+        let rest = b.fmul(rest, factor);
+        b.fadd(sum, rest)
+    });
+    let agrees = b.feq(result, other);
+    // Differences of magnitudes are negative where one is too small or too large.
+    let [x_magnitude, y_magnitude, magnitude] = [x, y, sum].map(|float| b.magnitude(float));
+    let [x_above, y_above] = [x_magnitude, y_magnitude].map(|bits| b.sub_const(bits, DIVISIBLE.to_bits().into()));
+    let sum_above = b.sub_const(magnitude, CLEAR.to_bits().into());
+    let largest = b.i32(SINGLE.largest() as u32);
+    let sum_below = b.sub(largest, magnitude);
+    let factors = b.or(x_above, y_above);
+    let sums = b.or(sum_above, sum_below);
+    let all = b.or(factors, sums);
+    let zero = b.i32(0);
+    let is_clear = b.sle(zero, all);
+    let is_right = b.and(is_clear, agrees);
+    b.choose(
+        is_right,
+        |_| result,
+        |b| {
+            // A factor that is zero makes the product zero or NaN, and the device's sum right unless the addend is subnormal.
+            let [x_zero, y_zero] = [x_magnitude, y_magnitude].map(|magnitude| b.is_zero(magnitude));
+            let is_zero = b.or(x_zero, y_zero);
+            let is_subnormal = is_subnormal(b, z);
+            let is_whole = b.not(is_subnormal);
+            let is_plain = b.and(is_zero, is_whole);
+            b.choose(is_plain, |_| sum, |b| fused_on_integers(b, Rounding::NearestEven, operands))
+        },
+    )
+}
+
+/// Whether a number is subnormal.
+fn is_subnormal(b: &mut Builder<'_>, float: Value) -> Value {
+    let bits = b.bits(float);
+    // A subnormal's magnitude twice is below this. Less one, zero is above it.
+    let twice = b.shl(bits, 1);
+    let twice = b.sub_const(twice, 1);
+    let limit = b.i32(2 * SINGLE.hidden() as u32 - 1);
+    b.ult(twice, limit)
 }
 
 /// Addends of at least this magnitude leave no sum that is subnormal, unless the product vanishes: see [`guarded`].
@@ -69,14 +138,7 @@ fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value 
 
 /// Whether an operand is subnormal, or the result may have been: it is a zero, though no factor is.
 fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
-    let [x, y, z] = operands.map(|operand| {
-        let bits = b.bits(operand);
-        // A subnormal's magnitude twice is below this. Less one, zero is above it.
-        let twice = b.shl(bits, 1);
-        let twice = b.sub_const(twice, 1);
-        let limit = b.i32(2 * SINGLE.hidden() as u32 - 1);
-        b.ult(twice, limit)
-    });
+    let [x, y, z] = operands.map(|operand| is_subnormal(b, operand));
     let factors = b.or(x, y);
     let any = b.or(factors, z);
     let zero = b.f32(0.0);
@@ -120,12 +182,12 @@ fn signed_zero_down(b: &mut Builder<'_>, sum: Value, x: Value, y: Value) -> Valu
     b.bitcast(bits, Type::F64)
 }
 
-/// Any format's on integers.
+/// Any format's by nothing but integers.
 ///
-/// Product and addend are placed in a fixed-point number whose upper bits hold either significand without loss; the one
+/// Product and addend are placed in a fixed-point number of twice the format's width, whose upper bits hold either significand without loss; the one
 /// of the lower exponent is shifted right, what is lost staying in the lowest bit. Subnormals need no normalisation:
 /// whatever cancellation brings forth below them is far below the result's last place, or was not lost.
-fn on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) -> Value {
+pub fn fused_on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| Parts::of(b, operand));
     let format = x.format;
     let is_zero_product = {
@@ -133,7 +195,7 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) ->
         b.or(x, y)
     };
 
-    // Exponents of bit 60 of the upper half. A zero product must not shift the addend.
+    // Exponents of the upper half's bit `top`. A zero product must not shift the addend.
     let exponent = b.add(x.exponent, y.exponent);
     let exponent = b.sub_const(exponent, format.bias.into());
     let zero = b.i32(0);
@@ -174,7 +236,7 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) ->
 
     let [x_infinite, y_infinite, z_infinite] = [&x, &y, &z].map(|parts| parts.is_infinite(b));
     let is_infinite_product = b.or(x_infinite, y_infinite);
-    let infinity = b.i64(format.infinity());
+    let infinity = b.constant_like(finite, format.infinity());
     let infinite_product = b.or(product_sign, infinity);
     let result = b.select(is_infinite_product, infinite_product, finite);
     let result = b.select(z_infinite, z.bits, result);
@@ -189,121 +251,105 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) ->
     unless_nan(b, format, is_nan, result)
 }
 
-/// An unsigned fixed-point number of 64 bits, or 128 for formats whose products need them.
+/// An unsigned fixed-point number in two integers.
 struct Fixed {
     high: Value,
-    low: Option<Value>,
+    low: Value,
 }
 
 /// Bit of the upper half at which significands have their leading one; products may have it one higher.
-const TOP: u32 = 60;
+fn top(format: Format) -> u32 {
+    format.bits - 4
+}
 
 impl Fixed {
     fn product(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Fixed {
-        if format == SINGLE {
-            let x = b.shl(x, TOP - 2 * (SINGLE.precision - 1));
-            return Fixed { high: b.mul(x, y), low: None };
-        }
-        let shift = (64 + TOP - 2 * (DOUBLE.precision - 1)) / 2;
+        let shift = (format.bits + top(format) - 2 * (format.precision - 1)) / 2;
         let [x, y] = [x, y].map(|factor| b.shl(factor, shift));
-        Fixed { high: b.mul_high_unsigned(x, y), low: Some(b.mul(x, y)) }
+        Fixed { high: b.mul_high_unsigned(x, y), low: b.mul(x, y) }
     }
 
     fn addend(b: &mut Builder<'_>, format: Format, significand: Value) -> Fixed {
-        let high = b.shl(significand, TOP + 1 - format.precision);
-        Fixed { high, low: (format != SINGLE).then(|| b.i64(0)) }
+        let high = b.shl(significand, top(format) + 1 - format.precision);
+        Fixed { high, low: b.constant_like(significand, 0) }
     }
 
     /// `condition ? self : other`.
     fn select(&self, b: &mut Builder<'_>, condition: Value, other: &Fixed) -> Fixed {
         let high = b.select(condition, self.high, other.high);
-        let low = self.low.zip(other.low).map(|(low, other)| b.select(condition, low, other));
-        Fixed { high, low }
+        Fixed { high, low: b.select(condition, self.low, other.low) }
     }
 
     /// Shifts right by any amount that isn't negative; the lowest bit stands for all that is lost.
     fn shift_right_sticking(&self, b: &mut Builder<'_>, amount: Value) -> Fixed {
-        let limit = b.i32(if self.low.is_some() { 127 } else { 63 });
+        let width = width(b.type_of(self.high));
+        let limit = b.i32(2 * width - 1);
         let is_below = b.ult(amount, limit);
         let amount = b.select(is_below, amount, limit);
-        let Some(low) = self.low else {
-            let shifted = b.shr_by(self.high, amount);
-            let back = b.shl_by(shifted, amount);
-            let lost = b.sub(self.high, back);
-            return Fixed { high: stick(b, shifted, lost), low: None };
-        };
         // First by a whole half if it is that far, then by the rest.
-        let half = b.i32(64);
-        let zero = b.i64(0);
+        let half = b.i32(width);
+        let zero = b.constant_like(self.high, 0);
         let is_near = b.ult(amount, half);
         let high = b.select(is_near, self.high, zero);
-        let middle = b.select(is_near, low, self.high);
-        let lost_half = b.select(is_near, zero, low);
-        let amount = b.and_const(amount, 63);
+        let middle = b.select(is_near, self.low, self.high);
+        let lost_half = b.select(is_near, zero, self.low);
+        let amount = b.and_const(amount, u64::from(width - 1));
         let shifted = b.shr_by(middle, amount);
         let back = b.shl_by(shifted, amount);
         let lost = b.sub(middle, back);
         let lost = b.or(lost, lost_half);
         let from_high = shift_across(b, high, amount, true);
         let low = b.or(shifted, from_high);
-        Fixed { high: b.shr_by(high, amount), low: Some(stick(b, low, lost)) }
+        Fixed { high: b.shr_by(high, amount), low: stick(b, low, lost) }
     }
 
     /// The sum, or the difference in two's complement.
     fn add_or_subtract(&self, b: &mut Builder<'_>, other: &Fixed, subtract: Value) -> Fixed {
-        let [ones, zero] = [b.i64(u64::MAX), b.i64(0)];
+        let ty = b.type_of(self.high);
+        let [ones, zero] = [u64::MAX, 0].map(|bits| b.constant(ty, bits));
         let flip = b.select(subtract, ones, zero);
         let one = b.and_const(flip, 1);
         let high = b.xor(other.high, flip);
         let high = b.add(self.high, high);
-        let Some((low, other_low)) = self.low.zip(other.low) else {
-            return Fixed { high: b.add(high, one), low: None };
-        };
-        let flipped = b.xor(other_low, flip);
-        let partial = b.add(low, flipped);
+        let flipped = b.xor(other.low, flip);
+        let partial = b.add(self.low, flipped);
         let sum = b.add(partial, one);
         // Both additions together carry at most once.
-        let carries = [b.ult(partial, low), b.ult(sum, one)];
+        let carries = [b.ult(partial, self.low), b.ult(sum, one)];
         let carry = b.or(carries[0], carries[1]);
-        let carry = b.bool_to(Type::I64, carry);
-        Fixed { high: b.add(high, carry), low: Some(sum) }
+        let carry = b.bool_to(ty, carry);
+        Fixed { high: b.add(high, carry), low: sum }
     }
 
     /// The absolute value of two's complement, and all ones if it was negative, else zero.
     fn absolute(&self, b: &mut Builder<'_>) -> (Fixed, Value) {
-        let negative = b.sar(self.high, 63);
+        let top = width(b.type_of(self.high)) - 1;
+        let negative = b.sar(self.high, top);
         let high = b.xor(self.high, negative);
-        let Some(low) = self.low else {
-            return (Fixed { high: b.sub(high, negative), low: None }, negative);
-        };
-        let low = b.xor(low, negative);
+        let low = b.xor(self.low, negative);
         let low = b.sub(low, negative);
         let is_low_zero = b.is_zero(low);
-        let zero = b.i64(0);
+        let zero = b.constant_like(low, 0);
         let carry = b.select(is_low_zero, negative, zero);
-        (Fixed { high: b.sub(high, carry), low: Some(low) }, negative)
+        (Fixed { high: b.sub(high, carry), low }, negative)
     }
 
-    /// The upper half (the lower one in its lowest bit) after a shift to the left that brings the leading one to bit 62,
-    /// and by how much; zero stays zero.
+    /// The upper half (the lower one in its lowest bit) after a shift to the left that brings the leading one to its place
+    /// for rounding, and by how much; zero stays zero.
     fn normalised(&self, b: &mut Builder<'_>) -> (Value, Value) {
-        let Some(low) = self.low else {
-            let zeros = leading_zeros(b, self.high);
-            let shift = b.sub_const(zeros, 1);
-            return (b.shl_by(self.high, shift), shift);
-        };
+        let width = width(b.type_of(self.high));
         let is_high_zero = b.is_zero(self.high);
-        let first = b.select(is_high_zero, low, self.high);
+        let first = b.select(is_high_zero, self.low, self.high);
         let zeros = leading_zeros(b, first);
-        let [half, none] = [b.i32(64), b.i32(0)];
+        let [half, none] = [b.i32(width), b.i32(0)];
         let skipped = b.select(is_high_zero, half, none);
         let zeros = b.add(zeros, skipped);
         let shift = b.sub_const(zeros, 1);
         let is_near = b.ult(shift, half);
-        let zero = b.i64(0);
-        let high = b.select(is_near, self.high, low);
-        let low = b.select(is_near, low, zero);
-        let amount = b.and_const(shift, 63);
+        let zero = b.constant_like(self.high, 0);
+        let high = b.select(is_near, self.high, self.low);
+        let low = b.select(is_near, self.low, zero);
+        let amount = b.and_const(shift, u64::from(width - 1));
         let high = b.shl_by(high, amount);
         let from_low = shift_across(b, low, amount, false);
         let high = b.or(high, from_low);
@@ -312,9 +358,10 @@ impl Fixed {
     }
 }
 
-/// The bits that a shift to the right (or left) by up to 63 moves out of a half into the other one.
+/// The bits that a shift to the right (or left) by less than the width moves out of a half into the other one.
 fn shift_across(b: &mut Builder<'_>, half: Value, amount: Value, right: bool) -> Value {
-    let limit = b.i32(63);
+    let limit = width(b.type_of(half)) - 1;
+    let limit = b.i32(limit);
     let rest = b.sub(limit, amount);
     if right {
         let once = b.shl(half, 1);

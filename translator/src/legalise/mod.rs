@@ -1,16 +1,18 @@
 //! Rewrites a function into what its target can do exactly: see [`legalise`] for the passes and their order.
 //!
-//! What a target lacks altogether, such as 64-bit integers or floats that the function uses, stays as it is. After all
-//! other passes, [`report_cut_loops`] deals with drivers that end loops early, and [`expand_reports`] with reports.
+//! After all other passes, [`report_cut_loops`] deals with drivers that end loops early, [`expand_reports`] with reports, and
+//! [`split_words`] with 64-bit integers, which all of them use.
 
 mod approximate;
 mod atomics;
 mod byte_swaps;
 mod convert;
 mod division;
+mod doubles;
 mod flushed;
 mod fma;
 mod generic;
+mod locks;
 mod loop_budget;
 mod nans;
 mod narrow_memory;
@@ -18,16 +20,20 @@ mod reports;
 mod roots;
 mod round;
 mod rounded;
+mod singles;
 mod sqrt;
+mod words;
 
 use crate::ir::Function;
 use crate::math::{Math, Topic};
 use crate::passes::{forward, remove_dead};
-use crate::target::Target;
+use crate::target::{Facts, Feature, Target};
 
 pub use generic::expand_generic;
+pub use locks::{TABLE_BYTES, lock_long_accesses, needs_table};
 pub use loop_budget::report_cut_loops;
 pub use reports::{expand_reports, reports_any};
+pub use words::split_words;
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic
 /// accesses.
@@ -37,25 +43,34 @@ pub fn legalise(function: &mut Function, target: &Target) {
 
 /// The same with some of the arithmetic left to the device.
 pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
-    let target = &Target { facts: math.relax(&target.facts), ..target.clone() };
+    // Emulated floats give no NaN of their own accord.
+    let nan_f64_nvidia = target.facts.nan_f64_nvidia && target.has(Feature::ShaderFloat64);
+    let facts = math.relax(&Facts { nan_f64_nvidia, ..target.facts.clone() });
+    let target = &Target { facts, ..target.clone() };
     generic::expand_generic(function);
     // What others make of operations would hide which of their results are seen.
     nans::expand_nans(function, target);
     // Before the atomics that it looks for are replaced.
     narrow_memory::expand_narrow_memory(function, target);
-    atomics::expand_atomics(function);
+    atomics::expand_atomics(function, target);
+    // Behind what says which NaNs are seen, before what replaces operations that the device has but not exactly.
+    doubles::expand_doubles(function, target);
+    // Before the others: what they make needs no care, and would only become slow.
+    singles::expand_singles(function, target);
     approximate::expand_approximate(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.
     flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));
     rounded::expand_rounded(function, target);
     fma::expand_fma(function, target);
-    // Behind what would keep an `Fma` from flushing.
-    flushed::take_flushing_fma(function);
+    // Behind what would keep it from flushing.
+    flushed::take_flushing(function, target);
     division::expand_division(function, target);
     sqrt::expand_sqrt(function, target);
     // The expansions before round too.
     round::expand_round(function, target);
+    // What all others left to the device.
+    singles::expand_untrusted(function, target);
     byte_swaps::hide_byte_swaps(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);

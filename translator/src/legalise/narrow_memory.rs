@@ -105,14 +105,15 @@ impl Part {
     }
 }
 
-/// Replaces a word of 32 bits by what `change` makes of it, as one step; gives the variable that holds what it was.
+/// Replaces a word of 32 or 64 bits by what `change` makes of it, as one step; gives the variable that holds what it was.
 pub(super) fn swap_loop(
     b: &mut Builder<'_>,
     access: Access,
     address: Value,
     change: impl FnOnce(&mut Builder<'_>, Value) -> Value,
 ) -> Var {
-    let found = b.var(Type::I32);
+    let ty = if access.bytes == 8 { Type::I64 } else { Type::I32 };
+    let found = b.var(ty);
     let first = match access.order {
         Order::Weak => Order::Weak,
         Order::Relaxed(scope) | Order::Acquire(scope) | Order::Release(scope) | Order::AcquireRelease(scope) => {
@@ -124,7 +125,7 @@ pub(super) fn swap_loop(
     b.loop_(|b| {
         let expected = b.get(found);
         let operand = change(b, expected);
-        let old = b.function.value(Type::I32);
+        let old = b.function.value(ty);
         let op = AtomicOp::CompareExchange;
         b.atomic(Atomic { result: Some(old), op, access, address, operand, compare: Some(expected) });
         b.set(found, old);

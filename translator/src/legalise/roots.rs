@@ -1,24 +1,30 @@
 //! Approximate roots of `F32` where the device's are not known to be as close as PTX demands: in `F64`, whose sums and
-//! products are exact enough. Results are within half an ulp and a little. Without `F64` the device's own stay.
+//! products are exact enough; without it from the errors of sums and products. Results are within half an ulp and a little.
 //!
 //! Lowering deals with operands that are not positive, normal numbers.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
+use crate::soft::{SINGLE, two_product};
 use crate::target::{Feature, Target};
 
 /// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions use these too, within wider bounds: this one must
 /// come before them.
 pub fn expand_roots(function: &mut Function, target: &Target) {
-    if target.facts.roots_f32_close || !target.has(Feature::ShaderFloat64) {
+    if target.facts.roots_f32_close {
         return;
     }
+    let has_double = target.has(Feature::ShaderFloat64);
     let facts = &target.facts;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))
             if b.type_of(result) == Type::F32 =>
         {
+            if !has_double {
+                // An exact root is close too.
+                return Rewritten::By(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
+            }
             let wide = widen(b, facts, x);
             let guess = b.unary(Unary::InverseSqrtApprox, x);
             let guess = widen(b, facts, guess);
@@ -28,6 +34,33 @@ pub fn expand_roots(function: &mut Function, target: &Target) {
         }
         _ => Rewritten::Kept,
     });
+}
+
+/// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number
+/// from 1 to 4. Nothing but the last sum is rounded where it counts.
+fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
+    let bits = b.bits(x);
+    let exponent = b.sub_const(bits, SINGLE.one());
+    let exponent = b.sar(exponent, SINGLE.precision);
+    let scale = b.shl(exponent, SINGLE.precision);
+    let number = b.sub(bits, scale);
+    let number = b.bitcast(number, Type::F32);
+    let guess = b.unary(Unary::InverseSqrtApprox, number);
+    let (square, square_error) = two_product(b, guess, guess);
+    let (whole, whole_error) = two_product(b, number, square);
+    // What the guess's square times the number lacks of one.
+    let [one, half] = [1.0, 0.5].map(|number| b.f32(number));
+    let rest = b.fsub(one, whole);
+    let rest = b.fsub(rest, whole_error);
+    let part = b.fmul(number, square_error);
+    let rest = b.fsub(rest, part);
+    let step = b.fmul(guess, half);
+    let step = b.fmul(step, rest);
+    let root = b.fadd(guess, step);
+    let root = b.bits(root);
+    let scale = b.shl(exponent, SINGLE.precision - 1);
+    let root = b.sub(root, scale);
+    b.bitcast(root, Type::F32)
 }
 
 /// One over the root of a positive number, by a step of Newton's method from a guess that is as close as Vulkan demands.

@@ -3,11 +3,11 @@
 
 use super::convert::{narrow, widen};
 use super::division::divide;
-use super::fma::{multiply_add, sum_to_narrow};
+use super::fma::{fused_on_integers, multiply_add, sum_to_narrow};
 use super::sqrt::root;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::soft::Format;
+use crate::soft::{self, Format};
 use crate::target::{Feature, Target};
 
 /// Replaces every `Rounded`.
@@ -24,35 +24,37 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
     match arithmetic {
         Arithmetic::Narrow(value) => narrow(b, facts, rounding, value),
         Arithmetic::Sub(x, y) => {
-            let ty = b.type_of(y);
-            let bits = b.bits(y);
-            let bits = b.xor_const(bits, Format::of(ty).sign());
-            let negated = b.bitcast(bits, ty);
-            expand(b, target, rounding, Arithmetic::Add(x, negated))
+            let y = negated(b, y);
+            expand(b, target, rounding, Arithmetic::Add(x, y))
         }
         Arithmetic::Add(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|addend| widen(b, facts, addend));
             let sum = sum_to_narrow(b, rounding, x, y);
             narrow(b, facts, rounding, sum)
         }
-        Arithmetic::Add(x, y) => {
-            let format = Format::of(b.type_of(x));
-            let one = b.constant_like(x, format.hidden() * u64::from(format.bias));
-            multiply_add(b, target, rounding, [x, one, y])
-        }
         Arithmetic::Mul(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|factor| widen(b, facts, factor));
             let product = b.fmul(x, y);
             narrow(b, facts, rounding, product)
         }
-        Arithmetic::Mul(x, y) => {
-            // The zero that leaves a product that is zero its sign.
-            let format = Format::of(b.type_of(x));
-            let zero = b.constant_like(x, if rounding == Rounding::Down { 0 } else { format.sign() });
-            multiply_add(b, target, rounding, [x, y, zero])
-        }
+        Arithmetic::Add(x, y) => sum_on_integers(b, rounding, x, y),
+        Arithmetic::Mul(x, y) => soft::product(b, rounding, x, y),
         Arithmetic::Fma(x, y, z) => multiply_add(b, target, rounding, [x, y, z]),
         Arithmetic::Div(x, y) => divide(b, target, rounding, x, y),
         Arithmetic::Sqrt(x) => root(b, target, rounding, x),
     }
+}
+
+/// A float of the opposite sign.
+pub fn negated(b: &mut Builder<'_>, float: Value) -> Value {
+    let ty = b.type_of(float);
+    let bits = b.bits(float);
+    let bits = b.xor_const(bits, Format::of(ty).sign());
+    b.bitcast(bits, ty)
+}
+
+/// A sum of any format by nothing but integers.
+pub fn sum_on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+    let one = b.constant_like(x, Format::of(b.type_of(x)).one());
+    fused_on_integers(b, rounding, [x, one, y])
 }

@@ -2,9 +2,10 @@
 //! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
+use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
-use crate::soft::{Format, LEADING, Parts, SINGLE, round_normal, stick, unless_nan};
+use crate::soft::{Format, Parts, SINGLE, leading, round_normal, stick, unless_nan};
 use crate::target::{Facts, Feature, Target};
 
 /// Replaces `Sqrt` on types where the target doesn't do it right.
@@ -17,10 +18,21 @@ pub fn expand_sqrt(function: &mut Function, target: &Target) {
         Stmt::Let(result, Op::Unary(Unary::Sqrt, x)) => match b.type_of(result) {
             Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
+            Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
             _ => Rewritten::By(root(b, target, Rounding::NearestEven, x)),
         },
         _ => Rewritten::Kept,
     });
+}
+
+/// The device's root, which subnormals are scaled up for and their roots down. No root is subnormal.
+fn raised(b: &mut Builder<'_>, x: Value) -> Value {
+    let (raised, is_subnormal) = raise(b, x);
+    let raised = b.select(is_subnormal, raised, x);
+    let root = b.sqrt(raised);
+    let [factor, one] = [2f32.powi(-(RAISE as i32) / 2), 1.0].map(|factor| b.f32(factor));
+    let factor = b.select(is_subnormal, factor, one);
+    b.fmul(root, factor)
 }
 
 /// A square root without the device's on its type.
@@ -51,13 +63,14 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
 
     let (root, remainder) =
         if format == SINGLE { root_of_single(b, significand) } else { root_by_digits(b, format, significand) };
-    let root = b.shl(root, LEADING - format.precision);
+    let place = leading(b.type_of(root));
+    let root = b.shl(root, place - format.precision);
     let root = stick(b, root, remainder);
     let positive = b.bool(false);
     let root = round_normal(b, format, rounding, positive, exponent, root);
 
     let is_zero = x.is_zero(b);
-    let infinity = b.i64(format.infinity());
+    let infinity = b.constant_like(x.bits, format.infinity());
     let is_infinity = b.eq(x.bits, infinity);
     let is_own_root = b.or(is_zero, is_infinity);
     let result = b.select(is_own_root, x.bits, root);
@@ -69,32 +82,43 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
 }
 
 /// The integer root of `significand << 25` and what it leaves: the device's approximation, corrected until it is right.
+///
+/// The root has 25 bits, of which the approximation gets all but the last few right (Vulkan: five units of 24 bits at most).
+/// So the differences of squares, which are small, are known from their lower halves.
 fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
-    let square = b.shl(significand, SINGLE.precision + 1);
-    let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), square);
+    let shift = SINGLE.precision + 1;
+    let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), significand);
+    let factor = b.f32(2f32.powi(shift as i32));
+    let approximation = b.fmul(approximation, factor);
     let approximation = b.unary(Unary::SqrtApprox, approximation);
-    let approximation = b.unary(Unary::FloatToUnsigned(Type::I64), approximation);
-    let root = b.var(Type::I64);
+    let approximation = b.unary(Unary::FloatToUnsigned(Type::I32), approximation);
+    let square = b.shl(significand, shift);
+    let [root, rest] = [(); 2].map(|()| b.var(Type::I32));
     b.set(root, approximation);
+    let [zero, minus_one] = [b.i32(0), b.i32(u32::MAX)];
+    // Down while the root is too large, then up while the next one is not.
     b.loop_(|b| {
         let candidate = b.get(root);
         let its_square = b.mul(candidate, candidate);
-        let fits = b.ule(its_square, square);
+        let left = b.sub(square, its_square);
+        b.set(rest, left);
+        let fits = b.sle(zero, left);
         b.if_(fits, Builder::break_);
-        let less = b.sub_const(candidate, 1);
+        let less = b.add(candidate, minus_one);
         b.set(root, less);
     });
     b.loop_(|b| {
-        let candidate = b.get(root);
-        let candidate = b.add_const(candidate, 1);
-        let its_square = b.mul(candidate, candidate);
-        let exceeds = b.ult(square, its_square);
+        let [candidate, left] = [root, rest].map(|var| b.get(var));
+        let twice = b.shl(candidate, 1);
+        let step = b.add_const(twice, 1);
+        let left = b.sub(left, step);
+        let exceeds = b.slt(left, zero);
         b.if_(exceeds, Builder::break_);
-        b.set(root, candidate);
+        let more = b.add_const(candidate, 1);
+        b.set(root, more);
+        b.set(rest, left);
     });
-    let root = b.get(root);
-    let its_square = b.mul(root, root);
-    (root, b.sub(square, its_square))
+    (b.get(root), b.get(rest))
 }
 
 /// The integer root of `significand << (precision + 1)` by binary digits, and a number that is zero if it is exact.

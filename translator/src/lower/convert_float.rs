@@ -20,8 +20,7 @@ pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let float = l.b.unary(if from.is_signed() { Unary::SignedToFloat(ty) } else { Unary::UnsignedToFloat(ty) }, a);
         l.b.bits(float)
     } else {
-        let bits = soft::from_integer(&mut l.b, format, rounding(i), from.is_signed(), a);
-        if to.bits() == 64 { bits } else { l.b.truncate(bits) }
+        soft::from_integer(&mut l.b, format, rounding(i), from.is_signed(), a)
     };
     finish(l, i, bits)
 }

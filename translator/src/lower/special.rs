@@ -1,5 +1,6 @@
 //! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
 
+use super::services::fetch_add;
 use super::{Lowering, cluster};
 use crate::decode::program::{LaneMask, Special};
 use crate::decode::types::ScalarType;
@@ -69,15 +70,15 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         }
         Special::ExplicitCluster => return (b.bool(l.layout.explicit_cluster), ScalarType::Pred),
         Special::Clock => {
-            let clock = b.builtin(Builtin::Clock);
-            b.truncate(clock)
+            let clock = clock(l);
+            l.b.truncate(clock)
         }
         Special::ClockHigh => {
-            let clock = b.builtin(Builtin::Clock);
-            let high = b.shr(clock, 32);
-            b.truncate(high)
+            let clock = clock(l);
+            let high = l.b.shr(clock, 32);
+            l.b.truncate(high)
         }
-        Special::Clock64 | Special::GlobalTimer => return (b.builtin(Builtin::Clock), ScalarType::U64),
+        Special::Clock64 | Special::GlobalTimer => return (clock(l), ScalarType::U64),
         // What a device says of itself that has one multiprocessor, counts no events and runs no graph.
         Special::GridId => return (b.i64(0), ScalarType::U64),
         Special::Fixed(value, 64) => return (b.i64(value.into()), ScalarType::U64),
@@ -97,6 +98,19 @@ fn workgroup_number(b: &mut Builder<'_>, dimension: u8) -> Value {
 /// The size of clusters in one dimension.
 fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
     size.get(usize::from(dimension)).copied().unwrap_or(1)
+}
+
+/// The device's counter. Where it has none, time goes on by one with each look at the clock: a thread that waits for a time
+/// to pass gets on.
+fn clock(l: &mut Lowering<'_, '_>) -> Value {
+    let b = &mut l.b;
+    let Some(offset) = l.layout.services.clock else { return b.builtin(Builtin::Clock) };
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    let address = b.add_const(base, offset);
+    let one = b.i32(1);
+    let before = fetch_add(b, address, one);
+    let now = b.add_const(before, 1);
+    b.zero_extend(now)
 }
 
 fn block_threads(l: &mut Lowering<'_, '_>) -> Value {

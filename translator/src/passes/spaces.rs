@@ -168,9 +168,13 @@ impl Kinds<'_> {
             Op::Binary(op, a, b) => self.binary(op, a, b),
             Op::Select(_, a, b) => self.kind(a).join(self.kind(b)),
             Op::Builtin(Builtin::PushConstant(_)) => Kind::In(Space::Global),
-            Op::Unary(..) | Op::Compare(..) | Op::Fma(..) | Op::Rounded(..) | Op::Flushed(..) | Op::Builtin(_) => {
-                Kind::Offset
-            }
+            Op::Unary(..)
+            | Op::Compare(..)
+            | Op::Fma(..)
+            | Op::Rounded(..)
+            | Op::Flushed(..)
+            | Op::Pair(..)
+            | Op::Builtin(_) => Kind::Offset,
         }
     }
 

@@ -38,7 +38,7 @@ impl Format {
     }
 
     /// The bit of the sign.
-    pub fn sign(self) -> u64 {
+    pub const fn sign(self) -> u64 {
         1 << (self.bits - 1)
     }
 

@@ -7,6 +7,7 @@ mod bits;
 mod formats;
 mod integers;
 mod parts;
+mod product;
 mod rounding;
 mod sum;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 pub use bits::{extremum, flush, flush_tiny, is_nan, magnitude, quiet, relu, saturate};
 pub use formats::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, SINGLE, TENSOR, narrow, widen};
 pub use integers::from_integer;
-pub use parts::{LEADING, Parts, leading_zeros, product_sign, round, round_normal, stick, unless_nan};
-pub use rounding::Overflow;
-pub use sum::odd_sum;
+pub use parts::{Parts, leading, leading_zeros, round, round_normal, stick, unless_nan, width};
+pub use product::{product, product_sign, with_extremes};
+pub use rounding::{Overflow, increment, overflowed, overflows_to_infinity, round_kept};
+pub use sum::{odd_sum, two_product, two_sum};

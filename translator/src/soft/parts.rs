@@ -1,14 +1,21 @@
 //! Floats taken apart, rounded and put together.
 //!
-//! Everything is computed on `I64`, whatever the format, and everything is exact: nothing here relies on the device's
-//! float arithmetic. Exponents are biased and in `I32`.
+//! Everything is computed on integers of the format's width (or wider ones, where they are given), and everything is exact:
+//! nothing here relies on the device's float arithmetic. Exponents are biased and in `I32`.
 
 use super::rounding::{Overflow, overflowed, round_kept};
 use super::{Format, SINGLE};
 use crate::ir::{Builder, Rounding, Type, Value};
 
-/// Bit at which [`round`] takes the leading one of significands.
-pub const LEADING: u32 = 62;
+/// Bits of an integer of this type.
+pub fn width(ty: Type) -> u32 {
+    if ty == Type::I64 { 64 } else { 32 }
+}
+
+/// Bit at which [`round`] takes the leading one of significands of this type.
+pub fn leading(ty: Type) -> u32 {
+    width(ty) - 2
+}
 
 /// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
 pub struct Parts {
@@ -28,13 +35,10 @@ impl Parts {
     /// Takes a float apart.
     pub fn of(b: &mut Builder<'_>, float: Value) -> Parts {
         let format = Format::of(b.type_of(float));
-        let mut bits = b.bits(float);
-        if format == SINGLE {
-            bits = b.zero_extend(bits);
-        }
+        let bits = b.bits(float);
         let magnitude = b.and_const(bits, format.sign() - 1);
         let exponent = b.shr(magnitude, format.precision - 1);
-        let exponent = b.truncate(exponent);
+        let exponent = if format == SINGLE { exponent } else { b.truncate(exponent) };
         let fraction = b.and_const(bits, format.hidden() - 1);
         let normal = b.or_const(fraction, format.hidden());
         let subnormal = b.shl(fraction, 1);
@@ -46,7 +50,7 @@ impl Parts {
     /// Shifts a subnormal's leading one to where normal numbers have it; zero has none.
     pub fn normalised(self, b: &mut Builder<'_>) -> Parts {
         let zeros = leading_zeros(b, self.significand);
-        let shift = b.sub_const(zeros, u64::from(u64::BITS - self.format.precision));
+        let shift = b.sub_const(zeros, u64::from(self.format.bits - self.format.precision));
         let significand = b.shl_by(self.significand, shift);
         let exponent = b.sub(self.exponent, shift);
         Parts { significand, exponent, ..self }
@@ -59,36 +63,31 @@ impl Parts {
 
     /// Whether it is infinite.
     pub fn is_infinite(&self, b: &mut Builder<'_>) -> Value {
-        let infinity = b.i64(self.format.infinity());
+        let infinity = b.constant_like(self.bits, self.format.infinity());
         b.eq(self.magnitude, infinity)
     }
 
     /// Whether it is NaN.
     pub fn is_nan(&self, b: &mut Builder<'_>) -> Value {
-        let infinity = b.i64(self.format.infinity());
+        let infinity = b.constant_like(self.bits, self.format.infinity());
         b.ult(infinity, self.magnitude)
     }
 }
 
-/// The sign bit that two floats' product or quotient has.
-pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
-    let sign = b.xor(x.bits, y.bits);
-    b.and_const(sign, x.format.sign())
-}
-
-/// The float of these bits in `I64`, or NaN.
+/// The float of these bits, or NaN.
 pub fn unless_nan(b: &mut Builder<'_>, format: Format, is_nan: Value, bits: Value) -> Value {
-    let nan = b.i64(format.nan);
+    let nan = b.constant_like(bits, format.nan);
     let bits = b.select(is_nan, nan, bits);
-    if format != SINGLE {
-        return b.bitcast(bits, Type::F64);
-    }
-    let bits = b.truncate(bits);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(bits, if format == SINGLE { Type::F32 } else { Type::F64 })
 }
 
-/// Number of zeros above the highest one of an `I64`, in `I32`; 64 for zero.
+/// Number of zeros above the highest one of an integer, in `I32`; its width for zero.
 pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
+    if b.type_of(value) != Type::I64 {
+        let top = b.i32(31);
+        let highest = b.find_high_bit(value);
+        return b.sub(top, highest);
+    }
     let (low, high) = b.halves(value);
     let is_low = b.is_zero(high);
     let half = b.select(is_low, low, high);
@@ -101,12 +100,13 @@ pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
 /// Sets the lowest bit if the other value isn't zero, so that rounding knows of what was lost.
 pub fn stick(b: &mut Builder<'_>, value: Value, lost: Value) -> Value {
     let lost = b.is_nonzero(lost);
-    let lost = b.bool_to(Type::I64, lost);
+    let ty = b.type_of(value);
+    let lost = b.bool_to(ty, lost);
     b.or(value, lost)
 }
 
-/// The magnitude bits of `significand * 2^(exponent - bias - LEADING)`, rounded, where the significand's leading one is
-/// bit [`LEADING`], its lowest bit stands for all that are lost, and the result is normal. `negative` is the sign.
+/// The magnitude bits of `significand * 2^(exponent - bias - leading)`, rounded, where the significand's leading one is
+/// bit [`leading`], its lowest bit stands for all that are lost, and the result is normal. `negative` is the sign.
 pub fn round_normal(
     b: &mut Builder<'_>,
     format: Format,
@@ -145,10 +145,11 @@ pub fn round(
     b.select(overflows, infinity, finite)
 }
 
-/// `value >> amount` with everything lost in the lowest bit; for any amount that isn't negative, if the value is below
-/// 2^63.
+/// `value >> amount` with everything lost in the lowest bit; for any amount that isn't negative, if the value's top bit is
+/// clear.
 fn shift_right_sticking(b: &mut Builder<'_>, value: Value, amount: Value) -> Value {
-    let limit = b.i32(63);
+    let limit = width(b.type_of(value)) - 1;
+    let limit = b.i32(limit);
     let is_below = b.ult(amount, limit);
     let amount = b.select(is_below, amount, limit);
     let shifted = b.shr_by(value, amount);
@@ -167,10 +168,11 @@ fn round_above(
     exponent: Value,
     significand: Value,
 ) -> Value {
-    let dropped = LEADING + 1 - format.precision;
+    let ty = b.type_of(significand);
+    let dropped = leading(ty) + 1 - format.precision;
     let kept = b.shr(significand, dropped);
-    let lost = b.shl(significand, u64::BITS - dropped);
-    let exponent = b.zero_extend(exponent);
+    let lost = b.shl(significand, width(ty) - dropped);
+    let exponent = if ty == Type::I64 { b.zero_extend(exponent) } else { exponent };
     let exponent = b.shl(exponent, format.precision - 1);
     let cut = b.add(exponent, kept);
     round_kept(b, rounding, negative, cut, lost)

@@ -15,13 +15,22 @@ pub enum Overflow {
 /// A magnitude that was cut off, rounded. `lost` is what was cut off, as a fraction of the last place: an integer of the
 /// same type whose top bit stands for one half. `negative` is the sign, a `Bool`.
 pub fn round_kept(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept: Value, lost: Value) -> Value {
+    match increment(b, rounding, negative, kept, lost) {
+        Some(increment) => b.add(kept, increment),
+        None => kept,
+    }
+}
+
+/// What [`round_kept`] adds to a magnitude (or to its lower part): 0 or 1, or nothing in any case.
+pub fn increment(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept: Value, lost: Value) -> Option<Value> {
     let ty = b.type_of(kept);
     let increment = match rounding {
-        Rounding::TowardZero => return kept,
+        Rounding::TowardZero => return None,
         Rounding::Odd => {
             let inexact = b.is_nonzero(lost);
             let inexact = b.bool_to(ty, inexact);
-            return b.or(kept, inexact);
+            let even = b.not(kept);
+            return Some(b.and(inexact, even));
         }
         Rounding::NearestEven => {
             // A tie counts as more than half if the last place is odd.
@@ -36,8 +45,7 @@ pub fn round_kept(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept
             b.and(inexact, away)
         }
     };
-    let increment = b.bool_to(ty, increment);
-    b.add(kept, increment)
+    Some(b.bool_to(ty, increment))
 }
 
 /// The magnitude that takes the place of one beyond the largest, as a constant of `like`'s type.
@@ -49,13 +57,18 @@ pub fn overflowed(
     negative: Value,
     like: Value,
 ) -> Value {
-    let infinity = b.constant_like(like, format.infinity());
-    let largest = b.constant_like(like, format.largest());
+    let to_infinity = overflows_to_infinity(b, rounding, overflow, negative);
+    let [infinity, largest] = [format.infinity(), format.largest()].map(|bits| b.constant_like(like, bits));
+    b.select(to_infinity, infinity, largest)
+}
+
+/// Whether that is infinity, else the largest number.
+pub fn overflows_to_infinity(b: &mut Builder<'_>, rounding: Rounding, overflow: Overflow, negative: Value) -> Value {
     match rounding {
-        _ if overflow == Overflow::Largest => largest,
-        Rounding::NearestEven => infinity,
-        Rounding::TowardZero | Rounding::Odd => largest,
-        Rounding::Down => b.select(negative, infinity, largest),
-        Rounding::Up => b.select(negative, largest, infinity),
+        _ if overflow == Overflow::Largest => b.bool(false),
+        Rounding::NearestEven => b.bool(true),
+        Rounding::TowardZero | Rounding::Odd => b.bool(false),
+        Rounding::Down => negative,
+        Rounding::Up => b.not(negative),
     }
 }

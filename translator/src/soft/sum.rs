@@ -1,19 +1,47 @@
-//! Sums rounded to odd by float arithmetic.
+//! Sums and products together with their rounding errors, by float arithmetic to nearest.
 
-use crate::ir::{Builder, Value};
+use crate::ir::{Builder, Type, Value};
+
+/// The sum of two floats and its error: both together are exact (Knuth's TwoSum). The error is NaN if the sum isn't finite.
+pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
+    let sum = b.fadd(x, y);
+    let y_part = b.fsub(sum, x);
+    let x_part = b.fsub(sum, y_part);
+    let x_error = b.fsub(x, x_part);
+    let y_error = b.fsub(y, y_part);
+    (sum, b.fadd(x_error, y_error))
+}
+
+/// The product of two `F32` and its error: both together are exact where nothing underflows or overflows (after Dekker).
+///
+/// Each factor is cut into its upper 12 bits and the rest, of at most 12, so the four products are exact. So is what each
+/// leaves of the rounded product. In units of both factors' last places the first rest is below 2^38 and a multiple of 2^23;
+/// the second at most `low * y` and half a last place of the product, `(2^12 - 1) 2^24 + 2^23`, and a multiple of 2^12; the
+/// third is below 2^25 and such a multiple; the last one is the error.
+pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
+    let product = b.fmul(x, y);
+    let [(x_high, x_low), (y_high, y_low)] = [x, y].map(|factor| {
+        let bits = b.bits(factor);
+        let high = b.and_const(bits, 0xffff_f000);
+        let high = b.bitcast(high, Type::F32);
+        (high, b.fsub(factor, high))
+    });
+    let high = b.fmul(x_high, y_high);
+    let rest = b.fsub(high, product);
+    let parts = [(x_high, y_low), (x_low, y_high), (x_low, y_low)];
+    let error = parts.into_iter().fold(rest, |rest, (x, y)| {
+        let part = b.fmul(x, y);
+        b.fadd(rest, part)
+    });
+    (product, error)
+}
 
 /// The sum of two floats rounded to odd, by additions to nearest (see [`Rounding::Odd`](crate::ir::Rounding::Odd)).
 ///
 /// Nothing may overflow but to infinity in the sum itself, and the errors of the sum, and their products with it, must not
 /// be subnormal. A sum that cancels is plus zero.
 pub fn odd_sum(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
-    let sum = b.fadd(x, y);
-    // Knuth's TwoSum: `sum + error` is `x + y`. The error is NaN if the sum isn't finite.
-    let y_part = b.fsub(sum, x);
-    let x_part = b.fsub(sum, y_part);
-    let x_error = b.fsub(x, x_part);
-    let y_error = b.fsub(y, y_part);
-    let error = b.fadd(x_error, y_error);
+    let (sum, error) = two_sum(b, x, y);
     // Positive if the exact sum is farther from zero.
     let outward = b.fmul(error, sum);
     let zero = b.constant_like(outward, 0);

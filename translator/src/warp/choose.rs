@@ -1,45 +1,114 @@
-//! Which subgroups a kernel with operations of a warp is made for, and how many threads an invocation carries.
+//! How many threads an invocation carries, and which subgroups a kernel with operations of a warp is made for.
 
-use crate::diagnostic::ErrorKind;
 use crate::interface::Packing;
 use crate::target::{Feature, Target};
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// The best mapping on a target for so many blocks of up to `threads` threads in a workgroup: subgroups of 32 where they
-/// can be had, else the nearest size, and as few lanes as it takes for a warp in a subgroup and the blocks in a workgroup.
-pub(super) fn choose(target: &Target, threads: u32, blocks: u32) -> Result<Packing, ErrorKind> {
-    let needed_for = || "an operation of a warp".to_owned();
-    if !target.has(Feature::ComputeFullSubgroups) {
-        return Err(ErrorKind::MissingFeature { feature: Feature::ComputeFullSubgroups, needed_for: needed_for() });
+/// CUDA's limit for the threads of a block.
+const MAX_THREADS: u32 = 1024;
+
+/// CUDA's limit for the size of a block in z.
+const MAX_DEPTH: u32 = 64;
+
+/// The blocks that a kernel must be able to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Those that the device takes with as few threads in an invocation as can be.
+    Fitting,
+    /// All of up to so many threads.
+    UpTo(u32),
+    /// Those of this size only.
+    Of([u32; 3]),
+}
+
+impl Blocks {
+    /// Whether the device takes so many of them in a workgroup with one invocation for each thread.
+    fn fit(self, target: &Target, cluster: u32) -> bool {
+        let limits = &target.limits;
+        let (threads, size) = match self {
+            Self::Fitting => return true,
+            Self::UpTo(threads) => (threads, [threads, threads, threads.min(MAX_DEPTH)]),
+            Self::Of(size) => (product(size), size),
+        };
+        if cluster > 1 {
+            let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+            return threads.saturating_mul(cluster) <= available;
+        }
+        let within = size.iter().zip(limits.max_compute_work_group_size).all(|(&size, most)| size <= most);
+        within && threads <= limits.max_compute_work_group_invocations
     }
+
+    /// Threads of the largest one. More than CUDA allows need no room: they can't be launched.
+    fn threads(self) -> Option<u32> {
+        match self {
+            Self::Fitting => None,
+            Self::UpTo(threads) => Some(threads.clamp(1, MAX_THREADS)),
+            Self::Of(size) => Some(product(size).clamp(1, MAX_THREADS)),
+        }
+    }
+}
+
+fn product(size: [u32; 3]) -> u32 {
+    size.into_iter().fold(1, u32::saturating_mul)
+}
+
+/// The best mapping of a kernel with operations of a warp: on subgroups of 32 where they can be had, else of the nearest
+/// size, or all threads of a warp in one invocation where the target's subgroups don't serve; and as few lanes as it takes for
+/// a warp in a subgroup and a cluster of so many blocks in a workgroup.
+pub(super) fn for_warps(target: &Target, blocks: Blocks, cluster: u32) -> Packing {
+    let subgroup_size = subgroup_size(target).unwrap_or(1);
+    enough(target, blocks, cluster, Packing { subgroup_size, lanes: (WARP / subgroup_size).max(1) })
+}
+
+/// The mapping of a kernel without operations of a warp; `None` if one invocation for each thread will do.
+pub(super) fn for_threads(target: &Target, blocks: Blocks, cluster: u32) -> Option<Packing> {
+    (!blocks.fit(target, cluster)).then(|| enough(target, blocks, cluster, Packing { subgroup_size: 1, lanes: 1 }))
+}
+
+/// The subgroups to use, if the target has what it takes.
+fn subgroup_size(target: &Target) -> Option<u32> {
     let sizes = &target.subgroups;
-    let subgroup_size = if sizes.min_size == sizes.max_size {
+    let size = if sizes.min_size == sizes.max_size {
         sizes.size
-    } else if target.has(Feature::SubgroupSizeControl) && sizes.required_size {
+    } else if target.has(Feature::SubgroupSizeControl) && sizes.has_choice() {
         WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size))
     } else {
-        return Err(ErrorKind::MissingFeature { feature: Feature::SubgroupSizeControl, needed_for: needed_for() });
+        return None;
     };
-    if !subgroup_size.is_power_of_two() || subgroup_size > 128 {
-        return Err(ErrorKind::Unsupported(format!("operations of a warp on subgroups of {subgroup_size}")));
-    }
-    let mut packing = Packing { subgroup_size, lanes: (WARP / subgroup_size).max(1) };
-    let available = target.limits.max_compute_work_group_invocations.min(target.limits.max_compute_work_group_size[0]);
-    while packing.invocations(threads).saturating_mul(blocks) > available && packing.lanes < threads {
+    let able = target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
+    (able && size.is_power_of_two() && size <= 128).then_some(size)
+}
+
+/// A mapping with as many lanes as so many of the largest blocks take.
+fn enough(target: &Target, blocks: Blocks, cluster: u32, mut packing: Packing) -> Packing {
+    let limits = &target.limits;
+    let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+    let threads = blocks.threads().unwrap_or(1);
+    while packing.invocations(threads).saturating_mul(cluster) > available && packing.lanes < threads {
         packing.lanes *= 2;
     }
-    Ok(packing)
+    packing
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The reference device with subgroups of these sizes and so many invocations.
+    fn device(min_size: u32, max_size: u32, invocations: u32) -> Target {
+        let mut target = Target::reference();
+        target.subgroups.min_size = min_size;
+        target.subgroups.max_size = max_size;
+        target.subgroups.size = min_size;
+        target.limits.max_compute_work_group_invocations = invocations;
+        target.limits.max_compute_work_group_size = [invocations, invocations, 64];
+        target
+    }
+
     #[test]
     fn a_warp_lies_in_a_subgroup_and_a_block_in_a_workgroup() {
-        let mut target = Target::reference();
         for (min, max, threads, most, expected) in [
             (32, 32, 1024, 1024, (32, 1)),
             (1, 128, 1024, 1024, (32, 1)),
@@ -52,13 +121,62 @@ mod tests {
             (64, 64, 1024, 128, (64, 8)),
             (32, 32, 256, 256, (32, 1)),
         ] {
-            target.subgroups.min_size = min;
-            target.subgroups.max_size = max;
-            target.subgroups.size = min;
-            target.limits.max_compute_work_group_invocations = most;
-            let packing = choose(&target, threads, 1).unwrap();
+            let packing = for_warps(&device(min, max, most), Blocks::UpTo(threads), 1);
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
+        // Smaller blocks don't pay for larger ones.
+        assert_eq!(for_warps(&device(32, 32, 256), Blocks::Fitting, 1), Packing { subgroup_size: 32, lanes: 1 });
+    }
+
+    #[test]
+    fn a_warp_lies_in_an_invocation_where_subgroups_do_not_serve() {
+        let alone = Packing { subgroup_size: 1, lanes: 32 };
+        let lacks: [fn(&mut Target); 5] = [
+            |target| target.subgroups.ballot = false,
+            |target| target.subgroups.shuffle = false,
+            |target| target.subgroups.required_size = false,
+            |target| target.features.retain(|feature| *feature != Feature::SubgroupSizeControl),
+            |target| target.features.retain(|feature| *feature != Feature::ComputeFullSubgroups),
+        ];
+        for lack in lacks {
+            let mut target = device(8, 64, 128);
+            lack(&mut target);
+            assert_eq!(for_warps(&target, Blocks::UpTo(1024), 1), alone);
+        }
+    }
+
+    #[test]
+    fn blocks_that_fit_are_not_packed() {
+        let target = device(32, 32, 256);
+        let lanes = |blocks| for_threads(&target, blocks, 1).map(|packing| (packing.subgroup_size, packing.lanes));
+        for blocks in [Blocks::Fitting, Blocks::UpTo(256), Blocks::Of([16, 16, 1]), Blocks::Of([2, 2, 64])] {
+            assert_eq!(lanes(blocks), None, "{blocks:?}");
+        }
+        for (blocks, expected) in [
+            (Blocks::UpTo(257), 2),
+            (Blocks::UpTo(1024), 4),
+            (Blocks::UpTo(u32::MAX), 4),
+            (Blocks::Of([1, 512, 1]), 2),
+            (Blocks::Of([1, 1, 65]), 1),
+            (Blocks::Of([u32::MAX; 3]), 4),
+        ] {
+            assert_eq!(lanes(blocks), Some((1, expected)), "{blocks:?}");
+        }
+        let narrow = Target { limits: device(32, 32, 128).limits, ..target.clone() };
+        assert_eq!(for_threads(&narrow, Blocks::UpTo(1024), 1), Some(Packing { subgroup_size: 1, lanes: 8 }));
+        let mut flat = target.clone();
+        flat.limits.max_compute_work_group_size = [256, 64, 64];
+        // Any shape of them must fit.
+        assert_eq!(for_threads(&flat, Blocks::UpTo(65), 1), Some(Packing { subgroup_size: 1, lanes: 1 }));
+        assert_eq!(for_threads(&flat, Blocks::Of([65, 1, 1]), 1), None);
+    }
+
+    #[test]
+    fn the_blocks_of_a_cluster_share_the_room() {
+        let target = device(32, 32, 256);
+        assert_eq!(for_warps(&target, Blocks::UpTo(128), 4), Packing { subgroup_size: 32, lanes: 2 });
+        assert_eq!(for_threads(&target, Blocks::Of([8, 8, 1]), 4), None);
+        assert_eq!(for_threads(&target, Blocks::UpTo(65), 4), Some(Packing { subgroup_size: 1, lanes: 2 }));
     }
 }

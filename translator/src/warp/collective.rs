@@ -14,7 +14,7 @@ pub(super) fn is_collective(stmt: &Stmt) -> bool {
 }
 
 /// Whether an operation of a warp or a barrier stands in a list, however deep.
-fn has_meeting(block: &Block) -> bool {
+pub(super) fn has_meeting(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Warp(_) | Stmt::Barrier => true,
         Stmt::If { then, otherwise, .. } => has_meeting(then) || has_meeting(otherwise),

@@ -251,6 +251,9 @@ impl Pack<'_> {
     }
 
     fn subgroup_ballot(&mut self, condition: Value) -> Vec<Value> {
+        if self.packing.subgroup_size == 1 {
+            return vec![self.b.bool_to(Type::I32, condition)];
+        }
         let words: Vec<Value> = (0..self.packing.ballot_words()).map(|_| self.b.function.value(Type::I32)).collect();
         self.b.push(Stmt::Subgroup(words.clone(), SubgroupOp::Ballot(condition)));
         words

@@ -1,14 +1,17 @@
-//! Warps of 32 threads on subgroups of any size: replaces the operations of a warp by those of a subgroup.
+//! Warps of 32 threads on subgroups of any size, and blocks of any size on workgroups: lets invocations carry several threads,
+//! and replaces the operations of a warp by those of a subgroup.
 //!
-//! Runs only on kernels that have such operations; others keep one invocation for each thread. `docs/warps.md` shows the
-//! mapping in a picture. In short:
+//! Runs only on kernels that have such operations or blocks that the device hasn't; others keep one invocation for each
+//! thread. `docs/warps.md` shows the mapping in a picture. In short:
 //!
-//! * An invocation carries several threads, its *lanes*, so that a warp lies within one subgroup (`choose`, `place`). What
-//!   each thread does for itself is repeated for every lane (`segment`); what is the same for all threads of a subgroup
-//!   (`uniform`) is done once.
+//! * An invocation carries several threads, its *lanes*, so that a warp lies within one subgroup and a block in a workgroup
+//!   (`choose`, `place`). What each thread does for itself is repeated for every lane (`segment`); what is the same for all
+//!   threads of a subgroup (`uniform`) is done once.
 //! * Control flow around an operation of a warp or a barrier (`collective`) is executed by the whole subgroup, with a mask
 //!   that says for which threads (`flow`), unless all of them decide alike. So an operation of a warp finds all its threads
 //!   (`operations`, `shuffle`), whatever the driver knows of reconvergence.
+//! * Where there are barriers but no operations of a warp, an invocation is all the subgroup that it takes. Where threads don't
+//!   meet at all, an invocation runs one after another (`turns`).
 
 mod choose;
 mod collective;
@@ -17,6 +20,7 @@ mod operations;
 mod place;
 mod segment;
 mod shuffle;
+mod turns;
 mod uniform;
 mod unpacked;
 
@@ -25,56 +29,59 @@ use crate::interface::{Cluster, Packing};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalise;
 use crate::target::Target;
+pub use choose::Blocks;
 pub(crate) use collective::has_warp;
 
 use flow::{Flow, Loop};
-use place::Place;
+use place::{Order, Place};
 use uniform::Uniform;
 
 /// Deepest nesting of control flow that is taken on: each level may become two, of the 1,023 that SPIR-V consumers must
 /// accept.
 const NESTING: usize = 400;
 
-/// CUDA's limit for the threads of a block.
-const MAX_THREADS: u32 = 1024;
-
-/// Replaces the operations of a warp in a function that has some, and then says in [`Function::packing`] how threads lie
-/// on subgroups. Blocks have at most `threads` threads, if that is known.
+/// Replaces the operations of a warp, lets such blocks fit on the target, and says in [`Function::packing`] how threads lie on
+/// invocations if each isn't one.
 ///
 /// # Errors
-/// [`ErrorKind::MissingFeature`] and [`ErrorKind::Unsupported`] where the target's subgroups don't serve, and
 /// [`ErrorKind::Limit`] for control flow that is nested too deep.
-pub fn replace_warps(function: &mut Function, target: &Target, threads: Option<u32>) -> Result<(), ErrorKind> {
-    if !collective::has_warp(&function.body) {
-        unpacked::spread_cluster(function);
+pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<(), ErrorKind> {
+    let cluster = function.cluster;
+    let count = cluster.map_or(1, Cluster::blocks);
+    let (packing, order) = if collective::has_warp(&function.body) {
+        (choose::for_warps(target, blocks, count), Order::Warps)
+    } else {
+        match choose::for_threads(target, blocks, count) {
+            Some(packing) => (packing, Order::Rows),
+            None => {
+                unpacked::spread_cluster(function);
+                return Ok(());
+            }
+        }
+    };
+    if order == Order::Rows && cluster.is_none() && !collective::has_meeting(&function.body) {
+        turns::take_turns(function, packing);
         return Ok(());
     }
     let depth = collective::depth(&function.body);
     if depth > NESTING {
         return Err(ErrorKind::Limit {
-            what: "nesting of control flow around operations of a warp".into(),
+            what: "nesting of control flow around barriers and operations of a warp".into(),
             needed: depth as u64,
             available: NESTING as u64,
         });
     }
-    let blocks = function.cluster.map_or(1, Cluster::blocks);
-    let packing = match threads {
-        Some(threads) => choose::choose(target, threads.clamp(1, MAX_THREADS), blocks)?,
-        // Blocks of clusters are taken to be small.
-        None => choose::choose(target, MAX_THREADS, 1)?,
-    };
     // Each lane has local memory of its own, at another offset; addresses don't tell whose.
     legalise::expand_generic(function);
-    let uniform = Uniform::new(function, packing);
+    let uniform = Uniform::new(function, packing, order);
     let body = std::mem::take(&mut function.body);
     let local_bytes = function.local_bytes.next_multiple_of(16);
     function.local_bytes = local_bytes.saturating_mul(packing.lanes);
     function.packing = Some(packing);
-    let cluster = function.cluster;
     let (values, vars) = (function.values.len(), function.vars.len());
     let mut b = Builder::new(function);
     let mut pack = Pack {
-        place: Place::new(&mut b, packing, cluster),
+        place: Place::new(&mut b, packing, order, cluster),
         uses: segment::uses(&body, values),
         values: vec![Slot::None; values],
         vars: vec![Vec::new(); vars],

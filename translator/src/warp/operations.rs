@@ -37,7 +37,10 @@ impl Pack<'_> {
             WarpOp::ActiveMask => vec![taking_part],
             WarpOp::Elect => self.elect(&taking_part),
             WarpOp::Sync => {
-                self.b.push(Stmt::Subgroup(Vec::new(), SubgroupOp::Barrier));
+                // An invocation's own accesses are in order.
+                if self.packing.subgroup_size > 1 {
+                    self.b.push(Stmt::Subgroup(Vec::new(), SubgroupOp::Barrier));
+                }
                 Vec::new()
             }
         };

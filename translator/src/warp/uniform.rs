@@ -5,12 +5,14 @@
 
 use super::choose::WARP;
 use super::collective::{is_collective, may_break};
+use super::place::Order as ThreadOrder;
 use crate::interface::Packing;
 use crate::ir::{Binary, Block, Builtin, Function, Op, Order, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
 
 /// What the analysis found.
 pub(super) struct Uniform {
     packing: Packing,
+    order: ThreadOrder,
     /// Whether threads may differ in each value and variable.
     values: Vec<bool>,
     vars: Vec<bool>,
@@ -23,9 +25,10 @@ pub(super) struct Uniform {
 
 impl Uniform {
     /// Analyses a function whose threads lie on subgroups in the given way.
-    pub(super) fn new(function: &Function, packing: Packing) -> Self {
+    pub(super) fn new(function: &Function, packing: Packing, order: ThreadOrder) -> Self {
         let mut analysis = Self {
             packing,
+            order,
             values: vec![false; function.values.len()],
             vars: vec![false; function.vars.len()],
             constants: vec![None; function.values.len()],
@@ -119,11 +122,13 @@ impl Uniform {
             }
             Op::Get(var) => self.var(var),
             // The number of the subgroup, or of several.
-            Op::Binary(Binary::Shr, a, amount) if self.indices.get(a.0 as usize) == Some(&true) => {
+            Op::Binary(Binary::Shr, a, amount)
+                if self.order == ThreadOrder::Warps && self.indices.get(a.0 as usize) == Some(&true) =>
+            {
                 self.constant(amount).is_some_and(|amount| amount >= self.packing.span().trailing_zeros())
             }
             Op::Unary(_, a) => self.value(a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) => self.value(a) && self.value(b),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) && self.value(b),
             Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) && self.value(b) && self.value(c),
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => !arithmetic.any(|value| !self.value(value)),
             Op::Builtin(builtin) => {

@@ -42,6 +42,8 @@ pub fn targets() -> Vec<Target> {
     let mut old = lavapipe();
     old.vulkan = Version(1, 1);
     old.spirv = Version(1, 3);
+    let memory_model = [Feature::VulkanMemoryModel, Feature::VulkanMemoryModelDeviceScope];
+    let glsl = without(old.clone(), &memory_model);
     vec![
         lavapipe(),
         nvidia(),
@@ -50,6 +52,10 @@ pub fn targets() -> Vec<Target> {
         without(nvidia(), &float_atomics),
         without(nvidia(), &narrow_blocks),
         old,
+        Target { quirks: Quirks::default(), ..glsl.clone() },
+        glsl,
+        without(nvidia(), &memory_model),
+        without(nvidia(), &memory_model[1..]),
     ]
 }
 
@@ -89,6 +95,7 @@ impl Builder {
                 let long = self.op(Type::I64, Op::Unary(Unary::ZeroExtend, word));
                 self.op(ty, Op::Unary(Unary::Bitcast(ty), long))
             }
+            Type::Pair => self.op(ty, Op::Pair(word, word)),
             Type::Bool => self.op(ty, Op::Compare(Compare::Equal, word, word)),
         }
     }

@@ -145,7 +145,7 @@ impl Compiler<'_> {
         if self.layouts.vector(pointer.pointee)? != (expected, count) {
             return Err(inst.refuse(rule::UNIVERSAL, "stores to a pointer of another type"));
         }
-        let access = self.plain_access();
+        let access = self.plain_access(&pointer);
         let how = self.access_number(access)?;
         let align = u32::from(expected.bytes());
         self.store_cells(pointer.class, pointer.slot, pointer.pointee, pointer.facts.matrix, second, how, align)?;

@@ -303,24 +303,28 @@ impl Compiler<'_> {
         let available = more(mask.contains(Operands::MAKE_POINTER_AVAILABLE))?;
         let visible = more(mask.contains(Operands::MAKE_POINTER_VISIBLE))?;
         let words = next - first;
-        let vulkan = self.module.has_vulkan_memory_model();
         if (write && visible.is_some()) || (!write && available.is_some()) {
             return Err(inst.refuse(rule::UNIVERSAL, "makes loads available or stores visible"));
         }
+        let plain = self.plain_access(pointer);
         let mut scope = |id: Option<u32>| id.map(|id| self.scope(inst, id)).transpose();
         let access = MemoryAccess {
-            non_private: !vulkan || mask.contains(Operands::NON_PRIVATE_POINTER),
+            non_private: plain.non_private || mask.contains(Operands::NON_PRIVATE_POINTER),
             available: scope(available)?,
             visible: scope(visible)?,
-            volatile: mask.contains(Operands::VOLATILE) || pointer.facts.volatile,
-            coherent: !vulkan && pointer.facts.coherent,
+            volatile: plain.volatile || mask.contains(Operands::VOLATILE),
+            ..plain
         };
         Ok(MemoryOperands { access, align, words })
     }
 
-    /// How instructions without memory operands access memory.
-    pub(super) fn plain_access(&self) -> MemoryAccess {
-        MemoryAccess { non_private: !self.module.has_vulkan_memory_model(), ..MemoryAccess::default() }
+    /// How an instruction without memory operands accesses memory.
+    pub(super) fn plain_access(&self, pointer: &Pointer) -> MemoryAccess {
+        let glsl = !self.module.has_vulkan_memory_model();
+        let coherent = glsl && pointer.facts.coherent;
+        // A workgroup's variables are coherent without saying so.
+        let non_private = coherent || glsl && pointer.class == Class::Workgroup;
+        MemoryAccess { non_private, coherent, volatile: pointer.facts.volatile, ..MemoryAccess::default() }
     }
 
     /// The alignment that an access promises.

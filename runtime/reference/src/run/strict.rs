@@ -335,7 +335,9 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
     };
     let why = match race.missing {
         Missing::Order => "nothing orders them",
-        Missing::NonPrivate => "a private access takes no part in synchronisation (NonPrivatePointer)",
+        Missing::NonPrivate => {
+            "a private access takes no part in synchronisation (NonPrivatePointer, or Coherent in GLSL's model)"
+        }
         Missing::Availability => "the write is not made available to the other invocation (MakeAvailable)",
         Missing::Visibility => "the write is not made visible to the other invocation (MakeVisible)",
         Missing::Scope => "the scope of one excludes the other invocation",

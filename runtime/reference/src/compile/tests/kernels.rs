@@ -10,11 +10,12 @@ use crate::code::Inst;
 #[test]
 fn translated_kernels_are_accepted() {
     let mut compiled = 0;
-    for file in ptx_files() {
+    for (file, first) in ptx_files().into_iter().zip((0..Target::PRESETS.len()).cycle()) {
         let text = fs::read_to_string(&file).expect("it can be read");
         let source = Source::new(file.display().to_string(), text);
         let Ok(program) = Program::new(&source) else { continue };
-        for preset in Target::PRESETS {
+        // The presets take turns.
+        for preset in Target::PRESETS.iter().cycle().skip(first).step_by(5).take(3) {
             let target = Target::preset(preset).expect("there is such a preset");
             let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
             let Ok(translation) = program.translate(&options) else { continue };

@@ -1,0 +1,103 @@
+//! A module's code: PTX that is translated kernel by kernel, for blocks of a certain size, or SPIR-V as it is.
+
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_translator::{Interface, Math, Options, Program, Source};
+use self_cell::self_cell;
+
+use crate::backend::Shader;
+use crate::check;
+use crate::device::Device;
+use crate::error::Error;
+use crate::info::DeviceKind;
+use crate::kernel::Version;
+use crate::lock;
+use crate::variables::LoadedVariables;
+
+self_cell!(
+    /// A parsed program together with the text that it borrows from.
+    struct Parsed {
+        owner: Source,
+        #[covariant]
+        dependent: Program,
+    }
+);
+
+pub(crate) enum Code {
+    Ptx(Ptx),
+    Spirv { shader: Arc<Shader>, interface: Box<Interface> },
+}
+
+/// Translated kernel by kernel.
+pub(crate) struct Ptx {
+    parsed: Mutex<Parsed>,
+    math: Math,
+}
+
+impl Ptx {
+    /// Parses a module.
+    pub fn new(source: &Source, math: Math) -> Result<Self, Error> {
+        let parsed = Parsed::try_new(source.clone(), |source| Program::new(source))?;
+        Ok(Self { parsed: Mutex::new(parsed), math })
+    }
+
+    /// Names of its kernels, and the interface of a translation of none: every translation describes all the module's
+    /// variables in the same way.
+    pub fn describe(&self, device: &Device) -> Result<(Vec<String>, Interface), Error> {
+        let parsed = lock(&self.parsed);
+        let program = parsed.borrow_dependent();
+        let nothing = Options { entries: Some(&[]), ..Options::new(device.target()) };
+        let interface = program.translate(&nothing)?.interface;
+        Ok((program.entries().into_iter().map(str::to_owned).collect(), interface))
+    }
+
+    /// Translates a kernel so that it takes blocks of `threads` threads, in clusters of this size if the launch says it.
+    pub fn translate(
+        &self,
+        device: &Device,
+        name: &str,
+        variables: &LoadedVariables,
+        threads: u32,
+        cluster: Option<[u32; 3]>,
+    ) -> Result<Version, Error> {
+        let only = [name.to_owned()];
+        let options = Options {
+            entries: Some(&only),
+            math: self.math,
+            block_threads: Some(threads),
+            cluster,
+            // Findings name lines; drivers have no use for them.
+            line_info: device.info().kind == DeviceKind::Reference,
+            ..Options::new(device.target())
+        };
+        let translation = lock(&self.parsed).borrow_dependent().translate(&options)?;
+        check::interface(device.target(), &translation.spirv, &translation.interface)?;
+        if translation.interface.variables != variables.layout {
+            return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
+        }
+        let shader = Arc::new(device.shared.backend.shader(&translation.spirv)?);
+        version(shader, &translation.interface, name)
+    }
+}
+
+impl Code {
+    /// A kernel that takes as large blocks as the device does without anybody paying for it.
+    pub fn kernel(
+        &self,
+        device: &Device,
+        name: &str,
+        variables: &LoadedVariables,
+        cluster: Option<[u32; 3]>,
+    ) -> Result<Version, Error> {
+        match self {
+            Self::Spirv { shader, interface } => version(shader.clone(), interface, name),
+            Self::Ptx(ptx) => ptx.translate(device, name, variables, 1, cluster),
+        }
+    }
+}
+
+fn version(shader: Arc<Shader>, interface: &Interface, name: &str) -> Result<Version, Error> {
+    let entry = interface.entry(name).cloned();
+    let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
+    Ok(Version::new(entry, shader))
+}

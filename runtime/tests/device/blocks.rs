@@ -1,0 +1,230 @@
+//! Blocks larger than the device's workgroups, and grids in several submissions.
+
+use std::time::Duration;
+
+use ptx2spv_runtime::{Device, Error, LaunchConfig, Module, ReferenceOptions};
+use ptx2spv_translator::interface::Packing;
+use ptx2spv_translator::{Options, Program, Source};
+
+use crate::Context;
+
+/// * `numbers(out)`: each thread writes its number in the grid, after a barrier.
+/// * `trapped(out)`: thread 700 executes a trap; the others write.
+/// * `prints(out)`: every hundredth thread prints its number.
+/// * `tiny()`: nothing.
+/// * `shared(out)`: 40,000 bytes of shared memory, and a barrier that needs some more.
+const KERNELS: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[4] = {37, 100, 10, 0};
+.visible .entry numbers(.param .u64 out)
+{
+    .reg .b32 %t, %n, %b;
+    .reg .b64 %o;
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mov.u32 %n, %ntid.x;
+    mov.u32 %b, %ctaid.x;
+    mad.lo.u32 %t, %b, %n, %t;
+    bar.sync 0;
+    mad.wide.u32 %o, %t, 4, %o;
+    st.global.u32 [%o], %t;
+    ret;
+}
+.visible .entry trapped(.param .u64 out)
+{
+    .reg .b32 %t;
+    .reg .b64 %o;
+    .reg .pred %p;
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %o, %t, 4, %o;
+    setp.eq.u32 %p, %t, 700;
+    @%p trap;
+    st.global.u32 [%o], %t;
+    ret;
+}
+.visible .entry prints(.param .u64 out)
+{
+    .local .align 8 .b8 values[8];
+    .reg .b32 %t, %r;
+    .reg .b64 %a;
+    .reg .pred %p;
+    mov.u32 %t, %tid.x;
+    rem.u32 %r, %t, 100;
+    setp.ne.u32 %p, %r, 0;
+    @%p ret;
+    st.local.u32 [values], %t;
+    {
+    .param .b64 format;
+    .param .b64 arguments;
+    .param .b32 result;
+    cvta.global.u64 %a, text;
+    st.param.b64 [format], %a;
+    cvta.local.u64 %a, values;
+    st.param.b64 [arguments], %a;
+    call (result), vprintf, (format, arguments);
+    }
+    ret;
+}
+.visible .entry tiny()
+{
+    ret;
+}
+.shared .align 4 .b8 large[40000];
+.visible .entry shared(.param .u64 out)
+{
+    .reg .b32 %t, %v;
+    .reg .pred %p;
+    mov.u32 %t, %tid.x;
+    setp.eq.u32 %p, %t, 7;
+    @%p exit;
+    st.shared.u32 [large], %t;
+    barrier.sync 3;
+    ret;
+}
+"#;
+
+fn small(invocations: u32) -> Device {
+    let text = format!("invocations={invocations}");
+    Device::reference(text.parse::<ReferenceOptions>().unwrap().config().unwrap())
+}
+
+fn load(device: &Device) -> Module {
+    device.load(&Source::new("blocks.ptx", KERNELS)).unwrap()
+}
+
+#[test]
+fn blocks_that_fit_are_not_packed() {
+    let device = small(256);
+    let kernel = load(&device).kernel("numbers").unwrap();
+    let out = device.alloc(4 * 3 * 1024).unwrap();
+    for block in [1024, 100, 256, 257, 1000] {
+        out.fill(0xff).unwrap();
+        kernel.launch(&LaunchConfig::new([3, 1, 1], [block, 1, 1]), &[(&out).into()]).unwrap();
+        let numbers = out.download::<u32>().unwrap();
+        let all = 3 * block as usize;
+        assert!(numbers[..all].iter().zip(0..).all(|(&number, thread)| number == thread), "{block}");
+        assert!(numbers[all..].iter().all(|&number| number == u32::MAX), "{block}");
+    }
+    assert_eq!(kernel.entry().packing, None);
+    let error = kernel.launch(&LaunchConfig::new([1; 3], [1025, 1, 1]), &[(&out).into()]).unwrap_err();
+    assert!(error.to_string().contains("CUDA allows 1024 threads, not 1025"), "{error}");
+}
+
+#[test]
+fn packed_threads_report_and_print() {
+    let device = small(128);
+    let module = load(&device);
+    let out = device.upload(&[0_u32; 1024]).unwrap();
+    let config = LaunchConfig::new([1; 3], [1024, 1, 1]);
+    module.kernel("trapped").unwrap().launch(&config, &[(&out).into()]).unwrap();
+    let error = out.download::<u32>().unwrap_err().to_string();
+    let line = KERNELS.lines().position(|line| line.contains("trap;")).unwrap() + 1;
+    assert!(error.contains(&format!("line {line}")) && error.contains("`trap`"), "{error}");
+    // The other threads go on, also those of the same invocation.
+    let written = out.download::<u32>().unwrap();
+    assert!(written.iter().zip(0..).all(|(&value, thread)| value == if thread == 700 { 0 } else { thread }));
+    module.kernel("prints").unwrap().launch(&config, &[(&out).into()]).unwrap();
+    device.synchronize().unwrap();
+    let text = String::from_utf8(device.take_output()).unwrap();
+    let mut lines: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, (0..1024).step_by(100).collect::<Vec<_>>());
+}
+
+#[test]
+fn translated_modules_take_the_blocks_that_they_are_for() {
+    let device = small(128);
+    let source = Source::new("blocks.ptx", KERNELS);
+    let program = Program::new(&source).unwrap();
+    let out = device.alloc(4 * 512).unwrap();
+    let launch = |block_threads, block| {
+        let only = ["numbers".to_owned()];
+        let options = Options { entries: Some(&only), block_threads, ..Options::new(device.target()) };
+        let translation = program.translate(&options).unwrap();
+        let kernel = device.load_translated(&translation).unwrap().kernel("numbers").unwrap();
+        let packing = kernel.entry().packing;
+        kernel.launch(&LaunchConfig::new([1; 3], [block, 1, 1]), &[(&out).into()]).map(|()| packing)
+    };
+    assert_eq!(launch(None, 128).unwrap(), None);
+    let error = launch(None, 512).unwrap_err();
+    assert!(matches!(error, Error::Block { .. }), "{error}");
+    assert!(error.to_string().contains("the device allows 128 threads, not 512; translated for blocks of 512"), "{error}");
+    assert_eq!(launch(Some(512), 512).unwrap(), Some(Packing { subgroup_size: 1, lanes: 4 }));
+    assert_eq!(out.download::<u32>().unwrap(), (0..512).collect::<Vec<_>>());
+    let error = launch(Some(512), 513).unwrap_err().to_string();
+    assert!(error.contains("its 513 threads take 129 invocations, the device allows 128"), "{error}");
+}
+
+#[test]
+fn shared_memory_has_its_limit_on_all_ways() {
+    let device = small(128);
+    let available = device.target().limits.max_compute_shared_memory_size;
+    let kernel = load(&device).kernel("shared").unwrap();
+    let own = kernel.entry().shared.own_bytes;
+    assert!(own > 0 && kernel.entry().shared.static_bytes == 40_000 + own);
+    let out = device.alloc(4).unwrap();
+    let launch = |dynamic_shared_bytes| {
+        let config = LaunchConfig { dynamic_shared_bytes, ..LaunchConfig::new([1; 3], [32, 1, 1]) };
+        kernel.launch(&config, &[(&out).into()])
+    };
+    launch(available - 40_000 - own).unwrap();
+    let message = launch(available - 40_000).unwrap_err().to_string();
+    let needed = available + own;
+    let expected = format!("needs {needed} bytes of shared memory with {own} of the translator's own, the device has {available}");
+    assert!(message.contains(&expected), "{message}");
+    // Declared memory that just fits, but not with the translator's own.
+    let mut target = device.target().clone();
+    target.limits.max_compute_shared_memory_size = 40_000;
+    let source = Source::new("blocks.ptx", KERNELS);
+    let only = ["shared".to_owned()];
+    let options = Options { entries: Some(&only), ..Options::new(&target) };
+    let message = Program::new(&source).unwrap().translate(&options).unwrap_err().to_string();
+    let expected = format!("bytes of shared memory, with {own} of the translator's own: {} needed, the target has 40000", 40_000 + own);
+    assert!(message.contains(&expected), "{message}");
+}
+
+#[test]
+fn long_grids_are_submitted_in_parts() {
+    for context in Context::several() {
+        let device = &context.device;
+        let kernel = load(device).kernel("numbers").unwrap();
+        let out = device.alloc(4 * 64 * 500).unwrap();
+        let launch = || {
+            out.fill(0).unwrap();
+            device.synchronize().unwrap();
+            let before = device.submissions();
+            kernel.launch(&LaunchConfig::new([500, 1, 1], [64, 1, 1]), &[(&out).into()]).unwrap();
+            device.synchronize().unwrap();
+            let submissions = device.submissions() - before;
+            assert!(out.download::<u32>().unwrap().into_iter().eq(0..64 * 500));
+            submissions
+        };
+        assert_eq!(launch(), 1);
+        // One block is submitted first, and then at most eight times as many as before.
+        device.set_max_dispatch_time(Some(Duration::from_secs(3600)));
+        assert_eq!(launch(), 4);
+        assert_eq!(launch(), 1);
+        // So short a time that one block takes longer.
+        device.set_max_dispatch_time(Some(Duration::from_nanos(1)));
+        launch();
+        assert_eq!(launch(), 500);
+        device.set_max_dispatch_time(None);
+        assert_eq!(launch(), 1);
+        drop((out, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn the_largest_grid_begins_at_once() {
+    let device = Device::reference("steps=300000".parse::<ReferenceOptions>().unwrap().config().unwrap());
+    let kernel = load(&device).kernel("tiny").unwrap();
+    // It would take for ever; its budget of instructions ends it soon.
+    kernel.launch(&LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1; 3]), &[]).unwrap();
+    let error = device.synchronize().unwrap_err().to_string();
+    assert!(error.contains("300000"), "{error}");
+}

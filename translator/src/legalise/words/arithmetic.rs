@@ -1,0 +1,54 @@
+//! Sums, differences, bits and comparisons of two words.
+
+use super::Words;
+use crate::ir::{Binary, Builder, Compare, Type, Value};
+
+/// Sum modulo 2^64.
+pub(super) fn add(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+    let low = b.add(x.low, y.low);
+    // A sum that has wrapped is less than either part. Of a constant, which may be zero, this way folds.
+    let part = if b.known(x.low).is_some() { y.low } else { x.low };
+    let carries = b.ult(low, part);
+    let carry = b.bool_to(Type::I32, carries);
+    let high = b.add(x.high, y.high);
+    Words::new(low, b.add(high, carry))
+}
+
+/// Difference modulo 2^64.
+pub(super) fn sub(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
+    let low = b.sub(x.low, y.low);
+    let borrows = b.ult(x.low, y.low);
+    let borrow = b.bool_to(Type::I32, borrows);
+    let high = b.sub(x.high, y.high);
+    Words::new(low, b.sub(high, borrow))
+}
+
+/// An operation that treats each bit by itself.
+pub(super) fn bitwise(b: &mut Builder<'_>, op: Binary, x: Words, y: Words) -> Words {
+    let (low, high) = (b.binary(op, x.low, y.low), b.binary(op, x.high, y.high));
+    Words { low, high, signed: x.signed && y.signed }
+}
+
+/// An integer comparison. Others stay as they are.
+pub(super) fn compare(b: &mut Builder<'_>, op: Compare, x: Words, y: Words) -> Value {
+    let (above, below) = match op {
+        Compare::NotEqual => {
+            let (low, high) = (b.ne(x.low, y.low), b.ne(x.high, y.high));
+            return b.or(low, high);
+        }
+        Compare::LessUnsigned => (Compare::LessUnsigned, Compare::LessUnsigned),
+        Compare::LessEqualUnsigned => (Compare::LessUnsigned, Compare::LessEqualUnsigned),
+        Compare::LessSigned => (Compare::LessSigned, Compare::LessUnsigned),
+        Compare::LessEqualSigned => (Compare::LessSigned, Compare::LessEqualUnsigned),
+        _ => {
+            let (low, high) = (b.compare(op, x.low, y.low), b.compare(op, x.high, y.high));
+            return b.and(low, high);
+        }
+    };
+    // The upper halves decide unless they are equal.
+    let less = b.compare(above, x.high, y.high);
+    let equal = b.eq(x.high, y.high);
+    let low = b.compare(below, x.low, y.low);
+    let low = b.and(equal, low);
+    b.or(less, low)
+}

@@ -1,0 +1,62 @@
+//! Products on integers, and what products and quotients have in common.
+
+use super::{Parts, leading, round, stick, unless_nan};
+use crate::ir::{Builder, Rounding, Value};
+
+/// The product of two floats of one type.
+pub fn product(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+    let x = Parts::of(b, x).normalised(b);
+    let y = Parts::of(b, y).normalised(b);
+    let format = x.format;
+    // One factor's leading one at the top bit, the other's below it: the product's is at its place for rounding or one below.
+    let up = format.bits - format.precision;
+    let [left, right] = [b.shl(x.significand, up), b.shl(y.significand, up - 1)];
+    let high = b.mul_high_unsigned(left, right);
+    let low = b.mul(left, right);
+    let significand = stick(b, high, low);
+    let top = b.constant_like(high, 1 << leading(b.type_of(high)));
+    let is_low = b.ult(significand, top);
+    let doubled = b.shl(significand, 1);
+    let significand = b.select(is_low, doubled, significand);
+    let exponent = b.add(x.exponent, y.exponent);
+    let exponent = b.sub_const(exponent, u64::from(format.bias - 1));
+    let less = b.sub_const(exponent, 1);
+    let exponent = b.select(is_low, less, exponent);
+    let sign = product_sign(b, &x, &y);
+    let negative = b.is_nonzero(sign);
+    let magnitude = round(b, format, rounding, negative, exponent, significand);
+
+    let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
+    let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
+    let is_zero = b.or(x_zero, y_zero);
+    let is_infinite = b.or(x_infinite, y_infinite);
+    with_extremes(b, [&x, &y], magnitude, is_zero, is_infinite)
+}
+
+/// The sign bit that two floats' product or quotient has.
+pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
+    let sign = b.xor(x.bits, y.bits);
+    b.and_const(sign, x.format.sign())
+}
+
+/// Two floats' product or quotient: of this magnitude, but zero or infinite where these say so; NaN where they both do, or
+/// an operand is NaN.
+pub fn with_extremes(
+    b: &mut Builder<'_>,
+    operands: [&Parts; 2],
+    magnitude: Value,
+    is_zero: Value,
+    is_infinite: Value,
+) -> Value {
+    let [x, y] = operands;
+    let sign = product_sign(b, x, y);
+    let [zero, infinity] = [0, x.format.infinity()].map(|bits| b.constant_like(magnitude, bits));
+    let magnitude = b.select(is_zero, zero, magnitude);
+    let magnitude = b.select(is_infinite, infinity, magnitude);
+    let result = b.or(magnitude, sign);
+    let undefined = b.and(is_zero, is_infinite);
+    let [x_nan, y_nan] = operands.map(|parts| parts.is_nan(b));
+    let is_nan = b.or(x_nan, y_nan);
+    let is_nan = b.or(is_nan, undefined);
+    unless_nan(b, x.format, is_nan, result)
+}

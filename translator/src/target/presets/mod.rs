@@ -1,0 +1,132 @@
+//! Targets by name, for translating without the device.
+//!
+//! Each is a file beside this one, in the form that `ptx2spv devices --device X --json` writes: what a real device with a
+//! certain driver says of itself. What a report doesn't tell counts as absent, and arithmetic that nobody measured counts
+//! as wrong (`"facts": {}`), so that modules for a preset also run on its relatives that have more.
+
+use super::Target;
+
+/// A target that has a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What [`Target::preset`] takes.
+    pub name: &'static str,
+    /// The device and the driver that it describes.
+    pub device: &'static str,
+    /// Its description as JSON; empty for the reference device, which describes itself.
+    json: &'static str,
+}
+
+impl Preset {
+    /// The target, unless the description is broken, which a test rules out.
+    pub fn target(&self) -> Option<Target> {
+        if self.json.is_empty() { Some(Target::reference()) } else { serde_json::from_str(self.json).ok() }
+    }
+}
+
+macro_rules! preset {
+    ($name:literal, $device:literal) => {
+        Preset { name: $name, device: $device, json: include_str!(concat!($name, ".json")) }
+    };
+}
+
+/// All presets. Where nothing else is said, the numbers are those of the device's report at vulkan.gpuinfo.org as
+/// KhronosGroup/Vulkan-Profiles has it (`profiles/LunarG/…/vp_gpuinfo_*.json`).
+pub(super) const ALL: [Preset; 14] = [
+    // RADV asks for subgroups of 32 or 64.
+    preset!("amd-rdna", "AMD Radeon RX 5700 XT (NAVI10), RADV, Mesa 26.1"),
+    // No half precision, and subgroups of 64 only.
+    preset!("amd-gcn", "AMD Radeon RX 570 (POLARIS10), RADV, Mesa 26.0.6"),
+    // From the sources of Turnip in Mesa 26 (`tu_device.cc`): 8-bit storage and 64-bit atomics depend on the chip.
+    preset!("adreno", "Qualcomm Adreno 740, Turnip, Mesa 26"),
+    preset!("apple-moltenvk", "Apple M1, MoltenVK 1.4.1"),
+    // No Vulkan memory model before MoltenVK 1.3.
+    preset!("apple-moltenvk-1.2", "Apple M1, MoltenVK 1.2.7"),
+    // Double precision, which Xe lacks.
+    preset!("intel-gen9", "Intel HD Graphics 620 (Kaby Lake GT2), ANV, Mesa 26.1.2"),
+    preset!("intel-xe", "Intel Iris Xe Graphics (Tiger Lake GT2), ANV, Mesa 26.1.3"),
+    // Measured: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication and an addition,
+    // atomic additions keep denormals everywhere, and `Exp2` is up to 3 units off. All quirks have been seen.
+    preset!("lavapipe", "llvmpipe of Mesa 22.3.6 (Debian 12) on x86-64 with AVX2"),
+    // Measured as well.
+    preset!("lavapipe-25", "llvmpipe of Mesa 25.0.7 on x86-64 with AVX2"),
+    // From the sources of PanVK in Mesa 26 (`panvk_vX_physical_device.c`, architecture 10).
+    preset!("mali", "Arm Mali-G610, PanVK, Mesa 26"),
+    // Measured on an H200 with denormals preserved (see `Quirks::denorm_preserve_unadvertised`): `Fma` on f32, atomic
+    // additions and `Exp2` flush all the same, and `Sqrt` on f32 is one unit off in a sixth of all cases.
+    preset!("nvidia", "NVIDIA's driver 580 on data-centre and desktop chips since Volta"),
+    Preset {
+        name: "reference",
+        device: "the reference device: exact, with everything, in sizes such as NVIDIA's",
+        json: "",
+    },
+    // Measured: it flushes denormals and does hardly anything exactly.
+    preset!("swiftshader", "SwiftShader 5.0 (Subzero) on x86-64"),
+    // No device: the least that Vulkan 1.1 lets a device have, and what no kernel can do without.
+    preset!("vulkan1.1-minimum", "the least of Vulkan 1.1, with bufferDeviceAddress"),
+];
+
+/// The names of [`ALL`].
+pub(super) const NAMES: [&str; ALL.len()] = {
+    let mut names = [""; ALL.len()];
+    let mut index = 0;
+    while index < ALL.len() {
+        names[index] = ALL[index].name;
+        index += 1;
+    }
+    names
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{Feature, Version};
+
+    #[test]
+    fn each_has_its_name_and_makes_sense() {
+        for preset in ALL {
+            let name = preset.name;
+            let target =
+                preset.target().unwrap_or_else(|| panic!("{name}: {:?}", serde_json::from_str::<Target>(preset.json)));
+            assert_eq!(target.name, name);
+            assert!(target.has(Feature::BufferDeviceAddress), "{name}");
+            let newest = if target.vulkan >= Version(1, 3) { Version(1, 6) } else { Version(1, 5) };
+            let oldest = if target.vulkan >= Version(1, 2) { Version(1, 5) } else { Version(1, 3) };
+            assert!((oldest..=newest).contains(&target.spirv), "{name}");
+            let sizes = &target.subgroups;
+            assert!(sizes.min_size <= sizes.size && sizes.size <= sizes.max_size, "{name}");
+            let limits = &target.limits;
+            assert!(limits.max_push_constants_size >= 128 && limits.max_compute_shared_memory_size >= 16384, "{name}");
+            assert!(limits.max_compute_work_group_invocations >= 128, "{name}");
+            // A scope of the Vulkan memory model, and parts of explicit layout, don't come alone.
+            for (part, whole) in [
+                (Feature::VulkanMemoryModelDeviceScope, Feature::VulkanMemoryModel),
+                (Feature::WorkgroupMemoryExplicitLayout8BitAccess, Feature::WorkgroupMemoryExplicitLayout),
+                (Feature::WorkgroupMemoryExplicitLayout16BitAccess, Feature::WorkgroupMemoryExplicitLayout),
+            ] {
+                assert!(!target.has(part) || target.has(whole), "{name}");
+            }
+        }
+        assert_eq!(
+            NAMES.map(|name| Target::preset(name).map(|target| target.name)),
+            NAMES.map(|name| Some(name.to_owned()))
+        );
+    }
+
+    /// What a file says that is read by nobody would be a typing error.
+    #[test]
+    fn files_say_nothing_else() {
+        for preset in ALL {
+            let Some(target) = preset.target().filter(|_| !preset.json.is_empty()) else { continue };
+            let written = serde_json::to_value(target).expect("it can be written");
+            let read: serde_json::Value = serde_json::from_str(preset.json).expect("it is JSON");
+            for (key, value) in read.as_object().expect("an object") {
+                let Some(parts) = value.as_object() else {
+                    assert!(written.get(key).is_some(), "{}: {key}", preset.name);
+                    continue;
+                };
+                assert!(parts.keys().all(|part| written[key].get(part).is_some()), "{}: {key}", preset.name);
+            }
+        }
+    }
+}
