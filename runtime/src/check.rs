@@ -25,6 +25,13 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
     if version > target.spirv {
         return Err(Error::SpirvVersion { device: target.name.clone(), needed: version, available: target.spirv });
     }
+    if let Some(relies_on) = &interface.relies_on {
+        let reasons = relies_on.broken_by(target);
+        if !reasons.is_empty() {
+            let (device, target) = (target.name.clone(), interface.target.clone());
+            return Err(Error::MadeForOthers { device, target, reasons });
+        }
+    }
     let names = kernel_names(spirv);
     for entry in &interface.entries {
         if !names.iter().any(|name| name == entry.name.as_bytes()) {
@@ -84,6 +91,10 @@ fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
         return Ok(());
     }
     let sizes = &target.subgroups;
+    if !target.has(Feature::ComputeFullSubgroups) || !sizes.ballot || !sizes.shuffle {
+        let lacks = "the device lacks full subgroups with ballots and shuffles";
+        return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, {lacks}")));
+    }
     let range = if sizes.has_choice() { sizes.min_size..=sizes.max_size } else { sizes.size..=sizes.size };
     if !range.contains(&subgroup_size) {
         let has = format!("{} to {}", range.start(), range.end());
@@ -181,8 +192,8 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx2spv_translator::Math;
     use ptx2spv_translator::interface::{BlockSize, Cluster, ImageRun, Param, Place, Region, Relocation, Shared, Variable};
+    use ptx2spv_translator::{Math, Reliance};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
     const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];
@@ -229,6 +240,7 @@ mod tests {
             heap: None,
             counters: None,
             features: [Feature::BufferDeviceAddress].into(),
+            relies_on: None,
         }
     }
 
@@ -292,6 +304,36 @@ mod tests {
         newer[1] = 0x0001_0600;
         let error = interface(&target(), &newer, &good()).unwrap_err().to_string();
         assert_eq!(error, "lavapipe takes SPIR-V 1.5 at most, the module is SPIR-V 1.6");
+    }
+
+    #[test]
+    fn refuses_what_the_device_was_seen_to_do_otherwise() {
+        let relying = Interface { relies_on: Some(Reliance::of(&target())), ..good() };
+        interface(&target(), &SPIRV, &relying).unwrap();
+        let mut inexact = target();
+        inexact.facts.div_f32_rounded = false;
+        let error = interface(&inexact, &SPIRV, &relying).unwrap_err().to_string();
+        let expected = "the module was made for `test` and does not suit lavapipe: `div_f32_rounded` doesn't hold";
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn subgroups_must_be_those_it_was_made_for() {
+        let packed = |subgroup_size, lanes| {
+            let mut packed = good();
+            packed.entries[0].packing = Some(Packing { subgroup_size, lanes });
+            packed
+        };
+        let mut device = target();
+        interface(&device, &SPIRV, &packed(8, 4)).unwrap();
+        interface(&device, &SPIRV, &packed(1, 32)).unwrap();
+        for (size, lanes) in [(16, 2), (8, 2), (0, 32), (1, 0), (3, 32), (1, 31), (u32::MAX, u32::MAX)] {
+            let error = interface(&device, &SPIRV, &packed(size, lanes)).unwrap_err();
+            assert!(matches!(error, Error::Interface(_)), "{error}");
+        }
+        device.features.remove(&Feature::ComputeFullSubgroups);
+        assert!(matches!(interface(&device, &SPIRV, &packed(8, 4)), Err(Error::Interface(_))));
+        interface(&device, &SPIRV, &packed(1, 32)).unwrap();
     }
 
     #[test]

@@ -23,9 +23,11 @@ from generator import (
     litmus,
     logic,
     mbarriers,
+    meetings,
     memory,
     memory_wide,
     movement,
+    neighbours,
     packed,
     progress,
     simd,
@@ -49,8 +51,8 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, atomics, control, warps, blocks, barriers, mbarriers, clusters, progress, litmus,
-        launches,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, meetings, blocks, barriers,
+        mbarriers, clusters, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

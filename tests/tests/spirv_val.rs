@@ -66,13 +66,7 @@ impl Variant {
 }
 
 /// What presets lack at most that some kernel needs.
-const LACKING: &[Feature] = &[
-    Feature::ShaderFloat64,
-    Feature::ShaderBufferInt64Atomics,
-    Feature::ShaderSharedInt64Atomics,
-    Feature::StorageBuffer8BitAccess,
-    Feature::StorageBuffer16BitAccess,
-];
+const LACKING: &[Feature] = &[];
 
 fn presets() -> Result<Vec<Variant>> {
     Target::PRESETS.iter().map(|name| Variant::new(name, "", |_| ())).collect()
@@ -115,6 +109,14 @@ fn poorer() -> Result<Vec<Variant>> {
                 target.subgroups.max_size = size;
             })?;
         }
+        add(
+            " without 64-bit integers",
+            &without(&[Feature::ShaderInt64, Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics]),
+        )?;
+        add(
+            " without 64-bit floats and atomics",
+            &without(&[Feature::ShaderFloat64, Feature::ShaderBufferInt64Atomics, Feature::ShaderSharedInt64Atomics]),
+        )?;
     }
     Ok(variants)
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Math;
 use crate::target::{Feature, Version};
+use crate::{Math, Reliance};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -76,6 +76,9 @@ pub struct Interface {
     pub counters: Option<Counters>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
+    /// What it takes for granted of the device besides; unknown if it doesn't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<Reliance>,
 }
 
 impl Interface {

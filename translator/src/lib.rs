@@ -4,10 +4,12 @@
 //! The modules follow the way of a kernel.
 
 pub mod ast;
+pub mod bundle;
 pub mod cfg;
 pub mod decode;
 pub mod diagnostic;
 pub mod emit;
+mod header;
 pub mod interface;
 pub mod ir;
 pub mod legalise;
@@ -16,6 +18,7 @@ mod math;
 pub mod parse;
 pub mod passes;
 mod pipeline;
+mod reliance;
 pub mod restructure;
 mod soft;
 pub mod target;
@@ -24,6 +27,7 @@ mod warp;
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
 pub use math::{Math, MathError, Topic};
+pub use reliance::Reliance;
 pub use target::{Feature, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::Options;
 use crate::cfg::{self, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
@@ -14,6 +13,7 @@ use crate::legalise;
 use crate::passes;
 use crate::target::Target;
 use crate::warp::{self, Blocks};
+use crate::{Options, Reliance};
 
 /// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.
 const LANES_SHIFT: u32 = 24;
@@ -67,6 +67,8 @@ pub(crate) fn compile<'p>(
     let cfg::Built { mut function, mut graph, prints } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: stops and merging barriers add edges.
     cfg::yield_in_loops(&function, &mut graph);
+    cfg::keep_in_step(&function, &mut graph, &program.target);
+    cfg::meet_apart(&mut function, &mut graph);
     let required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let cfg::Resolved { threads, merged } = cfg::resolve(&mut function, &mut graph, required);
     cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
@@ -177,6 +179,7 @@ pub(crate) fn describe(
         heap: services.heap,
         counters: services.counters,
         features: emitted.features.clone(),
+        relies_on: Some(Reliance::of(options.target)),
     }
 }
 

@@ -277,6 +277,9 @@ pub struct Quirks {
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,
+    /// Barriers of a subgroup wait for the whole workgroup, and what comes behind one that it doesn't reach is lost. A subgroup
+    /// runs in step, and needs none.
+    pub subgroup_barriers_wait: bool,
     /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
     /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
@@ -291,6 +294,19 @@ pub struct Quirks {
     /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
     /// multiplication and an addition instead of them are right.
     pub byte_swaps_wrong: bool,
+    /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
+    pub subgroups_unreliable: bool,
+    /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.
+    pub maximal_reconvergence_wrong: bool,
+    /// `OpAtomicStore` to workgroup memory is compiled wrong; `OpAtomicExchange` is right.
+    pub workgroup_atomic_stores_wrong: bool,
+    /// Most bytes of local memory for each invocation with which the driver makes pipelines.
+    pub local_memory: Option<u32>,
+}
+
+impl Quirks {
+    /// NVIDIA's driver 580.159 makes pipelines of kernels with 12 KiB of local memory, and answers "unknown error" at 16 KiB.
+    pub const NVIDIA_LOCAL_MEMORY: u32 = (16 << 10) - 4;
 }
 
 /// Everything the translator knows of the device it compiles for.

@@ -70,6 +70,11 @@ impl Instruction {
         Self { text, width: Width::Double, operands: double_nans, right }
     }
 
+    /// Whether it computes on 64-bit floats.
+    pub fn needs_doubles(&self) -> bool {
+        self.text.contains("f64")
+    }
+
     /// An application of it in words.
     pub fn describe(&self, operands: Operands, result: u64) -> String {
         let digits = 2 * self.width.size();

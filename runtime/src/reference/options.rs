@@ -25,6 +25,7 @@ use crate::error::Error;
 /// | `invocations=N` | workgroups of at most so many invocations, in all and in each dimension |
 /// | `target=NAME` | be the device of a preset or of a file that `ptx2spv devices --json` wrote |
 /// | `without=A+B` | lack these features (Vulkan's names) |
+/// | `quirks=A+B` | have modules work around these bugs, which it doesn't have (members of [`Quirks`] that are truth values) |
 /// | `threads=N` | host threads that run blocks, where there is neither `check` nor a seed |
 /// | `steps=N` | stop a launch after so many instructions of a dispatch |
 ///
@@ -54,14 +55,15 @@ pub struct ReferenceOptions {
     pub target: Option<String>,
     /// Features that the target has and this device hasn't.
     pub without: BTreeSet<Feature>,
+    /// Bugs of drivers that modules work around, though this device has none: names of members of [`Quirks`].
+    pub quirks: BTreeSet<String>,
     /// Host threads; `None` for as many as there are processors.
     pub threads: Option<NonZeroUsize>,
     /// Instructions of a dispatch; `None` for no limit.
     pub steps: Option<u64>,
 }
 
-pub(crate) const KEYS: &str =
-    "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, threads=N, steps=N";
+pub(crate) const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, threads=N, steps=N";
 
 fn wrong(what: impl fmt::Display) -> Error {
     Error::BadReferenceOptions(what.to_string())
@@ -84,6 +86,7 @@ impl FromStr for ReferenceOptions {
                 "subgroup" => options.subgroup = Some(number(key, value)?),
                 "target" if !value.is_empty() => options.target = Some(value.to_owned()),
                 "without" => options.without = value.split('+').map(feature).collect::<Result<_, _>>()?,
+                "quirks" => options.quirks = value.split('+').map(|name| name.trim().to_owned()).collect(),
                 "threads" => options.threads = Some(number(key, value)?),
                 "steps" => options.steps = Some(number(key, value)?),
                 _ => return Err(wrong(format_args!("`{part}`"))),
@@ -105,6 +108,23 @@ fn feature(name: &str) -> Result<Feature, Error> {
     })
 }
 
+/// Quirks by name.
+fn quirks(names: &BTreeSet<String>) -> Result<Quirks, Error> {
+    let unreadable = |error: serde_json::Error| wrong(format_args!("quirks: {error}"));
+    let mut all = serde_json::to_value(Quirks::default()).map_err(unreadable)?;
+    for name in names {
+        match all.get_mut(name).filter(|value| value.is_boolean()) {
+            Some(value) => *value = true.into(),
+            None => {
+                let members = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_boolean());
+                let known: Vec<&str> = members.map(|(name, _)| name.as_str()).collect();
+                return Err(wrong(format_args!("`{name}` is none of the quirks {}", known.join(", "))));
+            }
+        }
+    }
+    serde_json::from_value(all).map_err(unreadable)
+}
+
 impl fmt::Display for ReferenceOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -114,6 +134,9 @@ impl fmt::Display for ReferenceOptions {
         if !self.without.is_empty() {
             let names: Vec<&str> = self.without.iter().map(|feature| feature.name()).collect();
             parts.push(format!("without={}", names.join("+")));
+        }
+        if !self.quirks.is_empty() {
+            parts.push(format!("quirks={}", self.quirks.iter().map(String::as_str).collect::<Vec<_>>().join("+")));
         }
         parts.extend(self.check.then(|| "check".to_owned()));
         parts.extend(self.seed.map(|seed| format!("seed={seed}")));
@@ -145,13 +168,13 @@ impl ReferenceOptions {
             limits.max_compute_work_group_size = limits.max_compute_work_group_size.map(|size| size.min(most));
         }
         target.features.retain(|feature| !self.without.contains(feature));
-        // Its arithmetic is its own, and it has no driver that could be wrong.
+        // Its arithmetic is its own, and it has no driver that could be wrong but for what is asked for.
         target.facts = match (self.seed, self.check) {
             (Some(_), _) => Facts::default(),
             (None, true) => Facts::CHECKED,
             (None, false) => Facts::REFERENCE,
         };
-        target.quirks = Quirks::default();
+        target.quirks = quirks(&self.quirks)?;
         let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
         target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };
         let mut config = Config { target, step_budget: self.steps, ..Config::default() };
@@ -194,11 +217,12 @@ mod tests {
             invocations: NonZeroU32::new(128),
             target: Some("nvidia".to_owned()),
             without: [Feature::ShaderInt64, Feature::ShaderFloat64].into(),
+            quirks: ["byte_swaps_wrong".to_owned(), "subgroups_unreliable".to_owned()].into(),
             threads: NonZeroUsize::new(2),
             steps: Some(1_000_000_000),
         };
-        let text = "target=nvidia,subgroup=64,invocations=128,without=shaderInt64+shaderFloat64,check,seed=18446744073709551615,\
-                    threads=2,steps=1000000000";
+        let text = "target=nvidia,subgroup=64,invocations=128,without=shaderInt64+shaderFloat64,\
+                    quirks=byte_swaps_wrong+subgroups_unreliable,check,seed=18446744073709551615,threads=2,steps=1000000000";
         assert_eq!(all.to_string(), text);
         assert_eq!(text.parse::<ReferenceOptions>().unwrap(), all);
         assert_eq!(" seed = 3 , check".parse::<ReferenceOptions>().unwrap().to_string(), "check,seed=3");
@@ -243,6 +267,7 @@ mod tests {
         assert_eq!(limits.max_compute_work_group_size, [128, 128, 64]);
         assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));
         for (text, part) in [
+            ("quirks=nesting", "`nesting` is none of the quirks byte_swaps_wrong, "),
             ("subgroup=48", "a subgroup of 48"),
             ("subgroup=0", "power of two"),
             ("subgroup=256", "up to 128"),

@@ -152,7 +152,10 @@ fn translated_modules_take_the_blocks_that_they_are_for() {
     assert_eq!(launch(None, 128).unwrap(), None);
     let error = launch(None, 512).unwrap_err();
     assert!(matches!(error, Error::Block { .. }), "{error}");
-    assert!(error.to_string().contains("the device allows 128 threads, not 512; translated for blocks of 512"), "{error}");
+    assert!(
+        error.to_string().contains("the device allows 128 threads, not 512; translated for blocks of 512"),
+        "{error}"
+    );
     assert_eq!(launch(Some(512), 512).unwrap(), Some(Packing { subgroup_size: 1, lanes: 4 }));
     assert_eq!(out.download::<u32>().unwrap(), (0..512).collect::<Vec<_>>());
     let error = launch(Some(512), 513).unwrap_err().to_string();
@@ -174,7 +177,8 @@ fn shared_memory_has_its_limit_on_all_ways() {
     launch(available - 40_000 - own).unwrap();
     let message = launch(available - 40_000).unwrap_err().to_string();
     let needed = available + own;
-    let expected = format!("needs {needed} bytes of shared memory with {own} of the translator's own, the device has {available}");
+    let expected =
+        format!("needs {needed} bytes of shared memory with {own} of the translator's own, the device has {available}");
     assert!(message.contains(&expected), "{message}");
     // Declared memory that just fits, but not with the translator's own.
     let mut target = device.target().clone();
@@ -183,7 +187,10 @@ fn shared_memory_has_its_limit_on_all_ways() {
     let only = ["shared".to_owned()];
     let options = Options { entries: Some(&only), ..Options::new(&target) };
     let message = Program::new(&source).unwrap().translate(&options).unwrap_err().to_string();
-    let expected = format!("bytes of shared memory, with {own} of the translator's own: {} needed, the target has 40000", 40_000 + own);
+    let expected = format!(
+        "bytes of shared memory, with {own} of the translator's own: {} needed, the target has 40000",
+        40_000 + own
+    );
     assert!(message.contains(&expected), "{message}");
 }
 

@@ -14,6 +14,7 @@ mod modules;
 mod reference;
 mod reports;
 mod setup;
+mod shipped;
 
 use std::path::Path;
 use std::process::Command;
@@ -153,5 +154,6 @@ fn basics_interface() -> Interface {
         heap: None,
         counters: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        relies_on: None,
     }
 }

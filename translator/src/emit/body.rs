@@ -120,12 +120,14 @@ enum Construct<'f> {
 impl<'f> Body<'_, '_, 'f> {
     fn emit(&mut self, name: &str) -> Result<EntryFacts> {
         self.check_shared_size()?;
+        self.check_local_size()?;
         let void = self.module.global(Global::Void)?;
         let ty = self.module.global(Global::Function(void))?;
         let id = self.module.id();
         self.label = self.module.id();
         self.statements()?;
         let push_constant_size = self.finish_push_constants()?;
+        // An invocation that carries a whole warp has nothing to do with its subgroup.
         if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
             self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
             if self.module.target.subgroups.has_choice() {

@@ -180,6 +180,19 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
+    /// Fails if the target's driver doesn't take so much local memory.
+    pub(super) fn check_local_size(&self) -> Result<()> {
+        let (needed, available) = (self.function.local_bytes, self.module.target.quirks.local_memory);
+        match available.filter(|&available| needed > available) {
+            Some(available) => Err(ErrorKind::Limit {
+                what: "bytes of local memory for each invocation, with which the driver makes pipelines".into(),
+                needed: needed.into(),
+                available: available.into(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether less than a word of shared memory is ever written.
     pub(super) fn has_shared_parts(&mut self, word_bytes: u32) -> bool {
         let function = self.function;

@@ -161,6 +161,7 @@ impl Checker<'_> {
             WarpOp::Reduce(_, a) => self.expect(a, I32).map(|()| &[I32][..])?,
             WarpOp::ActiveMask => &[I32],
             WarpOp::Elect => &[I32, Bool],
+            WarpOp::Gathered => &[Bool],
             WarpOp::Sync => &[],
         };
         if let Some(members) = warp.members {

@@ -70,14 +70,12 @@ pub(super) fn for_threads(target: &Target, blocks: Blocks, cluster: u32) -> Opti
 /// The subgroups to use, if the target has what it takes.
 fn subgroup_size(target: &Target) -> Option<u32> {
     let sizes = &target.subgroups;
-    let size = if sizes.min_size == sizes.max_size {
-        sizes.size
-    } else if target.has(Feature::SubgroupSizeControl) && sizes.has_choice() {
-        WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size))
-    } else {
-        return None;
-    };
-    let able = target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
+    // Where sizes vary and none can be asked for, full subgroups have the device's own: modules before SPIR-V 1.6 don't allow
+    // others.
+    let (choice, asks) = (sizes.has_choice(), target.has(Feature::SubgroupSizeControl));
+    let size = if choice { WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size)) } else { sizes.size };
+    let known = (asks || !choice) && !target.quirks.subgroups_unreliable;
+    let able = known && target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
     (able && size.is_power_of_two() && size <= 128).then_some(size)
 }
 
@@ -135,7 +133,7 @@ mod tests {
         let lacks: [fn(&mut Target); 5] = [
             |target| target.subgroups.ballot = false,
             |target| target.subgroups.shuffle = false,
-            |target| target.subgroups.required_size = false,
+            |target| target.quirks.subgroups_unreliable = true,
             |target| target.features.retain(|feature| *feature != Feature::SubgroupSizeControl),
             |target| target.features.retain(|feature| *feature != Feature::ComputeFullSubgroups),
         ];
@@ -144,6 +142,14 @@ mod tests {
             lack(&mut target);
             assert_eq!(for_warps(&target, Blocks::UpTo(1024), 1), alone);
         }
+    }
+
+    #[test]
+    fn where_no_size_can_be_asked_for_it_is_the_usual_one() {
+        let mut target = device(8, 64, 128);
+        target.subgroups.required_size = false;
+        target.subgroups.size = 16;
+        assert_eq!(for_warps(&target, Blocks::Fitting), Packing { subgroup_size: 16, lanes: 2 });
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Uniform {
             {
                 &[true, true]
             }
-            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Sync => &[false, false],
+            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Gathered | WarpOp::Sync => &[false, false],
         };
         for (result, same) in warp.results.iter().zip(same) {
             if !same {

@@ -26,6 +26,7 @@ use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var,
 };
 use machine::Meeting;
+pub use machine::{last_mark, new_entry};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
@@ -39,6 +40,20 @@ pub enum Stop {
     Barrier(Barrier),
     /// A turn of a loop that waits for another thread.
     Yield,
+    /// A turn of waiting for threads of the warp, which may be in such a loop or at a barrier.
+    Await,
+}
+
+impl Stop {
+    /// Replaces every value that it uses by what `map` gives for it.
+    pub fn map(&mut self, mut map: impl FnMut(Value) -> Value) {
+        let Stop::Barrier(barrier) = self else { return };
+        barrier.id = map(barrier.id);
+        barrier.count = barrier.count.map(&mut map);
+        if let Kind::Red(red) = &mut barrier.kind {
+            red.predicate = map(red.predicate);
+        }
+    }
 }
 
 /// A barrier instruction (PTX section 9.7.12.1). Its values are computed in the block that it ends.
@@ -141,10 +156,11 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
     let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
     let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
     let any = barriers().next().is_some();
-    if !any && !yields {
+    let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
+    if !any && !yields && !awaits {
         return Resolved { threads: None, merged: false };
     }
-    if !yields {
+    if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
         // Where all threads wait together, nobody tells whether they have arrived before.
         let together = cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| {
@@ -162,6 +178,7 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
         barrier.cluster == of_cluster && (waits || barrier.is_early())
     };
     let meeting = match (any, yields) {
+        _ if awaits => Meeting::Rendezvous,
         (true, true) => Meeting::Rendezvous,
         _ if barriers().all(|(_, barrier)| whole(barrier)) => Meeting::Block,
         _ => Meeting::Rendezvous,
@@ -186,7 +203,7 @@ impl BasicBlock {
 }
 
 /// The bits of a value that its block defines as a constant.
-fn constant(body: &Block, value: Value) -> Option<u64> {
+pub fn constant(body: &Block, value: Value) -> Option<u64> {
     body.iter().find_map(|stmt| match stmt {
         Stmt::Let(defined, Op::Const(bits)) if *defined == value => Some(*bits),
         _ => None,

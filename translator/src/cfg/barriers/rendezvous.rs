@@ -111,6 +111,8 @@ pub struct Account {
     shape: Shape,
     /// Whether one of the barriers reduces.
     reduces: bool,
+    /// Whether threads wait for others of their warp.
+    awaits: bool,
     /// One bit for each incomplete barrier at which the thread has arrived without waiting, if threads do so.
     owed: Option<Var>,
     /// The barrier at which the thread waits.
@@ -125,6 +127,7 @@ impl Account {
     /// Takes its place in shared memory.
     pub fn new(function: &mut Function, cfg: &Cfg) -> Self {
         let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
+        let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
         for block in &cfg.blocks {
             let Some(Stop::Barrier(barrier)) = &block.stop else { continue };
             arrives |= matches!(barrier.kind, Kind::Arrive);
@@ -143,6 +146,7 @@ impl Account {
             memory: function.take_shared(shape.words()),
             shape,
             reduces,
+            awaits,
             owed: arrives.then(|| function.var(Type::I32)),
             at: function.var(Type::I32),
             waits: function.var(Type::Bool),
@@ -532,7 +536,7 @@ impl Account {
     /// Behind the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
     pub fn report(&self, b: &mut Builder<'_>) {
         let numbered = self.shape.barriers + u32::from(self.shape.cluster);
-        if numbered <= 1 && !self.shape.counted && !self.reduces && self.owed.is_none() {
+        if numbered <= 1 && !self.shape.counted && !self.reduces && !self.awaits && self.owed.is_none() {
             return;
         }
         let verdict = b.get(self.verdict);
