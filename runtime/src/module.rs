@@ -26,8 +26,11 @@ struct Shared {
     names: Vec<String>,
     variables: Arc<LoadedVariables>,
     code: Arc<Code>,
-    kernels: Mutex<HashMap<(String, Option<[u32; 3]>), Kernel>>,
+    kernels: Mutex<Kernels>,
 }
+
+/// Kernels by their names and the clusters that they were translated for.
+type Kernels = HashMap<(String, Option<[u32; 3]>), Kernel>;
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
