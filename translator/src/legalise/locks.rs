@@ -36,7 +36,10 @@ pub fn needs_table(target: &Target) -> bool {
 /// # Errors
 /// Internal: there is such an access to global memory and no table.
 pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Option<u64>) -> Result<(), Diagnostic> {
-    let is_replaced = |space, access: &Access| access.bytes == 8 && access.space == space && !is_native(target, space);
+    let is_replaced = |space, access: &Access| {
+        // What nobody writes is whole anyway.
+        access.bytes == 8 && !access.read_only && access.space == space && !is_native(target, space)
+    };
     let [global, shared] = [Space::Global, Space::Shared].map(|space| !is_native(target, space));
     if !global && !shared {
         return Ok(());
