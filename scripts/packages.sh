@@ -5,6 +5,11 @@ have_loader() {
     { ldconfig -p 2>/dev/null || /sbin/ldconfig -p 2>/dev/null; } | grep -q 'libvulkan\.so\.1'
 }
 
+# Whether programs in C++ can be compiled against Vulkan.
+have_headers() {
+    [ -e /usr/include/vulkan/vulkan.h ] || [ -n "${VULKAN_SDK:-}" ]
+}
+
 # Whether Mesa's CPU device is here.
 have_lavapipe() {
     ls /usr/share/vulkan/icd.d/lvp_icd*.json /etc/vulkan/icd.d/lvp_icd*.json 2>/dev/null | grep -q .

@@ -9,6 +9,9 @@ use ptx2spv_translator::{Feature, Interface, Target};
 use crate::error::Error;
 use crate::launch::MAX_PARAM_BLOCK;
 
+/// The most blocks that a cluster can have.
+const MAX_CLUSTER: u32 = 16;
+
 /// Checks everything that loading and launching rely on.
 pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result<(), Error> {
     if interface.format != Interface::FORMAT {
@@ -22,6 +25,13 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
     if version > target.spirv {
         return Err(Error::SpirvVersion { device: target.name.clone(), needed: version, available: target.spirv });
     }
+    if let Some(relies_on) = &interface.relies_on {
+        let reasons = relies_on.broken_by(target);
+        if !reasons.is_empty() {
+            let (device, target) = (target.name.clone(), interface.target.clone());
+            return Err(Error::MadeForOthers { device, target, reasons });
+        }
+    }
     let names = kernel_names(spirv);
     for entry in &interface.entries {
         if !names.iter().any(|name| name == entry.name.as_bytes()) {
@@ -29,6 +39,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         }
         check_entry(target, entry)?;
         check_packing(target, entry)?;
+        check_cluster(entry)?;
     }
     check_variables(&interface.variables)?;
     check_counters(interface)?;
@@ -80,10 +91,24 @@ fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
         return Ok(());
     }
     let sizes = &target.subgroups;
+    if !target.has(Feature::ComputeFullSubgroups) || !sizes.ballot || !sizes.shuffle {
+        let lacks = "the device lacks full subgroups with ballots and shuffles";
+        return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, {lacks}")));
+    }
     let range = if sizes.has_choice() { sizes.min_size..=sizes.max_size } else { sizes.size..=sizes.size };
     if !range.contains(&subgroup_size) {
         let has = format!("{} to {}", range.start(), range.end());
         return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, the device has {has}")));
+    }
+    Ok(())
+}
+
+/// The blocks of a workgroup must be several, and their memory aligned.
+fn check_cluster(entry: &Entry) -> Result<(), Error> {
+    let Some(cluster) = entry.cluster else { return Ok(()) };
+    let whole = cluster.own_shared_bytes.is_multiple_of(16) && cluster.shared_align.is_power_of_two();
+    if !(2..=MAX_CLUSTER).contains(&cluster.blocks()) || !whole || cluster.shared_align < 16 {
+        return Err(wrong(format!("`{}` can't have workgroups of such clusters", entry.name)));
     }
     Ok(())
 }
@@ -167,8 +192,10 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx2spv_translator::Math;
-    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Place, Region, Relocation, Shared, Variable};
+    use ptx2spv_translator::interface::{
+        BlockSize, Cluster, ImageRun, Param, Place, Region, Relocation, Shared, Variable,
+    };
+    use ptx2spv_translator::{Math, Reliance};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
     const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];
@@ -200,6 +227,7 @@ mod tests {
                 reports: vec![Place::default()],
                 prints: true,
                 packing: None,
+                cluster: None,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {
@@ -214,6 +242,7 @@ mod tests {
             heap: None,
             counters: None,
             features: [Feature::BufferDeviceAddress].into(),
+            relies_on: None,
         }
     }
 
@@ -229,7 +258,7 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 20] = [
+        let cases: [(&str, Change); 21] = [
             ("format 7", |i| i.format = 7),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),
@@ -249,6 +278,10 @@ mod tests {
             ("no region to print to", |i| i.output = None),
             ("a region is", |i| i.output = Some(Region { offset: 8, size: 32 })),
             ("a region is", |i| i.output = Some(Region { offset: 0, size: 96 })),
+            ("such clusters", |i| {
+                let cluster = Cluster { size: [1, 0, 2], shared_align: 16, own_shared_bytes: 0 };
+                i.entries[0].cluster = Some(cluster);
+            }),
             ("a region is", |i| i.heap = Some(Region { offset: 0, size: 0 })),
         ];
         for (expected, change) in cases {
@@ -273,6 +306,36 @@ mod tests {
         newer[1] = 0x0001_0600;
         let error = interface(&target(), &newer, &good()).unwrap_err().to_string();
         assert_eq!(error, "lavapipe takes SPIR-V 1.5 at most, the module is SPIR-V 1.6");
+    }
+
+    #[test]
+    fn refuses_what_the_device_was_seen_to_do_otherwise() {
+        let relying = Interface { relies_on: Some(Reliance::of(&target())), ..good() };
+        interface(&target(), &SPIRV, &relying).unwrap();
+        let mut inexact = target();
+        inexact.facts.div_f32_rounded = false;
+        let error = interface(&inexact, &SPIRV, &relying).unwrap_err().to_string();
+        let expected = "the module was made for `test` and does not suit lavapipe: `div_f32_rounded` doesn't hold";
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn subgroups_must_be_those_it_was_made_for() {
+        let packed = |subgroup_size, lanes| {
+            let mut packed = good();
+            packed.entries[0].packing = Some(Packing { subgroup_size, lanes });
+            packed
+        };
+        let mut device = target();
+        interface(&device, &SPIRV, &packed(8, 4)).unwrap();
+        interface(&device, &SPIRV, &packed(1, 32)).unwrap();
+        for (size, lanes) in [(16, 2), (8, 2), (0, 32), (1, 0), (3, 32), (1, 31), (u32::MAX, u32::MAX)] {
+            let error = interface(&device, &SPIRV, &packed(size, lanes)).unwrap_err();
+            assert!(matches!(error, Error::Interface(_)), "{error}");
+        }
+        device.features.remove(&Feature::ComputeFullSubgroups);
+        assert!(matches!(interface(&device, &SPIRV, &packed(8, 4)), Err(Error::Interface(_))));
+        interface(&device, &SPIRV, &packed(1, 32)).unwrap();
     }
 
     #[test]

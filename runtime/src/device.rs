@@ -1,12 +1,14 @@
 //! The open device: makes buffers, loads modules, waits.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ash::vk;
 use bytemuck::Pod;
 use ptx2spv_reference::{Config, Finding};
+use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::{Interface, Source, Target, Translation};
 
 use crate::backend::Backend;
@@ -202,11 +204,31 @@ impl Device {
     /// drivers don't check it.
     ///
     /// # Errors
-    /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::Interface`] if the
+    /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::MadeForOthers`] if it
+    /// relies on what the device's arithmetic doesn't do or its driver does wrong, [`Error::Interface`] if the
     /// interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the reference device, which does check
     /// the SPIR-V, [`Error::OutOfMemory`].
     pub fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
         Module::from_spirv(self, spirv, interface)
+    }
+
+    /// Loads a module that comes in several variants: the best of those that the device can run. One that relies on arithmetic
+    /// which the device was seen to do otherwise is none of them.
+    ///
+    /// # Errors
+    /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best.
+    pub fn load_bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
+        Module::from_bundle(self, bundle)
+    }
+
+    /// Loads what `ptx2spv translate` wrote, or PTX: a `.spv` with the `.json` beside it, by either name, a bundle, whose
+    /// name ends in `.json` too, or a `.ptx`.
+    ///
+    /// # Errors
+    /// [`Error::File`] if a file can't be read or isn't what its name says, and those of [`Device::load`],
+    /// [`Device::load_spirv`] and [`Device::load_bundle`].
+    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
+        Module::from_file(self, path.as_ref())
     }
 
     /// Waits until everything launched has finished.

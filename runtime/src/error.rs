@@ -76,6 +76,32 @@ pub enum Error {
         /// The device's newest.
         available: Version,
     },
+    /// The module takes for granted what the device doesn't do: its results there would be others.
+    #[error("the module was made for `{target}` and does not suit {device}: {}", reasons.join(", "))]
+    MadeForOthers {
+        /// The device's name.
+        device: String,
+        /// What the module was made for.
+        target: String,
+        /// What the device does otherwise.
+        reasons: Vec<String>,
+    },
+    /// No variant of a bundle fits the device.
+    #[error("no variant of the module fits {device}{}", variant_list(reasons))]
+    NoVariant {
+        /// The device's name.
+        device: String,
+        /// Each variant's target, and why it doesn't fit.
+        reasons: Vec<(String, String)>,
+    },
+    /// A file can't be read, or isn't what its name says.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The PTX could not be translated.
     #[error("{0}")]
     Translation(Box<Diagnostics>),
@@ -142,7 +168,7 @@ pub enum Error {
         /// What it breaks.
         reason: String,
     },
-    /// A grid size outside CUDA's limits.
+    /// A grid size outside CUDA's limits, or one that clusters don't fill.
     #[error("kernel `{kernel}` can't be launched with a grid of {}: {reason}", dimensions(grid))]
     Grid {
         /// The kernel.
@@ -150,7 +176,7 @@ pub enum Error {
         /// The grid size asked for.
         grid: [u32; 3],
         /// What it breaks.
-        reason: &'static str,
+        reason: String,
     },
     /// More shared memory than the device has.
     #[error("kernel `{kernel}` needs {needed} bytes of shared memory{}, the device has {available}", own_bytes(*own))]
@@ -265,6 +291,13 @@ impl From<Diagnostics> for Error {
 
 fn feature_list(features: &[Feature]) -> String {
     features.iter().map(|feature| feature.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn variant_list(reasons: &[(String, String)]) -> String {
+    if reasons.is_empty() {
+        return ": there are none".to_owned();
+    }
+    reasons.iter().map(|(target, reason)| format!("\n  {target}: {reason}")).collect()
 }
 
 fn fault_list(findings: &[Finding]) -> String {

@@ -64,7 +64,23 @@ pub struct DeviceInfo {
     pub max_buffer_size: u64,
     /// What the self-test saw that the device does wrong, one example for each fact of its target that doesn't hold.
     pub seen: Vec<String>,
+    /// Bugs of its driver that are worked around, as its target's `quirks` say.
+    pub bugs: Vec<&'static KnownBug>,
     pub(crate) missing: Vec<&'static str>,
+}
+
+/// A bug of a driver that is worked around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownBug {
+    /// The member of [`Quirks`](ptx2spv_translator::target::Quirks) that stands for it.
+    pub name: &'static str,
+    /// Whose it is, and in which versions.
+    pub drivers: &'static str,
+    /// What is wrong.
+    pub description: &'static str,
+    /// Where it is told: an address, or a file of this project.
+    pub evidence: &'static str,
 }
 
 impl DeviceInfo {
@@ -95,6 +111,7 @@ impl DeviceInfo {
             target: config.target.clone(),
             max_buffer_size: MAX_REFERENCE_BUFFER,
             seen: Vec::new(),
+            bugs: Vec::new(),
             missing: Vec::new(),
         }
     }
@@ -113,6 +130,7 @@ impl DeviceInfo {
             target: Target::preset("lavapipe").unwrap(),
             max_buffer_size: u64::MAX,
             seen: Vec::new(),
+            bugs: Vec::new(),
             missing: missing.to_vec(),
         }
     }

@@ -66,6 +66,7 @@ mod probe;
 mod reference;
 mod report;
 mod select;
+mod shipped;
 mod variables;
 mod vulkan;
 
@@ -75,7 +76,7 @@ pub use args::Arg;
 pub use buffer::Buffer;
 pub use device::{Device, devices, find_device};
 pub use error::Error;
-pub use info::{DeviceInfo, DeviceKind};
+pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use module::{LoadOptions, Module};

@@ -9,6 +9,7 @@ from generator import (
     atomics,
     barriers,
     blocks,
+    clusters,
     compare,
     control,
     convert,
@@ -22,6 +23,7 @@ from generator import (
     litmus,
     logic,
     mbarriers,
+    meetings,
     memory,
     memory_wide,
     movement,
@@ -49,7 +51,8 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, blocks, barriers, mbarriers, progress, litmus, launches,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, meetings, blocks, barriers,
+        mbarriers, clusters, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

@@ -66,7 +66,7 @@ impl Variant {
 }
 
 /// What presets lack at most that some kernel needs.
-const LACKING: &[Feature] = &[Feature::ShaderFloat64];
+const LACKING: &[Feature] = &[];
 
 fn presets() -> Result<Vec<Variant>> {
     Target::PRESETS.iter().map(|name| Variant::new(name, "", |_| ())).collect()

@@ -477,18 +477,25 @@ fn features_are_those_of_what_is_used() {
 }
 
 #[test]
-fn missing_features_are_named() {
+fn doubles_need_no_feature() {
     let mut target = lavapipe();
     target.features.remove(&Feature::ShaderFloat64);
     let double = "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%rd1], %fd1;";
-    let text = [HEADER.to_owned(), kernel("plain", ""), kernel("double", double)].concat();
+    let text = HEADER.to_owned() + &kernel("double", double);
+    let interface = translate(&text, &target, None, false).unwrap().interface;
+    assert!(!interface.features.contains(&Feature::ShaderFloat64), "{:?}", interface.features);
+}
+
+#[test]
+fn missing_features_are_named() {
+    let mut target = lavapipe();
+    target.features.remove(&Feature::BufferDeviceAddress);
+    let text = HEADER.to_owned() + &kernel("k", "");
     let errors = translate(&text, &target, None, false).unwrap_err();
     assert_eq!(errors.list.len(), 1, "{errors}");
     let error = &errors.list[0];
-    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::ShaderFloat64, .. }), "{errors}");
-    assert!(error.kind.to_string().contains("`shaderFloat64`"), "{errors}");
-    assert_eq!(error.function.as_deref(), Some("double"));
-    assert_eq!(names(&translate(&text, &target, None, true).unwrap()), ["plain"]);
+    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::BufferDeviceAddress, .. }), "{errors}");
+    assert!(error.kind.to_string().contains("`bufferDeviceAddress`"), "{errors}");
 }
 
 #[test]
@@ -576,4 +583,25 @@ fn loops_that_wait_for_other_threads_let_them_run() {
 fn clusters_of_several_blocks_are_refused() {
     accepted(".entry k() .reqnctapercluster 1 { ret; }");
     refused(".entry k() .¦reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
+}
+
+/// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of
+/// a warp; without full subgroups there is no operation of a subgroup left.
+#[test]
+fn subgroups_as_the_driver_has_them() {
+    let text = format!("{HEADER}{}", kernel("k", "activemask.b32 %r1;\n\tst.global.u32 [%rd1], %r1;"));
+    let made = |target: &Target| translate(&text, target, None, false).unwrap();
+    let mut target = Target::preset("nvidia").unwrap();
+    let usual = made(&target).disassemble();
+    assert!(usual.contains("MaximallyReconvergesKHR") && usual.contains("OpGroupNonUniformBallot"), "{usual}");
+    target.quirks.maximal_reconvergence_wrong = true;
+    let careful = made(&target);
+    assert!(!careful.interface.features.contains(&Feature::ShaderMaximalReconvergence));
+    let careful = careful.disassemble();
+    assert!(!careful.contains("Maximal") && careful.contains("SubgroupUniformControlFlowKHR"), "{careful}");
+    target.features.remove(&Feature::ComputeFullSubgroups);
+    let alone = made(&target);
+    assert_eq!(alone.interface.entries[0].packing.map(|packing| (packing.subgroup_size, packing.lanes)), Some((1, 32)));
+    let alone = alone.disassemble();
+    assert!(!alone.contains("GroupNonUniform"), "{alone}");
 }

@@ -4,7 +4,9 @@ use ptx2spv_runtime::{Device, Error, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::interface::Packing;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Source, Target};
 
-/// * `parted(out)`: both arms of a condition wait for the whole warp, at places of their own.
+/// * `parted(out)`: both arms of a condition wait for the whole warp, with operations that don't meet.
+/// * `unlike(out)`: both arms wait at operations that could meet, but with masks that differ.
+/// * `across(out)`: both arms wait for the whole warp, at operations that meet.
 /// * `left(out)`: threads leave a loop one by one, in which the others go on waiting for them.
 /// * `gone(out)`: the same, but those that leave the loop end.
 /// * `plain(out)`: no operation of a warp.
@@ -22,9 +24,43 @@ const KERNELS: &str = "
     vote.sync.ballot.b32 %x, %p, 0xffffffff;
     bra.uni done;
 other:
-    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    match.any.sync.b32 %x, %t, 0xffffffff;
 done:
     st.shared.u32 [words], %x;
+    ret;
+}
+.visible .entry unlike(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x;
+    mov.u32 %t, %tid.x;
+    setp.lt.u32 %p, %t, 5;
+    @%p bra other;
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    bra.uni done;
+other:
+    vote.sync.ballot.b32 %x, %p, 0x7fffffff;
+done:
+    st.shared.u32 [words], %x;
+    ret;
+}
+.visible .entry across(.param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %t, %x;
+    .reg .b64 %o;
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %o, %t, 4, %o;
+    setp.lt.u32 %p, %t, 5;
+    @%p bra other;
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    bra.uni done;
+other:
+    vote.sync.ballot.b32 %x, %p, 0xffffffff;
+    add.u32 %x, %x, 100;
+done:
+    st.global.u32 [%o], %x;
     ret;
 }
 .shared .align 4 .b8 words[4];
@@ -82,7 +118,7 @@ fn launch(subgroup: u32, kernel: &str) -> Result<Vec<u32>, Error> {
 #[test]
 fn threads_that_do_not_come_fail_the_launch_with_the_line() {
     for subgroup in [1, 8, 32, 64] {
-        for (kernel, instruction) in [("parted", "    vote"), ("left", "    vote")] {
+        for (kernel, instruction) in [("parted", "    "), ("unlike", "    vote"), ("left", "    vote")] {
             let error = launch(subgroup, kernel).unwrap_err().to_string();
             let from = KERNELS.find(&format!("entry {kernel}(")).unwrap();
             let first = KERNELS[..from].lines().count();
@@ -91,7 +127,7 @@ fn threads_that_do_not_come_fail_the_launch_with_the_line() {
                 .enumerate()
                 .skip(first)
                 .take(15)
-                .filter(|(_, line)| line.starts_with(instruction))
+                .filter(|(_, line)| line.starts_with(instruction) && line.contains(".sync"))
                 .map(|(number, _)| number + 1)
                 .collect();
             let named = lines.iter().any(|line| error.contains(&format!("line {line} ")));
@@ -117,6 +153,14 @@ fn threads_that_have_exited_are_not_waited_for() {
     let expected: Vec<u32> = (0..32).map(|thread| u32::MAX << thread).collect();
     for subgroup in [1, 2, 4, 8, 16, 32, 64, 128] {
         assert_eq!(launch(subgroup, "gone").unwrap(), expected, "{subgroup}");
+    }
+}
+
+#[test]
+fn threads_meet_at_operations_in_both_arms_of_a_condition() {
+    let expected: Vec<u32> = (0..32).map(|thread| if thread < 5 { 131 } else { 31 }).collect();
+    for subgroup in [1, 2, 4, 8, 16, 32, 64, 128] {
+        assert_eq!(launch(subgroup, "across").unwrap(), expected, "{subgroup}");
     }
 }
 

@@ -245,8 +245,13 @@ impl Facts {
     pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };
 
     /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
-    pub const CHECKED: Facts =
-        Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, log2_f32_close: false, ..Facts::REFERENCE };
+    pub const CHECKED: Facts = Facts {
+        sqrt_f32_rounded: false,
+        sqrt_f32_normal: false,
+        sqrt_f64_rounded: false,
+        log2_f32_close: false,
+        ..Facts::REFERENCE
+    };
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -268,6 +273,33 @@ pub struct FloatControls {
     pub rounding_mode_rte_float64: bool,
 }
 
+/// One of the float controls.
+type Control = fn(&mut FloatControls) -> &mut bool;
+
+impl FloatControls {
+    /// All of them by Vulkan's names.
+    const NAMED: [(&'static str, Control); 6] = [
+        ("shaderSignedZeroInfNanPreserveFloat32", |controls| &mut controls.signed_zero_inf_nan_preserve_float32),
+        ("shaderSignedZeroInfNanPreserveFloat64", |controls| &mut controls.signed_zero_inf_nan_preserve_float64),
+        ("shaderDenormPreserveFloat32", |controls| &mut controls.denorm_preserve_float32),
+        ("shaderDenormPreserveFloat64", |controls| &mut controls.denorm_preserve_float64),
+        ("shaderRoundingModeRTEFloat32", |controls| &mut controls.rounding_mode_rte_float32),
+        ("shaderRoundingModeRTEFloat64", |controls| &mut controls.rounding_mode_rte_float64),
+    ];
+
+    /// Their names, as Vulkan has them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMED.into_iter().map(|(name, _)| name)
+    }
+
+    /// Takes one away by its name; nothing happens if there is none.
+    pub fn remove(&mut self, name: &str) {
+        if let Some((_, control)) = Self::NAMED.into_iter().find(|(known, _)| *known == name) {
+            *control(self) = false;
+        }
+    }
+}
+
 /// Bugs of the driver that emission works around. What isn't known is assumed to work as Vulkan says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -277,6 +309,9 @@ pub struct Quirks {
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,
+    /// Barriers of a subgroup wait for the whole workgroup, and what comes behind one that it doesn't reach is lost. A subgroup
+    /// runs in step, and needs none.
+    pub subgroup_barriers_wait: bool,
     /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
     /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
@@ -291,6 +326,19 @@ pub struct Quirks {
     /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
     /// multiplication and an addition instead of them are right.
     pub byte_swaps_wrong: bool,
+    /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
+    pub subgroups_unreliable: bool,
+    /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.
+    pub maximal_reconvergence_wrong: bool,
+    /// `OpAtomicStore` to workgroup memory is compiled wrong; `OpAtomicExchange` is right.
+    pub workgroup_atomic_stores_wrong: bool,
+    /// Most bytes of local memory for each invocation with which the driver makes pipelines.
+    pub local_memory: Option<u32>,
+}
+
+impl Quirks {
+    /// NVIDIA's driver 580.159 makes pipelines of kernels with 12 KiB of local memory, and answers "unknown error" at 16 KiB.
+    pub const NVIDIA_LOCAL_MEMORY: u32 = (16 << 10) - 4;
 }
 
 /// Everything the translator knows of the device it compiles for.
@@ -325,6 +373,16 @@ impl Target {
     /// The presets with what they describe.
     pub fn presets() -> &'static [Preset] {
         &presets::ALL
+    }
+
+    /// With the facts that float controls promise, which modules declare: for a device that nobody has measured.
+    pub fn with_promises(mut self) -> Target {
+        let controls = &self.float_controls;
+        if controls.rounding_mode_rte_float32 && controls.signed_zero_inf_nan_preserve_float32 {
+            self.facts.normal_f32_exact = true;
+            self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
+        }
+        self
     }
 
     /// Whether the device has a feature.

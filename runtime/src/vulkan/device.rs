@@ -39,8 +39,7 @@ impl Device {
         info.check_usable()?;
         // SAFETY: `physical` was enumerated from `instance`.
         let families = unsafe { instance.raw().get_physical_device_queue_family_properties(physical) };
-        let compute = families.iter().zip(0u32..).find(|(f, _)| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
-        let Some((properties, family)) = compute else {
+        let Some((properties, family)) = compute_family(&families) else {
             return Err(Error::UnusableDevice { device: info.name.clone(), missing: vec!["a compute queue"] });
         };
         // SAFETY: as above.
@@ -70,5 +69,37 @@ impl Device {
         } else {
             lock(&self.staging).read(&self.queue, block.buffer, offset, bytes)
         }
+    }
+}
+
+/// The queue family to use: the first that computes, and if there are several the first of those that measure time.
+fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueFamilyProperties, u32)> {
+    let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
+    let all = || families.iter().zip(0..).filter(|(family, _)| computes(family) && family.queue_count > 0);
+    all().find(|(family, _)| family.timestamp_valid_bits > 0).or_else(|| all().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_families() {
+        let family = |flags, count, timestamp_bits| {
+            vk::QueueFamilyProperties::default()
+                .queue_flags(flags)
+                .queue_count(count)
+                .timestamp_valid_bits(timestamp_bits)
+        };
+        use vk::QueueFlags as F;
+        let chosen = |families: &[vk::QueueFamilyProperties]| compute_family(families).map(|(_, index)| index);
+        assert_eq!(chosen(&[]), None);
+        assert_eq!(chosen(&[family(F::TRANSFER, 1, 64), family(F::GRAPHICS, 1, 64)]), None);
+        // A family for copies alone, and one for computing alone.
+        assert_eq!(chosen(&[family(F::TRANSFER, 2, 64), family(F::COMPUTE, 1, 0)]), Some(1));
+        assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 36), family(F::COMPUTE, 8, 64)]), Some(0));
+        assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 64)]), Some(1));
+        assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 0)]), Some(0));
+        assert_eq!(chosen(&[family(F::COMPUTE, 0, 64)]), None);
     }
 }

@@ -25,8 +25,11 @@ impl Offer {
         // SAFETY: `device` was enumerated from `instance`.
         let list = unsafe { instance.enumerate_device_extension_properties(device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
-        let extensions = list.iter().filter_map(|e| e.extension_name_as_c_str().ok()).map(CStr::to_owned).collect();
-        Ok(Self { version, extensions })
+        Ok(Self::new(version, list.iter().filter_map(|extension| extension.extension_name_as_c_str().ok())))
+    }
+
+    fn new<'a>(version: Version, extensions: impl IntoIterator<Item = &'a CStr>) -> Self {
+        Self { version, extensions: extensions.into_iter().map(CStr::to_owned).collect() }
     }
 
     pub fn has_extension(&self, name: &CStr) -> bool {
@@ -40,6 +43,18 @@ impl Offer {
 
     pub fn is_core(&self, core: Option<Version>) -> bool {
         core.is_some_and(|core| self.version >= core)
+    }
+
+    /// The newest SPIR-V that the device takes and the translator writes. `VK_KHR_spirv_1_4` builds on the float controls,
+    /// which must be enabled with it.
+    pub fn newest_spirv(&self) -> Version {
+        if self.version >= Version(1, 2) {
+            Version(1, 5)
+        } else if self.has_extension(khr::spirv_1_4::NAME) && self.has_extension(khr::shader_float_controls::NAME) {
+            Version(1, 4)
+        } else {
+            Version(1, 3)
+        }
     }
 }
 
@@ -164,4 +179,56 @@ pub(crate) fn supported(
         missing.push("timelineSemaphore");
     }
     (features, missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Types of the structures that are chained.
+    fn chained(offer: &Offer) -> Vec<vk::StructureType> {
+        let mut structs = Structs::default();
+        let chain = structs.chain(offer);
+        let mut next = chain.p_next.cast_const().cast::<vk::BaseInStructure<'_>>();
+        let mut types = Vec::new();
+        // SAFETY: the chain is made of structures that begin like this one, and `structs` holds them.
+        while let Some(structure) = unsafe { next.as_ref() } {
+            types.push(structure.s_type);
+            next = structure.p_next;
+        }
+        types
+    }
+
+    #[test]
+    fn nothing_is_chained_or_enabled_that_the_device_does_not_know() {
+        use vk::StructureType as S;
+        let bare = Offer::new(Version(1, 1), []);
+        assert_eq!(chained(&bare), [S::PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES]);
+        assert_eq!(extensions(&bare), [c""; 0]);
+        assert_eq!(bare.newest_spirv(), Version(1, 3));
+        // Vulkan 1.1 with some extensions; one that isn't ours stays out.
+        let names = [khr::buffer_device_address::NAME, ext::shader_atomic_float::NAME, khr::swapchain::NAME];
+        let some = Offer::new(Version(1, 1), names);
+        assert_eq!(extensions(&some), [khr::buffer_device_address::NAME, ext::shader_atomic_float::NAME]);
+        let types = chained(&some);
+        assert_eq!(types.len(), 3);
+        assert!(types.contains(&S::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES));
+        assert!(types.contains(&S::PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT));
+        // What has become core is not enabled as an extension.
+        let newer = Offer::new(Version(1, 2), names);
+        assert_eq!(extensions(&newer), [ext::shader_atomic_float::NAME]);
+        assert_eq!(chained(&newer).len(), 8);
+        assert_eq!(newer.newest_spirv(), Version(1, 5));
+        assert_eq!(chained(&Offer::new(Version(1, 3), [])).len(), 8);
+    }
+
+    #[test]
+    fn companions() {
+        let subset = Offer::new(Version(1, 3), [c"VK_KHR_portability_subset"]);
+        assert_eq!(extensions(&subset), [c"VK_KHR_portability_subset"]);
+        let both = [khr::spirv_1_4::NAME, khr::shader_float_controls::NAME];
+        let complete = Offer::new(Version(1, 1), both);
+        assert_eq!((extensions(&complete).len(), complete.newest_spirv()), (2, Version(1, 4)));
+        assert_eq!(Offer::new(Version(1, 1), [khr::spirv_1_4::NAME]).newest_spirv(), Version(1, 3));
+    }
 }

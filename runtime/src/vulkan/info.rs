@@ -37,7 +37,7 @@ pub fn query(
         chain = chain.push_next(&mut maintenance4);
     }
     let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
-    if version >= Version(1, 2) {
+    if offer.has(Some(Version(1, 2)), khr::shader_float_controls::NAME) {
         chain = chain.push_next(&mut controls);
     }
     // SAFETY: `physical` was enumerated from `instance`, and the chain has only structures that the device knows.
@@ -52,12 +52,18 @@ pub fn query(
     let name = text(properties.device_name_as_c_str());
     let driver_info = text(driver.driver_info_as_c_str());
     let (features, missing) = features::supported(instance, physical, &offer);
-    let quirks = quirks::known(driver.driver_id, &driver_info, validation);
+    let (bugs, quirks) = quirks::known(&quirks::Identity {
+        driver: driver.driver_id,
+        driver_info: &driver_info,
+        vendor: properties.vendor_id,
+        subgroup_size: subgroup.subgroup_size,
+        validation,
+    });
     let limits = &properties.limits;
     let target = Target {
         name: name.clone(),
         vulkan: version,
-        spirv: newest_spirv(&offer),
+        spirv: offer.newest_spirv(),
         features,
         limits: Limits {
             max_push_constants_size: limits.max_push_constants_size,
@@ -83,6 +89,7 @@ pub fn query(
         target,
         max_buffer_size: if has_maintenance4 { maintenance4.max_buffer_size } else { u64::MAX },
         seen: Vec::new(),
+        bugs,
         missing,
     })
 }
@@ -117,17 +124,6 @@ fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {
 /// Major and minor of a Vulkan version number.
 pub fn version_of(packed: u32) -> Version {
     Version(vk::api_version_major(packed), vk::api_version_minor(packed))
-}
-
-/// The newest SPIR-V that the device takes and the translator writes.
-fn newest_spirv(offer: &Offer) -> Version {
-    if offer.version >= Version(1, 2) {
-        Version(1, 5)
-    } else if offer.has_extension(khr::spirv_1_4::NAME) {
-        Version(1, 4)
-    } else {
-        Version(1, 3)
-    }
 }
 
 /// What can be declared for f32 and f64 together; where the widths depend on each other and differ, nothing is.

@@ -18,7 +18,7 @@ use crate::select::DeviceSelector;
 /// The environment variable that switches validation on when it is `1`.
 pub const VALIDATION_VARIABLE: &str = "PTX2SPV_VALIDATION";
 
-/// The newest Vulkan version that this crate was written for.
+/// The newest Vulkan version that there is something to take from; newer devices are used as if they had this one.
 const NEWEST: Version = Version(1, 3);
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -180,19 +180,27 @@ impl Instance {
             result => Error::vulkan("vkEnumeratePhysicalDevices")(result),
         })?;
         let mut devices = Vec::with_capacity(list.len());
+        let mut old = Vec::new();
         for (index, physical) in list.into_iter().enumerate() {
             // SAFETY: `physical` was enumerated from this instance.
-            let device = version_of(unsafe { raw.get_physical_device_properties(physical) }.api_version);
+            let properties = unsafe { raw.get_physical_device_properties(physical) };
+            let device = version_of(properties.api_version);
             // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
             if device >= Version(1, 1) {
                 let version = device.min(self.shared.version);
                 devices.push((physical, query(raw, physical, index, version, self.shared.log.is_some())?));
+            } else {
+                old.extend(properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()));
             }
         }
-        if devices.is_empty() {
-            return Err(Error::NoDevice { reason: "the loader lists none with Vulkan 1.1".to_owned() });
+        if !devices.is_empty() {
+            return Ok(devices);
         }
-        Ok(devices)
+        let reason = match &old[..] {
+            [] => "the loader lists none".to_owned(),
+            old => format!("Vulkan 1.1 is needed, and there is only Vulkan 1.0 on {}", old.join(", ")),
+        };
+        Err(Error::NoDevice { reason })
     }
 
     /// Opens a Vulkan device. The reference device needs no instance: [`Device::open`] opens either.

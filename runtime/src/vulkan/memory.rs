@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
-use gpu_allocator::{AllocationError, MemoryLocation};
+use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 
 use super::instance::Instance;
 use super::raw::RawDevice;
@@ -44,17 +44,18 @@ impl Memory {
         info: &DeviceInfo,
         raw: Arc<RawDevice>,
     ) -> Result<Self, Error> {
+        // SAFETY: `physical` was enumerated from `instance`.
+        let properties = unsafe { instance.raw().get_physical_device_memory_properties(physical) };
+        let (device, host) = chunk_sizes(&properties);
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.raw().clone(),
             device: raw.ash.clone(),
             physical_device: physical,
             debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
             buffer_device_address: true,
-            allocation_sizes: gpu_allocator::AllocationSizes::default(),
+            allocation_sizes: AllocationSizes::new(device, host),
         })
         .map_err(allocation_error(0))?;
-        // SAFETY: `physical` was enumerated from `instance`.
-        let properties = unsafe { instance.raw().get_physical_device_memory_properties(physical) };
         let all = vk::MemoryPropertyFlags::DEVICE_LOCAL
             | vk::MemoryPropertyFlags::HOST_VISIBLE
             | vk::MemoryPropertyFlags::HOST_COHERENT
@@ -109,6 +110,24 @@ impl Memory {
         block.address = self.raw.buffer_address(buffer);
         Ok(block)
     }
+}
+
+/// How much memory to take from Vulkan at a time, on the device's and on the host's side: no more than a part of the smallest
+/// heap of the kind, since a small buffer must have room on a device with little memory, or with a small window to it.
+///
+/// All memory that the host maps is coherent: every device has such memory for every buffer (`VkMemoryRequirements`), and the
+/// allocator takes no other. So nothing is ever flushed or invalidated.
+fn chunk_sizes(properties: &vk::PhysicalDeviceMemoryProperties) -> (u64, u64) {
+    let least = |visible: bool, most: u64| {
+        let types = properties.memory_types_as_slice().iter().filter(|memory| {
+            memory.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) == visible
+                && !memory.property_flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED)
+        });
+        let heaps = types.filter_map(|memory| properties.memory_heaps_as_slice().get(memory.heap_index as usize));
+        // The allocator takes multiples of 4 MiB, and no less.
+        heaps.map(|heap| ((heap.size / 16) >> 22) << 22).min().unwrap_or(most).clamp(4 << 20, most)
+    };
+    (least(false, 256 << 20), least(true, 64 << 20))
 }
 
 fn allocation_error(size: u64) -> impl FnOnce(AllocationError) -> Error {
@@ -176,5 +195,43 @@ impl Drop for Block {
             let freed = lock(&self.memory.allocator).free(allocation);
             debug_assert!(freed.is_ok(), "{freed:?}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn properties(heaps: &[u64], types: &[(vk::MemoryPropertyFlags, u32)]) -> vk::PhysicalDeviceMemoryProperties {
+        let mut properties = vk::PhysicalDeviceMemoryProperties {
+            memory_type_count: types.len() as u32,
+            memory_heap_count: heaps.len() as u32,
+            ..Default::default()
+        };
+        for (heap, &size) in properties.memory_heaps.iter_mut().zip(heaps) {
+            heap.size = size;
+        }
+        for (memory, &(property_flags, heap_index)) in properties.memory_types.iter_mut().zip(types) {
+            *memory = vk::MemoryType { property_flags, heap_index };
+        }
+        properties
+    }
+
+    #[test]
+    fn chunks_fit_small_heaps() {
+        use vk::MemoryPropertyFlags as F;
+        let host = F::HOST_VISIBLE | F::HOST_COHERENT;
+        // A large card with a small window to its memory.
+        let card = properties(
+            &[16 << 30, 8 << 30, 256 << 20],
+            &[(F::DEVICE_LOCAL, 0), (host, 1), (F::DEVICE_LOCAL | host, 2)],
+        );
+        assert_eq!(chunk_sizes(&card), (256 << 20, 16 << 20));
+        // A device on which all memory is the host's.
+        assert_eq!(chunk_sizes(&properties(&[2 << 30], &[(F::DEVICE_LOCAL | host, 0)])), (256 << 20, 64 << 20));
+        // Little memory, none of it both.
+        let small = properties(&[128 << 20, 64 << 20], &[(F::DEVICE_LOCAL, 0), (host, 1)]);
+        assert_eq!(chunk_sizes(&small), (8 << 20, 4 << 20));
+        assert_eq!(chunk_sizes(&properties(&[], &[(F::empty(), 7)])), (256 << 20, 64 << 20));
     }
 }

@@ -1,37 +1,199 @@
-//! Bugs of drivers, by driver and version. What the arithmetic of a device does right is no table: [`crate::probe`] finds it out.
+//! Bugs of drivers, by the device's identity: one row for each, with whom it hits, what is wrong, where that is told, and what
+//! is done instead. What the arithmetic of a device does right is no table: [`crate::probe`] finds it out.
+//!
+//! `docs/devices.md` also lists the bugs that translated modules can't meet, and why.
 
 use ash::vk;
 use ptx2spv_translator::target::Quirks;
 
-/// The bugs of a driver, by its id and `driverInfo` text. Under validation the letter of Vulkan's rules is kept, at the
-/// price of slower arithmetic.
-pub(crate) fn known(driver: vk::DriverId, driver_info: &str, validation: bool) -> Quirks {
-    match driver {
-        // Values were seen to get lost in 22.3; the workaround costs little in versions that may not need it. Barriers
-        // were seen to wait in 22.3, and later versions have real ones, which must not be left out there. All versions
-        // limit loops, and watching them does no harm where one should not.
-        vk::DriverId::MESA_LLVMPIPE => Quirks {
-            loop_values_lost: true,
-            memory_barriers_wait: is_mesa(driver_info, 22, 3),
-            loop_budget: Some(65_535),
-            nesting: Some(64),
-            denorm_preserve_unadvertised: false,
-            byte_swaps_wrong: false,
+use crate::info::KnownBug;
+
+/// PCI vendors, as `VkPhysicalDeviceProperties::vendorID` has them, for drivers that don't tell their id.
+mod vendor {
+    pub const AMD: u32 = 0x1002;
+    pub const IMAGINATION: u32 = 0x1010;
+    pub const SAMSUNG: u32 = 0x144d;
+}
+
+/// What is known of a device before anything runs on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity<'a> {
+    /// Zero where the driver doesn't tell.
+    pub driver: vk::DriverId,
+    /// `driverInfo`; empty where the driver doesn't tell.
+    pub driver_info: &'a str,
+    pub vendor: u32,
+    /// `subgroupSize`.
+    pub subgroup_size: u32,
+    /// Whether the letter of Vulkan's rules is kept, at the price of slower arithmetic, since validation layers watch.
+    pub validation: bool,
+}
+
+/// A bug, and the way around it.
+struct Row {
+    bug: KnownBug,
+    hits: fn(&Identity<'_>) -> bool,
+    avoid: fn(&mut Quirks),
+}
+
+const MESA_LIMITS: &str =
+    "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/auxiliary/gallivm/lp_bld_limits.h";
+const DAWN: &str = "https://dawn.googlesource.com/dawn/+/refs/heads/main/src/dawn/native/vulkan/PhysicalDeviceVk.cpp";
+
+const ROWS: &[Row] = &[
+    Row {
+        bug: KnownBug {
+            name: "loop_values_lost",
+            drivers: "Mesa llvmpipe",
+            description: "a value that a loop computes reaches the code behind it wrong in invocations that left early",
+            evidence: "runtime/tests/device/loops.rs",
         },
-        // Bytes were seen to be swapped wrong in 580; the workaround costs nothing in versions that may not need it. Seen
-        // in 580 as well: it doesn't advertise `DenormPreserve`, flushes f32 without it, and keeps denormals with it.
-        vk::DriverId::NVIDIA_PROPRIETARY => {
-            let measured = is_measured_nvidia(driver_info);
-            Quirks {
-                denorm_preserve_unadvertised: measured && !validation,
-                byte_swaps_wrong: true,
-                ..Quirks::default()
-            }
-        }
-        // Seen in the version that Debian's chromium 156 has.
-        vk::DriverId::GOOGLE_SWIFTSHADER => Quirks { loop_values_lost: true, ..Quirks::default() },
-        _ => Quirks::default(),
+        // Seen in 22.3; the workaround costs little in versions that may not need it.
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.loop_values_lost = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "loop_values_lost",
+            drivers: "SwiftShader",
+            description: "the same; seen in the version of Debian's chromium 156",
+            evidence: "tests/kernels/sha256.json",
+        },
+        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        avoid: |quirks| quirks.loop_values_lost = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "memory_barriers_wait",
+            drivers: "Mesa llvmpipe 22.3",
+            description: "memory barriers wait for the whole workgroup, also in divergent control flow",
+            evidence: "tests/instructions/fences.json",
+        },
+        // Later versions have real ones, which must not be left out there.
+        hits: |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
+        avoid: |quirks| quirks.memory_barriers_wait = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "subgroup_barriers_wait",
+            drivers: "Mesa llvmpipe",
+            description: "barriers of a subgroup wait for the whole workgroup, and lose what comes behind",
+            evidence: "tests/kernels/warp_idioms.json",
+        },
+        // Seen in 25.0; 22.3 gets no barriers at all.
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.subgroup_barriers_wait = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "loop_budget",
+            drivers: "Mesa llvmpipe",
+            description: "all loops end after 65,535 rounds together (LP_MAX_TGSI_LOOP_ITERATIONS)",
+            evidence: MESA_LIMITS,
+        },
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.loop_budget = Some(65_535),
+    },
+    Row {
+        bug: KnownBug {
+            name: "nesting",
+            drivers: "Mesa llvmpipe",
+            description: "control flow nested deeper than 80 levels is ignored (LP_MAX_TGSI_NESTING)",
+            evidence: MESA_LIMITS,
+        },
+        // Its own passes may take some of them.
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.nesting = Some(64),
+    },
+    Row {
+        bug: KnownBug {
+            name: "subgroups_unreliable",
+            drivers: "Mesa llvmpipe with LP_NATIVE_VECTOR_WIDTH above 512",
+            description: "subgroups of 32 or 64 are reported, and 16 invocations run together",
+            evidence: "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/drivers/llvmpipe/lp_screen.c",
+        },
+        hits: |device| device.is_llvmpipe() && device.subgroup_size > 16,
+        avoid: |quirks| quirks.subgroups_unreliable = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "denorm_preserve_unadvertised",
+            drivers: "NVIDIA 580 and later",
+            description: "DenormPreserve is honoured and needed, but not advertised",
+            evidence: "docs/numerics.md",
+        },
+        hits: |device| device.is_nvidia() && !device.validation && is_measured_nvidia(device.driver_info),
+        avoid: |quirks| quirks.denorm_preserve_unadvertised = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "byte_swaps_wrong",
+            drivers: "NVIDIA",
+            description: "two bytes that change places come out wrong when stored as 16 bits",
+            evidence: "translator/src/legalise/byte_swaps.rs",
+        },
+        // Seen in 580; the workaround costs nothing in versions that may not need it.
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.byte_swaps_wrong = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "local_memory",
+            drivers: "NVIDIA",
+            description: "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
+            evidence: "docs/architecture.md",
+        },
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.local_memory = Some(Quirks::NVIDIA_LOCAL_MEMORY),
+    },
+    Row {
+        bug: KnownBug {
+            name: "subgroups_unreliable",
+            drivers: "MoltenVK on AMD",
+            description: "subgroups of 64 are reported, and half of their invocations may be missing",
+            evidence: "https://github.com/KhronosGroup/MoltenVK/issues/2750",
+        },
+        hits: |device| device.driver == vk::DriverId::MOLTENVK && device.vendor == vendor::AMD,
+        avoid: |quirks| quirks.subgroups_unreliable = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "maximal_reconvergence_wrong",
+            drivers: "Imagination",
+            description: "modules with MaximallyReconvergesKHR are not to be trusted; Dawn leaves it out there",
+            evidence: DAWN,
+        },
+        hits: |device| device.driver == vk::DriverId::IMAGINATION_PROPRIETARY || device.vendor == vendor::IMAGINATION,
+        avoid: |quirks| quirks.maximal_reconvergence_wrong = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "workgroup_atomic_stores_wrong",
+            drivers: "Samsung Xclipse",
+            description: "OpAtomicStore to workgroup memory is compiled wrong; Dawn writes an exchange there",
+            evidence: DAWN,
+        },
+        hits: |device| device.driver == vk::DriverId::SAMSUNG_PROPRIETARY || device.vendor == vendor::SAMSUNG,
+        avoid: |quirks| quirks.workgroup_atomic_stores_wrong = true,
+    },
+];
+
+impl Identity<'_> {
+    fn is_llvmpipe(&self) -> bool {
+        self.driver == vk::DriverId::MESA_LLVMPIPE
     }
+
+    fn is_nvidia(&self) -> bool {
+        self.driver == vk::DriverId::NVIDIA_PROPRIETARY
+    }
+}
+
+/// The bugs of a device's driver, and what emission must do about them.
+pub(crate) fn known(device: &Identity<'_>) -> (Vec<&'static KnownBug>, Quirks) {
+    let mut quirks = Quirks::default();
+    let hit = ROWS.iter().filter(|row| (row.hits)(device));
+    let bugs = hit.inspect(|row| (row.avoid)(&mut quirks)).map(|row| &row.bug).collect();
+    (bugs, quirks)
 }
 
 /// Whether a text such as `Mesa 22.3.6 (LLVM 15.0.6)` names this release series.
@@ -50,6 +212,13 @@ fn is_measured_nvidia(driver_info: &str) -> bool {
 mod tests {
     use super::*;
 
+    const UNKNOWN: Identity<'_> =
+        Identity { driver: vk::DriverId::from_raw(0), driver_info: "", vendor: 0, subgroup_size: 8, validation: false };
+
+    fn quirks(device: Identity<'_>) -> Quirks {
+        known(&device).1
+    }
+
     #[test]
     fn mesa_series() {
         assert!(is_mesa("Mesa 22.3.6 (LLVM 15.0.6)", 22, 3));
@@ -59,22 +228,65 @@ mod tests {
     }
 
     #[test]
-    fn quirks_are_those_of_the_version() {
+    fn llvmpipe() {
+        let device = Identity { driver: vk::DriverId::MESA_LLVMPIPE, ..UNKNOWN };
         let all = Quirks {
             loop_values_lost: true,
             memory_barriers_wait: true,
+            subgroup_barriers_wait: true,
             loop_budget: Some(65_535),
             nesting: Some(64),
-            denorm_preserve_unadvertised: false,
-            byte_swaps_wrong: false,
+            ..Quirks::default()
         };
-        assert_eq!(known(vk::DriverId::MESA_LLVMPIPE, "Mesa 22.3.6 (LLVM 15.0.6)", false), all);
-        let newer = known(vk::DriverId::MESA_LLVMPIPE, "Mesa 25.0.7 (LLVM 19)", false);
-        assert_eq!(newer, Quirks { memory_barriers_wait: false, ..all });
-        let nvidia = |info, validation| known(vk::DriverId::NVIDIA_PROPRIETARY, info, validation);
-        assert!(nvidia("580.95.05", false).denorm_preserve_unadvertised);
-        let careful = Quirks { byte_swaps_wrong: true, ..Quirks::default() };
-        assert_eq!(nvidia("580.95.05", true), careful);
-        assert_eq!(nvidia("535.54.03", false), careful);
+        assert_eq!(quirks(Identity { driver_info: "Mesa 22.3.6 (LLVM 15.0.6)", ..device }), all);
+        let newer = Identity { driver_info: "Mesa 25.0.7 (LLVM 19)", ..device };
+        assert_eq!(quirks(newer), Quirks { memory_barriers_wait: false, ..all.clone() });
+        let lying = Identity { subgroup_size: 32, ..newer };
+        assert_eq!(quirks(lying), Quirks { memory_barriers_wait: false, subgroups_unreliable: true, ..all });
+    }
+
+    #[test]
+    fn nvidia() {
+        let device = Identity { driver: vk::DriverId::NVIDIA_PROPRIETARY, ..UNKNOWN };
+        let careful =
+            Quirks { byte_swaps_wrong: true, local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY), ..Quirks::default() };
+        let new = Identity { driver_info: "580.95.05", ..device };
+        assert_eq!(quirks(new), Quirks { denorm_preserve_unadvertised: true, ..careful.clone() });
+        assert_eq!(quirks(Identity { validation: true, ..new }), careful);
+        assert_eq!(quirks(Identity { driver_info: "535.54.03", ..device }), careful);
+    }
+
+    #[test]
+    fn swiftshader() {
+        let device = Identity { driver: vk::DriverId::GOOGLE_SWIFTSHADER, ..UNKNOWN };
+        assert_eq!(quirks(device), Quirks { loop_values_lost: true, ..Quirks::default() });
+    }
+
+    /// By vendor too, as Vulkan 1.1 has no driver ids.
+    #[test]
+    fn others() {
+        assert_eq!(quirks(UNKNOWN), Quirks::default());
+        let samsung = Quirks { workgroup_atomic_stores_wrong: true, ..Quirks::default() };
+        assert_eq!(quirks(Identity { vendor: vendor::SAMSUNG, ..UNKNOWN }), samsung);
+        assert_eq!(quirks(Identity { driver: vk::DriverId::SAMSUNG_PROPRIETARY, ..UNKNOWN }), samsung);
+        let imagination = Quirks { maximal_reconvergence_wrong: true, ..Quirks::default() };
+        assert_eq!(quirks(Identity { vendor: vendor::IMAGINATION, ..UNKNOWN }), imagination);
+        let molten = Identity { driver: vk::DriverId::MOLTENVK, ..UNKNOWN };
+        assert_eq!(quirks(molten), Quirks::default());
+        let amd = Quirks { subgroups_unreliable: true, ..Quirks::default() };
+        assert_eq!(quirks(Identity { vendor: vendor::AMD, ..molten }), amd);
+        assert_eq!(
+            quirks(Identity { vendor: vendor::AMD, driver: vk::DriverId::MESA_RADV, ..UNKNOWN }),
+            Quirks::default()
+        );
+    }
+
+    #[test]
+    fn the_documentation_has_every_row() {
+        let text = include_str!("../../../docs/devices.md");
+        for KnownBug { name, drivers, evidence, .. } in ROWS.iter().map(|row| &row.bug) {
+            let row = text.lines().find(|line| line.contains(&format!("`{name}`")) && line.contains(drivers));
+            assert!(row.is_some_and(|row| row.contains(evidence)), "{name} of {drivers}");
+        }
     }
 }

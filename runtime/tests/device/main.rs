@@ -6,6 +6,7 @@
 mod arguments;
 mod blocks;
 mod buffers;
+mod clusters;
 mod events;
 mod launches;
 mod loops;
@@ -13,6 +14,7 @@ mod modules;
 mod reference;
 mod reports;
 mod setup;
+mod shipped;
 
 use std::path::Path;
 use std::process::Command;
@@ -105,6 +107,7 @@ fn basics_interface() -> Interface {
         shared: Shared::default(),
         block: BlockSize::default(),
         packing: None,
+        cluster: None,
         number: 0,
         reports: Vec::new(),
         prints: false,
@@ -151,5 +154,6 @@ fn basics_interface() -> Interface {
         heap: None,
         counters: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
+        relies_on: None,
     }
 }

@@ -217,7 +217,7 @@ def votes(values):
     return [ballot, int(False not in said), int(True in said), int(len(said) == 1)]
 
 
-def forms(values, lane):
+def forms(values, lane, elect=True):
     """What every `.sync` operation but shuffles gives a lane, for the values of the lanes that take part."""
     own = values[lane]
     odd = {other: value & 1 for other, value in values.items()}
@@ -228,10 +228,10 @@ def forms(values, lane):
         alike = len({value // 16 % part for value in values.values()}) == 1
         row += [bits(values) if alike else 0, int(alike)]
     row += [reduction(list(values.values())) for reduction in REDUCTIONS.values()]
-    return row + [int(lane == min(values)), min(values)]
+    return row + ([int(lane == min(values)), min(values)] if elect else [])
 
 
-def every_form(members):
+def every_form(members, elect=True):
     """Lines that compute what `forms` says from %a, and store it one after another to %po."""
     lines = ["and.b32 %x, %a, 1;", "setp.ne.u32 %p, %x, 0;"]
     results = []
@@ -256,8 +256,9 @@ def every_form(members):
     result("", predicate=True)
     for form in REDUCTIONS:
         result(f"redux.sync.{form} %d, %a, {members};")
-    result(f"elect.sync %e|%q, {members};", predicate=True)
-    result("mov.u32 %d, %e;")
+    if elect:
+        result(f"elect.sync %e|%q, {members};", predicate=True)
+        result("mov.u32 %d, %e;")
     return [line for line in lines if line], len(results)
 
 

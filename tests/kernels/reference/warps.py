@@ -99,4 +99,31 @@ def warp_idioms():
     return f
 
 
-FILES = [warp_idioms]
+def warp_synchronous():
+    f = CaseFile("warp_synchronous")
+    for block, grid in [(64, 2), (128, 1), (256, 3)]:
+        values = f.rng.integers(0, 2**32, block * grid, dtype=np.uint32)
+        out = filled(np.uint32, grid + 2)
+        sums = values.reshape(grid, block).sum(axis=1, dtype=np.uint32)
+        f.add(f"sum_{block}", grid, block, [values, out], {1: written(out, sums)}, entry="old_sum", dynamic_shared_bytes=4 * block)
+    for block, grid in [(32, 1), (96, 2)]:
+        values = f.rng.integers(0, 2**32, block * grid, dtype=np.uint32)
+        sums = np.concatenate([np.cumsum(warp, dtype=np.uint32) for warp in warps_of(values, block)])
+        f.add(f"scan_{block}", grid, block, [values, filled(np.uint32, len(values))], {1: sums}, entry="old_scan")
+        rounds = f.rng.integers(0, 7, block * grid, dtype=np.uint32)
+        result = []
+        for warp, turns in zip(warps_of(values, block), warps_of(rounds, block)):
+            words, last = warp.copy(), np.zeros(32, np.uint32)
+            for turn in range(7):
+                here = turns > turn
+                last[here] = np.roll(words, -1)[here]
+                words[here] = last[here] + np.uint32(turn)
+            result.append(words + last)
+        args = [values, rounds, filled(np.uint32, len(values))]
+        f.add(f"ring_{block}", grid, block, args, {2: np.concatenate(result)}, entry="old_ring")
+        sorted_warps = np.concatenate([np.sort(warp) for warp in warps_of(values, block)])
+        f.add(f"sort_{block}", grid, block, [values], {0: sorted_warps}, entry="old_sort")
+    return f
+
+
+FILES = [warp_idioms, warp_synchronous]

@@ -16,7 +16,7 @@ use ptx2spv_translator::target::{Preset, Version};
 Examples:
   ptx2spv devices
   ptx2spv devices --presets                       devices that need not be here to translate for them
-  ptx2spv devices --device 0                      with an example of each kind of arithmetic that it does wrong
+  ptx2spv devices --device 0                      with an example of what it computes wrong, and its driver's bugs
   ptx2spv devices --device 0 --json > card.json   then elsewhere: ptx2spv translate k.ptx --target card.json
                                                   or to try there: ptx2spv run k.ptx --device reference:target=card.json")]
 pub struct Arguments {
@@ -59,6 +59,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             if let ([device], Some(_)) = (list, &arguments.device) {
                 for seen in &device.seen {
                     writeln!(out, "  {seen}")?;
+                }
+                for bug in &device.bugs {
+                    writeln!(out, "worked around ({}): {}; see {}", bug.drivers, bug.description, bug.evidence)?;
                 }
             }
         }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use ptx2spv::cli::{self, MathArgument, Status, UsageError};
 use ptx2spv::target;
+use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::{Options, Program, Translation};
 
 /// Translate a PTX file to a SPIR-V module and a description of its interface.
@@ -17,6 +18,8 @@ Examples:
   ptx2spv translate kernel.ptx                          shaders-out/kernel.spv and shaders-out/kernel.json
   ptx2spv translate kernel.ptx --target nvidia -o out   out/kernel.spv and out/kernel.json
   ptx2spv translate kernel.ptx --target nvidia,mali     kernel.nvidia.spv, kernel.nvidia.json, kernel.mali.spv and so on
+  ptx2spv translate kernel.ptx --target nvidia,mali --bundle  both in one file, kernel.bundle.json, to choose from at load time
+  ptx2spv translate kernel.ptx --emit spirv,header      kernel.spv, and its interface for C and C++ in kernel.h
   ptx2spv translate kernel.ptx --entry axpy -o axpy.spv one kernel only, to axpy.spv and axpy.json
   nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
 pub struct Arguments {
@@ -30,6 +33,9 @@ pub struct Arguments {
     /// What to write; may be given several times or as a list.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["spirv", "json"], value_name = "FORM")]
     emit: Vec<Emit>,
+    /// Write one file with a variant for each target, from which whoever loads it takes the one that fits the device.
+    #[arg(long, conflicts_with = "emit")]
+    bundle: bool,
     /// Translate this kernel; may be given several times [default: all kernels].
     #[arg(long, value_name = "NAME")]
     entry: Vec<String>,
@@ -43,6 +49,9 @@ pub struct Arguments {
     /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
+    /// Translate for launches in clusters of so many blocks: X, X,Y or X,Y,Z [default: what each kernel says, or 1].
+    #[arg(long, value_parser = super::run::dimensions, value_name = "SIZE")]
+    cluster: Option<[u32; 3]>,
     #[command(flatten)]
     math: MathArgument,
     /// Directory, or a file ending in .spv, or `-` for the standard output.
@@ -58,6 +67,8 @@ enum Emit {
     Asm,
     /// The interface: kernels, parameters, variables, features needed (.json).
     Json,
+    /// The interface as constants in C (.h).
+    Header,
 }
 
 impl Emit {
@@ -66,15 +77,18 @@ impl Emit {
             Emit::Spirv => "spv",
             Emit::Asm => "spvasm",
             Emit::Json => "json",
+            Emit::Header => "h",
         }
     }
 
-    fn bytes(self, translation: &Translation) -> Result<Vec<u8>> {
+    /// `name` is what a header calls the module.
+    fn bytes(self, translation: &Translation, name: &str) -> Result<Vec<u8>> {
         Ok(match self {
             // SPIR-V modules may have either byte order; little endian is what everyone writes.
             Emit::Spirv => translation.spirv.iter().flat_map(|word| word.to_le_bytes()).collect(),
             Emit::Asm => format!("{}\n", translation.disassemble().trim_end()).into_bytes(),
             Emit::Json => format!("{}\n", serde_json::to_string_pretty(&translation.interface)?).into_bytes(),
+            Emit::Header => translation.interface.c_header(name).into_bytes(),
         })
     }
 }
@@ -84,10 +98,10 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     forms.sort();
     forms.dedup();
     let to_stdout = arguments.output == Path::new("-");
-    if to_stdout && forms.len() != 1 {
+    if to_stdout && forms.len() != 1 && !arguments.bundle {
         return Err(UsageError("`-o -` takes exactly one form: name it with --emit".to_owned()).into());
     }
-    if to_stdout && arguments.target.len() > 1 {
+    if to_stdout && arguments.target.len() > 1 && !arguments.bundle {
         return Err(UsageError("`-o -` takes one target".to_owned()).into());
     }
     let targets = target::choose_all(&arguments.target)?;
@@ -97,6 +111,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let source = cli::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
     check_entries(&arguments.entry, &program)?;
+    let mut variants = Vec::new();
     for (target, name) in &targets {
         let options = Options {
             target,
@@ -104,30 +119,58 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
             block_threads: arguments.block_threads,
+            cluster: arguments.cluster,
             line_info: arguments.line_info,
         };
-        let translated = program.translate(&options);
-        let translation = if targets.len() > 1 {
-            translated.with_context(|| format!("it can't be translated for {name}"))?
-        } else {
-            translated?
+        let translation = match program.translate(&options) {
+            Ok(translation) => translation,
+            Err(errors) if arguments.bundle && arguments.keep_going && targets.len() > 1 => {
+                cli::note(format_args!("{errors}\nnote: there will be no variant for {name}"));
+                continue;
+            }
+            Err(errors) if targets.len() > 1 => {
+                return Err(errors).with_context(|| format!("it can't be translated for {name}"));
+            }
+            Err(errors) => return Err(errors.into()),
         };
         if let Some(skipped) = &translation.skipped {
             cli::note(format_args!("{skipped}\nnote: the kernels named above were left out for {}", target.name));
         }
-        let label = (targets.len() > 1).then_some(name.as_str());
+        if arguments.bundle {
+            variants.push(translation);
+            continue;
+        }
+        let base = output_base(arguments, (targets.len() > 1).then_some(name.as_str()));
+        let module = base.file_name().unwrap_or_default().to_string_lossy();
         for &form in &forms {
-            let bytes = form.bytes(&translation)?;
-            if to_stdout {
-                out.write_all(&bytes)?;
-            } else {
-                let path = output_path(arguments, label, form);
-                write_file(&path, &bytes)?;
-                writeln!(out, "{}", path.display())?;
-            }
+            write(&form.bytes(&translation, &module)?, &base, form.extension(), to_stdout, out)?;
         }
     }
+    if arguments.bundle {
+        if variants.is_empty() {
+            anyhow::bail!("it can't be translated for any of the targets");
+        }
+        let text = format!("{}\n", serde_json::to_string(&Bundle::new(variants))?);
+        write(text.as_bytes(), &output_base(arguments, None), "bundle.json", to_stdout, out)?;
+    }
     Ok(Status::Success)
+}
+
+/// Writes a file and its name, or what is in it to the standard output.
+fn write(bytes: &[u8], base: &Path, extension: &str, to_stdout: bool, out: &mut dyn Write) -> Result<()> {
+    if to_stdout {
+        return Ok(out.write_all(bytes)?);
+    }
+    let mut name = base.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(extension);
+    let path = base.with_file_name(name);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    }
+    fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+    writeln!(out, "{}", path.display())?;
+    Ok(())
 }
 
 fn check_entries(wanted: &[String], program: &Program<'_>) -> Result<()> {
@@ -138,25 +181,14 @@ fn check_entries(wanted: &[String], program: &Program<'_>) -> Result<()> {
     }
 }
 
-/// Where a form goes; `label` tells one target's files from another's.
-fn output_path(arguments: &Arguments, label: Option<&str>, form: Emit) -> PathBuf {
+/// Where files go, without their extension; `label` tells one target's files from another's.
+fn output_base(arguments: &Arguments, label: Option<&str>) -> PathBuf {
     let base = if arguments.output.extension().is_some_and(|extension| extension == "spv") {
         arguments.output.clone()
     } else {
         let stem = if arguments.file == Path::new("-") { "stdin".as_ref() } else { arguments.file.as_path() };
-        // The last extension only is replaced: `a.sm_80.ptx` gives `a.sm_80.spv`.
         arguments.output.join(stem.file_name().unwrap_or("module".as_ref()))
     };
-    match label {
-        // A target's name may have dots, so it is part of the extension.
-        Some(label) => base.with_extension(format!("{label}.{}", form.extension())),
-        None => base.with_extension(form.extension()),
-    }
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    }
-    fs::write(path, bytes).with_context(|| path.display().to_string())
+    // The last extension only is cut off: `a.sm_80.ptx` gives `a.sm_80.spv`. A target's name may have dots.
+    base.with_extension(label.unwrap_or_default())
 }

@@ -6,20 +6,22 @@
 //!
 //! Two questions are asked of it:
 //!
-//! * Which blocks do all threads of the CTA execute together? Sources are the thread's place, what atomics gave, and
+//! * Which blocks do all threads of the CTA, or of all CTAs of its cluster, execute together? Sources are the thread's place, what atomics gave, and
 //!   local, generic or volatile memory. Ordinary loads from global or shared memory at a uniform address count as uniform:
 //!   a value that differed between threads would come from a data race, which PTX leaves undefined for ordinary accesses.
 //! * Which branches of a loop depend on what other threads do meanwhile? Sources are its atomics and its volatile, relaxed
 //!   and acquiring loads.
+//! * On which branches may threads of a warp part? Sources are those of the first question, but for what operations of the
+//!   warp give all its threads alike.
 
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
-use crate::ir::{Atomic, Block, Builtin, Function, Op, Order, Space, Stmt, Value, Warp};
+use crate::ir::{Atomic, Block, Builtin, Function, Op, Order, Shuffle, Space, Stmt, Value, Warp, WarpOp};
 
-/// For each block, whether threads of a CTA may execute it without the others.
+/// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     let all = vec![true; cfg.blocks.len()];
     let mut analysis = Analysis::new(function, cfg, Sources::Threads);
@@ -42,6 +44,19 @@ pub fn branches_on_others(
         _ => false,
     };
     cfg.blocks.iter().zip(inside).map(|(block, inside)| *inside && depends(block)).collect()
+}
+
+/// For each block, whether threads of a warp may part where it branches. `alike` tells values that are the same for all of
+/// them for reasons of their own.
+pub fn partings(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
+    let all = vec![true; cfg.blocks.len()];
+    let mut analysis = Analysis::new(function, cfg, Sources::Lanes(alike));
+    analysis.run(cfg, &all);
+    let parts = |block: &BasicBlock| match block.end {
+        End::Branch { condition, .. } => analysis.value(condition),
+        _ => false,
+    };
+    cfg.blocks.iter().map(parts).collect()
 }
 
 /// The control-flow graph with post-dominators.
@@ -96,12 +111,16 @@ impl Reach {
 enum Sources<'s> {
     /// What differs between the threads of a CTA.
     Threads,
+    /// What differs between the threads of a warp, but for values of which this holds.
+    Lanes(&'s dyn Fn(Value) -> bool),
     /// What other threads do, but for atomics of which this holds.
     Others(&'s dyn Fn(&Atomic) -> bool),
 }
 
 struct Analysis<'s> {
     sources: Sources<'s>,
+    /// Whether the threads that run together are those of several blocks.
+    blocks_differ: bool,
     values: Vec<bool>,
     vars: Vec<bool>,
     blocks: Vec<bool>,
@@ -112,6 +131,7 @@ impl<'s> Analysis<'s> {
     fn new(function: &Function, cfg: &Cfg, sources: Sources<'s>) -> Self {
         Self {
             sources,
+            blocks_differ: function.cluster.is_some(),
             values: vec![false; function.values.len()],
             vars: vec![false; function.vars.len()],
             blocks: vec![false; cfg.blocks.len()],
@@ -156,7 +176,7 @@ impl<'s> Analysis<'s> {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, op) => {
-                    if self.op(op) {
+                    if self.op(op) && !matches!(self.sources, Sources::Lanes(alike) if alike(*value)) {
                         Self::mark(&mut self.values, value.0, &mut self.changed);
                     }
                 }
@@ -168,7 +188,9 @@ impl<'s> Analysis<'s> {
                 Stmt::Load { results, access, address } => {
                     let strong = access.order != Order::Weak;
                     let source = match self.sources {
-                        Sources::Threads => strong || !matches!(access.space, Space::Global | Space::Shared),
+                        Sources::Threads | Sources::Lanes(_) => {
+                            strong || !matches!(access.space, Space::Global | Space::Shared)
+                        }
                         Sources::Others(_) => strong && access.space != Space::Local,
                     };
                     if source || self.value(*address) {
@@ -185,6 +207,12 @@ impl<'s> Analysis<'s> {
                         Self::mark(&mut self.values, result.0, &mut self.changed);
                     }
                 }
+                Stmt::Warp(warp) if matches!(self.sources, Sources::Lanes(_)) => {
+                    let differs = self.differs(warp);
+                    for (result, _) in warp.results.iter().zip(differs).filter(|(_, differs)| *differs) {
+                        Self::mark(&mut self.values, result.0, &mut self.changed);
+                    }
+                }
                 // Warps differ from each other.
                 Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
                     for result in results {
@@ -197,17 +225,33 @@ impl<'s> Analysis<'s> {
                     self.block(then, diverged);
                     self.block(otherwise, diverged);
                 }
-                Stmt::Loop(body) => self.block(body, diverged || matches!(self.sources, Sources::Threads)),
+                Stmt::Loop(body) => self.block(body, diverged || !matches!(self.sources, Sources::Others(_))),
                 Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
             }
         }
     }
 
-    /// All threads that wait at a barrier get the same result.
+    /// Which results of an operation differ between the threads that execute it.
+    fn differs(&self, warp: &Warp) -> [bool; 2] {
+        match warp.op {
+            _ if warp.members.is_some_and(|members| self.value(members)) => [true, true],
+            WarpOp::Vote(..) | WarpOp::Ballot(_) | WarpOp::ActiveMask | WarpOp::Reduce(..) | WarpOp::MatchAll(_) => {
+                [false, false]
+            }
+            WarpOp::Elect => [false, true],
+            // Within segments it is not; but nobody parts on that who waits for all.
+            WarpOp::Shuffle { mode: Shuffle::Index, lane, .. } => [self.value(lane); 2],
+            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Gathered | WarpOp::Sync => [true, true],
+        }
+    }
+
+    /// All threads that wait at a barrier get the same result: those of a block, if it waits for them all.
     fn stop(&mut self, stop: Option<&Stop>, diverged: bool) {
         if let Some(Stop::Barrier(Barrier { kind: Kind::Red(red), count, .. })) = stop
             && let Some(result) = red.result
-            && (diverged || (count.is_some() && matches!(self.sources, Sources::Threads)))
+            && (diverged
+                || (count.is_some() && !matches!(self.sources, Sources::Others(_)))
+                || (self.blocks_differ && matches!(self.sources, Sources::Threads)))
         {
             Self::mark(&mut self.vars, result.0, &mut self.changed);
         }
@@ -222,11 +266,13 @@ impl<'s> Analysis<'s> {
             Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) || self.value(b) || self.value(c),
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => arithmetic.any(|value| self.value(value)),
             Op::Builtin(builtin) => {
-                matches!(self.sources, Sources::Threads)
+                !matches!(self.sources, Sources::Others(_))
                     && matches!(
                         builtin,
                         Builtin::ThreadId(_)
                             | Builtin::ThreadIndex
+                            | Builtin::ClusterRank
+                            | Builtin::InvocationIndex
                             | Builtin::SubgroupId
                             | Builtin::SubgroupLane
                             | Builtin::Clock

@@ -221,7 +221,13 @@ impl Body<'_, '_, '_> {
             self.ordered_fence(order)?;
         }
         let [scope, semantics] = self.atomic_access_order(order)?;
-        self.effect(Op::AtomicStore, atomic_operands(pointer, scope, semantics, Some(value)));
+        let operands = atomic_operands(pointer, scope, semantics, Some(value));
+        if space == Space::Shared && self.module.target.quirks.workgroup_atomic_stores_wrong {
+            let ty = self.ty(if bytes == 8 { Type::I64 } else { Type::I32 })?;
+            self.result(Op::AtomicExchange, ty, operands);
+        } else {
+            self.effect(Op::AtomicStore, operands);
+        }
         Ok(())
     }
 

@@ -120,12 +120,14 @@ enum Construct<'f> {
 impl<'f> Body<'_, '_, 'f> {
     fn emit(&mut self, name: &str) -> Result<EntryFacts> {
         self.check_shared_size()?;
+        self.check_local_size()?;
         let void = self.module.global(Global::Void)?;
         let ty = self.module.global(Global::Function(void))?;
         let id = self.module.id();
         self.label = self.module.id();
         self.statements()?;
         let push_constant_size = self.finish_push_constants()?;
+        // An invocation that carries a whole warp has nothing to do with its subgroup.
         if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
             self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
             if self.module.target.subgroups.has_choice() {
@@ -270,7 +272,7 @@ impl<'f> Body<'_, '_, 'f> {
             return Ok(false);
         }
         if self.decoy == 0 {
-            let index = self.builtin(Builtin::ThreadIndex, Type::I32)?;
+            let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
             let highest = self.module.u32_constant(u32::MAX)?;
             let truth = self.module.global(Global::Bool)?;
             self.decoy = self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(highest)]);

@@ -74,9 +74,11 @@ impl Body<'_, '_, '_> {
         match (space, shape) {
             (Space::Global, Shape::Byte) => {
                 self.module.need(Feature::StorageBuffer8BitAccess, "8-bit global memory access")?;
+                self.need_casts(Feature::ShaderInt8)?;
             }
             (Space::Global, Shape::Half) => {
                 self.module.need(Feature::StorageBuffer16BitAccess, "16-bit global memory access")?;
+                self.need_casts(Feature::ShaderInt16)?;
             }
             (Space::Global, _) => {}
             (Space::Shared, _) if self.shared != SharedLayout::Blocks => return Ok(Place::Words(self.shared_words()?)),
@@ -95,6 +97,15 @@ impl Body<'_, '_, '_> {
             (Space::Generic, _) => return Err(internal("generic address left")),
         }
         Ok(Place::Typed)
+    }
+
+    /// Notes what a pointer to a narrow type needs where a bit cast makes it, because there are no 64-bit integers.
+    fn need_casts(&mut self, narrow: Feature) -> Result<()> {
+        if self.module.target.has(Feature::ShaderInt64) {
+            Ok(())
+        } else {
+            self.module.need(narrow, "a pointer of two words")
+        }
     }
 
     fn load_typed(&mut self, shape: Shape, access: Access, address: Word) -> Result<Word> {

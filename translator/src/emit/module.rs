@@ -224,6 +224,8 @@ impl<'t> Module<'t> {
             }
             Feature::VulkanMemoryModelDeviceScope => (Capability::VulkanMemoryModelDeviceScope, None),
             Feature::ShaderInt64 => (Capability::Int64, None),
+            Feature::ShaderInt16 => (Capability::Int16, None),
+            Feature::ShaderInt8 => (Capability::Int8, None),
             Feature::ShaderFloat64 => (Capability::Float64, None),
             Feature::StorageBuffer8BitAccess => {
                 (Capability::StorageBuffer8BitAccess, Some(("SPV_KHR_8bit_storage", core(1, 5))))
@@ -396,7 +398,8 @@ impl<'t> Module<'t> {
     /// Declares that invocations of a subgroup come together again where the structure of control flow says so, as far
     /// as the target can promise it.
     pub(super) fn reconvergence(&mut self, function: Word) -> Result<()> {
-        let (feature, mode) = if self.target.has(Feature::ShaderMaximalReconvergence) {
+        let maximal = !self.target.quirks.maximal_reconvergence_wrong;
+        let (feature, mode) = if maximal && self.target.has(Feature::ShaderMaximalReconvergence) {
             (Feature::ShaderMaximalReconvergence, ExecutionMode::MaximallyReconvergesKHR)
         } else if self.target.has(Feature::ShaderSubgroupUniformControlFlow) {
             (Feature::ShaderSubgroupUniformControlFlow, ExecutionMode::SubgroupUniformControlFlowKHR)

@@ -168,7 +168,7 @@ impl Body<'_, '_, '_> {
     /// Fails if the target has less shared memory than the kernel declares.
     pub(super) fn check_shared_size(&self) -> Result<()> {
         let granule = u64::from(SHARED_GRANULE);
-        let needed = u64::from(self.function.shared_bytes).next_multiple_of(granule);
+        let needed = self.function.workgroup_shared_bytes().next_multiple_of(granule);
         let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
         if needed > available {
             let what = match self.function.own_shared_bytes {
@@ -178,6 +178,19 @@ impl Body<'_, '_, '_> {
             return Err(ErrorKind::Limit { what, needed, available });
         }
         Ok(())
+    }
+
+    /// Fails if the target's driver doesn't take so much local memory.
+    pub(super) fn check_local_size(&self) -> Result<()> {
+        let (needed, available) = (self.function.local_bytes, self.module.target.quirks.local_memory);
+        match available.filter(|&available| needed > available) {
+            Some(available) => Err(ErrorKind::Limit {
+                what: "bytes of local memory for each invocation, with which the driver makes pipelines".into(),
+                needed: needed.into(),
+                available: available.into(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Whether less than a word of shared memory is ever written.

@@ -52,6 +52,9 @@ impl Body<'_, '_, '_> {
         if self.module.target.quirks.memory_barriers_wait {
             return Ok(());
         }
+        if self.module.target.quirks.subgroup_barriers_wait {
+            return self.fence(Scope::Cta);
+        }
         let semantics = self.fence_semantics(Order::AcquireRelease(Scope::Cta));
         // Threads of a block may have been told by one of this warp, so its order must reach them too.
         let memory = self.module.u32_constant(rspirv::spirv::Scope::Workgroup as u32)?;

@@ -161,6 +161,7 @@ impl Checker<'_> {
             WarpOp::Reduce(_, a) => self.expect(a, I32).map(|()| &[I32][..])?,
             WarpOp::ActiveMask => &[I32],
             WarpOp::Elect => &[I32, Bool],
+            WarpOp::Gathered => &[Bool],
             WarpOp::Sync => &[],
         };
         if let Some(members) = warp.members {
@@ -272,6 +273,9 @@ impl Checker<'_> {
                 Type::I64 if offset % 8 == 0 => Ok(()),
                 _ => Err("misplaced push constant".into()),
             },
+            Op::Builtin(Builtin::ClusterRank) if self.function.cluster.is_none() => {
+                Err("a block's number in a cluster of one".into())
+            }
             Op::Builtin(_) => self.expect_type(result, Type::I32),
         }
     }

@@ -48,6 +48,9 @@ pub enum WarpOp {
     ActiveMask,
     /// The number of one of the lanes, and whether it is the executing one; gives `I32` and `Bool`.
     Elect,
+    /// Whether all members that have not exited execute it together and with the same members; gives a `Bool`. Unlike
+    /// all others, it doesn't need them to come.
+    Gathered,
     /// Nothing but that lanes wait for each other and see each other's earlier writes.
     Sync,
 }
@@ -102,7 +105,7 @@ impl WarpOp {
             WarpOp::MatchAny(a) => WarpOp::MatchAny(map(a)),
             WarpOp::MatchAll(a) => WarpOp::MatchAll(map(a)),
             WarpOp::Reduce(reduction, a) => WarpOp::Reduce(reduction, map(a)),
-            WarpOp::ActiveMask | WarpOp::Elect | WarpOp::Sync => self,
+            WarpOp::ActiveMask | WarpOp::Elect | WarpOp::Gathered | WarpOp::Sync => self,
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, W
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.
     pub(super) fn operation(&mut self, warp: &Warp, flow: &Flow) {
-        self.expect_members(warp, flow);
+        if warp.op != WarpOp::Gathered {
+            self.expect_members(warp, flow);
+        }
         let taking_part = self.taking_part(warp, flow);
         let results: Vec<Vec<Value>> = match warp.op {
             WarpOp::Vote(vote, predicate) => {
@@ -36,6 +38,7 @@ impl Pack<'_> {
             }
             WarpOp::ActiveMask => vec![taking_part],
             WarpOp::Elect => self.elect(&taking_part),
+            WarpOp::Gathered => vec![self.gathered(warp, flow, &taking_part)],
             WarpOp::Sync => {
                 // An invocation's own accesses are in order.
                 if self.packing.subgroup_size > 1 {
@@ -91,16 +94,7 @@ impl Pack<'_> {
         let condition = self.anywhere(some);
         let outer = std::mem::take(&mut self.b.block);
         self.mark();
-        let exited: Vec<Value> = match self.b.function.exited {
-            Some(exited) => (0..self.lane_count())
-                .map(|lane| {
-                    let var = self.var(exited, lane);
-                    self.b.get(var)
-                })
-                .collect(),
-            None => Vec::new(),
-        };
-        let exited = self.ballot(&exited);
+        let exited = self.exited();
         for (lane, (waits, missing)) in absent.into_iter().enumerate() {
             let missing = match exited.get(self.group(lane)) {
                 Some(&exited) => {
@@ -115,6 +109,48 @@ impl Pack<'_> {
         }
         let then = std::mem::replace(&mut self.b.block, outer);
         self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
+    }
+
+    /// The lanes that have exited, by group; nothing where nobody has said so.
+    fn exited(&mut self) -> Vec<Value> {
+        let Some(exited) = self.b.function.exited else { return Vec::new() };
+        let each = (0..self.lane_count()).map(|lane| {
+            let var = self.var(exited, lane);
+            self.b.get(var)
+        });
+        let each: Vec<Value> = each.collect();
+        self.ballot(&each)
+    }
+
+    /// Whether each lane's members are all here, but for those that have exited, and name the same members.
+    fn gathered(&mut self, warp: &Warp, flow: &Flow, taking_part: &[Value]) -> Vec<Value> {
+        let Some(members) = warp.members else { return vec![self.b.bool(true); self.lane_count()] };
+        let masks = self.masks(flow);
+        let exited = self.exited();
+        let each = self.lanes(members).into_iter().enumerate().map(|(lane, members)| {
+            let group = self.group(lane);
+            let others = self.b.not(masks[group]);
+            let elsewhere = self.b.and(self.place.existing[group], others);
+            let missing = self.b.and(members, elsewhere);
+            let missing = match exited.get(group) {
+                Some(&exited) => {
+                    let left = self.b.not(exited);
+                    self.b.and(missing, left)
+                }
+                None => missing,
+            };
+            self.b.is_zero(missing)
+        });
+        let here: Vec<Value> = each.collect();
+        if self.uniform.constant(members).is_some() {
+            return here;
+        }
+        let alike = self.match_any(members, taking_part);
+        let each = here.into_iter().zip(alike).zip(taking_part).map(|((here, alike), &all)| {
+            let same = self.b.eq(alike, all);
+            self.b.and(here, same)
+        });
+        each.collect()
     }
 
     /// Of the lanes that take part, those that say yes, for each lane.

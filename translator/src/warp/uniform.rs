@@ -136,8 +136,14 @@ impl Uniform {
                     *found = true;
                 }
                 match builtin {
-                    Builtin::ThreadId(_) | Builtin::ThreadIndex | Builtin::SubgroupLane | Builtin::Clock => false,
-                    Builtin::BlockSize(_)
+                    Builtin::ThreadId(_)
+                    | Builtin::ThreadIndex
+                    | Builtin::InvocationIndex
+                    | Builtin::SubgroupLane
+                    | Builtin::Clock => false,
+                    // Each block has subgroups of its own.
+                    Builtin::ClusterRank
+                    | Builtin::BlockSize(_)
                     | Builtin::WorkgroupId(_)
                     | Builtin::SubgroupId
                     | Builtin::SharedBytes
@@ -164,7 +170,7 @@ impl Uniform {
             {
                 &[true, true]
             }
-            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Sync => &[false, false],
+            WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Gathered | WarpOp::Sync => &[false, false],
         };
         for (result, same) in warp.results.iter().zip(same) {
             if !same {

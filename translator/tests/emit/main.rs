@@ -4,6 +4,7 @@
 //! Needs the `spirv-val` program of SPIRV-Tools.
 
 mod flow;
+mod models;
 mod support;
 
 use ptx2spv_translator::emit::{EmitEntry, emit};
@@ -348,7 +349,7 @@ fn memory_barriers_are_left_out_where_they_wait() {
 fn missing_features_are_named_with_their_place() {
     let place = Span { start: 7, end: 9 };
     type Make = fn(&mut Builder);
-    let cases: [(Feature, Make); 8] = [
+    let cases: [(Feature, Make); 7] = [
         (Feature::ShaderInt64, |b| b.load(access(Space::Global, 4), 1)),
         (Feature::ShaderFloat64, |b| {
             b.constant(Type::F64, 0);
@@ -360,7 +361,6 @@ fn missing_features_are_named_with_their_place() {
         (Feature::StorageBuffer16BitAccess, |b| b.store(access(Space::Global, 1), 2)),
         (Feature::ShaderBufferInt64Atomics, |b| b.atomic(AtomicOp::Add, access(Space::Global, 8), true)),
         (Feature::ShaderSharedInt64Atomics, |b| b.atomic(AtomicOp::Add, access(Space::Shared, 8), true)),
-        (Feature::VulkanMemoryModelDeviceScope, |b| b.body.push(Stmt::Fence(Scope::Device))),
     ];
     let target = without(Target { quirks: Quirks::default(), ..lavapipe() }, &[Feature::ShaderDeviceClock]);
     for (feature, make) in cases {
@@ -439,4 +439,40 @@ fn errors_of_all_entries_are_reported() {
     let errors = emit(&lavapipe(), &[entry("a", &bad), entry("b", &good), entry("c", &bad)], None).unwrap_err();
     let names: Vec<_> = errors.iter().map(|error| error.function.as_deref()).collect();
     assert_eq!(names, [Some("a"), Some("c")]);
+}
+
+/// Ordered stores to shared memory become exchanges where the driver compiles atomic stores wrong; those to global memory stay.
+#[test]
+fn atomic_stores_to_shared_memory() {
+    let mut b = Builder::shared(64);
+    for order in [Order::Relaxed(Scope::Cta), Order::Release(Scope::Device)] {
+        for bytes in [4, 8] {
+            b.store(Access { order, ..access(Space::Shared, bytes) }, 1);
+            b.store(Access { order, ..access(Space::Global, bytes) }, 1);
+        }
+    }
+    let function = b.finish();
+    let right = Target { quirks: Quirks::default(), ..nvidia() };
+    let wrong = Target { quirks: Quirks { workgroup_atomic_stores_wrong: true, ..Quirks::default() }, ..nvidia() };
+    let (right, wrong) = (emit_valid(&right, &function), emit_valid(&wrong, &function));
+    assert_eq!((lines(&right, "OpAtomicStore").len(), lines(&right, "OpAtomicExchange").len()), (8, 0), "{right}");
+    assert_eq!((lines(&wrong, "OpAtomicStore").len(), lines(&wrong, "OpAtomicExchange").len()), (4, 4), "{wrong}");
+}
+
+#[test]
+fn local_memory_that_the_driver_does_not_take() {
+    let mut b = Builder::shared(0);
+    b.function.local_bytes = 16 << 10;
+    b.load(access(Space::Local, 4), 1);
+    let mut function = b.finish();
+    match emit_error(&nvidia(), &function).0 {
+        ErrorKind::Limit { what, needed, available } => {
+            assert!(what.contains("local memory"), "{what}");
+            assert_eq!((needed, available), (16_384, 16_380));
+        }
+        other => panic!("{other}"),
+    }
+    emit_valid(&lavapipe(), &function);
+    function.local_bytes = 12 << 10;
+    emit_valid(&nvidia(), &function);
 }

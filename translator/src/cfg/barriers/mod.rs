@@ -5,8 +5,12 @@
 //! first that serves:
 //!
 //! * `kept`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
-//! * `machine`: all barriers wait for the whole block. They become one, in a loop of the whole block.
+//! * `machine`: all barriers wait for the whole block, or all for the whole cluster. They become one, in a loop of the whole
+//!   workgroup.
 //! * `machine` with `rendezvous`: the same loop, with a meeting that keeps an account of each barrier.
+//!
+//! A workgroup that is a cluster of several blocks is rebuilt as one: a barrier of a block that is kept, or that all meet
+//! at, has the cluster's other blocks wait too, which they can, and at a rendezvous each block has accounts of its own.
 //!
 //! Loops in which threads wait for each other ([`super::yield_in_loops`]) bring a kernel to one of the latter two: at each
 //! turn of theirs all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
@@ -22,6 +26,7 @@ use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, Op, Order, Scope, Space, Stmt, Type, Value, Var,
 };
 use machine::Meeting;
+pub use machine::{last_mark, new_entry};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
@@ -35,6 +40,20 @@ pub enum Stop {
     Barrier(Barrier),
     /// A turn of a loop that waits for another thread.
     Yield,
+    /// A turn of waiting for threads of the warp, which may be in such a loop or at a barrier.
+    Await,
+}
+
+impl Stop {
+    /// Replaces every value that it uses by what `map` gives for it.
+    pub fn map(&mut self, mut map: impl FnMut(Value) -> Value) {
+        let Stop::Barrier(barrier) = self else { return };
+        barrier.id = map(barrier.id);
+        barrier.count = barrier.count.map(&mut map);
+        if let Kind::Red(red) = &mut barrier.kind {
+            red.predicate = map(red.predicate);
+        }
+    }
 }
 
 /// A barrier instruction (PTX section 9.7.12.1). Its values are computed in the block that it ends.
@@ -42,10 +61,22 @@ pub enum Stop {
 pub struct Barrier {
     /// What it does.
     pub kind: Kind,
-    /// Number of the barrier, from 0; 16 stands for the cluster's.
+    /// Number of the barrier, from 0; [`Barrier::CLUSTER`] for the cluster's.
     pub id: Value,
     /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
     pub count: Option<Value>,
+    /// Whether it is the barrier of all the cluster's threads rather than one of the block's.
+    pub cluster: bool,
+}
+
+impl Barrier {
+    /// The number that stands for the cluster's barrier: those below are the block's.
+    pub const CLUSTER: u32 = 16;
+
+    /// Whether a thread arrives at the cluster's barrier, and will wait for it later.
+    fn is_early(&self) -> bool {
+        self.cluster && matches!(self.kind, Kind::Arrive)
+    }
 }
 
 /// Kinds of barrier instructions.
@@ -55,6 +86,8 @@ pub enum Kind {
     Sync,
     /// Arrives and does not wait.
     Arrive,
+    /// Waits for the barrier at which the thread has arrived: the cluster's.
+    Wait,
     /// Arrives, waits, and tells what the threads' predicates are together.
     Red(Red),
 }
@@ -123,24 +156,40 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
     let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
     let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
     let any = barriers().next().is_some();
-    if !any && !yields {
+    let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
+    if !any && !yields && !awaits {
         return Resolved { threads: None, merged: false };
     }
-    if !yields {
+    if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
-        let together =
-            cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| block.barrier().is_none() || !divergent);
+        // Where all threads wait together, nobody tells whether they have arrived before.
+        let together = cfg
+            .blocks
+            .iter()
+            .zip(&divergent)
+            .all(|(block, divergent)| !divergent || block.barrier().is_none_or(Barrier::is_early));
         if together && let Some(multiple) = barriers().try_fold(1, kept::multiple) {
             kept::keep(function, cfg);
             return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };
         }
     }
-    let whole = |barrier: &Barrier| matches!(barrier.kind, Kind::Sync) && barrier.count.is_none();
+    // Those of blocks and those of the cluster don't complete together.
+    let of_cluster = barriers().any(|(_, barrier)| barrier.cluster);
+    let whole = |barrier: &Barrier| {
+        let waits = matches!(barrier.kind, Kind::Sync | Kind::Wait) && barrier.count.is_none();
+        barrier.cluster == of_cluster && (waits || barrier.is_early())
+    };
     let meeting = match (any, yields) {
+        _ if awaits => Meeting::Rendezvous,
         (true, true) => Meeting::Rendezvous,
         _ if barriers().all(|(_, barrier)| whole(barrier)) => Meeting::Block,
         _ => Meeting::Rendezvous,
     };
+    if meeting == Meeting::Block {
+        for block in cfg.blocks.iter_mut().filter(|block| block.barrier().is_some_and(Barrier::is_early)) {
+            block.stop = None;
+        }
+    }
     machine::merge(function, cfg, meeting);
     Resolved { threads: None, merged: true }
 }
@@ -156,7 +205,7 @@ impl BasicBlock {
 }
 
 /// The bits of a value that its block defines as a constant.
-fn constant(body: &Block, value: Value) -> Option<u64> {
+pub fn constant(body: &Block, value: Value) -> Option<u64> {
     body.iter().find_map(|stmt| match stmt {
         Stmt::Let(defined, Op::Const(bits)) if *defined == value => Some(*bits),
         _ => None,

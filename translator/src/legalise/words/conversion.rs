@@ -27,7 +27,6 @@ pub(super) fn expand_conversions(function: &mut Function) {
 
 fn to_single(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
     let bits = soft::from_integer(b, SINGLE, Rounding::NearestEven, signed, integer);
-    let bits = b.truncate(bits);
     b.bitcast(bits, Type::F32)
 }
 

@@ -1,0 +1,113 @@
+//! Modules in files: PTX, a pair of `.spv` and `.json`, or a bundle of variants. The files may be anybody's: what they say is
+//! checked before anything relies on it.
+
+use std::fs;
+use std::path::Path;
+
+use ptx2spv_translator::bundle::{Bundle, Variant};
+use ptx2spv_translator::{Interface, Source, Target};
+
+use crate::check;
+use crate::device::Device;
+use crate::error::Error;
+use crate::module::Module;
+
+impl Module {
+    /// See [`Device::load_file`].
+    pub(crate) fn from_file(device: &Device, path: &Path) -> Result<Self, Error> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("ptx") => {
+                let text = String::from_utf8(read(path)?).map_err(|error| wrong(path, error))?;
+                device.load(&Source::new(path.display().to_string(), text))
+            }
+            Some("spv") => pair(device, path, &interface(&path.with_extension("json"))?),
+            Some("json") => {
+                let bytes = read(path)?;
+                // Which of the two it is meant to be decides which errors to report.
+                if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|value| value["variants"].is_array()) {
+                    let bundle: Bundle = serde_json::from_slice(&bytes).map_err(|error| wrong(path, error))?;
+                    return Self::from_bundle(device, &bundle);
+                }
+                pair(device, &path.with_extension("spv"), &interface(path)?)
+            }
+            _ => Err(wrong(path, "its name ends neither in .ptx nor in .spv nor in .json")),
+        }
+    }
+
+    /// See [`Device::load_bundle`].
+    pub(crate) fn from_bundle(device: &Device, bundle: &Bundle) -> Result<Self, Error> {
+        if bundle.format != Bundle::FORMAT {
+            return Err(Error::Interface(format!("format {} of the bundle is not {}", bundle.format, Bundle::FORMAT)));
+        }
+        let mut reasons = Vec::new();
+        for variant in by_preference(device.target(), bundle, &mut reasons) {
+            match Self::from_spirv(device, &variant.spirv, &variant.interface) {
+                // Only the reference device looks so closely.
+                Err(error @ Error::Refused { .. }) => {
+                    reasons.push((variant.interface.target.clone(), error.to_string()))
+                }
+                other => return other,
+            }
+        }
+        Err(Error::NoVariant { device: device.target().name.clone(), reasons })
+    }
+}
+
+/// The variants that a device can run, the best first: that with the fewest threads in each invocation, then that which relies
+/// on most of the device's own arithmetic, then that which uses most features. Adds the others to `reasons`.
+fn by_preference<'b>(target: &Target, bundle: &'b Bundle, reasons: &mut Vec<(String, String)>) -> Vec<&'b Variant> {
+    let mut fitting: Vec<&Variant> = Vec::new();
+    for variant in &bundle.variants {
+        match check::interface(target, &variant.spirv, &variant.interface) {
+            Ok(()) => fitting.push(variant),
+            Err(error) => reasons.push((variant.interface.target.clone(), error.to_string())),
+        }
+    }
+    fitting.sort_by_key(|Variant { interface, .. }| {
+        let lanes = interface.entries.iter().filter_map(|entry| entry.packing).map(|packing| packing.lanes).max();
+        let facts = interface.relies_on.as_ref().map_or(0, |relies_on| relies_on.fact_count());
+        (lanes, std::cmp::Reverse((facts, interface.features.len())))
+    });
+    fitting
+}
+
+fn pair(device: &Device, spirv: &Path, interface: &Interface) -> Result<Module, Error> {
+    let words = words(&read(spirv)?).ok_or_else(|| wrong(spirv, "it is no SPIR-V module"))?;
+    device.load_spirv(&words, interface)
+}
+
+fn interface(path: &Path) -> Result<Interface, Error> {
+    serde_json::from_slice(&read(path)?).map_err(|error| wrong(path, error))
+}
+
+/// The words of a SPIR-V file, whose first one tells the order of their bytes.
+fn words(bytes: &[u8]) -> Option<Vec<u32>> {
+    const MAGIC: u32 = 0x0723_0203;
+    let (words, rest) = bytes.as_chunks::<4>();
+    let first = *words.first().filter(|_| rest.is_empty())?;
+    let read: fn([u8; 4]) -> u32 =
+        if u32::from_be_bytes(first) == MAGIC { u32::from_be_bytes } else { u32::from_le_bytes };
+    (read(first) == MAGIC).then(|| words.iter().map(|word| read(*word)).collect())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| wrong(path, error))
+}
+
+fn wrong(path: &Path, reason: impl std::fmt::Display) -> Error {
+    Error::File { path: path.display().to_string(), reason: reason.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_either_byte_order() {
+        assert_eq!(words(&[3, 2, 0x23, 7, 1, 0, 0, 0]), Some(vec![0x0723_0203, 1]));
+        assert_eq!(words(&[7, 0x23, 2, 3, 0, 0, 0, 1]), Some(vec![0x0723_0203, 1]));
+        for bytes in [&[][..], &[3, 2, 0x23], &[3, 2, 0x23, 7, 1], &[0; 8]] {
+            assert_eq!(words(bytes), None);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A program in C++ with Vulkan alone launches a translated kernel: `examples/cpp`, with the header that `ptx2spv translate`
+//! writes. It needs g++, Vulkan's headers and its loader.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {out}{err}");
+    out.into_owned()
+}
+
+fn ptx2spv() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ptx2spv"))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[test]
+fn the_example_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    // The example takes the loader's first device that has what the module needs.
+    let description = folder.path().join("device.json");
+    fs::write(&description, run(ptx2spv().args(["devices", "--device", "0", "--json"]))).unwrap();
+    let kernel = root().join("tests/kernels/saxpy.ptx");
+    let mut translate = ptx2spv();
+    translate.arg("translate").arg(kernel).arg("--target").arg(&description);
+    run(translate.args(["--entry", "saxpy", "--emit", "spirv,header", "-o"]).arg(folder.path()));
+    let program = folder.path().join("program");
+    let mut compile = Command::new("g++");
+    compile.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"]).arg(folder.path());
+    compile.arg(root().join("examples/cpp/saxpy.cpp")).args(["-lvulkan", "-o"]).arg(&program);
+    run(&mut compile);
+    let printed = run(Command::new(program).arg(folder.path().join("saxpy.spv")));
+    assert!(printed.starts_with("1000 right results on "), "{printed}");
+}
+
+/// With variables, reports, packing and parameters of every kind, as C and as C++, and twice in one file.
+#[test]
+fn headers_are_valid_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    for name in ["module_vars", "warp_idioms", "recursion"] {
+        let kernel = root().join(format!("tests/kernels/{name}.ptx"));
+        let mut translate = ptx2spv();
+        translate.arg("translate").arg(kernel).args(["--target", "lavapipe,nvidia", "--emit", "header", "-o"]);
+        run(translate.arg(folder.path()));
+        for target in ["lavapipe", "nvidia"] {
+            text += &format!("#include \"{name}.{target}.h\"\n");
+            text += &format!("const ptx2spv_module *{name}_{target}_pointer(void) {{ return &{name}_{target}; }}\n");
+        }
+    }
+    for (compiler, standard, extension) in [("gcc", "-std=c99", "c"), ("g++", "-std=c++11", "cpp")] {
+        let file = folder.path().join("all").with_extension(extension);
+        fs::write(&file, &text).unwrap();
+        let mut compile = Command::new(compiler);
+        run(compile.args([standard, "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]).arg(file));
+    }
+}

@@ -1,0 +1,166 @@
+//! What a module takes for granted of its device beyond features and limits: measured arithmetic, float controls, and the
+//! bugs that were worked around. It travels with the module, so that a device which differs is refused instead of giving
+//! other numbers.
+//!
+//! It is what the target had, whether or not a kernel makes use of it: a device that breaks it might still have served.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::target::{Facts, FloatControls, Quirks, Target};
+
+/// What a module takes for granted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reliance {
+    /// What the arithmetic must do.
+    pub facts: Facts,
+    /// What modules declare.
+    pub float_controls: FloatControls,
+    /// What is worked around.
+    pub quirks: Quirks,
+}
+
+impl Reliance {
+    /// What modules for a target take for granted.
+    pub fn of(target: &Target) -> Self {
+        Self {
+            facts: target.facts.clone(),
+            float_controls: target.float_controls.clone(),
+            quirks: target.quirks.clone(),
+        }
+    }
+
+    /// How many facts are relied on.
+    pub fn fact_count(&self) -> usize {
+        members(&self.facts).len()
+    }
+
+    /// Why a device breaks it, each reason by itself; empty if the device does all of it.
+    pub fn broken_by(&self, device: &Target) -> Vec<String> {
+        let device = Self::of(device);
+        let mut reasons = Vec::new();
+        let facts = members(&self.facts);
+        let seen = members(&device.facts);
+        reasons.extend(facts.difference(&seen).map(|fact| format!("`{fact}` doesn't hold")));
+        let (declared, offered) = (self.declared(), device.declared());
+        reasons.extend(declared.difference(&offered).map(|control| format!("it has no `{control}`")));
+        if !facts.is_empty() {
+            // What a device's arithmetic does was measured with all that it has declared.
+            let missing = offered.difference(&declared);
+            reasons.extend(missing.map(|control| format!("its arithmetic is known with `{control}` only")));
+        }
+        reasons.extend(self.quirks.unprepared(&device.quirks).map(|quirk| format!("quirk `{quirk}`")));
+        reasons
+    }
+
+    /// Float controls that modules declare.
+    fn declared(&self) -> BTreeSet<String> {
+        let mut controls = members(&self.float_controls);
+        if self.quirks.denorm_preserve_unadvertised {
+            controls.extend(["denorm_preserve_float32".to_owned(), "denorm_preserve_float64".to_owned()]);
+        }
+        controls
+    }
+}
+
+impl Quirks {
+    /// Bugs of a device that modules made with these quirks don't expect, by their names.
+    fn unprepared(&self, device: &Quirks) -> impl Iterator<Item = &'static str> {
+        // Taken apart in full, so that a new one has to be thought of here.
+        let Quirks {
+            loop_values_lost,
+            memory_barriers_wait,
+            subgroup_barriers_wait,
+            loop_budget,
+            nesting,
+            denorm_preserve_unadvertised: _, // among what is declared
+            byte_swaps_wrong,
+            subgroups_unreliable,
+            maximal_reconvergence_wrong,
+            workgroup_atomic_stores_wrong,
+            local_memory,
+        } = *device;
+        let within =
+            |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
+        [
+            ("loop_values_lost", self.loop_values_lost >= loop_values_lost),
+            // Where they don't wait, leaving them out is wrong.
+            ("memory_barriers_wait", self.memory_barriers_wait == memory_barriers_wait),
+            // Who expects it relies on subgroups that run in step.
+            ("subgroup_barriers_wait", self.subgroup_barriers_wait == subgroup_barriers_wait),
+            ("loop_budget", within(self.loop_budget, loop_budget)),
+            ("nesting", within(self.nesting, nesting)),
+            ("byte_swaps_wrong", self.byte_swaps_wrong >= byte_swaps_wrong),
+            ("subgroups_unreliable", self.subgroups_unreliable >= subgroups_unreliable),
+            ("maximal_reconvergence_wrong", self.maximal_reconvergence_wrong >= maximal_reconvergence_wrong),
+            ("workgroup_atomic_stores_wrong", self.workgroup_atomic_stores_wrong >= workgroup_atomic_stores_wrong),
+            ("local_memory", within(self.local_memory, local_memory)),
+        ]
+        .into_iter()
+        .filter_map(|(name, prepared)| (!prepared).then_some(name))
+    }
+}
+
+/// Names of the members that are true.
+fn members(flags: &impl Serialize) -> BTreeSet<String> {
+    match serde_json::to_value(flags) {
+        Ok(serde_json::Value::Object(object)) => {
+            object.into_iter().filter(|(_, value)| *value == true).map(|(name, _)| name).collect()
+        }
+        // Structures of truth values are objects.
+        _ => BTreeSet::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_keeps_its_own_promises() {
+        for name in Target::PRESETS {
+            let target = Target::preset(name).unwrap();
+            assert_eq!(Reliance::of(&target).broken_by(&target), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_device_lacks_is_named() {
+        type Change = fn(&mut Target);
+        let cases: [(&str, Change); 10] = [
+            ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
+            ("it has no `rounding_mode_rte_float32`", |t| t.float_controls.rounding_mode_rte_float32 = false),
+            ("quirk `memory_barriers_wait`", |t| t.quirks.memory_barriers_wait = true),
+            ("quirk `subgroup_barriers_wait`", |t| t.quirks.subgroup_barriers_wait = true),
+            ("quirk `loop_values_lost`", |t| t.quirks.loop_values_lost = true),
+            ("quirk `loop_budget`", |t| t.quirks.loop_budget = Some(9)),
+            ("quirk `local_memory`", |t| t.quirks.local_memory = Some(9)),
+            ("quirk `byte_swaps_wrong`", |t| t.quirks.byte_swaps_wrong = true),
+            ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),
+            ("quirk `workgroup_atomic_stores_wrong`", |t| t.quirks.workgroup_atomic_stores_wrong = true),
+        ];
+        let made = Reliance::of(&Target::reference());
+        for (expected, change) in cases {
+            let mut device = Target::reference();
+            change(&mut device);
+            assert_eq!(made.broken_by(&device), [expected]);
+            // Made for the poorer device, it runs on both, but for one that leaves barriers out.
+            let poorer = Reliance::of(&device).broken_by(&Target::reference());
+            let fewer_controls = expected.contains("rounding_mode") || expected.contains("barriers_wait");
+            assert_eq!(poorer.is_empty(), !fewer_controls, "{expected}: {poorer:?}");
+        }
+    }
+
+    /// Facts are measured with the controls that the device has; who relies on none needs no controls.
+    #[test]
+    fn facts_hold_with_the_controls_they_were_measured_with() {
+        let device = Target::reference();
+        let bare = Reliance::default();
+        assert_eq!(bare.broken_by(&device), [""; 0]);
+        let trusting = Reliance { facts: device.facts.clone(), ..bare };
+        assert_eq!(trusting.broken_by(&device).len(), 6);
+        assert_eq!(trusting.fact_count(), Reliance::of(&device).fact_count());
+    }
+}
