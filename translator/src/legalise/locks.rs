@@ -100,8 +100,8 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
 fn release_all(function: &mut Function, locks: OwnShared) {
     let body = std::mem::take(&mut function.body);
     let mut b = Builder::new(function);
-    let thread = b.builtin(Builtin::ThreadIndex);
-    let is_first = b.is_zero(thread);
+    let invocation = b.builtin(Builtin::InvocationIndex);
+    let is_first = b.is_zero(invocation);
     b.if_(is_first, |b| {
         let zero = b.i32(0);
         let access = Access { space: Space::Shared, bytes: 4, order: Order::Weak, read_only: false };
