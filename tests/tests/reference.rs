@@ -17,7 +17,7 @@ use ptx2spv_translator::{Feature, Target};
 
 /// Subgroup sizes that Vulkan devices have.
 const SIZES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-/// At how many of them a case of one instruction runs, if not at all of them.
+/// At how many of them a case of one instruction runs, if not at all of them. Presets have several of them too.
 const SIZES_OF_A_CASE: usize = 1;
 /// As how many presets a case runs, if not as all of them.
 const PRESETS_OF_A_CASE: usize = 1;

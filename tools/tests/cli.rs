@@ -90,6 +90,39 @@ fn refused_input_ends_with_1() {
 }
 
 #[test]
+fn several_targets_have_files_of_their_own() {
+    let directory = odd("[]");
+    let at = |name: &str| directory.path().join(name);
+    let (ptx, out) = (at("odd.ptx").display().to_string(), at("out").display().to_string());
+    let card = at("my card.json");
+    fs::write(&card, run(&["devices", "--device", "reference", "--json"]).out).unwrap();
+    let targets = format!("nvidia,vulkan1.1-minimum,{}", card.display());
+    let done = run(&["translate", &ptx, "--target", &targets, "-o", &out]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    for label in ["nvidia", "vulkan1.1-minimum", "my card"] {
+        for extension in ["spv", "json"] {
+            let file = at("out").join(format!("odd.{label}.{extension}"));
+            assert!(file.exists() && done.out.contains(&format!("{}\n", file.display())), "{}", done.out);
+        }
+    }
+    let description = fs::read_to_string(at("out").join("odd.vulkan1.1-minimum.json")).unwrap();
+    let description: serde_json::Value = serde_json::from_str(&description).unwrap();
+    assert_eq!((&description["target"], &description["spirv"][1]), (&"vulkan1.1-minimum".into(), &3.into()));
+    fails(&["translate", &ptx, "--target", "nvidia,mali", "--emit", "asm", "-o", "-"], 2, "takes one target");
+    fails(&["translate", &ptx, "--target", "nvidia,nvidia"], 2, "two targets are called `nvidia`");
+    fails(&["translate", &ptx, "--target", "nvidia,nvida"], 1, "no target `nvida`: it is neither a preset (amd-rdna, ");
+}
+
+#[test]
+fn presets_are_listed() {
+    let done = run(&["devices", "--presets"]);
+    assert!(done.out.contains("apple-moltenvk") && done.out.contains("MoltenVK 1.4.1"), "{}", done.out);
+    let all: Vec<serde_json::Value> = serde_json::from_str(&run(&["devices", "--presets", "--json"]).out).unwrap();
+    assert!(all.iter().any(|target| target["name"] == "mali"));
+    fails(&["devices", "--presets", "--device", "0"], 2, "cannot be used with");
+}
+
+#[test]
 fn a_closed_pipe_is_silent() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -62,7 +62,7 @@ mod base64_words {
 
     fn decode(text: &[u8]) -> Option<Vec<u32>> {
         let digits = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
-        if text.len() % 4 != 0 {
+        if !text.len().is_multiple_of(4) {
             return None;
         }
         let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

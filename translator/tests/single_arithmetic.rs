@@ -193,7 +193,8 @@ fn sums_with_constants() {
 
 #[test]
 fn comparisons() {
-    let comparisons: [(Compare, fn(f32, f32) -> bool); 4] = [
+    type Holds = fn(f32, f32) -> bool;
+    let comparisons: [(Compare, Holds); 4] = [
         (Compare::FEqual, |x, y| x == y),
         (Compare::FNotEqual, |x, y| x != y),
         (Compare::FLess, |x, y| x < y),
@@ -270,7 +271,8 @@ fn floats_from_integers() {
 
 #[test]
 fn rounding_to_whole_numbers() {
-    let functions: [(Unary, fn(f32) -> f32); 4] = [
+    type Right = fn(f32) -> f32;
+    let functions: [(Unary, Right); 4] = [
         (Unary::Trunc, f32::trunc),
         (Unary::RoundEven, f32::round_ties_even),
         (Unary::Floor, f32::floor),

@@ -125,7 +125,7 @@ fn chunk_sizes(properties: &vk::PhysicalDeviceMemoryProperties) -> (u64, u64) {
         });
         let heaps = types.filter_map(|memory| properties.memory_heaps_as_slice().get(memory.heap_index as usize));
         // The allocator takes multiples of 4 MiB, and no less.
-        heaps.map(|heap| heap.size / 16 >> 22 << 22).min().unwrap_or(most).clamp(4 << 20, most)
+        heaps.map(|heap| ((heap.size / 16) >> 22) << 22).min().unwrap_or(most).clamp(4 << 20, most)
     };
     (least(false, 256 << 20), least(true, 64 << 20))
 }
