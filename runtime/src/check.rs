@@ -192,7 +192,9 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx2spv_translator::interface::{BlockSize, Cluster, ImageRun, Param, Place, Region, Relocation, Shared, Variable};
+    use ptx2spv_translator::interface::{
+        BlockSize, Cluster, ImageRun, Param, Place, Region, Relocation, Shared, Variable,
+    };
     use ptx2spv_translator::{Math, Reliance};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.

@@ -111,7 +111,8 @@ impl Kernel {
         let (entry, limits) = (&version.entry, &shared.device.target().limits);
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
         let LaunchConfig { block, dynamic_shared_bytes, .. } = *config;
-        let variant = Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
+        let variant =
+            Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];

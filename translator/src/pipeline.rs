@@ -81,7 +81,8 @@ pub(crate) fn compile<'p>(
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     warp::pack(&mut function, options.target, blocks(ptx, options.block_threads))
         .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
-    fits_workgroup(&function, options.target, ptx.required_block).map_err(|kind| fail(Diagnostic::new(kind, ptx.span)))?;
+    fits_workgroup(&function, options.target, ptx.required_block)
+        .map_err(|kind| fail(Diagnostic::new(kind, ptx.span)))?;
     // Versions for blocks of different sizes may report from other places.
     let lanes = function.packing.filter(|_| options.block_threads.is_some()).map_or(1, |packing| packing.lanes);
     let number = number | lanes.trailing_zeros() << LANES_SHIFT;

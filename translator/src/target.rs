@@ -245,8 +245,13 @@ impl Facts {
     pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };
 
     /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
-    pub const CHECKED: Facts =
-        Facts { sqrt_f32_rounded: false, sqrt_f64_rounded: false, log2_f32_close: false, ..Facts::REFERENCE };
+    pub const CHECKED: Facts = Facts {
+        sqrt_f32_rounded: false,
+        sqrt_f32_normal: false,
+        sqrt_f64_rounded: false,
+        log2_f32_close: false,
+        ..Facts::REFERENCE
+    };
 }
 
 /// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
@@ -266,6 +271,33 @@ pub struct FloatControls {
     pub rounding_mode_rte_float32: bool,
     /// `shaderRoundingModeRTEFloat64`.
     pub rounding_mode_rte_float64: bool,
+}
+
+/// One of the float controls.
+type Control = fn(&mut FloatControls) -> &mut bool;
+
+impl FloatControls {
+    /// All of them by Vulkan's names.
+    const NAMED: [(&'static str, Control); 6] = [
+        ("shaderSignedZeroInfNanPreserveFloat32", |controls| &mut controls.signed_zero_inf_nan_preserve_float32),
+        ("shaderSignedZeroInfNanPreserveFloat64", |controls| &mut controls.signed_zero_inf_nan_preserve_float64),
+        ("shaderDenormPreserveFloat32", |controls| &mut controls.denorm_preserve_float32),
+        ("shaderDenormPreserveFloat64", |controls| &mut controls.denorm_preserve_float64),
+        ("shaderRoundingModeRTEFloat32", |controls| &mut controls.rounding_mode_rte_float32),
+        ("shaderRoundingModeRTEFloat64", |controls| &mut controls.rounding_mode_rte_float64),
+    ];
+
+    /// Their names, as Vulkan has them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMED.into_iter().map(|(name, _)| name)
+    }
+
+    /// Takes one away by its name; nothing happens if there is none.
+    pub fn remove(&mut self, name: &str) {
+        if let Some((_, control)) = Self::NAMED.into_iter().find(|(known, _)| *known == name) {
+            *control(self) = false;
+        }
+    }
 }
 
 /// Bugs of the driver that emission works around. What isn't known is assumed to work as Vulkan says.
@@ -341,6 +373,16 @@ impl Target {
     /// The presets with what they describe.
     pub fn presets() -> &'static [Preset] {
         &presets::ALL
+    }
+
+    /// With the facts that float controls promise, which modules declare: for a device that nobody has measured.
+    pub fn with_promises(mut self) -> Target {
+        let controls = &self.float_controls;
+        if controls.rounding_mode_rte_float32 && controls.signed_zero_inf_nan_preserve_float32 {
+            self.facts.normal_f32_exact = true;
+            self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
+        }
+        self
     }
 
     /// Whether the device has a feature.

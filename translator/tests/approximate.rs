@@ -182,6 +182,24 @@ fn hyperbolic_tangents() {
 }
 
 #[test]
+fn roots() {
+    for (name, op, exact, bound) in [
+        ("sqrt", Unary::SqrtApprox, (|x| x.sqrt()) as fn(f64) -> f64, 2f64.powi(-23)),
+        ("rsqrt", Unary::InverseSqrtApprox, |x| x.sqrt().recip(), 2f64.powf(-22.9)),
+    ] {
+        let mut device = Device::unary(op);
+        let mut worst = Worst::default();
+        // All mantissas, since the exponent changes nothing, and all exponents.
+        let mantissas = (0..1 << 24).step_by(29).map(|bits| f32::from_bits(0x3f80_0000 + bits));
+        for x in operands().chain(mantissas).filter(|x| x.is_normal() && *x > 0.0) {
+            let exact = exact(f64::from(x));
+            worst.note((f64::from(device.apply(x, 0.0)) / exact - 1.0).abs(), x);
+        }
+        worst.check(&format!("{name}, relative"), bound);
+    }
+}
+
+#[test]
 fn quotients() {
     let mut device = Device::new(|[x, y]| Op::Binary(Binary::FDivApprox, x, y));
     let mut worst = Worst::default();

@@ -117,6 +117,7 @@ fn target(name: &str, has_double: bool, facts: Facts) -> Target {
 #[test]
 fn products_are_flushed_after_rounding() {
     let fused = Facts { fma_f32_fused: true, ..Facts::default() };
+    let flushing = Facts { normal_f32_exact: true, ..Facts::default() };
     let targets = [
         Target::preset("lavapipe").expect("a preset"),
         Target::preset("nvidia").expect("a preset"),
@@ -125,7 +126,8 @@ fn products_are_flushed_after_rounding() {
         target("all flushing", true, fused),
         target("unknown", true, Facts::default()),
         target("unknown, no F64", false, Facts::default()),
-        target("flushing, no F64", false, Facts { normal_f32_exact: true, ..Facts::default() }),
+        target("flushing, no F64", false, flushing.clone()),
+        target("flushing as PTX does", false, Facts { add_f32_flushes: true, ..flushing }),
     ];
     for target in &targets {
         check(false, target, 30_000);

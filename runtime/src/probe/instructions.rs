@@ -222,6 +222,57 @@ const FACTS: &[(Fact, &[Instruction])] = &[
         ],
     ),
     (
+        |facts| &mut facts.normal_f32_exact,
+        &[
+            Instruction::tiny("add.rn.f32 %r, %a, %b;", judge::add_f32_normal),
+            Instruction::tiny("sub.rn.f32 %r, %a, %b;", judge::sub_f32_normal),
+            Instruction::tiny("mul.rn.f32 %r, %a, %b;", judge::mul_f32_normal),
+            Instruction::single("setp.lt.f32 %p, %a, %b; selp.b32 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f32_normal(operands, result, |a, b| a < b)
+            }),
+            Instruction::single("setp.le.f32 %p, %a, %b; selp.b32 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f32_normal(operands, result, |a, b| a <= b)
+            }),
+            Instruction::single("setp.eq.f32 %p, %a, %b; selp.b32 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f32_normal(operands, result, |a, b| a == b)
+            }),
+            Instruction::single("setp.neu.f32 %p, %a, %b; selp.b32 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f32_normal(operands, result, |a, b| a != b)
+            }),
+            Instruction::single("setp.nan.f32 %p, %a, %a; selp.b32 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f32_normal(operands, result, |a, _| a.is_nan())
+            }),
+            Instruction::single("cvt.rn.f32.s32 %r, %a;", |[a, ..], result| {
+                judge::converted_f32(a as u32 as i32 as f32, result)
+            }),
+            Instruction::single("cvt.rn.f32.u32 %r, %a;", |[a, ..], result| {
+                judge::converted_f32(a as u32 as f32, result)
+            }),
+            Instruction::single("mov.b64 %at, {%a, %b}; cvt.rn.f32.s64 %r, %at;", |[a, b, _], result| {
+                judge::converted_f32((b << 32 | a) as i64 as f32, result)
+            }),
+            Instruction::single("mov.b64 %at, {%a, %b}; cvt.rn.f32.u64 %r, %at;", |[a, b, _], result| {
+                judge::converted_f32((b << 32 | a) as f32, result)
+            }),
+        ],
+    ),
+    (
+        |facts| &mut facts.add_f32_flushes,
+        &[
+            Instruction::tiny("add.rn.f32 %r, %a, %b;", judge::add_f32_flushing),
+            Instruction::tiny("sub.rn.f32 %r, %a, %b;", judge::sub_f32_flushing),
+            Instruction::tiny("mul.rn.f32 %r, %a, %b;", judge::mul_f32_flushing),
+        ],
+    ),
+    (|facts| &mut facts.div_f32_normal, &[Instruction::tiny("div.rn.f32 %r, %a, %b;", judge::div_f32_normal)]),
+    (
+        |facts| &mut facts.sqrt_f32_normal,
+        &[
+            Instruction::single("sqrt.rn.f32 %r, %a;", judge::sqrt_f32_normal),
+            Instruction::unary("sqrt.rn.f32 %r, %a;", judge::sqrt_f32_normal),
+        ],
+    ),
+    (
         |facts| &mut facts.global_atomic_add_f32_flushes,
         &[Instruction::single(
             "st.global.b32 [%out], %a; red.global.add.f32 [%out], %b; ld.global.b32 %r, [%out];",

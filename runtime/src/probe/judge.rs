@@ -145,6 +145,61 @@ pub fn twice_f32(operands: Operands, result: u64) -> bool {
     f32_like(operands, result, |a| a + a)
 }
 
+/// Whether the right result may be affected by flushing: it or an operand is subnormal, or it was below the least normal number
+/// before it was rounded.
+fn meets_denormals(operands: &[f32], exact: f32) -> bool {
+    let denormal = |x: &f32| x.is_subnormal();
+    operands.iter().any(denormal) || exact.is_subnormal() || exact.abs() == f32::MIN_POSITIVE
+}
+
+/// The sum is right, or involves denormals and is too small to be trusted.
+fn sum_f32_normal(operands: [f32; 2], exact: f32, result: u64) -> bool {
+    let is_small = f32::from_bits(result as u32).abs() < 2f32.powi(-100);
+    same_f32(exact, result) || is_small && meets_denormals(&operands, exact)
+}
+
+pub fn add_f32_normal(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    sum_f32_normal([a, b], a + b, result)
+}
+
+pub fn sub_f32_normal(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    sum_f32_normal([a, b], a - b, result)
+}
+
+/// The product is right, or involves denormals but no zero and is neither normal nor infinite.
+pub fn mul_f32_normal(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    let found = f32::from_bits(result as u32);
+    let is_trusted = found.is_normal() || found.is_infinite() || a == 0.0 || b == 0.0;
+    same_f32(a * b, result) || !is_trusted && meets_denormals(&[a, b], a * b)
+}
+
+/// The quotient is right, or involves denormals and isn't normal.
+pub fn div_f32_normal(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f32s(operands);
+    let is_trusted = f32::from_bits(result as u32).is_normal();
+    same_f32(a / b, result) || !is_trusted && meets_denormals(&[a, b], a / b)
+}
+
+/// The root of what is not subnormal.
+pub fn sqrt_f32_normal(operands: Operands, result: u64) -> bool {
+    f32s(operands)[0].is_subnormal() || sqrt_f32(operands, result)
+}
+
+/// The comparison holds, or neither operand is normal and one is subnormal.
+pub fn compares_f32_normal(operands: Operands, result: u64, holds: fn(f32, f32) -> bool) -> bool {
+    let [a, b, _] = f32s(operands);
+    let is_tiny = a.abs() < f32::MIN_POSITIVE && b.abs() < f32::MIN_POSITIVE;
+    result == u64::from(holds(a, b)) || is_tiny && meets_denormals(&[a, b], 0.0)
+}
+
+/// A number converted.
+pub fn converted_f32(expected: f32, result: u64) -> bool {
+    same_f32(expected, result)
+}
+
 /// Whether a result is within a relative error, or exactly what the operand asks for where that is zero, infinite or no
 /// number.
 fn within(exact: f64, result: u64, relative: f64) -> bool {

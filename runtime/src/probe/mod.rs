@@ -128,7 +128,7 @@ mod tests {
         for seed in 0..3 {
             let findings = found(ReferenceOptions { seed: Some(seed), ..ReferenceOptions::default() });
             // Modules declare `DenormPreserve`.
-            let promised = Facts { denormals_f32_kept: true, ..Facts::default() };
+            let promised = Facts { denormals_f32_kept: true, normal_f32_exact: true, ..Facts::default() };
             assert_eq!(findings.facts, promised, "seed {seed}");
         }
     }

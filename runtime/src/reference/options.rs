@@ -8,7 +8,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use ptx2spv_reference::{Config, Mode};
-use ptx2spv_translator::target::{Facts, Quirks, Subgroups};
+use ptx2spv_translator::target::{Facts, FloatControls, Quirks, Subgroups};
 use ptx2spv_translator::{Feature, Target};
 
 use crate::error::Error;
@@ -24,7 +24,7 @@ use crate::error::Error;
 /// | `subgroup=N` | a subgroup size: a power of two up to 128 |
 /// | `invocations=N` | workgroups of at most so many invocations, in all and in each dimension |
 /// | `target=NAME` | be the device of a preset or of a file that `ptx2spv devices --json` wrote |
-/// | `without=A+B` | lack these features (Vulkan's names) |
+/// | `without=A+B` | lack these features and float controls (Vulkan's names) |
 /// | `quirks=A+B` | have modules work around these bugs, which it doesn't have (members of [`Quirks`] that are truth values) |
 /// | `threads=N` | host threads that run blocks, where there is neither `check` nor a seed |
 /// | `steps=N` | stop a launch after so many instructions of a dispatch |
@@ -55,6 +55,8 @@ pub struct ReferenceOptions {
     pub target: Option<String>,
     /// Features that the target has and this device hasn't.
     pub without: BTreeSet<Feature>,
+    /// Float controls that the target has and this device hasn't, by [`FloatControls::names`].
+    pub without_controls: BTreeSet<&'static str>,
     /// Bugs of drivers that modules work around, though this device has none: names of members of [`Quirks`].
     pub quirks: BTreeSet<String>,
     /// Host threads; `None` for as many as there are processors.
@@ -85,7 +87,7 @@ impl FromStr for ReferenceOptions {
                 "invocations" => options.invocations = Some(number(key, value)?),
                 "subgroup" => options.subgroup = Some(number(key, value)?),
                 "target" if !value.is_empty() => options.target = Some(value.to_owned()),
-                "without" => options.without = value.split('+').map(feature).collect::<Result<_, _>>()?,
+                "without" => value.split('+').try_for_each(|name| options.lack(name.trim()))?,
                 "quirks" => options.quirks = value.split('+').map(|name| name.trim().to_owned()).collect(),
                 "threads" => options.threads = Some(number(key, value)?),
                 "steps" => options.steps = Some(number(key, value)?),
@@ -98,14 +100,6 @@ impl FromStr for ReferenceOptions {
 
 fn number<N: FromStr>(key: &str, text: &str) -> Result<N, Error> {
     text.parse().map_err(|_| wrong(format_args!("`{text}` is no number that `{key}` takes")))
-}
-
-fn feature(name: &str) -> Result<Feature, Error> {
-    let found = Feature::ALL.iter().find(|feature| feature.name().eq_ignore_ascii_case(name.trim()));
-    found.copied().ok_or_else(|| {
-        let names: Vec<&str> = Feature::ALL.iter().map(|feature| feature.name()).collect();
-        wrong(format_args!("`{name}` is none of the features {}", names.join(", ")))
-    })
 }
 
 /// Quirks by name.
@@ -131,8 +125,9 @@ impl fmt::Display for ReferenceOptions {
         parts.extend(self.target.as_ref().map(|target| format!("target={target}")));
         parts.extend(self.subgroup.map(|size| format!("subgroup={size}")));
         parts.extend(self.invocations.map(|most| format!("invocations={most}")));
-        if !self.without.is_empty() {
-            let names: Vec<&str> = self.without.iter().map(|feature| feature.name()).collect();
+        let features = self.without.iter().map(|feature| feature.name());
+        let names: Vec<&str> = features.chain(self.without_controls.iter().copied()).collect();
+        if !names.is_empty() {
             parts.push(format!("without={}", names.join("+")));
         }
         if !self.quirks.is_empty() {
@@ -147,6 +142,20 @@ impl fmt::Display for ReferenceOptions {
 }
 
 impl ReferenceOptions {
+    /// Takes a feature or a float control away.
+    fn lack(&mut self, name: &str) -> Result<(), Error> {
+        if let Some(feature) = Feature::ALL.iter().find(|feature| feature.name().eq_ignore_ascii_case(name)) {
+            self.without.insert(*feature);
+        } else if let Some(control) = FloatControls::names().find(|control| control.eq_ignore_ascii_case(name)) {
+            self.without_controls.insert(control);
+        } else {
+            let names: Vec<&str> =
+                Feature::ALL.iter().map(|feature| feature.name()).chain(FloatControls::names()).collect();
+            return Err(wrong(format_args!("`{name}` is none of the features {}", names.join(", "))));
+        }
+        Ok(())
+    }
+
     /// What [`Device::reference`](crate::Device::reference) takes. Reads the target's file if one is named.
     ///
     /// # Errors
@@ -168,6 +177,7 @@ impl ReferenceOptions {
             limits.max_compute_work_group_size = limits.max_compute_work_group_size.map(|size| size.min(most));
         }
         target.features.retain(|feature| !self.without.contains(feature));
+        self.without_controls.iter().for_each(|control| target.float_controls.remove(control));
         // Its arithmetic is its own, and it has no driver that could be wrong but for what is asked for.
         target.facts = match (self.seed, self.check) {
             (Some(_), _) => Facts::default(),
@@ -175,6 +185,7 @@ impl ReferenceOptions {
             (None, false) => Facts::REFERENCE,
         };
         target.quirks = quirks(&self.quirks)?;
+        target = target.with_promises();
         let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
         target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };
         let mut config = Config { target, step_budget: self.steps, ..Config::default() };
@@ -217,11 +228,13 @@ mod tests {
             invocations: NonZeroU32::new(128),
             target: Some("nvidia".to_owned()),
             without: [Feature::ShaderInt64, Feature::ShaderFloat64].into(),
+            without_controls: ["shaderDenormPreserveFloat32"].into(),
             quirks: ["byte_swaps_wrong".to_owned(), "subgroups_unreliable".to_owned()].into(),
             threads: NonZeroUsize::new(2),
             steps: Some(1_000_000_000),
         };
-        let text = "target=nvidia,subgroup=64,invocations=128,without=shaderInt64+shaderFloat64,\
+        let text = "target=nvidia,subgroup=64,invocations=128,\
+                    without=shaderInt64+shaderFloat64+shaderDenormPreserveFloat32,\
                     quirks=byte_swaps_wrong+subgroups_unreliable,check,seed=18446744073709551615,threads=2,steps=1000000000";
         assert_eq!(all.to_string(), text);
         assert_eq!(text.parse::<ReferenceOptions>().unwrap(), all);

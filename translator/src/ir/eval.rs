@@ -255,8 +255,17 @@ impl Machine {
         let facts = &self.facts;
         let is_division = matches!(op, Binary::FDiv | Binary::FDivApprox);
         let keeps = if is_division { facts.div_f32_rounded } else { facts.denormals_f32_kept };
-        let flushed = |x| if keeps { x } else { self.sometimes_flushed(x) };
+        let always = facts.add_f32_flushes && !is_division;
+        let flushed = |x| match () {
+            () if keeps => x,
+            () if always => flushed(x),
+            () => self.sometimes_flushed(x),
+        };
         let [x, y] = [a, b].map(|bits| flushed(f32::from_bits(bits as u32)));
+        // Far from where exponents end, this tells what is tiny.
+        if op == Binary::FMul && always && !keeps && (x * 2f32.powi(32) * y).abs() < f32::MIN_POSITIVE * 2f32.powi(32) {
+            return Some(0f32.copysign(x * y).to_bits().into());
+        }
         let result = match op {
             Binary::FAdd => x + y,
             Binary::FSub => x - y,

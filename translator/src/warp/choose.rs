@@ -149,7 +149,7 @@ mod tests {
         let mut target = device(8, 64, 128);
         target.subgroups.required_size = false;
         target.subgroups.size = 16;
-        assert_eq!(for_warps(&target, Blocks::Fitting), Packing { subgroup_size: 16, lanes: 2 });
+        assert_eq!(for_warps(&target, Blocks::Fitting, 1), Packing { subgroup_size: 16, lanes: 2 });
     }
 
     #[test]

@@ -163,9 +163,11 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
     if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
         // Where all threads wait together, nobody tells whether they have arrived before.
-        let together = cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| {
-            !divergent || block.barrier().is_none_or(Barrier::is_early)
-        });
+        let together = cfg
+            .blocks
+            .iter()
+            .zip(&divergent)
+            .all(|(block, divergent)| !divergent || block.barrier().is_none_or(Barrier::is_early));
         if together && let Some(multiple) = barriers().try_fold(1, kept::multiple) {
             kept::keep(function, cfg);
             return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };

@@ -2,7 +2,7 @@
 //!
 //! Each is a file beside this one, in the form that `ptx2spv devices --device X --json` writes: what a real device with a
 //! certain driver says of itself. What a report doesn't tell counts as absent, and arithmetic that nobody measured counts
-//! as wrong (`"facts": {}`), so that modules for a preset also run on its relatives that have more.
+//! as wrong (`"facts": {}`) but for what float controls promise, so that modules for a preset also run on its relatives that have more.
 
 use super::Target;
 
@@ -20,7 +20,10 @@ pub struct Preset {
 impl Preset {
     /// The target, unless the description is broken, which a test rules out.
     pub fn target(&self) -> Option<Target> {
-        if self.json.is_empty() { Some(Target::reference()) } else { serde_json::from_str(self.json).ok() }
+        if self.json.is_empty() {
+            return Some(Target::reference());
+        }
+        serde_json::from_str(self.json).ok().map(Target::with_promises)
     }
 }
 
@@ -111,6 +114,14 @@ mod tests {
             NAMES.map(|name| Target::preset(name).map(|target| target.name)),
             NAMES.map(|name| Some(name.to_owned()))
         );
+    }
+
+    #[test]
+    fn float_controls_are_promises() {
+        let facts = |name| Target::preset(name).map(|target| target.facts).unwrap_or_default();
+        assert!(facts("mali").denormals_f32_kept && facts("mali").normal_f32_exact);
+        let minimum = facts("vulkan1.1-minimum");
+        assert!(!minimum.denormals_f32_kept && !minimum.normal_f32_exact);
     }
 
     /// What a file says that is read by nobody would be a typing error.
