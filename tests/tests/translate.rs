@@ -580,9 +580,24 @@ fn loops_that_wait_for_other_threads_let_them_run() {
 }
 
 #[test]
-fn clusters_of_several_blocks_are_refused() {
-    accepted(".entry k() .reqnctapercluster 1 { ret; }");
-    refused(".entry k() .¦reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
+fn clusters_take_no_more_than_a_workgroup_has() {
+    let interface = accepted(".entry k() .reqnctapercluster 2, 4 { ret; }").interface;
+    assert_eq!(interface.entries[0].cluster.map(|cluster| cluster.size), Some([2, 4, 1]));
+    assert_eq!(accepted(".entry k() .reqnctapercluster 1 { ret; }").interface.entries[0].cluster, None);
+    let limit = |text: &str, numbers: (u64, u64)| {
+        let errors = translate(&(HEADER.to_owned() + text), &lavapipe(), None, false).unwrap_err();
+        let found = match errors.list[0].kind {
+            ErrorKind::Limit { needed, available, .. } => (needed, available),
+            _ => panic!("{errors}"),
+        };
+        assert_eq!(found, numbers, "{errors}");
+    };
+    limit(".entry k() .reqnctapercluster 9, 2 { ret; }", (18, 16));
+    // Each block has 8,192 bytes of shared memory.
+    limit(
+        ".entry k() .reqnctapercluster 5 { .shared .b32 s[2048]; .reg .u32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }",
+        (5 * 8192, 32768),
+    );
 }
 
 /// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of

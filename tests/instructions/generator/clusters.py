@@ -57,8 +57,8 @@ def registers(tables):
     for place, name in enumerate(names):
         body += [f"mov.u32 %v, {name};", f"st.global.u32 [%po+{4 * place}], %v;"]
     body += ["mov.pred %p, %is_explicit_cluster;", "selp.u32 %v, 1, 0, %p;", f"st.global.u32 [%po+{4 * len(names)}], %v;"]
-    # The thread at the other end of the warp, or the thread itself where that isn't there.
-    warps = ["mov.u32 %w, %laneid;", "activemask.b32 %u;", "shfl.sync.bfly.b32 %v|%p, %t, 31, 31, %u;", "selp.u32 %v, %v, %t, %p;"]
+    # The first thread of the warp, or the thread itself.
+    warps = ["activemask.b32 %u;", "shfl.sync.idx.b32 %v, %t, 0, 31, %u;"]
     plain = ["mov.u32 %v, %t;"]
     last = [f"st.global.u32 [%po+{4 * len(names) + 4}], %v;"]
 
@@ -75,8 +75,7 @@ def registers(tables):
                         data += [*tid, *at, *grid, *(a // c for a, c in zip(at, cluster)), *(g // c for g, c in zip(grid, cluster))]
                         data += [*own, *cluster, own[0] + cluster[0] * (own[1] + cluster[1] * own[2])]
                         data += [cluster[0] * cluster[1] * cluster[2], t % 32, -(-threads // 32), int(explicit)]
-                        other = t ^ 31
-                        data.append(other if with_warps and other < threads else t)
+                        data.append(t // 32 * 32 if with_warps else t)
         return data
 
     for with_warps, middle in ((False, plain), (True, warps)):
@@ -145,7 +144,7 @@ def shared(tables):
                     data = [value & 0xFFFFFFFF for value in data]
                     family.case(f"{name}/{block}", name, zeros("u32", len(data)), [{"arg": 0, "data": data}], block=block, grid=8, **more)
     # What is known of addresses. Both variables are used, so that neither begins a block's memory.
-    body = THREAD + ["st.shared.u32 [few+4], %t;", "add.u32 %b, %rank, 1;", "rem.u32 %b, %b, %size;", "mov.u32 %a, data;"]
+    body = THREAD + ["setp.eq.u32 %q, %t, 0;", "@%q st.shared.u32 [few+4], %t;", "add.u32 %b, %rank, 1;", "rem.u32 %b, %b, %size;", "mov.u32 %a, data;"]
     results = []
 
     def truth(lines, value):
