@@ -264,6 +264,10 @@ impl Account {
         }
         let gone = self.head(b, head::GONE);
         add(b, gone, one);
+        if self.awaits {
+            // Nobody waits for it any more.
+            self.stay_ready(b);
+        }
         if self.counted {
             let index = b.builtin(Builtin::ThreadIndex);
             let warp = b.shr(index, WARP.ilog2());
