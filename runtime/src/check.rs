@@ -9,6 +9,9 @@ use ptx2spv_translator::{Feature, Interface, Target};
 use crate::error::Error;
 use crate::launch::MAX_PARAM_BLOCK;
 
+/// The most blocks that a cluster can have.
+const MAX_CLUSTER: u32 = 16;
+
 /// Checks everything that loading and launching rely on.
 pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result<(), Error> {
     if interface.format != Interface::FORMAT {
@@ -36,6 +39,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         }
         check_entry(target, entry)?;
         check_packing(target, entry)?;
+        check_cluster(entry)?;
     }
     check_variables(&interface.variables)?;
     check_counters(interface)?;
@@ -95,6 +99,16 @@ fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
     if !range.contains(&subgroup_size) {
         let has = format!("{} to {}", range.start(), range.end());
         return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, the device has {has}")));
+    }
+    Ok(())
+}
+
+/// The blocks of a workgroup must be several, and their memory aligned.
+fn check_cluster(entry: &Entry) -> Result<(), Error> {
+    let Some(cluster) = entry.cluster else { return Ok(()) };
+    let whole = cluster.own_shared_bytes.is_multiple_of(16) && cluster.shared_align.is_power_of_two();
+    if !(2..=MAX_CLUSTER).contains(&cluster.blocks()) || !whole || cluster.shared_align < 16 {
+        return Err(wrong(format!("`{}` can't have workgroups of such clusters", entry.name)));
     }
     Ok(())
 }
@@ -178,7 +192,9 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx2spv_translator::interface::{BlockSize, ImageRun, Param, Place, Region, Relocation, Shared, Variable};
+    use ptx2spv_translator::interface::{
+        BlockSize, Cluster, ImageRun, Param, Place, Region, Relocation, Shared, Variable,
+    };
     use ptx2spv_translator::{Math, Reliance};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
@@ -211,6 +227,7 @@ mod tests {
                 reports: vec![Place::default()],
                 prints: true,
                 packing: None,
+                cluster: None,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {
@@ -241,7 +258,7 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 20] = [
+        let cases: [(&str, Change); 21] = [
             ("format 7", |i| i.format = 7),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),
@@ -261,6 +278,10 @@ mod tests {
             ("no region to print to", |i| i.output = None),
             ("a region is", |i| i.output = Some(Region { offset: 8, size: 32 })),
             ("a region is", |i| i.output = Some(Region { offset: 0, size: 96 })),
+            ("such clusters", |i| {
+                let cluster = Cluster { size: [1, 0, 2], shared_align: 16, own_shared_bytes: 0 };
+                i.entries[0].cluster = Some(cluster);
+            }),
             ("a region is", |i| i.heap = Some(Region { offset: 0, size: 0 })),
         ];
         for (expected, change) in cases {

@@ -51,19 +51,21 @@ impl Ptx {
         Ok((program.entries().into_iter().map(str::to_owned).collect(), interface))
     }
 
-    /// Translates a kernel so that it takes blocks of `threads` threads.
+    /// Translates a kernel so that it takes blocks of `threads` threads, in clusters of this size if the launch says it.
     pub fn translate(
         &self,
         device: &Device,
         name: &str,
         variables: &LoadedVariables,
         threads: u32,
+        cluster: Option<[u32; 3]>,
     ) -> Result<Version, Error> {
         let only = [name.to_owned()];
         let options = Options {
             entries: Some(&only),
             math: self.math,
             block_threads: Some(threads),
+            cluster,
             // Findings name lines; drivers have no use for them.
             line_info: device.info().kind == DeviceKind::Reference,
             ..Options::new(device.target())
@@ -80,10 +82,16 @@ impl Ptx {
 
 impl Code {
     /// A kernel that takes as large blocks as the device does without anybody paying for it.
-    pub fn kernel(&self, device: &Device, name: &str, variables: &LoadedVariables) -> Result<Version, Error> {
+    pub fn kernel(
+        &self,
+        device: &Device,
+        name: &str,
+        variables: &LoadedVariables,
+        cluster: Option<[u32; 3]>,
+    ) -> Result<Version, Error> {
         match self {
             Self::Spirv { shader, interface } => version(shader.clone(), interface, name),
-            Self::Ptx(ptx) => ptx.translate(device, name, variables, 1),
+            Self::Ptx(ptx) => ptx.translate(device, name, variables, 1, cluster),
         }
     }
 }

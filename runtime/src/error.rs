@@ -168,7 +168,7 @@ pub enum Error {
         /// What it breaks.
         reason: String,
     },
-    /// A grid size outside CUDA's limits.
+    /// A grid size outside CUDA's limits, or one that clusters don't fill.
     #[error("kernel `{kernel}` can't be launched with a grid of {}: {reason}", dimensions(grid))]
     Grid {
         /// The kernel.
@@ -176,7 +176,7 @@ pub enum Error {
         /// The grid size asked for.
         grid: [u32; 3],
         /// What it breaks.
-        reason: &'static str,
+        reason: String,
     },
     /// More shared memory than the device has.
     #[error("kernel `{kernel}` needs {needed} bytes of shared memory{}, the device has {available}", own_bytes(*own))]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::{Entry, Packing, Param, spec_id};
+use ptx2spv_translator::interface::{self, Cluster, Entry, Packing, Param, spec_id};
 
 use crate::backend::{Pipeline, Shader};
 use crate::code::Code;
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     /// For larger ones, by the number of threads that they take, made when first launched.
     larger: Mutex<BTreeMap<u32, Arc<Version>>>,
     code: Arc<Code>,
+    /// The size of clusters, where it is the launch that says it.
+    cluster: Option<[u32; 3]>,
 }
 
 /// A kernel as translated for blocks up to a certain size.
@@ -52,10 +54,16 @@ impl fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    pub(crate) fn new(device: &Device, version: Version, code: Arc<Code>, variables: Arc<LoadedVariables>) -> Self {
+    pub(crate) fn new(
+        device: &Device,
+        version: Version,
+        code: Arc<Code>,
+        variables: Arc<LoadedVariables>,
+        cluster: Option<[u32; 3]>,
+    ) -> Self {
         variables.reporters.add(&version.entry);
         let (base, larger) = (Arc::new(version), Mutex::default());
-        Self { shared: Arc::new(Shared { device: device.clone(), variables, base, larger, code }) }
+        Self { shared: Arc::new(Shared { device: device.clone(), variables, base, larger, code, cluster }) }
     }
 
     /// Its name in PTX.
@@ -85,6 +93,8 @@ pub(crate) struct Variant {
     pub dynamic_shared_bytes: u32,
     /// How they lie on invocations, unless each is one.
     pub packing: Option<Packing>,
+    /// The blocks of a workgroup, if they are several.
+    pub cluster: Option<Cluster>,
 }
 
 impl Variant {
@@ -106,10 +116,7 @@ impl Variant {
 
     /// Invocations of a workgroup.
     pub fn workgroup(self) -> [u32; 3] {
-        match self.packing {
-            Some(packing) => [packing.invocations(self.block.iter().product()), 1, 1],
-            None => self.block,
-        }
+        interface::workgroup(self.block, self.packing, self.cluster)
     }
 
     /// The size of subgroups that the kernel was made for, where that matters.
@@ -137,7 +144,7 @@ impl Shared {
         let version = match larger.get(&room) {
             Some(version) => version.clone(),
             None => {
-                let version = Arc::new(ptx.translate(&self.device, name, &self.variables, room)?);
+                let version = Arc::new(ptx.translate(&self.device, name, &self.variables, room, self.cluster)?);
                 self.variables.reporters.add(&version.entry);
                 larger.insert(room, version.clone());
                 version
@@ -161,10 +168,14 @@ impl Version {
         let most = limits.max_compute_work_group_invocations;
         let [x, y, z] = limits.max_compute_work_group_size;
         let threads: u32 = block.iter().product();
-        if let Some(packing) = self.entry.packing {
-            let (needed, available) = (packing.invocations(threads), most.min(x));
-            return (needed > available)
-                .then(|| format!("its {threads} threads take {needed} invocations, the device allows {available}"));
+        let Entry { packing, cluster, .. } = self.entry;
+        if packing.is_some() || cluster.is_some() {
+            let ([needed, ..], available) = (interface::workgroup(block, packing, cluster), most.min(x));
+            let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
+            return (needed > available).then(|| {
+                let blocks = blocks.unwrap_or_default();
+                format!("its {threads} threads{blocks} take {needed} invocations, the device allows {available}")
+            });
         }
         if threads > most {
             return Some(format!("the device allows {most} threads, not {threads}"));

@@ -51,9 +51,9 @@ pub(crate) struct Launch<'k> {
     pub kernel: &'k str,
     /// Where the kernel may report or print something, if it may.
     pub status: Option<&'k StatusRecord>,
-    /// The blocks of this submission: the whole grid, if it isn't split.
+    /// The workgroups of this submission, which are blocks or clusters of them: the whole grid, if it isn't split.
     part: Part,
-    /// Most blocks of one dispatch.
+    /// Most of them in one dispatch.
     max_count: [u32; 3],
     /// The push constants up to the parameters, and then the parameter block.
     data: Vec<u8>,
@@ -83,7 +83,7 @@ impl Kernel {
         let _alone = lock(&self.shared.device.shared.split);
         let backend = &self.shared.device.shared.backend;
         backend.synchronize()?;
-        pace::run_in_parts(config.grid, most, &mut lock(&prepared.pace), |part| {
+        pace::run_in_parts(workgroups(self.entry(), config.grid), most, &mut lock(&prepared.pace), |part| {
             launch.part = part;
             let start = Instant::now();
             let goes_on = prepared.pipeline.launch(&mut launch)?;
@@ -111,7 +111,8 @@ impl Kernel {
         let (entry, limits) = (&version.entry, &shared.device.target().limits);
         let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
         let LaunchConfig { block, dynamic_shared_bytes, .. } = *config;
-        let variant = Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing };
+        let variant =
+            Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];
@@ -121,7 +122,7 @@ impl Kernel {
         let launch = Launch {
             kernel: self.name(),
             status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
-            part: ([0; 3], config.grid),
+            part: ([0; 3], workgroups(self.entry(), config.grid)),
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),
             data,
@@ -176,12 +177,24 @@ fn parts(grid: [u32; 3], max: [u32; 3]) -> impl Iterator<Item = ([u32; 3], [u32;
 fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
     let refuse = |reason| Err(Error::Grid { kernel: entry.name.clone(), grid, reason });
     if grid.contains(&0) {
-        return refuse("no dimension may be zero");
+        return refuse("no dimension may be zero".to_owned());
     }
     if grid.iter().zip(MAX_GRID).any(|(&size, max)| size > max) {
-        return refuse("CUDA allows 2147483647 x 65535 x 65535");
+        return refuse("CUDA allows 2147483647 x 65535 x 65535".to_owned());
     }
-    Ok(())
+    match entry.cluster.map(|cluster| cluster.size) {
+        Some([x, y, z]) if !grid.iter().zip([x, y, z]).all(|(&size, cluster)| size.is_multiple_of(cluster)) => {
+            refuse(format!("it must be a multiple of the clusters, {x} x {y} x {z} blocks"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Workgroups of a grid.
+fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
+    let [x, y, z] = entry.cluster.map_or([1; 3], |cluster| cluster.size);
+    // `check::interface` refuses clusters of no blocks.
+    [grid[0] / x.max(1), grid[1] / y.max(1), grid[2] / z.max(1)]
 }
 
 /// Whether the kernel takes such blocks, apart from the device.
@@ -211,7 +224,10 @@ fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
 
 /// The value of `SHARED_BYTES`: never zero, since arrays of no elements don't exist in SPIR-V.
 fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Error> {
-    let needed = u64::from(entry.shared.static_bytes).next_multiple_of(16) + u64::from(dynamic);
+    let needed = match entry.cluster {
+        Some(cluster) => cluster.shared_bytes(entry.shared.static_bytes, dynamic),
+        None => u64::from(entry.shared.static_bytes).next_multiple_of(16) + u64::from(dynamic),
+    };
     let rounded = needed.next_multiple_of(16).max(16);
     let available = limits.max_compute_shared_memory_size;
     match u32::try_from(rounded) {

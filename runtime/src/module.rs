@@ -26,8 +26,11 @@ struct Shared {
     names: Vec<String>,
     variables: Arc<LoadedVariables>,
     code: Arc<Code>,
-    kernels: Mutex<HashMap<String, Kernel>>,
+    kernels: Mutex<Kernels>,
 }
+
+/// Kernels by their names and the clusters that they were translated for.
+type Kernels = HashMap<(String, Option<[u32; 3]>), Kernel>;
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,18 +70,38 @@ impl Module {
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        self.kernel_for(name, None)
+    }
+
+    /// The kernel of that name for launches in clusters of so many blocks in x, y and z, as `cuLaunchKernelEx` makes them
+    /// with `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`. A kernel that names the size itself (`.reqnctapercluster`) needs no
+    /// other than [`Module::kernel`].
+    ///
+    /// # Errors
+    /// Those of [`Module::kernel`], also if the kernel names another size; [`Error::Interface`] if the module was loaded
+    /// translated, and not for this size.
+    pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel, Error> {
+        self.kernel_for(name, Some(size))
+    }
+
+    fn kernel_for(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel, Error> {
         let Shared { device, names, variables, code, kernels } = &*self.shared;
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
         }
         // Held while translating, so that two threads don't do the same work.
         let mut kernels = lock(kernels);
-        if let Some(kernel) = kernels.get(name) {
+        let key = (name.to_owned(), cluster);
+        if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel.clone());
         }
-        let version = code.kernel(device, name, variables)?;
-        let kernel = Kernel::new(device, version, code.clone(), variables.clone());
-        kernels.insert(name.to_owned(), kernel.clone());
+        let version = code.kernel(device, name, variables, cluster)?;
+        let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
+        if cluster.is_some_and(|cluster| cluster != size) {
+            return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
+        }
+        let kernel = Kernel::new(device, version, code.clone(), variables.clone(), cluster);
+        kernels.insert(key, kernel.clone());
         Ok(kernel)
     }
 

@@ -9,6 +9,7 @@ from generator import (
     atomics,
     barriers,
     blocks,
+    clusters,
     compare,
     control,
     convert,
@@ -51,7 +52,7 @@ def main():
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, meetings, blocks, barriers,
-        mbarriers, progress, litmus, launches,
+        mbarriers, clusters, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

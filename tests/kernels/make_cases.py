@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import applications, arithmetic, casefile, collective, control, dense, fp, memory, pipelines, warps
+from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, memory, pipelines, warps
 
-FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps]
+FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters]
 
 
 def main(wanted):

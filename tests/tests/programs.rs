@@ -106,6 +106,7 @@ fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepared {
         entry: "program".to_owned(),
         grid: launch.grid,
         block: launch.block,
+        cluster: None,
         dynamic_shared_bytes: 0,
         globals: BTreeMap::new(),
         args,

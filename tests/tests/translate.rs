@@ -489,17 +489,13 @@ fn doubles_need_no_feature() {
 #[test]
 fn missing_features_are_named() {
     let mut target = lavapipe();
-    target.features.remove(&Feature::ShaderSubgroupClock);
-    target.features.remove(&Feature::ShaderDeviceClock);
-    let clock = "mov.u32 %r1, %clock; st.global.u32 [%rd1], %r1;";
-    let text = [HEADER.to_owned(), kernel("plain", ""), kernel("timed", clock)].concat();
+    target.features.remove(&Feature::BufferDeviceAddress);
+    let text = HEADER.to_owned() + &kernel("k", "");
     let errors = translate(&text, &target, None, false).unwrap_err();
     assert_eq!(errors.list.len(), 1, "{errors}");
     let error = &errors.list[0];
-    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::ShaderDeviceClock, .. }), "{errors}");
-    assert!(error.kind.to_string().contains("`shaderDeviceClock`"), "{errors}");
-    assert_eq!(error.function.as_deref(), Some("timed"));
-    assert_eq!(names(&translate(&text, &target, None, true).unwrap()), ["plain"]);
+    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::BufferDeviceAddress, .. }), "{errors}");
+    assert!(error.kind.to_string().contains("`bufferDeviceAddress`"), "{errors}");
 }
 
 #[test]
@@ -584,16 +580,33 @@ fn loops_that_wait_for_other_threads_let_them_run() {
 }
 
 #[test]
-fn clusters_of_several_blocks_are_refused() {
-    accepted(".entry k() .reqnctapercluster 1 { ret; }");
-    refused(".entry k() .¦reqnctapercluster 2, 4 { ret; }", &["clusters of 8 thread blocks"]);
+fn clusters_take_no_more_than_a_workgroup_has() {
+    let interface = accepted(".entry k() .reqnctapercluster 2, 4 { ret; }").interface;
+    assert_eq!(interface.entries[0].cluster.map(|cluster| cluster.size), Some([2, 4, 1]));
+    assert_eq!(accepted(".entry k() .reqnctapercluster 1 { ret; }").interface.entries[0].cluster, None);
+    let limit = |text: &str, numbers: (u64, u64)| {
+        let errors = translate(&(HEADER.to_owned() + text), &lavapipe(), None, false).unwrap_err();
+        let found = match errors.list[0].kind {
+            ErrorKind::Limit { needed, available, .. } => (needed, available),
+            _ => panic!("{errors}"),
+        };
+        assert_eq!(found, numbers, "{errors}");
+    };
+    limit(".entry k() .reqnctapercluster 9, 2 { ret; }", (18, 16));
+    // Each block has 8,192 bytes of shared memory.
+    limit(
+        ".entry k() .reqnctapercluster 5 { .shared .b32 s[2048]; .reg .u32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }",
+        (5 * 8192, 32768),
+    );
 }
 
 /// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of
 /// a warp; without full subgroups there is no operation of a subgroup left.
 #[test]
 fn subgroups_as_the_driver_has_them() {
-    let text = format!("{HEADER}{}", kernel("k", "activemask.b32 %r1;\n\tst.global.u32 [%rd1], %r1;"));
+    const VOTE: &str = "mov.u32 %r2, %tid.x;\n\tsetp.gt.u32 %p1, %r2, 5;\n\tvote.sync.ballot.b32 %r1, %p1, -1;\n\t\
+                        st.global.u32 [%rd1], %r1;";
+    let text = format!("{HEADER}{}", kernel("k", VOTE));
     let made = |target: &Target| translate(&text, target, None, false).unwrap();
     let mut target = Target::preset("nvidia").unwrap();
     let usual = made(&target).disassemble();

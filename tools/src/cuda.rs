@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
 
-use api::Api;
+use api::{Api, LaunchAttribute, LaunchConfig};
 
 /// A failed call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -286,7 +286,7 @@ impl<'m> Function<'m> {
             let code = unsafe { (api.cuFuncSetAttribute)(self.handle, MAX_DYNAMIC_SHARED, bytes) };
             api.check("cuFuncSetAttribute", code)?;
         }
-        Ok(BoundFunction { function: self, launch, args })
+        Ok(BoundFunction { function: self, launch, cluster: None, args })
     }
 
     fn param_sizes(&self) -> Result<Vec<usize>, CudaError> {
@@ -310,16 +310,40 @@ impl<'m> Function<'m> {
 pub struct BoundFunction<'m> {
     function: Function<'m>,
     launch: Launch,
+    /// Blocks of a cluster, where the launch says it.
+    cluster: Option<[u32; 3]>,
     /// As many as there are parameters, each of its parameter's size.
     args: Vec<Vec<u8>>,
 }
 
 impl BoundFunction<'_> {
+    /// With clusters of so many blocks in x, y and z, if that is not for the kernel to say.
+    #[must_use]
+    pub fn in_clusters(self, cluster: Option<[u32; 3]>) -> Self {
+        Self { cluster, ..self }
+    }
+
     /// Launches asynchronously.
     pub fn launch(&self) -> Result<(), CudaError> {
         let mut pointers: Vec<*mut c_void> = self.args.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
         let Launch { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared_bytes } = self.launch;
         let api = &self.function.context.api;
+        if let Some(size) = self.cluster {
+            let attribute = LaunchAttribute::cluster(size);
+            let config = LaunchConfig {
+                grid: self.launch.grid,
+                block: self.launch.block,
+                shared_bytes: dynamic_shared_bytes,
+                stream: ptr::null_mut(),
+                attributes: &attribute,
+                attribute_count: 1,
+            };
+            // SAFETY: as below; the configuration and its one attribute are alive.
+            let code = unsafe {
+                (api.cuLaunchKernelEx)(&config, self.function.handle, pointers.as_mut_ptr(), ptr::null_mut())
+            };
+            return api.check("cuLaunchKernelEx", code);
+        }
         // SAFETY: there is a pointer for each parameter, to as many bytes as the parameter has, which CUDA copies and
         // does not write. What the kernel does on the device is its author's affair, as in CUDA itself.
         let code = unsafe {

@@ -17,9 +17,10 @@ pub mod spec_id {
     pub const BLOCK_Y: u32 = 1;
     /// Block size in z.
     pub const BLOCK_Z: u32 = 2;
-    /// Total shared memory of the launch, static and dynamic, in bytes rounded up to a multiple of 16.
+    /// Total shared memory of the launch, static and dynamic, in bytes rounded up to a multiple of 16; for entries with
+    /// [`super::Entry::cluster`] what [`super::Cluster::shared_bytes`] gives.
     pub const SHARED_BYTES: u32 = 3;
-    /// `%ntid.x` of kernels with [`super::Entry::packing`], whose block size above is another; y and z follow as 5 and 6.
+    /// `%ntid.x` of kernels with [`super::Entry::packing`] or [`super::Entry::cluster`], whose block size above is another; y and z follow as 5 and 6.
     pub const NTID_X: u32 = 4;
     /// `%ntid.y` of those.
     pub const NTID_Y: u32 = 5;
@@ -37,7 +38,8 @@ pub mod push_constant {
     pub const PARAMS_ADDRESS: u32 = 8;
     /// 3 × u32: `%nctaid`, the whole grid's size even if it is split over several dispatches.
     pub const GRID_SIZE: u32 = 16;
-    /// 3 × u32: added to the dispatch's own workgroup id to give `%ctaid`.
+    /// 3 × u32: added to the dispatch's own workgroup id to give `%ctaid`, or `%clusterid` of entries with
+    /// [`super::Entry::cluster`].
     pub const GRID_BASE: u32 = 28;
     /// First byte of the parameter block, where [`super::ParamLocation::PushConstant`] says so.
     pub const PARAMS: u32 = 40;
@@ -242,6 +244,9 @@ pub struct Entry {
     /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
+    /// The blocks that share a workgroup, for a kernel whose clusters have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }
@@ -314,10 +319,54 @@ impl Packing {
     }
 }
 
+/// Invocations in x, y and z of a workgroup for blocks of that size.
+pub fn workgroup(block: [u32; 3], packing: Option<Packing>, cluster: Option<Cluster>) -> [u32; 3] {
+    let threads = block.into_iter().fold(1, u32::saturating_mul);
+    let invocations = packing.map_or(threads, |packing| packing.invocations(threads));
+    match (packing, cluster) {
+        (None, None) => block,
+        (Some(_), None) => [invocations, 1, 1],
+        (_, Some(cluster)) => [invocations.saturating_mul(cluster.blocks()), 1, 1],
+    }
+}
+
+/// A cluster of several blocks, which is one workgroup. Workgroups have one dimension.
+///
+/// The blocks lie in it one after the other, x fastest: each takes as many invocations as its threads do, or
+/// [`Packing::invocations`] with packing. So do their shares of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cluster {
+    /// Blocks in x, y and z. The grid is a multiple of it.
+    pub size: [u32; 3],
+    /// The shared memory of each block is a multiple of so many bytes: a power of two, at least 16.
+    pub shared_align: u32,
+    /// Bytes of the translator's own behind all blocks' shared memory: a multiple of 16.
+    pub own_shared_bytes: u32,
+}
+
+impl Cluster {
+    /// Blocks of a cluster.
+    pub fn blocks(self) -> u32 {
+        self.size.into_iter().fold(1, u32::saturating_mul)
+    }
+
+    /// Bytes of shared memory that a block takes which declares `static_bytes` and gets `dynamic_bytes`.
+    pub fn share(self, static_bytes: u32, dynamic_bytes: u32) -> u64 {
+        let block = u64::from(static_bytes).next_multiple_of(16) + u64::from(dynamic_bytes);
+        block.max(1).next_multiple_of(self.shared_align.max(1).into())
+    }
+
+    /// Bytes of shared memory of a workgroup of such blocks.
+    pub fn shared_bytes(self, static_bytes: u32, dynamic_bytes: u32) -> u64 {
+        let blocks = self.share(static_bytes, dynamic_bytes).saturating_mul(self.blocks().into());
+        blocks.saturating_add(self.own_shared_bytes.into())
+    }
+}
+
 /// A kernel's use of shared memory. Dynamic shared memory begins at `static_bytes` rounded up to 16.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// Bytes that the kernel declares, the translator's own included.
+    /// Bytes that each block declares, the translator's own included where [`Entry::cluster`] doesn't say them.
     pub static_bytes: u32,
     /// How many of them are the translator's own: for barriers, fences and the like.
     #[serde(default, skip_serializing_if = "is_zero")]

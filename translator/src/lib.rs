@@ -52,6 +52,9 @@ pub struct Options<'a> {
     /// invocations run several threads each. `None`: blocks as large as `.reqntid` or `.maxntid` allow; other kernels take what
     /// the device holds. `.reqntid` holds in any case, and `.maxntid` bounds the number.
     pub block_threads: Option<u32>,
+    /// Blocks in x, y and z of the clusters that kernels are launched in; `None` where the kernels say it themselves, or
+    /// are launched without clusters.
+    pub cluster: Option<[u32; 3]>,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
 }
@@ -59,7 +62,15 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// All kernels, or none if one can't be translated, with exact arithmetic, without line information.
     pub fn new(target: &'a Target) -> Self {
-        Self { target, entries: None, keep_going: false, math: Math::default(), block_threads: None, line_info: false }
+        Self {
+            target,
+            entries: None,
+            keep_going: false,
+            math: Math::default(),
+            block_threads: None,
+            cluster: None,
+            line_info: false,
+        }
     }
 }
 

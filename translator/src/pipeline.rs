@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::cfg::{self, Layout, Places, Services};
 use crate::decode::program::{FuncId, Function, Program};
-use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, push_constant};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, push_constant, workgroup};
 use crate::ir;
 use crate::legalise;
 use crate::passes;
@@ -62,7 +62,7 @@ pub(crate) fn compile<'p>(
     if program.address_bits == 32 {
         return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
     }
-    let layout = cfg::lay_out(program, id, variables, services, options.target).map_err(fail)?;
+    let layout = cfg::lay_out(program, id, variables, services, options.target, options.cluster).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
     let cfg::Built { mut function, mut graph, prints } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: stops and merging barriers add edges.
@@ -81,6 +81,8 @@ pub(crate) fn compile<'p>(
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     warp::pack(&mut function, options.target, blocks(ptx, options.block_threads))
         .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
+    fits_workgroup(&function, options.target, ptx.required_block)
+        .map_err(|kind| fail(Diagnostic::new(kind, ptx.span)))?;
     // Versions for blocks of different sizes may report from other places.
     let lanes = function.packing.filter(|_| options.block_threads.is_some()).map_or(1, |packing| packing.lanes);
     let number = number | lanes.trailing_zeros() << LANES_SHIFT;
@@ -98,6 +100,19 @@ pub(crate) fn compile<'p>(
     check(&function, "legalisation").map_err(fail)?;
     let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
     Ok(Kernel { ptx, layout, function, threads, number, reports, prints })
+}
+
+/// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
+fn fits_workgroup(function: &ir::Function, target: &Target, block: Option<[u32; 3]>) -> Result<(), ErrorKind> {
+    let (Some(cluster), Some(block)) = (function.cluster, block) else { return Ok(()) };
+    let [needed, ..] = workgroup(block, function.packing, Some(cluster)).map(u64::from);
+    let limits = &target.limits;
+    let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]).into();
+    if needed > available {
+        let what = format!("invocations of a workgroup for a cluster of {} blocks", cluster.blocks());
+        return Err(ErrorKind::Limit { what, needed, available });
+    }
+    Ok(())
 }
 
 /// The blocks that a kernel must be able to take.
@@ -198,6 +213,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         reports: kernel.reports.clone(),
         prints: kernel.prints,
         packing: kernel.function.packing,
+        cluster: kernel.function.cluster,
         features: features.clone(),
     }
 }

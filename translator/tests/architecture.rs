@@ -17,7 +17,7 @@ fn intermediate(source: &Source, target: &Target, optimised: bool) -> String {
     let program = decode::decode(source, &parse::parse(source).unwrap()).unwrap();
     let (_, places) = cfg::module_variables(&program);
     let (kernel, _) = program.kernels().next().unwrap();
-    let layout = cfg::lay_out(&program, kernel, &places, cfg::Services::default(), target).unwrap();
+    let layout = cfg::lay_out(&program, kernel, &places, cfg::Services::default(), target, None).unwrap();
     let cfg::Built { mut function, mut graph, .. } = cfg::build(&program, kernel, &layout).unwrap();
     cfg::resolve(&mut function, &mut graph, None);
     cfg::structure(&mut function, graph).unwrap();

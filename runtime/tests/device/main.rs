@@ -6,6 +6,7 @@
 mod arguments;
 mod blocks;
 mod buffers;
+mod clusters;
 mod events;
 mod launches;
 mod loops;
@@ -106,6 +107,7 @@ fn basics_interface() -> Interface {
         shared: Shared::default(),
         block: BlockSize::default(),
         packing: None,
+        cluster: None,
         number: 0,
         reports: Vec::new(),
         prints: false,

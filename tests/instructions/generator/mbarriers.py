@@ -1,5 +1,8 @@
 """mbarriers, asynchronous copies, and what a cluster of one block has."""
 
+from . import exact
+from .exact import HALVES
+from .floats import extremum
 from .ptx import Family, header
 
 REGISTERS = [
@@ -252,6 +255,7 @@ def bulk(tables):
             (("add",), ("u32", "s32", "u64", "f32", "f64")),
             (("min", "max"), ("u32", "s32", "u64", "s64")),
             (("inc", "dec"), ("u32",)),
+            (("add", "min", "max"), ("f16", "bf16")),
         ):
             for operation in operations:
                 for ty in types:
@@ -260,16 +264,22 @@ def bulk(tables):
 
 
 def reduction(family, operation, ty, hint, policy, start, params):
-    bits = int(ty[1:])
+    bits = int(ty.lstrip("bfsu"))
     count = 128 * 8 // bits
     name = f"{operation}_{ty}" + ("_hint" if hint else "")
+    noftz = ".noftz" if bits == 16 and operation == "add" else ""
     body = start + ["mov.u64 %s, 0x14f0000000000000;", "mad.lo.u32 %u, %t, 4, %a;", "mad.wide.u32 %y, %t, 4, %src;"]
     body += ["ld.global.u32 %v, [%y];", "st.shared.u32 [%u], %v;", "fence.proxy.async;", "bar.sync 0;"]
     body += ["setp.eq.u32 %q, %t, 0;", "@!%q bra done;"]
-    body += [f"cp.reduce.async.bulk.global.shared::cta.bulk_group{hint}.{operation}.{ty} [%po], [%a], 128{policy};"]
+    body += [f"cp.reduce.async.bulk.global.shared::cta.bulk_group{hint}.{operation}{noftz}.{ty} [%po], [%a], 128{policy};"]
     body += ["cp.async.bulk.commit_group;", "cp.async.bulk.wait_group 0;", "done:"]
     family.kernel(name, params, REGISTERS, body)
     mask = (1 << bits) - 1
+    if bits == 16:
+        old, new, expected = halves(operation, ty, count)
+        args = [{"type": "u16", "data": old}, {"type": "u16", "data": new}]
+        family.case(name, name, args, [{"arg": 0, "type": ty, "data": [f"0x{value:04x}" for value in expected]}], block=32)
+        return
     if ty[0] == "f":
         old, new = [index * 1.5 - 7 for index in range(count)], [float(index * index) for index in range(count)]
         expected = [a + b for a, b in zip(old, new)]
@@ -292,6 +302,18 @@ def reduction(family, operation, ty, hint, policy, start, params):
         expected = [signed(functions[operation](a, b) & mask) for a, b in zip(old, new)]
     args = [{"type": ty, "data": old}, {"type": ty, "data": new}]
     family.case(name, name, args, [{"arg": 0, "data": expected}], block=32)
+
+
+def halves(operation, ty, count):
+    """Bits of operands and results: subnormals, infinities and NaNs among them."""
+    edges = [0, 0x8000, 1, 0x8001, 0x3FF, 0x3C00, 0xBC00, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0x7F7F, 0x7F80, 0xFF80, 0x7FC0, 0x0080]
+    old = [edges[index % 16] for index in range(count)]
+    new = [edges[(index * 5 + index // 16 * 3 + 1) % 16] for index in range(count)]
+    fmt = HALVES[ty]
+    function = extremum(fmt, operation == "max", False, False)
+    if operation == "add":
+        function = lambda a, b: exact.add(fmt, a, b)
+    return old, new, [function(a, b) for a, b in zip(old, new)]
 
 
 def cluster(tables):

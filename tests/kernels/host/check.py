@@ -17,7 +17,7 @@ import numpy as np
 
 KERNELS = Path(__file__).resolve().parent.parent
 # Threads run one at a time here: these need whole warps, or have PTX in them.
-WARPS = {"pipelines", "warp_idioms", "warp_synchronous"}
+WARPS = {"clusters", "pipelines", "warp_idioms", "warp_synchronous"}
 DTYPES = {f"{k}{8 * s}": np.dtype(f"{c}{s}") for k, c in [("u", "u"), ("s", "i"), ("b", "u")] for s in (1, 2, 4, 8)}
 DTYPES |= {"f32": np.dtype("f4"), "f64": np.dtype("f8")}
 

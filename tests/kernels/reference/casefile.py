@@ -56,7 +56,7 @@ class CaseFile:
         self.cases = []
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
-    def add(self, name, grid, block, args, expect, entry=None, dynamic_shared_bytes=0, tolerance=None, globals=None):
+    def add(self, name, grid, block, args, expect, entry=None, dynamic_shared_bytes=0, tolerance=None, globals=None, cluster=None):
         """Adds a case.
 
         `args`: ndarray = buffer, numpy scalar = value, bytes = struct by value, None = null pointer.
@@ -75,6 +75,8 @@ class CaseFile:
         }
         if dynamic_shared_bytes:
             case["dynamic_shared_bytes"] = dynamic_shared_bytes
+        if cluster:
+            case["cluster"] = self.dimensions(cluster)
         if globals:
             case["globals"] = {key: self.array(value, f"{name}.{key}") for key, value in globals.items()}
         case["args"] = [self.argument(arg, f"{name}.in{i}") for i, arg in enumerate(args)]

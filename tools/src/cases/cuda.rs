@@ -49,7 +49,8 @@ fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
         module.variable(name)?.write(&array.bytes)?;
     }
     let memories = memories(context, &case.args)?;
-    function.bind(Launch::from(case), parameters(&case.args, &memories))?.launch()?;
+    let bound = function.bind(Launch::from(case), parameters(&case.args, &memories))?;
+    bound.in_clusters(case.cluster).launch()?;
     context.synchronize()?;
     let mut outputs = Outputs::default();
     for memory in &memories {

@@ -137,7 +137,11 @@ impl From<&Prepared> for LaunchConfig {
 fn run(device: &Device, case: &Prepared, options: LoadOptions) -> Result<Outputs, Failure> {
     let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let module = device.load_with(&source, options).map_err(failure)?;
-    let kernel = module.kernel(&case.entry).map_err(failure)?;
+    let kernel = match case.cluster {
+        Some(size) => module.cluster_kernel(&case.entry, size),
+        None => module.kernel(&case.entry),
+    };
+    let kernel = kernel.map_err(failure)?;
     for (name, array) in &case.globals {
         module.write_variable(name, 0, &array.bytes).map_err(failure)?;
     }

@@ -28,6 +28,8 @@ pub struct Prepared {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z, where the launch says it.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_bytes: u32,
     /// Bytes to write to module variables before the launch.
@@ -245,6 +247,7 @@ pub fn prepare(spec: &CaseSpec, file: &Path, path: &str) -> Result<Prepared, Cas
         entry: spec.entry.clone(),
         grid: spec.grid,
         block: spec.block,
+        cluster: spec.cluster,
         dynamic_shared_bytes: spec.dynamic_shared_bytes,
         globals,
         args,
@@ -255,7 +258,8 @@ pub fn prepare(spec: &CaseSpec, file: &Path, path: &str) -> Result<Prepared, Cas
 
 fn check_launch(place: Place<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
     // A launch of no threads would leave nothing to see; one of this size is refused by every device.
-    for (key, size) in [(".grid", spec.grid), (".block", spec.block)] {
+    let cluster = (".cluster", spec.cluster.unwrap_or([1; 3]));
+    for (key, size) in [(".grid", spec.grid), (".block", spec.block), cluster] {
         if size.contains(&0) {
             return place.at(key, |place| Err(place.error("sizes begin at 1")));
         }

@@ -29,6 +29,9 @@ pub struct CaseSpec {
     /// Threads of a block in x, y and z.
     #[serde(default = "ones")]
     pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z, if it is the launch that says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dynamic_shared_bytes: u32,

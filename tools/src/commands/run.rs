@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Threads of a block: X, X,Y or X,Y,Z [default: 1].
     #[arg(long, value_parser = dimensions, value_name = "SIZE")]
     block: Option<[u32; 3]>,
+    /// Blocks of a cluster: X, X,Y or X,Y,Z [default: what the kernel says, or 1].
+    #[arg(long, value_parser = dimensions, value_name = "SIZE")]
+    cluster: Option<[u32; 3]>,
     /// Dynamic shared memory in bytes [default: 0].
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
@@ -55,7 +58,7 @@ pub struct Arguments {
     trace: Option<Trace>,
 }
 
-fn dimensions(text: &str) -> Result<[u32; 3], String> {
+pub(super) fn dimensions(text: &str) -> Result<[u32; 3], String> {
     triple(text, 1, "size")
 }
 
@@ -109,6 +112,7 @@ fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         entry,
         grid: arguments.grid.unwrap_or([1; 3]),
         block: arguments.block.unwrap_or([1; 3]),
+        cluster: arguments.cluster,
         dynamic_shared_bytes: arguments.shared.unwrap_or(0),
         globals: BTreeMap::new(),
         args,
@@ -130,7 +134,8 @@ fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 }
 
 fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let launch_options = arguments.grid.is_some() || arguments.block.is_some() || arguments.shared.is_some();
+    let sizes = [arguments.grid, arguments.block, arguments.cluster];
+    let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some();
     if launch_options || arguments.entry.is_some() || !arguments.args.is_empty() {
         return Err(UsageError("a launch case has its own kernel, sizes and arguments".to_owned()).into());
     }

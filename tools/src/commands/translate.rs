@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
+    /// Translate for launches in clusters of so many blocks: X, X,Y or X,Y,Z [default: what each kernel says, or 1].
+    #[arg(long, value_parser = super::run::dimensions, value_name = "SIZE")]
+    cluster: Option<[u32; 3]>,
     #[command(flatten)]
     math: MathArgument,
     /// Directory, or a file ending in .spv, or `-` for the standard output.
@@ -116,6 +119,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
             block_threads: arguments.block_threads,
+            cluster: arguments.cluster,
             line_info: arguments.line_info,
         };
         let translation = match program.translate(&options) {

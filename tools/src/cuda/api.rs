@@ -11,6 +11,36 @@ use super::CudaError;
 /// Names of the driver library: the one that is installed everywhere on Linux, and Windows' own.
 const LIBRARIES: &[&str] = &["libcuda.so.1", "nvcuda.dll"];
 
+/// `CUlaunchConfig`
+#[repr(C)]
+pub struct LaunchConfig {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub stream: *mut c_void,
+    pub attributes: *const LaunchAttribute,
+    pub attribute_count: c_uint,
+}
+
+/// `CUlaunchAttribute` with the size of a cluster as its value, which is padded to 64 bytes.
+#[repr(C, align(8))]
+pub struct LaunchAttribute {
+    pub id: c_int,
+    pub pad: [u8; 4],
+    pub cluster: [c_uint; 3],
+    pub rest: [c_uint; 13],
+}
+
+impl LaunchAttribute {
+    /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`
+    const CLUSTER_DIMENSION: c_int = 4;
+
+    /// Blocks of a cluster in x, y and z.
+    pub fn cluster(size: [u32; 3]) -> Self {
+        Self { id: Self::CLUSTER_DIMENSION, pad: [0; 4], cluster: size, rest: [0; 13] }
+    }
+}
+
 macro_rules! api {
     ($(fn $name:ident($($argument:ty),*);)*) => {
         /// The functions, and the library that must stay loaded for them to be callable.
@@ -49,6 +79,7 @@ api! {
     fn cuMemcpyHtoD_v2(u64, *const c_void, usize);
     fn cuMemcpyDtoH_v2(*mut c_void, u64, usize);
     fn cuLaunchKernel(*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void);
+    fn cuLaunchKernelEx(*const LaunchConfig, *mut c_void, *mut *mut c_void, *mut *mut c_void);
     fn cuEventCreate(*mut *mut c_void, c_uint);
     fn cuEventRecord(*mut c_void, *mut c_void);
     fn cuEventSynchronize(*mut c_void);

@@ -13,7 +13,7 @@ use crate::decode::program::{
 };
 use crate::decode::types::ScalarType;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::Fault;
+use crate::interface::{Cluster, Fault};
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::services::Service;
 use crate::lower::{Lowering, Rule, barriers, carrier};
@@ -35,7 +35,9 @@ pub struct Built {
 
 /// Builds the graph of a kernel. All errors are reported together.
 pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built, Vec<Diagnostic>> {
+    let cluster = Cluster { size: layout.cluster, shared_align: layout.shared_align, own_shared_bytes: 0 };
     let function = ir::Function {
+        cluster: (cluster.blocks() > 1).then_some(cluster),
         shared_bytes: layout.shared_bytes,
         dynamic_shared: layout.dynamic_shared,
         local_bytes: layout.local_bytes,

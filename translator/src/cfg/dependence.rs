@@ -6,7 +6,7 @@
 //!
 //! Two questions are asked of it:
 //!
-//! * Which blocks do all threads of the CTA execute together? Sources are the thread's place, what atomics gave, and
+//! * Which blocks do all threads of the CTA, or of all CTAs of its cluster, execute together? Sources are the thread's place, what atomics gave, and
 //!   local, generic or volatile memory. Ordinary loads from global or shared memory at a uniform address count as uniform:
 //!   a value that differed between threads would come from a data race, which PTX leaves undefined for ordinary accesses.
 //! * Which branches of a loop depend on what other threads do meanwhile? Sources are its atomics and its volatile, relaxed
@@ -21,7 +21,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
 use crate::ir::{Atomic, Block, Builtin, Function, Op, Order, Shuffle, Space, Stmt, Value, Warp, WarpOp};
 
-/// For each block, whether threads of a CTA may execute it without the others.
+/// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     let all = vec![true; cfg.blocks.len()];
     let mut analysis = Analysis::new(function, cfg, Sources::Threads);
@@ -119,6 +119,8 @@ enum Sources<'s> {
 
 struct Analysis<'s> {
     sources: Sources<'s>,
+    /// Whether the threads that run together are those of several blocks.
+    blocks_differ: bool,
     values: Vec<bool>,
     vars: Vec<bool>,
     blocks: Vec<bool>,
@@ -129,6 +131,7 @@ impl<'s> Analysis<'s> {
     fn new(function: &Function, cfg: &Cfg, sources: Sources<'s>) -> Self {
         Self {
             sources,
+            blocks_differ: function.cluster.is_some(),
             values: vec![false; function.values.len()],
             vars: vec![false; function.vars.len()],
             blocks: vec![false; cfg.blocks.len()],
@@ -242,11 +245,13 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// All threads that wait at a barrier get the same result.
+    /// All threads that wait at a barrier get the same result: those of a block, if it waits for them all.
     fn stop(&mut self, stop: Option<&Stop>, diverged: bool) {
         if let Some(Stop::Barrier(Barrier { kind: Kind::Red(red), count, .. })) = stop
             && let Some(result) = red.result
-            && (diverged || (count.is_some() && !matches!(self.sources, Sources::Others(_))))
+            && (diverged
+                || (count.is_some() && !matches!(self.sources, Sources::Others(_)))
+                || (self.blocks_differ && matches!(self.sources, Sources::Threads)))
         {
             Self::mark(&mut self.vars, result.0, &mut self.changed);
         }
@@ -266,6 +271,8 @@ impl<'s> Analysis<'s> {
                         builtin,
                         Builtin::ThreadId(_)
                             | Builtin::ThreadIndex
+                            | Builtin::ClusterRank
+                            | Builtin::InvocationIndex
                             | Builtin::SubgroupId
                             | Builtin::SubgroupLane
                             | Builtin::Clock

@@ -17,6 +17,8 @@ use crate::target::Target;
 const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
+/// The most blocks that hardware has in a cluster.
+const MAX_CLUSTER: u32 = 16;
 /// Bytes that `alloca` can give away, where it is used.
 pub const STACK_BYTES: u32 = 4 << 10;
 /// Instructions that need a stack.
@@ -46,8 +48,12 @@ pub struct Layout {
     pub dynamic_shared: bool,
     /// Bytes in which hardware of the module's architecture gives away shared memory: a power of two.
     pub shared_unit: u32,
-    /// Whether the kernel says that its blocks form clusters.
+    /// Whether the kernel or its launch says that blocks form clusters.
     pub explicit_cluster: bool,
+    /// Blocks of a cluster in x, y and z.
+    pub cluster: [u32; 3],
+    /// What addresses of shared memory may have to be multiples of: a power of two, at least 16.
+    pub shared_align: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
     /// What the host has ready for the kernel.
@@ -157,13 +163,15 @@ fn shared_unit(program: &Program) -> u32 {
     }
 }
 
-/// Lays out a kernel. Refuses what is beyond the limits of CUDA or the target.
+/// Lays out a kernel, whose launch asks for clusters of such a size. Refuses what is beyond the limits of CUDA or the
+/// target.
 pub fn lay_out(
     program: &Program,
     kernel: FuncId,
     module: &Arc<Places>,
     services: Services,
     target: &Target,
+    cluster: Option<[u32; 3]>,
 ) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
@@ -178,7 +186,9 @@ pub fn lay_out(
         shared_bytes: 0,
         dynamic_shared: false,
         shared_unit: shared_unit(program),
-        explicit_cluster: function.explicit_cluster,
+        explicit_cluster: function.explicit_cluster || cluster.is_some(),
+        cluster: cluster_size(function, cluster)?,
+        shared_align: 16,
         local_bytes: 0,
         services,
         stack: None,
@@ -209,6 +219,10 @@ pub fn lay_out(
     used.sort_unstable();
     for id in &used {
         let Some(variable) = program.variables.get(id.0 as usize) else { continue };
+        if variable.space == StateSpace::Shared {
+            let align = u32::try_from(variable.align).unwrap_or(u32::MAX);
+            layout.shared_align = layout.shared_align.max(align);
+        }
         let (total, space, available) = match variable.space {
             StateSpace::Shared if variable.unsized_array => {
                 layout.dynamic_shared = true;
@@ -235,6 +249,29 @@ pub fn lay_out(
         }
     }
     Ok(layout)
+}
+
+/// The size of a kernel's clusters, where its launch asks for one or doesn't.
+fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32; 3], Diagnostic> {
+    let size = match (function.required_cluster, launched) {
+        (Some(required), Some(launched)) if required != launched => {
+            let words = |size: [u32; 3]| size.map(|n| n.to_string()).join(" x ");
+            let message =
+                format!("a launch in clusters of {}: the kernel demands {}", words(launched), words(required));
+            return Err(Diagnostic::invalid(message, function.span));
+        }
+        (required, launched) => required.or(launched).unwrap_or([1; 3]),
+    };
+    let blocks = size.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+    if blocks == 0 {
+        return Err(Diagnostic::invalid("a launch in clusters of no blocks", function.span));
+    }
+    let available = function.max_cluster.unwrap_or(MAX_CLUSTER).into();
+    if blocks > available {
+        let what = "blocks of a cluster".to_owned();
+        return Err(Diagnostic::new(ErrorKind::Limit { what, needed: blocks, available }, function.span));
+    }
+    Ok(size)
 }
 
 /// Puts the stack behind the other local memory, if the kernel has one.

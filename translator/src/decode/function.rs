@@ -49,6 +49,8 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         required_block: None,
         max_block: None,
         explicit_cluster: false,
+        required_cluster: None,
+        max_cluster: None,
         labels: 0,
         lines: Vec::new(),
         body: None,
@@ -97,12 +99,12 @@ impl<'s> FunctionDecoder<'_, 's> {
                 "explicitcluster" => self.function.explicit_cluster = true,
                 "reqnctapercluster" => {
                     self.function.explicit_cluster = true;
-                    let blocks = directive.values.iter().map(|value| u64::from(*value)).fold(1, u64::saturating_mul);
-                    if blocks != 1 {
-                        let message = format!("clusters of {blocks} thread blocks: each block runs as one of its own");
-                        self.report(Diagnostic::unsupported(message, directive.name.span));
+                    self.function.required_cluster = dims();
+                    if directive.values.contains(&0) {
+                        self.report(Diagnostic::invalid("a cluster of no blocks", directive.name.span));
                     }
                 }
+                "maxclusterrank" => self.function.max_cluster = directive.values.first().copied(),
                 // Advice about registers and occupancy and `.noreturn` change nothing here.
                 _ => {}
             }

@@ -129,6 +129,10 @@ pub struct Function {
     pub max_block: Option<[u32; 3]>,
     /// Whether it says that its blocks form clusters, of whatever size.
     pub explicit_cluster: bool,
+    /// `.reqnctapercluster`: the size of its clusters.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`: the most blocks that its clusters may have.
+    pub max_cluster: Option<u32>,
     /// How many labels it has.
     pub labels: u32,
     /// What `.loc` says of its code, by rising place in the text.
@@ -346,6 +350,12 @@ pub enum Special {
     GlobalTimer,
     GridId,
     ExplicitCluster,
+    ClusterId(u8),
+    ClusterCount(u8),
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    ClusterRank,
+    ClusterSize,
     /// One that says the same everywhere, and its width in bits.
     Fixed(u32, u32),
 }
@@ -364,11 +374,12 @@ impl Special {
             ("%ntid", Some(d), _) => Some(Self::Ntid(d)),
             ("%ctaid", Some(d), _) => Some(Self::Ctaid(d)),
             ("%nctaid", Some(d), _) => Some(Self::Nctaid(d)),
-            // Each block is a cluster of its own.
-            ("%clusterid", Some(d), _) => Some(Self::Ctaid(d)),
-            ("%nclusterid", Some(d), _) => Some(Self::Nctaid(d)),
-            ("%cluster_ctaid", Some(_), _) | ("%cluster_ctarank", _, None) => Some(Self::Fixed(0, 32)),
-            ("%cluster_nctaid", Some(_), _) | ("%cluster_nctarank", _, None) => Some(Self::Fixed(1, 32)),
+            ("%clusterid", Some(d), _) => Some(Self::ClusterId(d)),
+            ("%nclusterid", Some(d), _) => Some(Self::ClusterCount(d)),
+            ("%cluster_ctaid", Some(d), _) => Some(Self::ClusterCtaid(d)),
+            ("%cluster_nctaid", Some(d), _) => Some(Self::ClusterNctaid(d)),
+            ("%cluster_ctarank", _, None) => Some(Self::ClusterRank),
+            ("%cluster_nctarank", _, None) => Some(Self::ClusterSize),
             ("%laneid", _, None) => Some(Self::LaneId),
             ("%warpid", _, None) => Some(Self::WarpId),
             ("%nwarpid", _, None) => Some(Self::Nwarpid),

@@ -333,7 +333,7 @@ rows! {
     "barrier{.cta}.red.popc{.aligned}.u32", "d a:u32 b:u32~ !c" => Barrier;
     "bar{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
     "barrier{.cta}.red.(and|or){.aligned}.pred", "d a:u32 b:u32~ !c" => Barrier;
-    "barrier.cluster.arrive{.release|.relaxed}{.aligned}", "" => Nothing;
+    "barrier.cluster.arrive{.release|.relaxed}{.aligned}", "" => Barrier;
     "barrier.cluster.wait{.acquire}{.aligned}", "" => Barrier;
     "mbarrier.init{.shared|.shared::cta}.b64", "[a] b:u32" => lower(mbarrier::init);
     "mbarrier.inval{.shared|.shared::cta}.b64", "[a]" => Nothing;
@@ -351,6 +351,11 @@ rows! {
     "fence.mbarrier_init.release.cluster", "" => lower(memory::fence);
     "fence.proxy.alias", "" => Nothing;
     "fence.proxy.async{.global|.shared::cta|.shared::cluster}", "" => Nothing;
+    "st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] v [a]" => lower(cluster::store_async);
+    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] b [a]" => lower(cluster::reduce_async);
+    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] b [a]" => lower(cluster::reduce_async);
+    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[a] b [a]" => lower(cluster::reduce_async);
+    "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] b [a]" => lower(cluster::reduce_async);
     "mapa{.shared::cluster}.(u32|u64)", "d &a b:u32" => lower(cluster::map_address);
     "getctarank{.shared::cluster}.(u32|u64)", "d:u32 &a" => lower(cluster::rank);
     "griddepcontrol.(launch_dependents|wait)", "" => Nothing;
@@ -364,8 +369,9 @@ rows! {
     "cp.async.mbarrier.arrive{.noinc}{.shared|.shared::cta}.b64", "[a]" => lower(mbarrier::arrive_for_copies);
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => lower(copies::bulk_load);
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:b64" => lower(copies::bulk_load);
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [a] b:u32 [a] c:b16" => lower(copies::bulk_load);
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [a] b:u32 [a] c:b16 e:b64" => lower(copies::bulk_load);
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [a] b:u32 [a] c:b16" => lower(copies::bulk_multicast);
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [a] b:u32 [a] c:b16 e:b64" => lower(copies::bulk_multicast);
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => lower(copies::bulk_exchange);
     "cp.async.bulk.global.shared::cta.bulk_group", "[a] [a] b:u32" => lower(copies::bulk_store);
     "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[a] [a] b:u32 c:b64" => lower(copies::bulk_store);
     "cp.async.bulk.prefetch.L2.global", "[a] b:u32" => Nothing;
@@ -376,10 +382,18 @@ rows! {
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.(inc|dec).u32", "[a] [a] b:u32" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.(min|max).(f16|bf16)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.(f16|bf16)", "[a] [a] b:u32" => lower(copies::bulk_reduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(and|or|xor).(b32|b64)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.(u32|s32|u64|f32|f64)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(min|max).(u32|s32|u64|s64)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(inc|dec).u32", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.(min|max).(f16|bf16)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.noftz.(f16|bf16)", "[a] [a] b:u32 c:b64" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(and|or|xor).b32", "[a] [a] b:u32 [a]" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] [a] b:u32 [a]" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] [a] b:u32 [a]" => lower(copies::bulk_reduce);
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] [a] b:u32 [a]" => lower(copies::bulk_reduce);
 
     // Control flow
     "bra{.uni}", "@" => Branch;

@@ -272,7 +272,7 @@ impl<'f> Body<'_, '_, 'f> {
             return Ok(false);
         }
         if self.decoy == 0 {
-            let index = self.builtin(Builtin::ThreadIndex, Type::I32)?;
+            let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
             let highest = self.module.u32_constant(u32::MAX)?;
             let truth = self.module.global(Global::Bool)?;
             self.decoy = self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(highest)]);

@@ -96,13 +96,15 @@ impl Body<'_, '_, '_> {
             Builtin::WorkgroupId(dimension) => self.input_component(BuiltIn::WorkgroupId, dimension),
             Builtin::BlockSize(dimension) => {
                 let launch = &self.module.launch;
-                let sizes = if self.function.packing.is_some() { &launch.ntid } else { &launch.block_size };
+                let other = self.function.packing.is_some() || self.function.cluster.is_some();
+                let sizes = if other { &launch.ntid } else { &launch.block_size };
                 sizes.get(usize::from(dimension)).copied().ok_or_else(|| internal(format!("dimension {dimension}")))
             }
-            Builtin::ThreadIndex => {
+            Builtin::ThreadIndex | Builtin::InvocationIndex => {
                 let ty = self.module.u32()?;
                 self.input(BuiltIn::LocalInvocationIndex, ty)
             }
+            Builtin::ClusterRank => Err(internal("a block's place in its cluster")),
             Builtin::SharedBytes => {
                 let total = self.module.launch.shared_bytes;
                 if self.function.own_shared_bytes == 0 {

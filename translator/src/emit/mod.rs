@@ -28,6 +28,7 @@ mod wide;
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::interface;
 use crate::ir::Function;
 use crate::target::{Feature, Target, Version};
 
@@ -116,8 +117,7 @@ fn default_block(entries: &[EmitEntry<'_>]) -> [u32; 3] {
 fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
     let local = |entry: &EmitEntry<'_>| {
         let block = entry.required_block?;
-        let threads = block.into_iter().try_fold(1_u32, u32::checked_mul)?;
-        Some(entry.function.packing.map_or(block, |packing| [packing.invocations(threads), 1, 1]))
+        Some(interface::workgroup(block, entry.function.packing, entry.function.cluster))
     };
     let first = entries.first().and_then(local);
     match first {
@@ -128,7 +128,9 @@ fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
 
 /// Shared memory that the specialization constant defaults to: enough for every entry without dynamic memory.
 fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
-    let most = entries.iter().map(|entry| entry.function.shared_bytes).max().unwrap_or(0);
+    let most = entries.iter().map(|entry| entry.function.workgroup_shared_bytes()).max().unwrap_or(0);
+    // Each has passed the check against the device's limit, or is refused for it.
+    let most = u32::try_from(most).unwrap_or(u32::MAX);
     most.max(storage::SHARED_GRANULE).checked_next_multiple_of(storage::SHARED_GRANULE).unwrap_or(most)
 }
 

@@ -168,7 +168,7 @@ impl Body<'_, '_, '_> {
     /// Fails if the target has less shared memory than the kernel declares.
     pub(super) fn check_shared_size(&self) -> Result<()> {
         let granule = u64::from(SHARED_GRANULE);
-        let needed = u64::from(self.function.shared_bytes).next_multiple_of(granule);
+        let needed = self.function.workgroup_shared_bytes().next_multiple_of(granule);
         let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
         if needed > available {
             let what = match self.function.own_shared_bytes {

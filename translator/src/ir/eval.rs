@@ -164,8 +164,12 @@ impl Machine {
 
     fn builtin(&self, builtin: Builtin, ty: Type) -> u64 {
         match builtin {
-            Builtin::ThreadId(0) | Builtin::ThreadIndex => self.thread.into(),
-            Builtin::ThreadId(_) | Builtin::WorkgroupId(_) | Builtin::SubgroupId | Builtin::SubgroupLane => 0,
+            Builtin::ThreadId(0) | Builtin::ThreadIndex | Builtin::InvocationIndex => self.thread.into(),
+            Builtin::ThreadId(_)
+            | Builtin::ClusterRank
+            | Builtin::WorkgroupId(_)
+            | Builtin::SubgroupId
+            | Builtin::SubgroupLane => 0,
             Builtin::BlockSize(_) => 1,
             Builtin::SharedBytes => self.shared.len() as u64,
             Builtin::DynamicSharedBytes => 0,

@@ -27,7 +27,7 @@ pub use verify::verify;
 pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
 
 use crate::diagnostic::Span;
-use crate::interface::{Fault, Packing};
+use crate::interface::{Cluster, Fault, Packing};
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,9 +67,10 @@ pub struct Function {
     pub vars: Vec<Type>,
     /// What it does.
     pub body: Block,
-    /// Bytes of `.shared` memory it declares statically, the translator's own included.
+    /// Bytes of `.shared` memory that a block declares statically; the translator's own included, unless the function is
+    /// for a cluster.
     pub shared_bytes: u32,
-    /// How many of these are the translator's own: a multiple of 16. At run time they lie behind all others.
+    /// How many of these, or behind these, are the translator's own: a multiple of 16. At run time they lie behind all others.
     pub own_shared_bytes: u32,
     /// The word that sequentially consistent fences of the block go by, once there is one.
     pub fence_word: Option<OwnShared>,
@@ -81,6 +82,8 @@ pub struct Function {
     pub exited: Option<Var>,
     /// How the block's threads lie on invocations: in functions that had warp operations or are made for large blocks.
     pub packing: Option<Packing>,
+    /// The cluster of blocks that a workgroup is, if it is more than one.
+    pub cluster: Option<Cluster>,
 }
 
 /// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`].
@@ -95,15 +98,26 @@ pub struct OwnShared {
 impl Function {
     /// Takes words of shared memory for the translator's own use.
     pub fn take_shared(&mut self, words: u32) -> OwnShared {
+        let bytes = words.saturating_mul(4).next_multiple_of(16);
+        if let Some(cluster) = &mut self.cluster {
+            let offset = self.own_shared_bytes;
+            self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
+            cluster.own_shared_bytes = self.own_shared_bytes;
+            return OwnShared { offset, behind: true };
+        }
         if self.own_shared_bytes == 0 {
             // The kernel's dynamic memory begins there.
             self.shared_bytes = self.shared_bytes.next_multiple_of(16);
         }
         let offset = if self.dynamic_shared { self.own_shared_bytes } else { self.shared_bytes };
-        let bytes = words.saturating_mul(4).next_multiple_of(16);
         self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
         self.shared_bytes = self.shared_bytes.saturating_add(bytes);
         OwnShared { offset, behind: self.dynamic_shared }
+    }
+
+    /// Bytes of shared memory of a workgroup that gets no dynamic memory.
+    pub fn workgroup_shared_bytes(&self) -> u64 {
+        self.cluster.map_or(self.shared_bytes.into(), |cluster| cluster.shared_bytes(self.shared_bytes, 0))
     }
 
     /// A new value of a type.
@@ -164,8 +178,8 @@ pub enum Stmt {
     Warp(Warp),
     /// An operation of a subgroup, and what it gives.
     Subgroup(Vec<Value>, SubgroupOp),
-    /// All threads of the block wait for each other and see each other's earlier writes. Stands in control flow that
-    /// is uniform over the block.
+    /// All threads of the workgroup wait for each other and see each other's earlier writes. Stands in control flow that
+    /// is uniform over the workgroup.
     Barrier,
     /// Tells the host that the launch has failed, why, and that it was at the last mark; then the thread goes on. Of
     /// several reports the first one stays. The values are the fault's details, `I32` words as [`Fault`] has them.
@@ -408,6 +422,10 @@ pub enum Builtin {
     WorkgroupId(u8),
     /// The thread's number within its block, x fastest.
     ThreadIndex,
+    /// The number of the thread's block within its cluster, x fastest; only in functions with [`Function::cluster`].
+    ClusterRank,
+    /// The invocation's number within its workgroup.
+    InvocationIndex,
     /// The subgroup's number within the workgroup.
     SubgroupId,
     /// The invocation's number within its subgroup.

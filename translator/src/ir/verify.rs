@@ -273,6 +273,9 @@ impl Checker<'_> {
                 Type::I64 if offset % 8 == 0 => Ok(()),
                 _ => Err("misplaced push constant".into()),
             },
+            Op::Builtin(Builtin::ClusterRank) if self.function.cluster.is_none() => {
+                Err("a block's number in a cluster of one".into())
+            }
             Op::Builtin(_) => self.expect_type(result, Type::I32),
         }
     }

@@ -8,16 +8,14 @@ use crate::diagnostic::Diagnostic;
 
 /// The highest number of a barrier.
 const LAST: u64 = 15;
-/// Stands for the barrier of the cluster, whose only block this is: the numbers below it are those of the block's own.
-/// Threads wait where they execute `barrier.cluster.wait`, as if they arrived there.
-const CLUSTER_BARRIER: u32 = 16;
 
 /// The stop that a barrier instruction is.
 pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
     l.b.at(i.span);
     if i.modifiers.has("cluster") {
-        let id = l.b.i32(CLUSTER_BARRIER);
-        return Ok(Stop::Barrier(Barrier { kind: Kind::Sync, id, count: None }));
+        let id = l.b.i32(Barrier::CLUSTER);
+        let kind = if i.modifiers.has("arrive") { Kind::Arrive } else { Kind::Wait };
+        return Ok(Stop::Barrier(Barrier { kind, id, count: None, cluster: true }));
     }
     let reduces = i.modifiers.has("red");
     let first = usize::from(reduces);
@@ -53,5 +51,5 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
     } else {
         Kind::Sync
     };
-    Ok(Stop::Barrier(Barrier { kind, id, count }))
+    Ok(Stop::Barrier(Barrier { kind, id, count, cluster: false }))
 }

@@ -1,18 +1,134 @@
-//! Clusters of thread blocks: here each block is one of its own. `mapa` and `getctarank` (PTX sections 9.7.9.22 and 23).
+//! Clusters of thread blocks, each of which is one workgroup: what tells blocks apart, and their shared memory (PTX sections
+//! 9.7.9.13, 9.7.9.22, 9.7.9.23, 9.7.12.7 and 10).
+//!
+//! Shared memory of a cluster is that of its blocks, one after the other. An address of shared memory, a block's own or
+//! another's, is an offset from the start of the first block's. So an address of a block's own is one of the cluster's, as
+//! PTX has it, and accesses need not know whose memory they reach.
 
-use super::{Lowering, Result};
-use crate::decode::program::Instruction;
+use super::mbarrier::{self, shared_address};
+use super::{Lowering, Result, atomics, carrier};
+use crate::decode::program::{Instruction, Operand};
 use crate::decode::types::ScalarType;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Atomic, Binary, Builder, Builtin, Compare, Order, Scope, Space, Type, Value};
 
-/// `mapa`: the only block that the address can be mapped to is the thread's own.
+/// The number of the thread's block in its cluster.
+pub fn own_rank(b: &mut Builder<'_>) -> Value {
+    if b.function.cluster.is_some() { b.builtin(Builtin::ClusterRank) } else { b.i32(0) }
+}
+
+/// Where the thread's block is in its cluster in dimension 0, 1 or 2.
+pub fn place(b: &mut Builder<'_>, size: [u32; 3], dimension: u8) -> Value {
+    let dimension = usize::from(dimension);
+    let before: u32 = size.iter().take(dimension).product();
+    let extent = size.get(dimension).copied().unwrap_or(1);
+    let rank = own_rank(b);
+    let row = b.binary_const(Binary::DivUnsigned, rank, before.into());
+    b.binary_const(Binary::RemUnsigned, row, extent.into())
+}
+
+/// Bytes from the start of one block's shared memory to that of the next one's; none where clusters are single blocks.
+fn share(b: &mut Builder<'_>) -> Option<Value> {
+    let cluster = b.function.cluster?;
+    if b.function.dynamic_shared {
+        let all = b.builtin(Builtin::SharedBytes);
+        return Some(b.binary_const(Binary::DivUnsigned, all, cluster.blocks().into()));
+    }
+    Some(b.constant(Type::I32, cluster.share(b.function.shared_bytes, 0)))
+}
+
+/// The address of a byte of the block's own shared memory.
+pub fn own_address(b: &mut Builder<'_>, byte: u32) -> Value {
+    let Some(share) = share(b) else { return b.i32(byte) };
+    let rank = own_rank(b);
+    let start = b.mul(rank, share);
+    b.add_const(start, byte.into())
+}
+
+/// The number of the block in whose shared memory an address lies.
+fn rank_of(b: &mut Builder<'_>, address: Value) -> Value {
+    match share(b) {
+        Some(share) => b.div_unsigned(address, share),
+        None => b.i32(0),
+    }
+}
+
+/// Whether an address lies in the block's own shared memory.
+pub fn is_own(b: &mut Builder<'_>, address: Value) -> Value {
+    let (rank, own) = (rank_of(b, address), own_rank(b));
+    b.compare(Compare::Equal, rank, own)
+}
+
+/// The same place as an address's in the shared memory of the block with a number. All are offsets in `I32`.
+pub fn map(b: &mut Builder<'_>, address: Value, rank: Value) -> Value {
+    let Some(share) = share(b) else { return address };
+    let offset = b.rem_unsigned(address, share);
+    let start = b.mul(rank, share);
+    b.add(start, offset)
+}
+
+/// `mapa`
 pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let address = l.int(i, 1, ty)?;
-    l.set(i, 0, ty, address)
+    let rank = l.int(i, 2, ScalarType::U32)?;
+    let low = l.narrow(address);
+    let mapped = map(&mut l.b, low, rank);
+    let mapped = if ty.bits() == 64 {
+        let space = l.b.and_const(address, u64::MAX << 32);
+        let low = l.b.zero_extend(mapped);
+        l.b.or(space, low)
+    } else {
+        mapped
+    };
+    l.set(i, 0, ty, mapped)
 }
 
-/// `getctarank`: the only block has number 0.
+/// `getctarank`
 pub fn rank(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let rank = l.b.i32(0);
+    let address = l.int(i, 1, i.modifiers.ty(0))?;
+    let low = l.narrow(address);
+    let rank = rank_of(&mut l.b, low);
     l.set(i, 0, ScalarType::U32, rank)
+}
+
+/// `st.async`: done at once, as all asynchronous operations are.
+pub fn store_async(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let Operand::Vector(sources) = l.operand(i, 1) else {
+        return Err(Diagnostic::internal("a store without sources", i.span));
+    };
+    let address = shared_address(l, i, 0)?;
+    let barrier = shared_address(l, i, 2)?;
+    let access = access(ty, Order::Weak);
+    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
+    let mut size = 0;
+    // No access is wider than 16 bytes.
+    for values in values.chunks((16 / ty.bytes() as usize).max(1)) {
+        let address = l.b.add_const(address, size);
+        size += u64::from(ty.bytes()) * values.len() as u64;
+        l.b.store(access, address, values.to_vec());
+    }
+    let size = l.b.constant(Type::I32, size);
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// `red.async`
+pub fn reduce_async(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let op = atomics::operation(i, ty)?;
+    let address = shared_address(l, i, 0)?;
+    let operand = l.int(i, 1, ty)?;
+    let barrier = shared_address(l, i, 2)?;
+    let access = access(ty, Order::Relaxed(Scope::Device));
+    l.b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+    let size = l.b.i32(ty.bytes());
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+fn access(ty: ScalarType, order: Order) -> Access {
+    let bytes = if carrier(ty) == Type::I64 { 8 } else { 4 };
+    Access { space: Space::Shared, bytes, order, read_only: false }
 }

@@ -1,7 +1,7 @@
 //! `cvt` between integers (PTX section 9.7.9.21), and `cvta`, `isspacep`.
 
 use super::integer::clamp_signed;
-use super::{Lowering, Result};
+use super::{Lowering, Result, cluster};
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
@@ -86,6 +86,12 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ScalarType::B64)?;
     let found = l.b.shr(a, GENERIC_TAG_SHIFT);
     let result = match (tag(i.modifiers.one_of(SPACES)), i.modifiers.one_of(SPACES)) {
+        (Some(GENERIC_SHARED), Some("shared" | "shared::cta")) => {
+            let shared = l.b.compare_const(Compare::Equal, found, GENERIC_SHARED);
+            let low = l.b.truncate(a);
+            let own = cluster::is_own(&mut l.b, low);
+            l.b.and(shared, own)
+        }
         (Some(tag), _) => l.b.compare_const(Compare::Equal, found, tag),
         (None, Some("global")) => {
             // Tags 0 and 3 are global.

@@ -2,11 +2,12 @@
 //! groups of them have nothing to wait for.
 
 use super::mbarrier::{self, shared_address};
-use super::{Lowering, Result, atomics};
+use super::{Lowering, Result, atomics, cluster};
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, Binary, Builder, Compare, Order, Scope, Space, Type, Value};
+use crate::interface::Cluster;
+use crate::ir::{Access, Atomic, Binary, Builder, Compare, Order, Scope, Space, Stmt, Type, Value};
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {
@@ -113,11 +114,54 @@ pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let from = global_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
     let barrier = shared_address(l, i, 3)?;
-    for_each(&mut l.b, size, 16, |b, offset| {
+    load_all(&mut l.b, from, to, size);
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// The same to each block of the cluster whose bit a mask has: to the same places in their shared memory, which their
+/// barriers count.
+pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = global_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 3)?;
+    let mask = l.int(i, 4, ScalarType::B16)?;
+    for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
+        let bit = l.b.and_const(mask, 1 << number);
+        let wanted = l.b.is_nonzero(bit);
+        let rank = l.b.i32(number);
+        let outer = std::mem::take(&mut l.b.block);
+        let to = cluster::map(&mut l.b, to, rank);
+        let barrier = cluster::map(&mut l.b, barrier, rank);
+        load_all(&mut l.b, from, to, size);
+        mbarrier::complete(l, barrier, size);
+        let then = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
+    }
+    Ok(())
+}
+
+fn load_all(b: &mut Builder<'_>, from: Value, to: Value, size: Value) {
+    for_each(b, size, 16, |b, offset| {
         let target = b.add(to, offset);
         let wide = b.zero_extend(offset);
         let source = b.add(from, wide);
         move_all(b, source, target, 16);
+    });
+}
+
+/// `cp.async.bulk` from shared memory to that of another block of the cluster, whose barrier counts it.
+pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let from = shared_address(l, i, 1)?;
+    let size = l.int(i, 2, ScalarType::U32)?;
+    let barrier = shared_address(l, i, 3)?;
+    for_each(&mut l.b, size, 16, |b, offset| {
+        let source = b.add(from, offset);
+        let values = b.load(words(Space::Shared), source, 4);
+        let target = b.add(to, offset);
+        b.store(words(Space::Shared), target, values);
     });
     mbarrier::complete(l, barrier, size);
     Ok(())
@@ -138,22 +182,28 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// `cp.reduce.async.bulk` from shared to device memory: one relaxed atomic for each element.
+/// `cp.reduce.async.bulk` from shared to device memory, or to shared memory of the cluster where a barrier counts it: one
+/// relaxed atomic for each element, or pair of 16-bit ones.
 pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let op = atomics::operation(i, ty)?;
-    let to = global_address(l, i, 0)?;
+    let barrier = if i.modifiers.has("bulk_group") { None } else { Some(shared_address(l, i, 3)?) };
+    let to = if barrier.is_some() { shared_address(l, i, 0)? } else { global_address(l, i, 0)? };
     let from = shared_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
-    let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
+    let bytes = u8::try_from(ty.bytes()).unwrap_or(4).max(4);
     let order = Order::Relaxed(Scope::Device);
-    for_each(&mut l.b, size, ty.bytes(), |b, offset| {
+    let space = if barrier.is_some() { Space::Shared } else { Space::Global };
+    for_each(&mut l.b, size, bytes.into(), |b, offset| {
         let source = b.add(from, offset);
         let operand = b.load_one(Access { bytes, ..words(Space::Shared) }, source);
-        let wide = b.zero_extend(offset);
-        let address = b.add(to, wide);
-        let access = Access { space: Space::Global, bytes, order, read_only: false };
+        let offset = if space == Space::Global { b.zero_extend(offset) } else { offset };
+        let address = b.add(to, offset);
+        let access = Access { space, bytes, order, read_only: false };
         b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
     });
+    if let Some(barrier) = barrier {
+        mbarrier::complete(l, barrier, size);
+    }
     Ok(())
 }

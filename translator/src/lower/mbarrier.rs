@@ -7,7 +7,7 @@
 //! that this one is complete. The state that `arrive` returns is the content before it.
 
 use super::memory::variable_address;
-use super::{Lowering, Result};
+use super::{Lowering, Result, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::decode::types::ScalarType;
@@ -40,7 +40,7 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
             let low = l.narrow(register);
             Ok(l.b.add_const(low, offset.cast_unsigned()))
         }
-        Base::Absolute => Ok(l.b.constant(Type::I32, offset.cast_unsigned())),
+        Base::Absolute => Ok(cluster::own_address(&mut l.b, offset as u32)),
         Base::Variable(id)
             if l.program.variables.get(id.0 as usize).is_some_and(|known| known.space != StateSpace::Shared) =>
         {

@@ -1,6 +1,6 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
-use super::{Lowering, Result};
+use super::{Lowering, Result, cluster};
 use crate::ast::StateSpace;
 use crate::cfg::ParamSlot;
 use crate::decode::program::{Base, Instruction, Operand};
@@ -219,6 +219,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
                 l.b.add_const(wide, offset.cast_unsigned())
             }
         }
+        Base::Absolute if space == Space::Shared => cluster::own_address(&mut l.b, offset as u32),
         Base::Absolute => l.b.constant(if narrow { Type::I32 } else { Type::I64 }, offset.cast_unsigned()),
         Base::Variable(_) | Base::Param(_) => {
             let address = variable_address(l, base, offset)?;
@@ -255,8 +256,13 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             let place = l.layout.variable(id).ok_or_else(|| {
                 Diagnostic::internal(format!("`{}` has no place in memory", variable.name), variable.span)
             })?;
-            if matches!(variable.space, StateSpace::Shared | StateSpace::Local) {
-                return Ok(l.b.i64(u64::from(place.wrapping_add(offset) as u32)));
+            let narrow = place.wrapping_add(offset) as u32;
+            if variable.space == StateSpace::Shared {
+                let address = cluster::own_address(&mut l.b, narrow);
+                return Ok(l.b.zero_extend(address));
+            }
+            if variable.space == StateSpace::Local {
+                return Ok(l.b.i64(narrow.into()));
             }
             let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
             Ok(l.b.add_const(base, place.wrapping_add(offset)))

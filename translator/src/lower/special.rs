@@ -1,11 +1,11 @@
 //! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
 
-use super::Lowering;
 use super::services::fetch_add;
+use super::{Lowering, cluster};
 use crate::decode::program::{LaneMask, Special};
 use crate::decode::types::ScalarType;
 use crate::interface::push_constant;
-use crate::ir::{Builtin, Type, Value};
+use crate::ir::{Binary, Builder, Builtin, Type, Value};
 
 /// Reads a special register.
 pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
@@ -14,11 +14,20 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         Special::Tid(dimension) => b.builtin(Builtin::ThreadId(dimension)),
         Special::Ntid(dimension) => b.builtin(Builtin::BlockSize(dimension)),
         Special::Ctaid(dimension) => {
-            // A large grid runs as several dispatches, each with its base.
-            let base = b.push_constant(Type::I32, push_constant::GRID_BASE + 4 * u32::from(dimension));
-            let own = b.builtin(Builtin::WorkgroupId(dimension));
-            b.add(base, own)
+            let number = workgroup_number(b, dimension);
+            let first = b.mul_const(number, cluster_extent(l.layout.cluster, dimension).into());
+            let own = cluster::place(b, l.layout.cluster, dimension);
+            b.add(first, own)
         }
+        Special::ClusterId(dimension) => workgroup_number(b, dimension),
+        Special::ClusterCount(dimension) => {
+            let blocks = b.push_constant(Type::I32, push_constant::GRID_SIZE + 4 * u32::from(dimension));
+            b.binary_const(Binary::DivUnsigned, blocks, cluster_extent(l.layout.cluster, dimension).into())
+        }
+        Special::ClusterCtaid(dimension) => cluster::place(b, l.layout.cluster, dimension),
+        Special::ClusterNctaid(dimension) => b.i32(cluster_extent(l.layout.cluster, dimension)),
+        Special::ClusterRank => cluster::own_rank(b),
+        Special::ClusterSize => b.i32(l.layout.cluster.into_iter().product()),
         Special::Nctaid(dimension) => b.push_constant(Type::I32, push_constant::GRID_SIZE + 4 * u32::from(dimension)),
         // Warps are runs of 32 consecutive threads of the block, whatever the device's subgroups are.
         Special::LaneId => {
@@ -76,6 +85,19 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         Special::Fixed(value, _) => b.i32(value),
     };
     (value, ScalarType::U32)
+}
+
+/// The number of the workgroup, which is the block's or the cluster's. A large grid runs as several dispatches, each with
+/// its base.
+fn workgroup_number(b: &mut Builder<'_>, dimension: u8) -> Value {
+    let base = b.push_constant(Type::I32, push_constant::GRID_BASE + 4 * u32::from(dimension));
+    let own = b.builtin(Builtin::WorkgroupId(dimension));
+    b.add(base, own)
+}
+
+/// The size of clusters in one dimension.
+fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
+    size.get(usize::from(dimension)).copied().unwrap_or(1)
 }
 
 /// The device's counter. Where it has none, time goes on by one with each look at the clock: a thread that waits for a time

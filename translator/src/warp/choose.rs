@@ -24,14 +24,18 @@ pub enum Blocks {
 }
 
 impl Blocks {
-    /// Whether the device takes them with one invocation for each thread.
-    fn fit(self, target: &Target) -> bool {
+    /// Whether the device takes so many of them in a workgroup with one invocation for each thread.
+    fn fit(self, target: &Target, cluster: u32) -> bool {
         let limits = &target.limits;
         let (threads, size) = match self {
             Self::Fitting => return true,
             Self::UpTo(threads) => (threads, [threads, threads, threads.min(MAX_DEPTH)]),
             Self::Of(size) => (product(size), size),
         };
+        if cluster > 1 {
+            let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+            return threads.saturating_mul(cluster) <= available;
+        }
         let within = size.iter().zip(limits.max_compute_work_group_size).all(|(&size, most)| size <= most);
         within && threads <= limits.max_compute_work_group_invocations
     }
@@ -52,15 +56,15 @@ fn product(size: [u32; 3]) -> u32 {
 
 /// The best mapping of a kernel with operations of a warp: on subgroups of 32 where they can be had, else of the nearest
 /// size, or all threads of a warp in one invocation where the target's subgroups don't serve; and as few lanes as it takes for
-/// a warp in a subgroup and a block in a workgroup.
-pub(super) fn for_warps(target: &Target, blocks: Blocks) -> Packing {
+/// a warp in a subgroup and a cluster of so many blocks in a workgroup.
+pub(super) fn for_warps(target: &Target, blocks: Blocks, cluster: u32) -> Packing {
     let subgroup_size = subgroup_size(target).unwrap_or(1);
-    enough(target, blocks, Packing { subgroup_size, lanes: (WARP / subgroup_size).max(1) })
+    enough(target, blocks, cluster, Packing { subgroup_size, lanes: (WARP / subgroup_size).max(1) })
 }
 
 /// The mapping of a kernel without operations of a warp; `None` if one invocation for each thread will do.
-pub(super) fn for_threads(target: &Target, blocks: Blocks) -> Option<Packing> {
-    (!blocks.fit(target)).then(|| enough(target, blocks, Packing { subgroup_size: 1, lanes: 1 }))
+pub(super) fn for_threads(target: &Target, blocks: Blocks, cluster: u32) -> Option<Packing> {
+    (!blocks.fit(target, cluster)).then(|| enough(target, blocks, cluster, Packing { subgroup_size: 1, lanes: 1 }))
 }
 
 /// The subgroups to use, if the target has what it takes.
@@ -75,12 +79,12 @@ fn subgroup_size(target: &Target) -> Option<u32> {
     (able && size.is_power_of_two() && size <= 128).then_some(size)
 }
 
-/// A mapping with as many lanes as the largest block takes.
-fn enough(target: &Target, blocks: Blocks, mut packing: Packing) -> Packing {
+/// A mapping with as many lanes as so many of the largest blocks take.
+fn enough(target: &Target, blocks: Blocks, cluster: u32, mut packing: Packing) -> Packing {
     let limits = &target.limits;
     let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
     let threads = blocks.threads().unwrap_or(1);
-    while packing.invocations(threads) > available && packing.lanes < threads {
+    while packing.invocations(threads).saturating_mul(cluster) > available && packing.lanes < threads {
         packing.lanes *= 2;
     }
     packing
@@ -115,12 +119,12 @@ mod tests {
             (64, 64, 1024, 128, (64, 8)),
             (32, 32, 256, 256, (32, 1)),
         ] {
-            let packing = for_warps(&device(min, max, most), Blocks::UpTo(threads));
+            let packing = for_warps(&device(min, max, most), Blocks::UpTo(threads), 1);
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
         // Smaller blocks don't pay for larger ones.
-        assert_eq!(for_warps(&device(32, 32, 256), Blocks::Fitting), Packing { subgroup_size: 32, lanes: 1 });
+        assert_eq!(for_warps(&device(32, 32, 256), Blocks::Fitting, 1), Packing { subgroup_size: 32, lanes: 1 });
     }
 
     #[test]
@@ -136,7 +140,7 @@ mod tests {
         for lack in lacks {
             let mut target = device(8, 64, 128);
             lack(&mut target);
-            assert_eq!(for_warps(&target, Blocks::UpTo(1024)), alone);
+            assert_eq!(for_warps(&target, Blocks::UpTo(1024), 1), alone);
         }
     }
 
@@ -145,13 +149,13 @@ mod tests {
         let mut target = device(8, 64, 128);
         target.subgroups.required_size = false;
         target.subgroups.size = 16;
-        assert_eq!(for_warps(&target, Blocks::Fitting), Packing { subgroup_size: 16, lanes: 2 });
+        assert_eq!(for_warps(&target, Blocks::Fitting, 1), Packing { subgroup_size: 16, lanes: 2 });
     }
 
     #[test]
     fn blocks_that_fit_are_not_packed() {
         let target = device(32, 32, 256);
-        let lanes = |blocks| for_threads(&target, blocks).map(|packing| (packing.subgroup_size, packing.lanes));
+        let lanes = |blocks| for_threads(&target, blocks, 1).map(|packing| (packing.subgroup_size, packing.lanes));
         for blocks in [Blocks::Fitting, Blocks::UpTo(256), Blocks::Of([16, 16, 1]), Blocks::Of([2, 2, 64])] {
             assert_eq!(lanes(blocks), None, "{blocks:?}");
         }
@@ -166,11 +170,19 @@ mod tests {
             assert_eq!(lanes(blocks), Some((1, expected)), "{blocks:?}");
         }
         let narrow = Target { limits: device(32, 32, 128).limits, ..target.clone() };
-        assert_eq!(for_threads(&narrow, Blocks::UpTo(1024)), Some(Packing { subgroup_size: 1, lanes: 8 }));
+        assert_eq!(for_threads(&narrow, Blocks::UpTo(1024), 1), Some(Packing { subgroup_size: 1, lanes: 8 }));
         let mut flat = target.clone();
         flat.limits.max_compute_work_group_size = [256, 64, 64];
         // Any shape of them must fit.
-        assert_eq!(for_threads(&flat, Blocks::UpTo(65)), Some(Packing { subgroup_size: 1, lanes: 1 }));
-        assert_eq!(for_threads(&flat, Blocks::Of([65, 1, 1])), None);
+        assert_eq!(for_threads(&flat, Blocks::UpTo(65), 1), Some(Packing { subgroup_size: 1, lanes: 1 }));
+        assert_eq!(for_threads(&flat, Blocks::Of([65, 1, 1]), 1), None);
+    }
+
+    #[test]
+    fn the_blocks_of_a_cluster_share_the_room() {
+        let target = device(32, 32, 256);
+        assert_eq!(for_warps(&target, Blocks::UpTo(128), 4), Packing { subgroup_size: 32, lanes: 2 });
+        assert_eq!(for_threads(&target, Blocks::Of([8, 8, 1]), 4), None);
+        assert_eq!(for_threads(&target, Blocks::UpTo(65), 4), Some(Packing { subgroup_size: 1, lanes: 2 }));
     }
 }

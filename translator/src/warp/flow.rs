@@ -75,6 +75,10 @@ impl Pack<'_> {
     }
 
     fn uniform_statement(&mut self, stmt: &Stmt) {
+        if let Stmt::Let(value, Op::Builtin(Builtin::ClusterRank)) = stmt {
+            let rank = self.place.rank;
+            return self.set_slot(*value, Slot::Same(rank));
+        }
         let mut stmt = stmt.clone();
         crate::passes::map_operands(&mut stmt, |value| self.same(value));
         let mut results = Vec::new();

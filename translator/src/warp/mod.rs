@@ -22,9 +22,10 @@ mod segment;
 mod shuffle;
 mod turns;
 mod uniform;
+mod unpacked;
 
 use crate::diagnostic::{ErrorKind, Span};
-use crate::interface::Packing;
+use crate::interface::{Cluster, Packing};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalise;
 use crate::target::Target;
@@ -45,15 +46,20 @@ const NESTING: usize = 400;
 /// # Errors
 /// [`ErrorKind::Limit`] for control flow that is nested too deep.
 pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<(), ErrorKind> {
+    let cluster = function.cluster;
+    let count = cluster.map_or(1, Cluster::blocks);
     let (packing, order) = if collective::has_warp(&function.body) {
-        (choose::for_warps(target, blocks), Order::Warps)
+        (choose::for_warps(target, blocks, count), Order::Warps)
     } else {
-        match choose::for_threads(target, blocks) {
+        match choose::for_threads(target, blocks, count) {
             Some(packing) => (packing, Order::Rows),
-            None => return Ok(()),
+            None => {
+                unpacked::spread_cluster(function);
+                return Ok(());
+            }
         }
     };
-    if order == Order::Rows && !collective::has_meeting(&function.body) {
+    if order == Order::Rows && cluster.is_none() && !collective::has_meeting(&function.body) {
         turns::take_turns(function, packing);
         return Ok(());
     }
@@ -75,7 +81,7 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
     let (values, vars) = (function.values.len(), function.vars.len());
     let mut b = Builder::new(function);
     let mut pack = Pack {
-        place: Place::new(&mut b, packing, order),
+        place: Place::new(&mut b, packing, order, cluster),
         uses: segment::uses(&body, values),
         values: vec![Slot::None; values],
         vars: vec![Vec::new(); vars],

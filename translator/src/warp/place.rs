@@ -1,7 +1,7 @@
 //! Where an invocation's threads stand in their block and warp, computed at the kernel's start.
 
 use super::choose::WARP;
-use crate::interface::Packing;
+use crate::interface::{Cluster, Packing};
 use crate::ir::{Builder, Builtin, Compare, Value};
 
 /// Which threads an invocation has.
@@ -18,6 +18,8 @@ pub(super) enum Order {
 pub(super) struct Place {
     /// The invocation's number in its subgroup.
     pub(super) invocation: Value,
+    /// The number of the threads' block in its cluster.
+    pub(super) rank: Value,
     /// The thread's number in its block.
     pub(super) index: Vec<Value>,
     /// `%tid`, by dimension.
@@ -34,27 +36,32 @@ pub(super) struct Place {
 
 impl Place {
     /// Appends the computation. `order` says which threads an invocation has.
-    pub(super) fn new(b: &mut Builder<'_>, packing: Packing, order: Order) -> Self {
+    pub(super) fn new(b: &mut Builder<'_>, packing: Packing, order: Order, cluster: Option<Cluster>) -> Self {
         let (size, lanes, span) = (packing.subgroup_size, packing.lanes, packing.span());
         let extent = Extent::new(b);
         let threads = extent.threads;
         let invocation = if size == 1 { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
-        let index: Vec<Value> = match order {
+        let (rank, index) = match order {
             Order::Warps => {
                 // An invocation is a subgroup of its own where those of the device don't matter.
-                let subgroup = b.builtin(if size == 1 { Builtin::ThreadIndex } else { Builtin::SubgroupId });
+                let subgroup = b.builtin(if size == 1 { Builtin::InvocationIndex } else { Builtin::SubgroupId });
+                // Each block of a cluster has whole subgroups.
+                let above = b.add_const(threads, (span - 1).into());
+                let own = b.shr(above, span.trailing_zeros());
+                let (rank, subgroup) = divided(b, subgroup, own, cluster);
                 let start = b.mul_const(subgroup, span.into());
                 let base = b.add(start, invocation);
-                (0..lanes).map(|lane| b.add_const(base, (lane * size).into())).collect()
+                (rank, (0..lanes).map(|lane| b.add_const(base, (lane * size).into())).collect())
             }
             Order::Rows => {
-                let base = b.builtin(Builtin::ThreadIndex);
+                let all = b.builtin(Builtin::InvocationIndex);
                 let row = extent.row(b, lanes);
+                let (rank, base) = divided(b, all, row, cluster);
                 let index = |lane: u32| {
                     let start = b.mul_const(row, lane.into());
                     b.add(base, start)
                 };
-                (0..lanes).map(index).collect()
+                (rank, (0..lanes).map(index).collect::<Vec<Value>>())
             }
         };
         // The sizes are constants to the driver, so that this is one too and what follows may vanish.
@@ -99,7 +106,16 @@ impl Place {
                 list.push(value);
             }
         }
-        Self { invocation, index, tid, lane, bit, exists, existing }
+        Self { invocation, rank, index, tid, lane, bit, exists, existing }
+    }
+}
+
+/// Which block of a cluster something belongs to by its number in the workgroup, and its number in the block, where each
+/// block has so many.
+fn divided(b: &mut Builder<'_>, number: Value, of_block: Value, cluster: Option<Cluster>) -> (Value, Value) {
+    match cluster {
+        Some(_) => (b.div_unsigned(number, of_block), b.rem_unsigned(number, of_block)),
+        None => (b.i32(0), number),
     }
 }
 

@@ -136,8 +136,14 @@ impl Uniform {
                     *found = true;
                 }
                 match builtin {
-                    Builtin::ThreadId(_) | Builtin::ThreadIndex | Builtin::SubgroupLane | Builtin::Clock => false,
-                    Builtin::BlockSize(_)
+                    Builtin::ThreadId(_)
+                    | Builtin::ThreadIndex
+                    | Builtin::InvocationIndex
+                    | Builtin::SubgroupLane
+                    | Builtin::Clock => false,
+                    // Each block has subgroups of its own.
+                    Builtin::ClusterRank
+                    | Builtin::BlockSize(_)
                     | Builtin::WorkgroupId(_)
                     | Builtin::SubgroupId
                     | Builtin::SharedBytes

@@ -129,6 +129,7 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
         entry: workload.entry.to_owned(),
         grid: workload.grid,
         block: workload.block,
+        cluster: None,
         dynamic_shared_bytes: workload.shared,
         globals: BTreeMap::new(),
         args: workload.args.iter().map(|text| argument_text::parse(text)).collect::<Result<_>>()?,

@@ -1,6 +1,6 @@
 //! Barriers that all threads of a block reach together stay where they are. Reductions are sums of votes.
 
-use super::turns::Turns;
+use super::turns::{Sharing, Turns};
 use super::{Barrier, BasicBlock, Kind, Red, Stop, WARP, add, constant, machine};
 use crate::cfg::{Cfg, End};
 use crate::ir::{Builder, Function};
@@ -12,14 +12,15 @@ use crate::ir::{Builder, Function};
 /// leaves nobody behind, and waiting for all is one of the ways in which that may happen.
 pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Option<u32> {
     match (&barrier.kind, barrier.count) {
-        (Kind::Sync | Kind::Red(_), None) => Some(before),
+        (Kind::Sync | Kind::Red(_) | Kind::Wait, None) => Some(before),
+        (Kind::Arrive, None) if barrier.cluster => Some(before),
         (Kind::Sync, Some(count)) => {
             let count = u32::try_from(constant(&block.body, count)?).ok().filter(|count| *count > 0)?;
             let count = count.checked_next_multiple_of(WARP)?;
             (before / greatest_divisor(before, count)).checked_mul(count)
         }
         // Which threads belong together is known at run time only.
-        (Kind::Red(_), Some(_)) | (Kind::Arrive, _) => None,
+        (Kind::Red(_) | Kind::Wait, Some(_)) | (Kind::Arrive, _) => None,
     }
 }
 
@@ -35,9 +36,12 @@ pub fn keep(function: &mut Function, cfg: &mut Cfg) {
     let mut votes = None;
     for block in &mut cfg.blocks {
         let Some(Stop::Barrier(barrier)) = block.stop.take() else { continue };
+        if barrier.is_early() {
+            continue;
+        }
         let mark = machine::last_mark(&block.body);
         let votes = matches!(barrier.kind, Kind::Red(_))
-            .then(|| &*votes.get_or_insert_with(|| (Turns::new(function), mark.unwrap_or_default())))
+            .then(|| &*votes.get_or_insert_with(|| (Turns::new(function, Sharing::Block), mark.unwrap_or_default())))
             .map(|(votes, _)| votes);
         let mut b = Builder::new(function);
         match (barrier.kind, votes) {

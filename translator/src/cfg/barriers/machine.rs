@@ -5,7 +5,7 @@
 //! left that has not ended.
 
 use super::rendezvous::Account;
-use super::turns::Turns;
+use super::turns::{Sharing, Turns};
 use super::{Barrier, Kind, Stop, store};
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, Cfg, End};
@@ -52,7 +52,7 @@ impl Machine {
 /// Rebuilds the kernel around its stops.
 pub fn merge(function: &mut Function, cfg: &mut Cfg, meeting: Meeting) {
     let host = match meeting {
-        Meeting::Block => Host::Block(Turns::new(function)),
+        Meeting::Block => Host::Block(Turns::new(function, Sharing::Workgroup)),
         Meeting::Rendezvous => Host::Rendezvous(Account::new(function, cfg)),
     };
     let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));

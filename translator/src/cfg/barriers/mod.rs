@@ -5,8 +5,12 @@
 //! first that serves:
 //!
 //! * `kept`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
-//! * `machine`: all barriers wait for the whole block. They become one, in a loop of the whole block.
+//! * `machine`: all barriers wait for the whole block, or all for the whole cluster. They become one, in a loop of the whole
+//!   workgroup.
 //! * `machine` with `rendezvous`: the same loop, with a meeting that keeps an account of each barrier.
+//!
+//! A workgroup that is a cluster of several blocks is rebuilt as one: a barrier of a block that is kept, or that all meet
+//! at, has the cluster's other blocks wait too, which they can, and at a rendezvous each block has accounts of its own.
 //!
 //! Loops in which threads wait for each other ([`super::yield_in_loops`]) bring a kernel to one of the latter two: at each
 //! turn of theirs all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
@@ -57,10 +61,22 @@ impl Stop {
 pub struct Barrier {
     /// What it does.
     pub kind: Kind,
-    /// Number of the barrier, from 0; 16 stands for the cluster's.
+    /// Number of the barrier, from 0; [`Barrier::CLUSTER`] for the cluster's.
     pub id: Value,
     /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
     pub count: Option<Value>,
+    /// Whether it is the barrier of all the cluster's threads rather than one of the block's.
+    pub cluster: bool,
+}
+
+impl Barrier {
+    /// The number that stands for the cluster's barrier: those below are the block's.
+    pub const CLUSTER: u32 = 16;
+
+    /// Whether a thread arrives at the cluster's barrier, and will wait for it later.
+    fn is_early(&self) -> bool {
+        self.cluster && matches!(self.kind, Kind::Arrive)
+    }
 }
 
 /// Kinds of barrier instructions.
@@ -70,6 +86,8 @@ pub enum Kind {
     Sync,
     /// Arrives and does not wait.
     Arrive,
+    /// Waits for the barrier at which the thread has arrived: the cluster's.
+    Wait,
     /// Arrives, waits, and tells what the threads' predicates are together.
     Red(Red),
 }
@@ -144,20 +162,34 @@ pub fn resolve(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) ->
     }
     if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
-        let together =
-            cfg.blocks.iter().zip(&divergent).all(|(block, divergent)| block.barrier().is_none() || !divergent);
+        // Where all threads wait together, nobody tells whether they have arrived before.
+        let together = cfg
+            .blocks
+            .iter()
+            .zip(&divergent)
+            .all(|(block, divergent)| !divergent || block.barrier().is_none_or(Barrier::is_early));
         if together && let Some(multiple) = barriers().try_fold(1, kept::multiple) {
             kept::keep(function, cfg);
             return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };
         }
     }
-    let whole = |barrier: &Barrier| matches!(barrier.kind, Kind::Sync) && barrier.count.is_none();
+    // Those of blocks and those of the cluster don't complete together.
+    let of_cluster = barriers().any(|(_, barrier)| barrier.cluster);
+    let whole = |barrier: &Barrier| {
+        let waits = matches!(barrier.kind, Kind::Sync | Kind::Wait) && barrier.count.is_none();
+        barrier.cluster == of_cluster && (waits || barrier.is_early())
+    };
     let meeting = match (any, yields) {
         _ if awaits => Meeting::Rendezvous,
         (true, true) => Meeting::Rendezvous,
         _ if barriers().all(|(_, barrier)| whole(barrier)) => Meeting::Block,
         _ => Meeting::Rendezvous,
     };
+    if meeting == Meeting::Block {
+        for block in cfg.blocks.iter_mut().filter(|block| block.barrier().is_some_and(Barrier::is_early)) {
+            block.stop = None;
+        }
+    }
     machine::merge(function, cfg, meeting);
     Resolved { threads: None, merged: true }
 }

@@ -1,38 +1,62 @@
-//! Words of shared memory by which all threads of a block learn one number at a single barrier.
+//! Words of shared memory by which all threads of a block or workgroup learn one number at a single barrier of the workgroup.
 //!
 //! Three take turns: one is read while another is written and a third cleared.
 
 use super::WORD;
+use crate::interface::Cluster;
 use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
+use crate::lower::cluster::own_rank;
 
 /// How many words take turns.
 const WORDS: u32 = 3;
+
+/// Who shares a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// The threads of a block.
+    Block,
+    /// Those of a workgroup, which may be a cluster of several blocks.
+    Workgroup,
+}
 
 /// The words.
 pub struct Turns {
     /// Where they are.
     memory: OwnShared,
+    /// Whose they are: each block has its own, or all have the same.
+    sharing: Sharing,
     /// Number of the one that this turn uses.
     turn: Var,
 }
 
 impl Turns {
     /// Takes their place in shared memory.
-    pub fn new(function: &mut Function) -> Self {
-        Self { memory: function.take_shared(WORDS), turn: function.var(Type::I32) }
+    pub fn new(function: &mut Function, sharing: Sharing) -> Self {
+        let groups = match sharing {
+            Sharing::Block => function.cluster.map_or(1, Cluster::blocks),
+            Sharing::Workgroup => 1,
+        };
+        Self { memory: function.take_shared(WORDS * groups), sharing, turn: function.var(Type::I32) }
     }
 
     fn word(&self, b: &mut Builder<'_>, turn: Value) -> Value {
         let offset = b.shl(turn, 2);
         let first = b.own_shared(self.memory, 0);
-        b.add(first, offset)
+        let word = b.add(first, offset);
+        if self.sharing == Sharing::Workgroup {
+            return word;
+        }
+        let rank = own_rank(b);
+        let group = b.mul_const(rank, u64::from(4 * WORDS));
+        b.add(word, group)
     }
 
     /// Clears all, before the first turn.
     pub fn clear(&self, b: &mut Builder<'_>) {
         let zero = b.i32(0);
         for turn in 0..WORDS {
-            let word = b.own_shared(self.memory, 4 * turn);
+            let turn = b.i32(turn);
+            let word = self.word(b, turn);
             b.store(WORD, word, vec![zero]);
         }
         b.barrier();

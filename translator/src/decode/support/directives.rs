@@ -50,14 +50,14 @@ pub(super) const ALL: &[Directive] = &[
     directive("func", ".func (.reg .u32 r) f(.reg .u32 a) { mov.u32 r, a; ret; } .entry k() { ret; }")
         .remark("Calls are inlined; what can't be called is under `call`."),
     directive("loc", ".file 1 \"k.cu\"\n.entry k() { .loc 1 2 3\nret; }").remark(NOTHING),
-    directive("maxclusterrank", ".entry k() .maxclusterrank 4 { ret; }").remark(NOTHING),
+    directive("maxclusterrank", ".entry k() .maxclusterrank 4 { ret; }"),
     directive("maxnreg", ".entry k() .maxnreg 32 { ret; }").remark(NOTHING),
     directive("maxntid", ".entry k() .maxntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
     directive("minnctapersm", ".entry k() .maxntid 64 .minnctapersm 2 { ret; }").remark(NOTHING),
     directive("noreturn", ".func f() .noreturn { exit; } .entry k() { call f; ret; }").remark(NOTHING),
     directive("pragma", ".entry k() { .pragma \"nounroll\"; ret; }").remark(NOTHING),
-    directive("reqnctapercluster", ".entry k() .reqnctapercluster 1, 1, 1 { ret; }")
-        .uses(&[Use { words: "clusters of several blocks", sample: ".entry k() .reqnctapercluster 2 { ret; }" }]),
+    directive("reqnctapercluster", ".entry k() .reqnctapercluster 2, 2, 1 { ret; }")
+        .remark("A cluster is a workgroup; larger ones than the device's are refused."),
     directive("reqntid", ".entry k() .reqntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
     directive("target", KERNEL).remark("`map_f64_to_f32` and `texmode_…` have no effect."),
     directive("version", KERNEL).remark("Any version; newer ones give errors only where something new is used."),

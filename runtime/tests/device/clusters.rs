@@ -1,0 +1,107 @@
+//! Clusters of blocks: sizes that the kernel or the launch says, and what no workgroup has room for.
+
+use ptx2spv_runtime::{Arg, Device, Error, Kernel, LaunchConfig, ReferenceOptions};
+use ptx2spv_translator::Source;
+
+/// Each block writes its place in its cluster and its cluster's number to `out`, and how many clusters there are.
+/// * `either`: clusters of any size; `demanding` of two; `large`: with 4,096 bytes of shared memory each.
+const KERNELS: &str = "
+.version 7.8
+.target sm_90
+.address_size 64
+.func place(.reg .b64 %out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    mov.u32 %r0, %ctaid.x;
+    mad.wide.u32 %rd1, %r0, 12, %out;
+    mov.u32 %r1, %cluster_ctarank;
+    mov.u32 %r2, %clusterid.x;
+    mov.u32 %r3, %nclusterid.x;
+    st.global.u32 [%rd1], %r1;
+    st.global.u32 [%rd1+4], %r2;
+    st.global.u32 [%rd1+8], %r3;
+    ret;
+}
+.visible .entry either(.param .u64 out)
+{
+    .reg .b64 %rd<1>;
+    ld.param.u64 %rd0, [out];
+    call place, (%rd0);
+    ret;
+}
+.visible .entry demanding(.param .u64 out) .reqnctapercluster 2
+{
+    .reg .b64 %rd<1>;
+    ld.param.u64 %rd0, [out];
+    call place, (%rd0);
+    ret;
+}
+.visible .entry few(.param .u64 out) .maxclusterrank 4
+{
+    ret;
+}
+.visible .entry large(.param .u64 out) .reqntid 64
+{
+    .shared .b32 data[1024];
+    .reg .b64 %rd<1>;
+    ld.param.u64 %rd0, [out];
+    st.shared.u32 [data+4], 1;
+    call place, (%rd0);
+    ret;
+}
+";
+
+fn device() -> Device {
+    Device::reference(ReferenceOptions::default().config().unwrap())
+}
+
+fn places(device: &Device, kernel: &Kernel, blocks: u32) -> Vec<[u32; 3]> {
+    let out = device.alloc(12 * u64::from(blocks)).unwrap();
+    kernel.launch(&LaunchConfig::new([blocks, 1, 1], [3, 1, 1]), &[(&out).into()]).unwrap();
+    out.download().unwrap()
+}
+
+#[test]
+fn the_kernel_or_the_launch_says_the_size() {
+    let device = device();
+    let module = device.load(&Source::new("clusters.ptx", KERNELS)).unwrap();
+    let expected = |size: u32| -> Vec<[u32; 3]> { (0..12).map(|n| [n % size, n / size, 12 / size]).collect() };
+    for size in [1, 3, 6] {
+        let kernel = module.cluster_kernel("either", [size, 1, 1]).unwrap();
+        assert_eq!(places(&device, &kernel, 12), expected(size));
+    }
+    assert_eq!(places(&device, &module.kernel("either").unwrap(), 12), expected(1));
+    assert_eq!(places(&device, &module.kernel("demanding").unwrap(), 12), expected(2));
+    assert_eq!(places(&device, &module.cluster_kernel("demanding", [2, 1, 1]).unwrap(), 12), expected(2));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let device = device();
+    let limits = device.target().limits.clone();
+    let module = device.load(&Source::new("clusters.ptx", KERNELS)).unwrap();
+    let translation = |name: &str, size| match module.cluster_kernel(name, size) {
+        Err(Error::Translation(errors)) => errors.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(translation("demanding", [3, 1, 1]).contains("clusters of 3 x 1 x 1: the kernel demands 2 x 1 x 1"));
+    assert!(translation("few", [5, 1, 1]).contains("blocks of a cluster: 5 needed"));
+    assert!(translation("either", [0, 1, 1]).contains("no blocks"));
+    let large = translation("large", [16, 1, 1]);
+    let (needed, available) = (16 * 4096, limits.max_compute_shared_memory_size);
+    assert!(large.contains(&needed.to_string()) && large.contains(&available.to_string()), "{large}");
+
+    let kernel = module.cluster_kernel("either", [4, 1, 1]).unwrap();
+    let none = [Arg::Address(0)];
+    let launch = |grid, block| kernel.launch(&LaunchConfig::new(grid, block), &none).unwrap_err();
+    let error = launch([6, 1, 1], [32, 1, 1]);
+    assert!(matches!(error, Error::Grid { .. }) && error.to_string().contains("4 x 1 x 1"), "{error}");
+    let error = launch([4, 1, 1], [512, 1, 1]);
+    let available = limits.max_compute_work_group_invocations.to_string();
+    let both = error.to_string().contains("2048") && error.to_string().contains(&available);
+    assert!(matches!(error, Error::Block { .. }) && both, "{error}");
+    let shared = LaunchConfig { dynamic_shared_bytes: 20_000, ..LaunchConfig::new([4, 1, 1], [32, 1, 1]) };
+    let error = kernel.launch(&shared, &none).unwrap_err();
+    assert!(matches!(error, Error::SharedMemory { needed: 80_000, .. }), "{error}");
+}

@@ -1,0 +1,36 @@
+//! Clusters of blocks in kernels without operations of a warp, where each thread is an invocation: which block of the
+//! workgroup it belongs to, and where it stands there.
+
+use crate::ir::{Builder, Builtin, Function, Op, Stmt};
+use crate::passes::{Rewritten, rewrite};
+
+/// Replaces a thread's place in its block and the block's in its cluster by what they are in a workgroup that is a whole
+/// cluster. Changes nothing in functions for single blocks, whose places the device knows.
+pub(super) fn spread_cluster(function: &mut Function) {
+    if function.cluster.is_none() {
+        return;
+    }
+    let mut b = Builder::new(function);
+    let extent = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
+    let area = b.mul(extent[0], extent[1]);
+    let threads = b.mul(area, extent[2]);
+    let invocation = b.builtin(Builtin::InvocationIndex);
+    let rank = b.div_unsigned(invocation, threads);
+    let index = b.rem_unsigned(invocation, threads);
+    let x = b.rem_unsigned(index, extent[0]);
+    let row = b.div_unsigned(index, extent[0]);
+    let y = b.rem_unsigned(row, extent[1]);
+    let z = b.div_unsigned(index, area);
+    let mut head = b.block;
+
+    rewrite(function, |_, stmt| match stmt {
+        Stmt::Let(_, Op::Builtin(Builtin::ClusterRank)) => Rewritten::By(rank),
+        Stmt::Let(_, Op::Builtin(Builtin::ThreadIndex)) => Rewritten::By(index),
+        Stmt::Let(_, Op::Builtin(Builtin::ThreadId(0))) => Rewritten::By(x),
+        Stmt::Let(_, Op::Builtin(Builtin::ThreadId(1))) => Rewritten::By(y),
+        Stmt::Let(_, Op::Builtin(Builtin::ThreadId(_))) => Rewritten::By(z),
+        _ => Rewritten::Kept,
+    });
+    head.append(&mut function.body);
+    function.body = head;
+}
