@@ -63,7 +63,7 @@ pub(super) const ALL: [Preset; 14] = [
         device: "the reference device: exact, with everything, in sizes such as NVIDIA's",
         json: "",
     },
-    // Measured: it flushes denormals and does hardly anything exactly.
+    // Measured: it flushes denormals, is right about normal numbers, and does hardly anything else exactly.
     preset!("swiftshader", "SwiftShader 5.0 (Subzero) on x86-64"),
     // No device: the least that Vulkan 1.1 lets a device have, and what no kernel can do without.
     preset!("vulkan1.1-minimum", "the least of Vulkan 1.1, with bufferDeviceAddress"),
