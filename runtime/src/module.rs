@@ -26,8 +26,11 @@ struct Shared {
     names: Vec<String>,
     variables: Arc<LoadedVariables>,
     code: Arc<Code>,
-    kernels: Mutex<HashMap<(String, Option<[u32; 3]>), Kernel>>,
+    kernels: Mutex<HashMap<Key, Kernel>>,
 }
+
+/// A kernel's name, and the size of its clusters where it is the launch that says it.
+type Key = (String, Option<[u32; 3]>);
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
