@@ -26,11 +26,11 @@ struct Shared {
     names: Vec<String>,
     variables: Arc<LoadedVariables>,
     code: Arc<Code>,
-    kernels: Mutex<HashMap<Key, Kernel>>,
+    kernels: Mutex<Kernels>,
 }
 
-/// A kernel's name, and the size of its clusters where it is the launch that says it.
-type Key = (String, Option<[u32; 3]>);
+/// Kernels by their names and the clusters that they were translated for.
+type Kernels = HashMap<(String, Option<[u32; 3]>), Kernel>;
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -604,7 +604,9 @@ fn clusters_take_no_more_than_a_workgroup_has() {
 /// a warp; without full subgroups there is no operation of a subgroup left.
 #[test]
 fn subgroups_as_the_driver_has_them() {
-    let text = format!("{HEADER}{}", kernel("k", "activemask.b32 %r1;\n\tst.global.u32 [%rd1], %r1;"));
+    const VOTE: &str = "mov.u32 %r2, %tid.x;\n\tsetp.gt.u32 %p1, %r2, 5;\n\tvote.sync.ballot.b32 %r1, %p1, -1;\n\t\
+                        st.global.u32 [%rd1], %r1;";
+    let text = format!("{HEADER}{}", kernel("k", VOTE));
     let made = |target: &Target| translate(&text, target, None, false).unwrap();
     let mut target = Target::preset("nvidia").unwrap();
     let usual = made(&target).disassemble();

@@ -3,7 +3,7 @@
 //! Before Volta they did, and code from then hands words on through `volatile` shared memory with nothing between a store
 //! and the load of what another lane has stored. The driver compiles PTX for such targets so that they still do. Threads
 //! that run a stretch of code together are brought in step here by an operation of the warp, which waits for nobody else,
-//! before each such access that follows one of the other kind.
+//! before each such access but for loads behind loads.
 //!
 //! PTX for `sm_70` and above promises nothing of the kind, and hardware happens to do it all the same where threads don't
 //! part. So it is treated alike, but for kernels with loops that wait for other threads: these use such words as flags.
@@ -26,13 +26,14 @@ pub fn keep_in_step(function: &Function, cfg: &mut Cfg, target: &[String]) {
         return;
     }
     for block in &mut cfg.blocks {
-        // After which kind of access threads were last in step; none where that isn't known.
+        // The last access; none where that isn't known. Loads don't disturb each other.
         let mut last = None;
         let mut met = false;
         for stmt in std::mem::take(&mut block.body) {
             let kind = accesses(&stmt, generic);
             if kind.is_some() {
-                if kind != last && !met {
+                let undisturbed = last == Some(Access::Load) && kind == last;
+                if !undisturbed && !met {
                     let sync = Warp { results: Vec::new(), op: WarpOp::Sync, members: None };
                     block.body.push(Stmt::Warp(sync));
                 }

@@ -4,7 +4,9 @@
 use super::reports;
 use crate::decode::program::{Item, Operand, Program};
 use crate::interface::{Counters, Region, Status, Variables, output};
+use crate::ir::Order;
 use crate::legalise::{TABLE_BYTES, needs_table};
+use crate::lower::memory;
 use crate::target::{Feature, Target};
 
 /// Size of the heap in bytes: as much as CUDA has.
@@ -73,10 +75,9 @@ fn is_long_anywhere(program: &Program) -> bool {
     program.functions.iter().flat_map(|function| function.body.iter().flatten()).any(|item| match item {
         Item::Instruction(instruction) => {
             let modifiers = &instruction.modifiers;
-            let is_ordered = modifiers.one_of(&["volatile", "relaxed", "acquire", "release", "mmio"]).is_some();
             let can_be = match instruction.form.row.opcode() {
                 "atom" | "red" => true,
-                "ld" | "st" => is_ordered,
+                "ld" | "st" => memory::order(instruction, Order::Weak) != Order::Weak,
                 _ => false,
             };
             can_be && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)

@@ -36,7 +36,10 @@ pub fn needs_table(target: &Target) -> bool {
 /// # Errors
 /// Internal: there is such an access to global memory and no table.
 pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Option<u64>) -> Result<(), Diagnostic> {
-    let is_replaced = |space, access: &Access| access.bytes == 8 && access.space == space && !is_native(target, space);
+    let is_replaced = |space, access: &Access| {
+        // What nobody writes is whole anyway.
+        access.bytes == 8 && !access.read_only && access.space == space && !is_native(target, space)
+    };
     let [global, shared] = [Space::Global, Space::Shared].map(|space| !is_native(target, space));
     if !global && !shared {
         return Ok(());
@@ -97,8 +100,8 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
 fn release_all(function: &mut Function, locks: OwnShared) {
     let body = std::mem::take(&mut function.body);
     let mut b = Builder::new(function);
-    let thread = b.builtin(Builtin::ThreadIndex);
-    let is_first = b.is_zero(thread);
+    let invocation = b.builtin(Builtin::InvocationIndex);
+    let is_first = b.is_zero(invocation);
     b.if_(is_first, |b| {
         let zero = b.i32(0);
         let access = Access { space: Space::Shared, bytes: 4, order: Order::Weak, read_only: false };

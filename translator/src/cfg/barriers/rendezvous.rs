@@ -356,6 +356,10 @@ impl Account {
         }
         let gone = self.own_block(b, block::GONE);
         add(b, gone, one);
+        if self.awaits {
+            // Nobody waits for it any more.
+            self.stay_ready(b);
+        }
         if self.shape.counted {
             let index = b.builtin(Builtin::ThreadIndex);
             let warp = b.shr(index, WARP.ilog2());

@@ -32,7 +32,8 @@ pub fn meet_apart(function: &mut Function, cfg: &mut Cfg) {
     }
     let (values, vars) = (function.values.len(), function.vars.len());
     let mut divided = cfg.clone();
-    new_entry(&mut divided);
+    let start = new_entry(&mut divided);
+    fill(&mut divided, 0, Block::new(), End::Goto(start));
     split::split(function, &mut divided);
     match choose::region(function, &divided) {
         Some(region) => {

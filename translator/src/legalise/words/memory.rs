@@ -7,7 +7,9 @@ use crate::passes::Rewritten;
 /// Whether a list accesses 64 bits as one: by an atomic, or with an order.
 pub(super) fn is_long(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
-        Stmt::Load { access, .. } | Stmt::Store { access, .. } => access.bytes == 8 && access.order != Order::Weak,
+        Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
+            access.bytes == 8 && access.order != Order::Weak && !access.read_only
+        }
         Stmt::Atomic(atomic) => atomic.access.bytes == 8,
         Stmt::If { then, otherwise, .. } => is_long(then) || is_long(otherwise),
         Stmt::Loop(body) => is_long(body),
