@@ -185,7 +185,9 @@ impl<'s> Analysis<'s> {
                 Stmt::Load { results, access, address } => {
                     let strong = access.order != Order::Weak;
                     let source = match self.sources {
-                        Sources::Threads | Sources::Lanes(_) => strong || !matches!(access.space, Space::Global | Space::Shared),
+                        Sources::Threads | Sources::Lanes(_) => {
+                            strong || !matches!(access.space, Space::Global | Space::Shared)
+                        }
                         Sources::Others(_) => strong && access.space != Space::Local,
                     };
                     if source || self.value(*address) {

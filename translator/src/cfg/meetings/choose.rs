@@ -113,8 +113,7 @@ struct Definitions<'c> {
 
 impl<'c> Definitions<'c> {
     fn new(cfg: &'c Cfg) -> Self {
-        let mut this =
-            Self { values: FxHashMap::default(), warps: FxHashMap::default(), vars: FxHashMap::default() };
+        let mut this = Self { values: FxHashMap::default(), warps: FxHashMap::default(), vars: FxHashMap::default() };
         for (number, block) in cfg.blocks.iter().enumerate() {
             this.collect(&block.body, number);
         }
@@ -165,9 +164,7 @@ impl<'c> Definitions<'c> {
 
     /// Whether a value tells the number of the warp, in blocks whose rows are whole warps, or compares it.
     fn tells_warps(&self, value: Value) -> bool {
-        let thread = |value| {
-            matches!(self.op(value), Some(Op::Builtin(Builtin::ThreadId(0) | Builtin::ThreadIndex)))
-        };
+        let thread = |value| matches!(self.op(value), Some(Op::Builtin(Builtin::ThreadId(0) | Builtin::ThreadIndex)));
         let multiple = |value, more: u64| {
             self.constant(value).is_some_and(|bits| bits.wrapping_add(more) & u64::from(u32::MAX) & (WARP - 1) == 0)
         };

@@ -19,11 +19,8 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
         let tail = block.body.split_off(position + 1);
         let Some(last) = block.body.pop() else { continue };
         let mark = mark(&block.body).map(Stmt::At);
-        let part = |body: Block| BasicBlock {
-            body: mark.iter().cloned().chain(body).collect(),
-            stop: None,
-            end: End::Exit,
-        };
+        let part =
+            |body: Block| BasicBlock { body: mark.iter().cloned().chain(body).collect(), stop: None, end: End::Exit };
         let mut rest = BasicBlock { stop: block.stop.take(), end: block.end, ..part(tail) };
         let mut b = Builder::new(function);
         match last {
