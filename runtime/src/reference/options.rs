@@ -272,7 +272,10 @@ mod tests {
         // Its own arithmetic, and no bugs.
         assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, Quirks::default()));
         assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
-        assert_eq!(config("check,seed=1").unwrap().target.facts, Facts::default());
+        // What its float controls promise.
+        let promised =
+            Facts { denormals_f32_kept: true, convert_f32_exact: true, normal_f32_exact: true, ..Facts::default() };
+        assert_eq!(config("check,seed=1").unwrap().target.facts, promised);
         let sizes = config("subgroup=128").unwrap().target.subgroups;
         assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));
         let limits = config("invocations=128").unwrap().target.limits;

@@ -97,10 +97,6 @@ fn what_does_not_fit_is_refused() {
     let launch = |grid, block| kernel.launch(&LaunchConfig::new(grid, block), &none).unwrap_err();
     let error = launch([6, 1, 1], [32, 1, 1]);
     assert!(matches!(error, Error::Grid { .. }) && error.to_string().contains("4 x 1 x 1"), "{error}");
-    let error = launch([4, 1, 1], [512, 1, 1]);
-    let available = limits.max_compute_work_group_invocations.to_string();
-    let both = error.to_string().contains("2048") && error.to_string().contains(&available);
-    assert!(matches!(error, Error::Block { .. }) && both, "{error}");
     let shared = LaunchConfig { dynamic_shared_bytes: 20_000, ..LaunchConfig::new([4, 1, 1], [32, 1, 1]) };
     let error = kernel.launch(&shared, &none).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 80_000, .. }), "{error}");
