@@ -77,6 +77,7 @@ fn is_long_anywhere(program: &Program) -> bool {
             let modifiers = &instruction.modifiers;
             let can_be = match instruction.form.row.opcode() {
                 "atom" | "red" => true,
+                "cp" => modifiers.has("reduce"),
                 "ld" | "st" => memory::order(instruction, Order::Weak) != Order::Weak,
                 _ => false,
             };

@@ -33,8 +33,7 @@ impl Blocks {
             Self::Of(size) => (product(size), size),
         };
         if cluster > 1 {
-            let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
-            return threads.saturating_mul(cluster) <= available;
+            return threads.saturating_mul(cluster) <= available(target);
         }
         let within = size.iter().zip(limits.max_compute_work_group_size).all(|(&size, most)| size <= most);
         within && threads <= limits.max_compute_work_group_invocations
@@ -58,8 +57,19 @@ fn product(size: [u32; 3]) -> u32 {
 /// size, or all threads of a warp in one invocation where the target's subgroups don't serve; and as few lanes as it takes for
 /// a warp in a subgroup and a cluster of so many blocks in a workgroup.
 pub(super) fn for_warps(target: &Target, blocks: Blocks, cluster: u32) -> Packing {
-    let subgroup_size = subgroup_size(target).unwrap_or(1);
-    enough(target, blocks, cluster, Packing { subgroup_size, lanes: (WARP / subgroup_size).max(1) })
+    let least =
+        |size: u32| enough(target, blocks, cluster, Packing { subgroup_size: size, lanes: (WARP / size).max(1) });
+    let packing = least(subgroup_size(target).unwrap_or(1));
+    // A block of a cluster takes a whole subgroup, however small it is.
+    let threads = blocks.threads().unwrap_or(1);
+    let fits = packing.invocations(threads).saturating_mul(cluster) <= available(target);
+    if fits { packing } else { least(1) }
+}
+
+/// Invocations of the largest workgroup.
+fn available(target: &Target) -> u32 {
+    let limits = &target.limits;
+    limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0])
 }
 
 /// The mapping of a kernel without operations of a warp; `None` if one invocation for each thread will do.
@@ -81,10 +91,8 @@ fn subgroup_size(target: &Target) -> Option<u32> {
 
 /// A mapping with as many lanes as so many of the largest blocks take.
 fn enough(target: &Target, blocks: Blocks, cluster: u32, mut packing: Packing) -> Packing {
-    let limits = &target.limits;
-    let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
     let threads = blocks.threads().unwrap_or(1);
-    while packing.invocations(threads).saturating_mul(cluster) > available && packing.lanes < threads {
+    while packing.invocations(threads).saturating_mul(cluster) > available(target) && packing.lanes < threads {
         packing.lanes *= 2;
     }
     packing
@@ -150,6 +158,14 @@ mod tests {
         target.subgroups.required_size = false;
         target.subgroups.size = 16;
         assert_eq!(for_warps(&target, Blocks::Fitting, 1), Packing { subgroup_size: 16, lanes: 2 });
+    }
+
+    #[test]
+    fn clusters_of_small_blocks_need_no_subgroup_each() {
+        let narrow = device(64, 64, 64);
+        assert_eq!(for_warps(&narrow, Blocks::UpTo(32), 1), Packing { subgroup_size: 64, lanes: 1 });
+        assert_eq!(for_warps(&narrow, Blocks::UpTo(32), 8), Packing { subgroup_size: 1, lanes: 32 });
+        assert_eq!(for_warps(&device(64, 64, 512), Blocks::UpTo(32), 8), Packing { subgroup_size: 64, lanes: 1 });
     }
 
     #[test]

@@ -127,6 +127,7 @@ impl Pack<'_> {
     /// The value of a built-in that depends on the lane.
     pub(super) fn builtin(&self, op: &Op, lane: usize) -> Option<Value> {
         match op {
+            Op::Builtin(Builtin::ClusterRank) => Some(self.place.rank),
             Op::Builtin(Builtin::ThreadIndex) => self.place.index.get(lane).copied(),
             Op::Builtin(Builtin::ThreadId(dimension)) => {
                 self.place.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
