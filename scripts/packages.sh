@@ -47,7 +47,7 @@ install_packages() {
 }
 
 # Prints the path of SwiftShader's driver file, a CPU device of Google's that Debian ships inside of its browser. Of that
-# package only two files are unpacked, below the build directory.
+# package only two files are unpacked, below the build directory. Fails where there is no such package.
 swiftshader() {
     installed=/usr/lib/chromium/vk_swiftshader_icd.json
     unpacked=${CARGO_TARGET_DIR:-target}/swiftshader
@@ -59,16 +59,15 @@ swiftshader() {
         echo "Unpacking SwiftShader" >&2
         # With a list of its own, so that no root is needed.
         lists=$(mktemp -d)
-        mkdir "$lists/partial"
         options="-o Dir::State::Lists=$lists -o APT::Sandbox::User="
         # Split on purpose: they are several.
         # shellcheck disable=SC2086
-        (apt-get -qq $options update && cd "$lists" && apt-get -qq $options download chromium-common) >&2
-        mkdir -p "$unpacked.part"
-        dpkg-deb --fsys-tarfile "$lists"/chromium-common_*.deb |
+        mkdir -p "$lists/partial" "$unpacked.part" &&
+            (apt-get -qq $options update && cd "$lists" && apt-get -qq $options download chromium-common) >&2 &&
+            dpkg-deb --fsys-tarfile "$lists"/chromium-common_*.deb |
             tar -x -C "$unpacked.part" --strip-components=4 ./usr/lib/chromium/libvk_swiftshader.so \
-                ./usr/lib/chromium/vk_swiftshader_icd.json
-        mv "$unpacked.part" "$unpacked"
+                ./usr/lib/chromium/vk_swiftshader_icd.json &&
+            mv "$unpacked.part" "$unpacked" || return 1
         rm -rf "$lists"
     fi
     (cd "$unpacked" && echo "$PWD/vk_swiftshader_icd.json")
