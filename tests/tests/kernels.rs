@@ -10,8 +10,10 @@ use ptx2spv::cases::{Case, Verdict, find};
 use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::files;
 
-/// Of so many random programs one runs here.
-const RANDOM_ONE_OF: usize = 4;
+/// Of so many cases that drivers compile long one runs here.
+const SLOW_ONE_OF: usize = 4;
+/// Files of such cases, besides the random programs: kernels with all operations of a warp.
+const SLOW_FILE: &str = "warp_operations.json";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -23,12 +25,12 @@ fn main() -> ExitCode {
         }
     };
     let mut cases = found.cases;
-    // Drivers take long to compile random programs: some of them will do. The reference device runs them all.
+    // Some of these will do. The reference device runs them all, and so does `scripts/test-devices`.
     let mut number = 0;
     cases.retain(|case| {
-        let random = case.file.starts_with(files::random());
-        number += usize::from(random);
-        !random || number % RANDOM_ONE_OF == 0
+        let slow = case.file.starts_with(files::random()) || case.file.ends_with(SLOW_FILE);
+        number += usize::from(slow);
+        !slow || number % SLOW_ONE_OF == 0
     });
     let pool = Arc::new(Pool::default());
     let trial = |case: Case| {
