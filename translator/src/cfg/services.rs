@@ -2,7 +2,7 @@
 //! what is printed, a heap, counters.
 
 use super::reports;
-use crate::decode::program::{Item, Operand, Program};
+use crate::decode::program::{Instruction, Item, Operand, Program};
 use crate::interface::{Counters, Region, Status, Variables, output};
 use crate::ir::Order;
 use crate::legalise::{TABLE_BYTES, needs_table};
@@ -35,11 +35,7 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
     };
-    let counts = program
-        .functions
-        .iter()
-        .flat_map(|function| function.body.iter().flatten())
-        .any(|item| matches!(item, Item::Instruction(instruction) if instruction.form.row.opcode() == "pmevent"));
+    let counts = instructions(program).any(|instruction| instruction.form.row.opcode() == "pmevent");
     let mut add = |size: u64, align: u64| {
         // More than the address space has fails when it is allocated.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
@@ -61,28 +57,29 @@ fn has_clock(target: &Target) -> bool {
 }
 
 fn reads_clock(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| function.body.iter().flatten()).any(|item| match item {
-        Item::Instruction(instruction) => instruction
-            .operands
-            .iter()
-            .any(|operand| matches!(operand, Operand::Special(special) if special.is_clock())),
-        Item::Label(_) => false,
+    instructions(program)
+        .flat_map(|instruction| &instruction.operands)
+        .any(|operand| matches!(operand, Operand::Special(special) if special.is_clock()))
+}
+
+/// All instructions of the module's functions.
+fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
+    program.functions.iter().flat_map(|function| function.body.iter().flatten()).filter_map(|item| match item {
+        Item::Instruction(instruction) => Some(instruction),
+        Item::Label(_) => None,
     })
 }
 
 /// Whether a function of the module may access 64 bits of global memory as one.
 fn is_long_anywhere(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| function.body.iter().flatten()).any(|item| match item {
-        Item::Instruction(instruction) => {
-            let modifiers = &instruction.modifiers;
-            let can_be = match instruction.form.row.opcode() {
-                "atom" | "red" => true,
-                "cp" => modifiers.has("reduce"),
-                "ld" | "st" => memory::order(instruction, Order::Weak) != Order::Weak,
-                _ => false,
-            };
-            can_be && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
-        }
-        Item::Label(_) => false,
+    instructions(program).any(|instruction| {
+        let modifiers = &instruction.modifiers;
+        let can_be = match instruction.form.row.opcode() {
+            "atom" | "red" => true,
+            "cp" => modifiers.has("reduce"),
+            "ld" | "st" => memory::order(instruction, Order::Weak) != Order::Weak,
+            _ => false,
+        };
+        can_be && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
     })
 }
