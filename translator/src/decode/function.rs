@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::module::{ModuleDecoder, Signature};
 use super::program::{
     FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Reg, SourceLine,
-    Targets, VarId,
+    Targets, VarId, Variable,
 };
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
@@ -118,7 +118,8 @@ impl<'s> FunctionDecoder<'_, 's> {
                 self.report(diagnostic);
                 // A stand-in keeps the numbers of the following parameters right; the error above prevents its use.
                 let name = variable.name.map_or_else(String::new, |name| name.text.to_owned());
-                Param { name, ty: ScalarType::B64, size: 8, align: 8, array: false, pointer: false, register: None }
+                let (ty, size, align) = (ScalarType::B64, 8, 8);
+                Param { name, ty, size, align, array: false, pointer: false, register: None, memory: None }
             }
         };
         let register = param.register;
@@ -152,7 +153,40 @@ impl<'s> FunctionDecoder<'_, 's> {
             array: !variable.dims.is_empty(),
             pointer: variable.pointer.is_some(),
             register,
+            memory: None,
         })
+    }
+
+    /// Notes that the address of a `.param` variable is taken. A kernel's parameters have one in their block; those of device
+    /// functions, and their results, get a place in local memory (PTX section 9.7.9.1).
+    pub(super) fn take_address(&mut self, param: ParamId, span: Span) -> Result<(), Diagnostic> {
+        let Function { kind, formals, results, params, .. } = &mut self.function;
+        let number = param.0 as usize;
+        let is_kernel = *kind == ast::FunctionKind::Entry;
+        let Some(param) = params.get_mut(number) else {
+            return Err(Diagnostic::internal("a parameter without a declaration", span));
+        };
+        if number >= *formals + *results {
+            let message = format!("`{}` is passed to or from a function: it has no address", param.name);
+            return Err(Diagnostic::invalid(message, span));
+        }
+        if !is_kernel && param.memory.is_none() {
+            let variables = &mut self.module.program.variables;
+            param.memory = Some(VarId(u32::try_from(variables.len()).unwrap_or(u32::MAX)));
+            variables.push(Variable {
+                name: param.name.clone(),
+                space: StateSpace::Local,
+                ty: param.ty,
+                // Whole words, as it is passed.
+                size: u64::from(param.size).next_multiple_of(4),
+                align: u64::from(param.align).max(4),
+                unsized_array: false,
+                external: false,
+                init: Vec::new(),
+                span,
+            });
+        }
+        Ok(())
     }
 
     fn declare(&mut self, name: ast::Ident<'s>, symbol: Symbol) {

@@ -376,7 +376,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         match self.resolve(name)? {
             Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
-            Symbol::Param(param) => Ok(Operand::AddressOf(Base::Param(param), offset)),
+            Symbol::Param(param) => {
+                self.take_address(param, name.span)?;
+                Ok(Operand::AddressOf(Base::Param(param), offset))
+            }
             Symbol::Function(function) if offset == 0 => Ok(Operand::FunctionAddress(function)),
             Symbol::Function(_) => Err(Diagnostic::invalid("an offset from a function's address", name.span)),
             _ => self.source(operand, ty, ScalarType::fits),

@@ -171,6 +171,8 @@ pub struct Param {
     pub pointer: bool,
     /// For `.reg` parameters of functions: the register.
     pub register: Option<Reg>,
+    /// For those of device functions whose address is taken: the variable in local memory that they live in.
+    pub memory: Option<VarId>,
 }
 
 /// A label or an instruction.

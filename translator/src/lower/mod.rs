@@ -4,6 +4,7 @@
 //! through [`Lowering`], and writes its result through it. Registers hold integers of their width; narrow ones live
 //! zero-extended in 32 bits (see [`crate::ir`]). Control flow is not here but in [`crate::cfg`].
 
+pub mod activation;
 pub mod approximate;
 pub mod atomics;
 pub mod barriers;

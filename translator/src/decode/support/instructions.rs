@@ -35,10 +35,7 @@ pub(super) const ALL: &[Instruction] = &[
         "add.cc.(u32|s32|u64|s64)",
     ]),
     op("addc", &["addc{.cc}.(u32|s32|u64|s64)"]),
-    op("alloca", &["alloca.(u32|u64)"]).uses(&[Use {
-        words: "in functions that are called",
-        sample: ".func f() { .reg .b64 %p; alloca.u64 %p, 8; ret; } .entry k() { call f; ret; }",
-    }]).remark("A thread has 4 KiB; a launch that needs more fails."),
+    op("alloca", &["alloca.(u32|u64)"]).remark("A thread has 4 KiB; a launch that needs more fails."),
     op("and", &["and.(pred|b16|b32|b64)"]),
     op("applypriority", &["applypriority{.global}.L2::evict_normal"]),
     op("atom", &[
