@@ -10,7 +10,7 @@ use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
-use crate::lower::memory;
+use crate::lower::{memory, short};
 use crate::target::Target;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -56,6 +56,8 @@ pub struct Layout {
     pub shared_align: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// Whether the kernel takes addresses of constants or parameters in 32 bits.
+    pub short_addresses: bool,
     /// What the host has ready for the kernel.
     pub services: Services,
     /// Where in local memory the stack of `alloca` begins, which is behind everything else.
@@ -190,6 +192,7 @@ pub fn lay_out(
         cluster: cluster_size(function, cluster)?,
         shared_align: 16,
         local_bytes: 0,
+        short_addresses: false,
         services,
         stack: None,
         const_bytes: ends.max().unwrap_or(0),
@@ -214,6 +217,7 @@ pub fn lay_out(
     let mut used = FxHashSet::default();
     for function in reachable(program, kernel) {
         collect_variables(function, &mut used);
+        layout.short_addresses |= short::takes_address(program, function);
     }
     let mut used: Vec<VarId> = used.into_iter().collect();
     used.sort_unstable();

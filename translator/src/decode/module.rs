@@ -41,6 +41,7 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
             version: ast.version.unwrap_or((1, 0)),
             target: ast.target.iter().map(|word| word.text.to_owned()).collect(),
             address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(ast)),
+            address_bits_span: ast.address_size_span,
             ..Program::default()
         },
         errors: Vec::new(),

@@ -39,6 +39,8 @@ pub struct Program {
     pub target: Vec<String>,
     /// Width of addresses in bits: 32 or 64.
     pub address_bits: u32,
+    /// Where the module says so, if it does.
+    pub address_bits_span: Span,
     /// All variables in memory.
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.

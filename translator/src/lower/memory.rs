@@ -1,6 +1,6 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
-use super::{Lowering, Result, cluster};
+use super::{Lowering, Result, cluster, short};
 use crate::ast::StateSpace;
 use crate::cfg::ParamSlot;
 use crate::decode::program::{Base, Instruction, Operand};
@@ -208,7 +208,11 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         None => (Space::Generic, false),
         Some(StateSpace::Shared) => (Space::Shared, false),
         Some(StateSpace::Local) => (Space::Local, false),
-        Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has("param::entry") => (Space::Generic, false),
+        // The address may be of the function's own parameter, which is a local one, or of the kernel's.
+        Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has("param::entry") => match base {
+            Base::Reg(register) if l.register_type(register).bits() == 32 => (Space::Local, false),
+            _ => (Space::Generic, false),
+        },
         Some(StateSpace::Const | StateSpace::Param) => (Space::Global, true),
         Some(_) => (Space::Global, false),
     };
@@ -216,13 +220,12 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     let address = match base {
         Base::Reg(register) => {
             let register = l.register(register);
-            if narrow {
-                let low = l.narrow(register);
-                l.b.add_const(low, offset.cast_unsigned())
+            let register = if narrow {
+                l.narrow(register)
             } else {
-                let wide = if l.b.type_of(register) == Type::I32 { l.b.zero_extend(register) } else { register };
-                l.b.add_const(wide, offset.cast_unsigned())
-            }
+                short::widen(l, named.filter(|_| space != Space::Generic), register, i.span)?
+            };
+            l.b.add_const(register, offset.cast_unsigned())
         }
         Base::Absolute if space == Space::Shared => cluster::own_address(&mut l.b, offset as u32),
         Base::Absolute => l.b.constant(if narrow { Type::I32 } else { Type::I64 }, offset.cast_unsigned()),
