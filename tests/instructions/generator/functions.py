@@ -323,5 +323,176 @@ def stacks(tables):
     return family
 
 
+NAMES = """.func (.param .b32 result) sevens(.param .b32 value)
+{
+	.reg .b32 %v;
+	ld.param.b32 %v, [value];
+	add.u32 %v, %v, 7;
+	st.param.b32 [result], %v;
+	ret;
+}
+.func (.param .b32 result) alias(.param .b32 value);
+.alias alias, sevens;
+.weak .func (.param .b32 result) feeble(.param .b32 value)
+{
+	.reg .b32 %v;
+	ld.param.b32 %v, [value];
+	not.b32 %v, %v;
+	st.param.b32 [result], %v;
+	ret;
+}
+.func stop(.param .b64 place) .noreturn
+{
+	.reg .b64 %p;
+	ld.param.u64 %p, [place];
+	st.global.u32 [%p], 77;
+	exit;
+}
+.func (.param .b32 result) counted(.param .b32 value, .param .b64 self)
+{
+	.reg .pred %p;
+	.reg .b32 %v, %w;
+	.reg .b64 %f;
+shape:
+	.callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);
+	ld.param.b32 %v, [value];
+	ld.param.b64 %f, [self];
+	setp.eq.u32 %p, %v, 0;
+	@%p bra done;
+	sub.u32 %w, %v, 1;
+	{
+	.param .b32 given;
+	.param .b64 itself;
+	.param .b32 taken;
+	st.param.b32 [given], %w;
+	st.param.b64 [itself], %f;
+	call (taken), %f, (given, itself), shape;
+	ld.param.b32 %w, [taken];
+	}
+	mad.lo.u32 %v, %w, 3, %v;
+done:
+	st.param.b32 [result], %v;
+	ret;
+}
+// As many words as there are, by name and by address.
+.func (.param .b32 result) packed(.param .b32 count, .param .align 4 .b8 words[])
+{
+	.reg .pred %p;
+	.reg .b32 %n, %i, %v, %sum;
+	.reg .b64 %x, %p0;
+	ld.param.b32 %n, [count];
+	mov.u32 %sum, 5;
+	setp.eq.u32 %p, %n, 0;
+	@%p bra done;
+	ld.param.b32 %sum, [words];
+	mov.u64 %p0, words;
+	mov.u32 %i, 1;
+next:
+	setp.ge.u32 %p, %i, %n;
+	@%p bra done;
+	mad.wide.u32 %x, %i, 4, %p0;
+	ld.local.u32 %v, [%x];
+	mad.lo.u32 %sum, %sum, 7, %v;
+	add.u32 %i, %i, 1;
+	bra next;
+done:
+	st.param.b32 [result], %sum;
+	ret;
+}
+"""
+RESULTS = """.func (.reg .b32 %sum, .reg .b64 %product) both(.reg .b32 %x, .reg .b32 %y)
+{
+	add.u32 %sum, %x, %y;
+	mul.wide.u32 %product, %x, %y;
+	ret;
+}
+"""
+TABLE = 200
+
+
+def names(tables):
+    """Aliases, weak and never returning functions, recursion through a pointer, a large table, open arrays."""
+    many = "".join(
+        f".func (.param .b32 result) f{index}(.param .b32 value)\n{{\n\t.reg .b32 %v;\n\tld.param.b32 %v, [value];\n"
+        f"\tmad.lo.u32 %v, %v, {index + 3}, {index};\n\tst.param.b32 [result], %v;\n\tret;\n}}\n"
+        for index in range(TABLE)
+    )
+    table = f".const .u64 table[{TABLE}] = {{ {', '.join(f'f{index}' for index in range(TABLE))} }};\n"
+    directives = NAMES + many + table
+    family = Family("function_names", "Functions of every kind, and what may be called by which name.", tables, directives)
+    declared = ".reg .u32 %i, %v, %w; .reg .u64 %f, %x; .reg .pred %p;"
+
+    def case(name, body, reference):
+        family.elementwise(name, [("u32", "i32_u")], "u32", body, reference, declared)
+
+    case("aliased", call("alias", [number("%a")], ONE), lambda a: wrap(a + 7, "u32"))
+    shape = ["shape: .callprototype (.param .b32 _) _ (.param .b32 _);"]
+    case("aliased_pointer", [*shape, "mov.u64 %f, alias;", *call("%f", [number("%a")], ONE, ", shape")], lambda a: wrap(a + 7, "u32"))
+    case("feeble_called", call("feeble", [number("%a")], ONE), lambda a: wrap(~a, "u32"))
+    stopped = ["mov.u32 %d, %a;", "and.b32 %i, %a, 1;", "setp.eq.u32 %p, %i, 0;", "@%p bra on;", "{", ".param .b64 given;",
+               "st.param.b64 [given], %po;", "call.uni stop, (given);", "}", "on:"]  # fmt: skip
+    case("stopped", stopped, lambda a: 77 if a & 1 else a)
+    def counted(n):
+        return 0 if n == 0 else wrap(counted(n - 1) * 3 + n, "u32")
+
+    itself = (".b64 {}", ["st.param.b64 [{}], %f;"])
+    case("own_pointer", ["and.b32 %i, %a, 31;", "mov.u64 %f, counted;", *call("counted", [number("%i"), itself], ONE)],
+         lambda a: counted(a & 31))  # fmt: skip
+    large = [*shape, f"rem.u32 %i, %a, {TABLE};", "mov.u64 %f, table;", "mad.wide.u32 %f, %i, 8, %f;", "ld.const.u64 %f, [%f];"]
+    case("large_table", [*large, *call("%f", [number("%a")], ONE, ", shape")],
+         lambda a: wrap(a * (a % TABLE + 3) + a % TABLE, "u32"))  # fmt: skip
+
+    def packed(values):
+        result = values[0]
+        for value in values[1:]:
+            result = result * 7 + value
+        return wrap(result, "u32")
+
+    # Calls with arrays of different sizes, and with none.
+    body = ["mov.u32 %i, 3;", *call("packed", [number("%i"), words(3, 4)], ONE), "mov.u32 %w, %d;", "mov.u32 %i, 9;"]
+    body += [*call("packed", [number("%i"), words(9, 4)], ONE), "xor.b32 %w, %w, %d;", "mov.u32 %i, 0;"]
+    body += [*call("packed", [number("%i")], ONE), "add.u32 %d, %d, %w;"]
+    case("open_array", body, lambda a: wrap((packed(struct(a, 3)) ^ packed(struct(a, 9))) + 5, "u32"))
+    return family
+
+
+def results(tables):
+    """Several results, which only registers can be; CUDA has no stack for calls then."""
+    family = Family("function_results", "A function with two results.", tables, RESULTS)
+    both = ["mov.u32 %i, 1000003;", "call (%v, %x), both, (%a, %i);", "shr.u64 %x, %x, 13;", "cvt.u32.u64 %w, %x;", "xor.b32 %d, %v, %w;"]
+    family.elementwise(
+        "two_results", [("u32", "i32_u")], "u32", both, lambda a: wrap(a + 1000003, "u32") ^ wrap(a * 1000003 >> 13, "u32"),
+        ".reg .u32 %i, %v, %w; .reg .u64 %x;",
+    )
+    return family
+
+
+def short_addresses(tables):
+    """Addresses of 32 bits, which modules of 64-bit addresses may have of all memory but global."""
+    directives = ".const .align 4 .u32 constants[4] = { 11, 22, 33, 44 };\n"
+    family = Family("short_addresses", "Addresses of 32 bits in a module of 64-bit addresses.", tables, directives)
+    body = [
+        "ld.param.u64 %po, [out];", "mov.u32 %t, %tid.x;", "mad.wide.u32 %po, %t, 16, %po;", "and.b32 %i, %t, 3;",
+        "mov.u32 %a, constants;", "mad.lo.u32 %b, %i, 4, %a;", "ld.const.u32 %v, [%b];", "st.global.u32 [%po], %v;",
+        "mov.u32 %a, some+4;", "mad.lo.u32 %b, %i, 4, %a;", "ld.param.u32 %v, [%b+-4];", "st.global.u32 [%po+4], %v;",
+        "mov.u32 %a, shared;", "mad.lo.u32 %b, %t, 4, %a;", "st.shared.u32 [%b], %t;", "bar.sync 0;", "xor.b32 %c, %t, 1;",
+        "mad.lo.u32 %b, %c, 4, %a;", "ld.shared.u32 %v, [%b];", "st.global.u32 [%po+8], %v;",
+        "mov.u32 %a, local;", "mad.lo.u32 %b, %i, 4, %a;", "mul.lo.u32 %v, %t, 5;", "st.local.u32 [%b], %v;",
+        "ld.local.u32 %v, [%b];", "cvt.u64.u32 %x, %b;", "ld.local.u32 %c, [%x];", "add.u32 %v, %v, %c;",
+        "st.global.u32 [%po+12], %v;",
+    ]  # fmt: skip
+    declared = [
+        ".reg .b64 %po, %x;", ".reg .b32 %t, %i, %a, %b, %c, %v;", ".shared .align 4 .b8 shared[128];",
+        ".local .align 4 .b8 local[16];",
+    ]  # fmt: skip
+    family.kernel("spaces", [".param .u64 out", ".param .align 4 .b8 some[16]"], declared, body)
+    some = [3, 0x10000, 0x7FFFFFFF, 0xFFFFFFFE]
+    expected = [value for t in range(32) for value in (11 * (t % 4 + 1), some[t % 4], t ^ 1, 10 * t)]
+    value = b"".join(word.to_bytes(4, "little") for word in some).hex()
+    args = [{"type": "u32", "zeros": 128}, {"type": "bytes", "value": value}]
+    family.case("spaces", "spaces", args, [{"arg": 0, "data": expected}], block=32)
+    return family
+
+
 def families(tables):
-    return [addresses(tables), stacks(tables)]
+    return [addresses(tables), stacks(tables), names(tables), results(tables), short_addresses(tables)]

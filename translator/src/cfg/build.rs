@@ -644,7 +644,7 @@ impl<'p> Build<'p> {
             return Err(Diagnostic::unsupported(message, Span::default()));
         }
         match instance.frame.params.get(actual.0 as usize) {
-            Some(ParamSlot::Words(words)) if size == param.size => Ok(words.clone()),
+            Some(ParamSlot::Words(words)) if size == param.size || param.open => Ok(words.clone()),
             Some(ParamSlot::Words(_)) => {
                 let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
                 Err(Diagnostic::invalid(message, Span::default()))

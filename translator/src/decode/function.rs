@@ -112,14 +112,20 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     fn formal(&mut self, variable: &ast::Variable<'s>) {
+        let is_device = self.function.kind == ast::FunctionKind::Func;
+        let is_last = self.function.params.len() + 1 == self.function.formals;
         let param = match self.param(variable) {
+            Ok(param) if param.open && !(is_device && is_last) => {
+                self.report(Diagnostic::invalid("only a function's last parameter can lack a size", variable.span));
+                param
+            }
             Ok(param) => param,
             Err(diagnostic) => {
                 self.report(diagnostic);
                 // A stand-in keeps the numbers of the following parameters right; the error above prevents its use.
                 let name = variable.name.map_or_else(String::new, |name| name.text.to_owned());
                 let (ty, size, align) = (ScalarType::B64, 8, 8);
-                Param { name, ty, size, align, array: false, pointer: false, register: None, memory: None }
+                Param { name, ty, size, align, array: false, pointer: false, open: false, register: None, memory: None }
             }
         };
         let register = param.register;
@@ -139,10 +145,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
         }
         let register = (variable.space == StateSpace::Reg).then(|| self.new_register(ty));
-        let size = match variables::size_of(variable, ty)? {
-            Some(size) => size,
-            None => return Err(Diagnostic::unsupported("a parameter array without a size", variable.span)),
-        };
+        let declared = variables::size_of(variable, ty)?;
+        let size = declared.unwrap_or(0);
         let size = u32::try_from(size).ok().filter(|size| *size <= 1 << 20);
         let size = size.ok_or_else(|| Diagnostic::invalid("this parameter is larger than 1 MiB", variable.span))?;
         Ok(Param {
@@ -151,6 +155,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             size,
             align: variables::align_of(variable, ty)?,
             array: !variable.dims.is_empty(),
+            open: declared.is_none(),
             pointer: variable.pointer.is_some(),
             register,
             memory: None,
@@ -346,6 +351,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             StateSpace::Reg => self.registers(variable, name),
             StateSpace::Param => {
                 let param = self.param(variable)?;
+                if param.open {
+                    return Err(Diagnostic::invalid("this array has no size", variable.span));
+                }
                 self.function.params.push(param);
                 let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
                 self.declare(name, Symbol::Param(id));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arrays;
 use super::function::{self, FormCache};
 use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
 use super::scope::Symbol;
@@ -232,7 +233,7 @@ impl<'s> ModuleDecoder<'s> {
     fn declare_function(&mut self, function: &ast::Function<'s>) {
         let name = function.name;
         // Types that are none are reported when the header is decoded.
-        let none = Passed { scalar: None, bytes: 0, register: false };
+        let none = Passed { scalar: None, bytes: 0, register: false, open: false };
         let types = |variables: &[ast::Variable<'_>]| {
             variables.iter().map(|variable| variables::passed(variable).unwrap_or(none)).collect()
         };
@@ -335,6 +336,7 @@ impl<'s> ModuleDecoder<'s> {
         // Every signature came from a function item, so every slot is filled.
         self.program.functions = decoded.into_iter().flatten().collect();
         self.program.address_taken = address_taken(&self.program);
+        arrays::size_open(&mut self.program);
     }
 
     /// Finds a name at module scope.

@@ -578,7 +578,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             _ => return Err(Diagnostic::internal("a call of nothing", span)),
         };
-        if (given.len(), taken.len()) != (results.len(), arguments.len()) {
+        // An open array may be left out.
+        let least = taken.len() - usize::from(taken.last().is_some_and(|last| last.open));
+        if given.len() != results.len() || !(least..=taken.len()).contains(&arguments.len()) {
             let message = format!(
                 "`{}` takes {} arguments and gives {} results, here are {} and {}",
                 name.text,

@@ -163,12 +163,14 @@ pub struct Param {
     pub name: String,
     /// Type of its elements.
     pub ty: ScalarType,
-    /// Size in bytes.
+    /// Size in bytes. Of an open array the most that a call passes or the function itself reaches by name.
     pub size: u32,
     /// Alignment in bytes.
     pub align: u32,
     /// Declared as an array.
     pub array: bool,
+    /// Declared as an array without a size, as the last parameter of a device function may be.
+    pub open: bool,
     /// Declared with `.ptr`.
     pub pointer: bool,
     /// For `.reg` parameters of functions: the register.
@@ -263,6 +265,8 @@ pub struct Passed {
     pub bytes: u64,
     /// Whether it is a register, not a `.param` variable.
     pub register: bool,
+    /// Whether it is an array without a size.
+    pub open: bool,
 }
 
 impl FuncId {
@@ -344,7 +348,6 @@ pub enum Special {
     Nctaid(u8),
     LaneId,
     WarpId,
-    Nwarpid,
     LaneMask(LaneMask),
     DynamicSharedSize,
     TotalSharedSize,
@@ -386,7 +389,7 @@ impl Special {
             ("%cluster_nctarank", _, None) => Some(Self::ClusterSize),
             ("%laneid", _, None) => Some(Self::LaneId),
             ("%warpid", _, None) => Some(Self::WarpId),
-            ("%nwarpid", _, None) => Some(Self::Nwarpid),
+            ("%nwarpid", _, None) => Some(Self::Fixed(64, 32)),
             ("%lanemask_eq", _, None) => Some(Self::LaneMask(LaneMask::Equal)),
             ("%lanemask_le", _, None) => Some(Self::LaneMask(LaneMask::LessEqual)),
             ("%lanemask_lt", _, None) => Some(Self::LaneMask(LaneMask::Less)),

@@ -430,6 +430,8 @@ pub fn fences_in_sequence(i: &Instruction) -> bool {
 
 /// `membar` and `fence`
 ///
+/// Those that only acquire or only release, or that order a proxy, which here is none of its own, do both for all memory.
+///
 /// Vulkan has no sequentially consistent fences. A counter that all of them increase puts them in an order: each one
 /// acquires what those before it have released. Two of them, each between a store and a load of what the other stores,
 /// can't both come before the other.

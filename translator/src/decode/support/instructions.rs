@@ -142,7 +142,11 @@ pub(super) const ALL: &[Instruction] = &[
     op("ex2", &["ex2.approx{.ftz}.f32", "ex2.approx.(f16|f16x2)", "ex2.approx.ftz.(bf16|bf16x2)"]),
     op("exit", &["exit"]),
     op("fence", &[
-        "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "fence.mbarrier_init.release.cluster",
+        "fence{.sc|.acq_rel|.acquire|.release}.(cta|cluster|gpu|sys)", "fence.mbarrier_init.release.cluster",
+        "fence.acquire.sync_restrict::shared::cluster.cluster", "fence.release.sync_restrict::shared::cta.cluster",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
+        "fence.proxy.tensormap::generic.(acquire|release).(cta|cluster|gpu|sys)",
         "fence.proxy.alias", "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
     ]),
     op("fma", &[
