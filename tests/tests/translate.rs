@@ -509,10 +509,50 @@ fn limits_are_named() {
 }
 
 #[test]
-fn addresses_of_32_bits_are_refused() {
+fn modules_with_32_bit_addresses_are_refused() {
     let text = ".version 7.0\n.target sm_50\n.address_size 32\n.entry k() { ret; }\n";
     let errors = translate(text, &lavapipe(), None, false).unwrap_err();
     assert!(errors.list[0].kind.to_string().contains("32-bit addresses"), "{errors}");
+    assert_eq!(
+        text.get(errors.list[0].span.start as usize..).and_then(|rest| rest.lines().next()),
+        Some(".address_size 32")
+    );
+}
+
+#[test]
+fn global_memory_has_no_32_bit_addresses() {
+    for (line, space) in [
+        ("¦ld.global.u32 %r1, [%r2];", "global"),
+        ("¦st.volatile.global.u32 [%r2], %r1;", "global"),
+        ("¦red.global.add.u32 [%r2], 1;", "global"),
+        ("¦mov.u32 %r1, words;", "global"),
+        ("¦ld.u32 %r1, [%r2];", "generic"),
+        ("¦cvta.shared.u32 %r1, %r2;", "generic"),
+        ("¦cvta.to.global.u32 %r1, %r2;", "generic"),
+    ] {
+        let message = format!("a 32-bit address of {space} memory: device addresses have 64 bits");
+        refused(&(".global .u32 words[4];\n".to_owned() + &kernel("k", line)), &[&message]);
+    }
+}
+
+#[test]
+fn what_has_no_address_or_no_size() {
+    let function = ".func f(.param .align 4 .b8 p[16]) { ret; }\n";
+    let body = ".param .align 4 .b8 given[16]; mov.u64 %rd2, ¦given; call f, (given);";
+    refused(
+        &(function.to_owned() + &kernel("k", body)),
+        &["`given` is passed to or from a function: it has no address"],
+    );
+    refused(
+        ".func f(¦.param .b8 p[], .param .b32 n) { ret; }\n.entry k() { ret; }\n",
+        &["only a function's last parameter"],
+    );
+    refused(".entry k(¦.param .align 4 .b8 p[]) { ret; }\n", &["only a function's last parameter"]);
+    body_refused("¦.param .align 4 .b8 p[];", "this array has no size");
+    let open = ".func f(.param .b32 n, .param .align 4 .b8 p[]) { .reg .b32 %v; ld.param.b32 %v, [p+8]; ret; }\n";
+    accepted(&(open.to_owned() + &kernel("k", ".param .b32 n; st.param.b32 [n], 0; call f, (n);")));
+    let none = ".param .b32 n; st.param.b32 [n], 0; ¦call f, (n, n, n);";
+    refused(&(open.to_owned() + &kernel("k", none)), &["takes 2 arguments and gives 0 results, here are 3 and 0"]);
 }
 
 /// `OpControlBarrier`s of a kernel with this body.

@@ -35,6 +35,8 @@ pub struct Module<'s> {
     pub target: Vec<Ident<'s>>,
     /// `.address_size`, if present: 32 or 64.
     pub address_size: Option<u32>,
+    /// Where it stands.
+    pub address_size_span: Span,
     /// Declarations in source order.
     pub items: Vec<Item<'s>>,
 }

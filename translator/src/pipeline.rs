@@ -60,7 +60,8 @@ pub(crate) fn compile<'p>(
     };
     let Module { program, source, variables, services } = *module;
     if program.address_bits == 32 {
-        return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
+        let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
+        return Err(fail(Diagnostic::unsupported(message, program.address_bits_span)));
     }
     let layout = cfg::lay_out(program, id, variables, services, options.target, options.cluster).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.

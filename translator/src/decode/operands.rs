@@ -376,7 +376,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         match self.resolve(name)? {
             Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
-            Symbol::Param(param) => Ok(Operand::AddressOf(Base::Param(param), offset)),
+            Symbol::Param(param) => {
+                self.take_address(param, name.span)?;
+                Ok(Operand::AddressOf(Base::Param(param), offset))
+            }
             Symbol::Function(function) if offset == 0 => Ok(Operand::FunctionAddress(function)),
             Symbol::Function(_) => Err(Diagnostic::invalid("an offset from a function's address", name.span)),
             _ => self.source(operand, ty, ScalarType::fits),
@@ -575,7 +578,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             _ => return Err(Diagnostic::internal("a call of nothing", span)),
         };
-        if (given.len(), taken.len()) != (results.len(), arguments.len()) {
+        // An open array may be left out.
+        let least = taken.len() - usize::from(taken.last().is_some_and(|last| last.open));
+        if given.len() != results.len() || !(least..=taken.len()).contains(&arguments.len()) {
             let message = format!(
                 "`{}` takes {} arguments and gives {} results, here are {} and {}",
                 name.text,

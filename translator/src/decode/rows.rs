@@ -347,10 +347,16 @@ rows! {
     "mbarrier.pending_count.b64", "d:u32 a" => lower(mbarrier::pending_count);
     "membar.(cta|gl|sys)", "" => lower(memory::fence);
     "membar.proxy.alias", "" => Nothing;
-    "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "" => lower(memory::fence);
+    "fence{.sc|.acq_rel|.acquire|.release}.(cta|cluster|gpu|sys)", "" => lower(memory::fence);
+    "fence.acquire.sync_restrict::shared::cluster.cluster", "" => lower(memory::fence);
+    "fence.release.sync_restrict::shared::cta.cluster", "" => lower(memory::fence);
     "fence.mbarrier_init.release.cluster", "" => lower(memory::fence);
     "fence.proxy.alias", "" => Nothing;
     "fence.proxy.async{.global|.shared::cta|.shared::cluster}", "" => Nothing;
+    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "" => lower(memory::fence);
+    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "" => lower(memory::fence);
+    "fence.proxy.tensormap::generic.release.(cta|cluster|gpu|sys)", "" => lower(memory::fence);
+    "fence.proxy.tensormap::generic.acquire.(cta|cluster|gpu|sys)", "[a] b:u32" => lower(memory::fence);
     "st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] v [a]" => lower(cluster::store_async);
     "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] b [a]" => lower(cluster::reduce_async);
     "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] b [a]" => lower(cluster::reduce_async);
