@@ -3,7 +3,8 @@
 //! Every name is resolved, every instruction bound to its row and every operand checked against it. What instructions
 //! do is not known here; that is lowering's part.
 
-pub(crate) mod function;
+pub(crate) mod combinations;
+mod function;
 mod module;
 mod operands;
 pub mod program;
