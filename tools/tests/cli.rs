@@ -120,7 +120,11 @@ fn bundles_have_variants_of_several_sizes() {
     let (ptx, out) = (directory.path().join("odd.ptx"), directory.path().join("out"));
     let (ptx, out) = (ptx.display().to_string(), out.display().to_string());
     let targets = "swiftshader,nvidia";
-    fails(&["translate", &ptx, "--block-threads", "64,1024"], 2, "several sizes of blocks go into one file: add --bundle");
+    fails(
+        &["translate", &ptx, "--block-threads", "64,1024"],
+        2,
+        "several sizes of blocks go into one file: add --bundle",
+    );
     let done = run(&["translate", &ptx, "--target", targets, "--block-threads", "64,1024", "--bundle", "-o", &out]);
     assert_eq!(done.status, Some(0), "{}", done.err);
     let bundle: serde_json::Value = serde_json::from_slice(&fs::read(done.out.trim_end()).unwrap()).unwrap();

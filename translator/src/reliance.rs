@@ -37,6 +37,14 @@ impl Reliance {
         members(&self.facts).len()
     }
 
+    /// All of it by name: facts that hold, float controls that are declared, and bugs that are expected.
+    pub fn names(&self) -> BTreeSet<String> {
+        let mut names = members(&self.facts);
+        names.extend(self.declared());
+        names.extend(members(&self.quirks));
+        names
+    }
+
     /// Why a device breaks it, each reason by itself; empty if the device does all of it.
     pub fn broken_by(&self, device: &Target) -> Vec<String> {
         let device = Self::of(device);
