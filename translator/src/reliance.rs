@@ -135,6 +135,20 @@ mod tests {
     }
 
     #[test]
+    fn the_least_relies_on_nothing() {
+        let names = |preset| Reliance::of(&Target::preset(preset).unwrap()).names();
+        assert_eq!(names("vulkan1.1-minimum"), BTreeSet::new());
+        for (preset, name) in [
+            ("nvidia", "fma_f32_fused"),
+            ("nvidia", "denorm_preserve_float32"),
+            ("mali", "rounding_mode_rte_float32"),
+            ("lavapipe", "memory_barriers_wait"),
+        ] {
+            assert!(names(preset).contains(name), "{preset}: {name}");
+        }
+    }
+
+    #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
         let cases: [(&str, Change); 10] = [
