@@ -37,6 +37,14 @@ impl Reliance {
         members(&self.facts).len()
     }
 
+    /// All of it by name: facts that hold, float controls that are declared, and bugs that are expected.
+    pub fn names(&self) -> BTreeSet<String> {
+        let mut names = members(&self.facts);
+        names.extend(self.declared());
+        names.extend(members(&self.quirks));
+        names
+    }
+
     /// Why a device breaks it, each reason by itself; empty if the device does all of it.
     pub fn broken_by(&self, device: &Target) -> Vec<String> {
         let device = Self::of(device);
@@ -125,6 +133,20 @@ mod tests {
         for name in Target::PRESETS {
             let target = Target::preset(name).unwrap();
             assert_eq!(Reliance::of(&target).broken_by(&target), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn the_least_relies_on_nothing() {
+        let names = |preset| Reliance::of(&Target::preset(preset).unwrap()).names();
+        assert_eq!(names("vulkan1.1-minimum"), BTreeSet::new());
+        for (preset, name) in [
+            ("nvidia", "fma_f32_fused"),
+            ("nvidia", "denorm_preserve_float32"),
+            ("mali", "rounding_mode_rte_float32"),
+            ("lavapipe", "memory_barriers_wait"),
+        ] {
+            assert!(names(preset).contains(name), "{preset}: {name}");
         }
     }
 
