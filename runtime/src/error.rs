@@ -44,6 +44,9 @@ pub enum Error {
     /// The text does not describe a reference device.
     #[error("no such reference device: {0}; there are: {keys}", keys = crate::reference::KEYS)]
     BadReferenceOptions(String),
+    /// The text does not say what to do without.
+    #[error("{0}: restrictions are `vulkan=1.N` and `without=NAME+NAME`")]
+    BadRestrictions(String),
     /// There is no such target, or its description can't be read.
     #[error("{0}")]
     Target(String),
@@ -51,7 +54,7 @@ pub enum Error {
     #[error("validation needs {0}, which is not installed (`vulkan-validationlayers` on Debian, or the Vulkan SDK)")]
     NoValidation(&'static str),
     /// The device lacks what every kernel needs.
-    #[error("{device} can't run kernels: it lacks {}", missing.join(", "))]
+    #[error("{device} can't run kernels: it lacks {} (a newer driver may have it)", missing.join(", "))]
     UnusableDevice {
         /// The device's name.
         device: String,

@@ -67,6 +67,8 @@ pub struct DeviceInfo {
     /// Bugs of its driver that are worked around, as its target's `quirks` say.
     pub bugs: Vec<&'static KnownBug>,
     pub(crate) missing: Vec<&'static str>,
+    /// Whether there are timeline semaphores to use.
+    pub(crate) has_timeline: bool,
 }
 
 /// A bug of a driver that is worked around.
@@ -113,6 +115,7 @@ impl DeviceInfo {
             seen: Vec::new(),
             bugs: Vec::new(),
             missing: Vec::new(),
+            has_timeline: false,
         }
     }
 
@@ -132,6 +135,7 @@ impl DeviceInfo {
             seen: Vec::new(),
             bugs: Vec::new(),
             missing: missing.to_vec(),
+            has_timeline: true,
         }
     }
 }

@@ -65,6 +65,7 @@ mod printf;
 mod probe;
 mod reference;
 mod report;
+mod restrictions;
 mod select;
 mod shipped;
 mod variables;
@@ -83,6 +84,7 @@ pub use module::{LoadOptions, Module};
 pub use probe::CACHE_VARIABLE;
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
 pub use reference::{ReferenceOptions, target_by_name};
+pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
 pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 

@@ -44,7 +44,7 @@ impl Device {
         };
         // SAFETY: as above.
         let limits = unsafe { instance.raw().get_physical_device_properties(physical) }.limits;
-        let raw = Arc::new(RawDevice::create(instance, physical, &info.target, family)?);
+        let raw = Arc::new(RawDevice::create(instance, physical, info, family)?);
         let memory = Arc::new(Memory::new(instance, physical, info, raw.clone())?);
         Ok(Self {
             queue: Queue::new(raw.clone(), memory.clone(), family)?,

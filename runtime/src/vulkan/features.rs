@@ -11,7 +11,9 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::Version;
 
+use super::instance::Instance;
 use crate::error::Error;
+use crate::restrictions::TIMELINE_SEMAPHORE;
 
 /// What a device offers before anything is switched on.
 pub(crate) struct Offer {
@@ -21,11 +23,13 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    pub fn query(instance: &ash::Instance, device: vk::PhysicalDevice, version: Version) -> Result<Self, Error> {
+    /// What is offered and not forbidden.
+    pub fn query(instance: &Instance, device: vk::PhysicalDevice, version: Version) -> Result<Self, Error> {
         // SAFETY: `device` was enumerated from `instance`.
-        let list = unsafe { instance.enumerate_device_extension_properties(device) }
+        let list = unsafe { instance.raw().enumerate_device_extension_properties(device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
-        Ok(Self::new(version, list.iter().filter_map(|extension| extension.extension_name_as_c_str().ok())))
+        let names = list.iter().filter_map(|extension| extension.extension_name_as_c_str().ok());
+        Ok(Self::new(version, names.filter(|name| !instance.restrictions().forbids_extension(name))))
     }
 
     fn new<'a>(version: Version, extensions: impl IntoIterator<Item = &'a CStr>) -> Self {
@@ -147,10 +151,10 @@ impl Structs {
         }
     }
 
-    /// Structures that ask for exactly these features, and for the timeline semaphores of this crate's own use.
-    pub fn enabling(features: &BTreeSet<Feature>) -> Self {
+    /// Structures that ask for exactly these features, and maybe for timeline semaphores.
+    pub fn enabling(features: &BTreeSet<Feature>, timeline: bool) -> Self {
         let mut structs = Self::default();
-        structs.timeline.timeline_semaphore = vk::TRUE;
+        structs.timeline.timeline_semaphore = timeline.into();
         for &feature in features {
             *structs.field(feature) = vk::TRUE;
         }
@@ -158,27 +162,18 @@ impl Structs {
     }
 }
 
-/// The features that a device supports, and the names of what this crate can't do without and the device lacks.
-pub(crate) fn supported(
-    instance: &ash::Instance,
-    device: vk::PhysicalDevice,
-    offer: &Offer,
-) -> (BTreeSet<Feature>, Vec<&'static str>) {
+/// The features that a device supports and that are not forbidden, and whether it has timeline semaphores for this crate's
+/// own use.
+pub(crate) fn supported(instance: &Instance, device: vk::PhysicalDevice, offer: &Offer) -> (BTreeSet<Feature>, bool) {
     let mut structs = Structs::default();
     let mut chain = structs.chain(offer);
     // SAFETY: `device` was enumerated from `instance`, and the chain has only structures that the device knows.
-    unsafe { instance.get_physical_device_features2(device, &mut chain) };
+    unsafe { instance.raw().get_physical_device_features2(device, &mut chain) };
     structs.core = chain.features;
-    let features: BTreeSet<Feature> =
-        Feature::ALL.iter().copied().filter(|&feature| *structs.field(feature) == vk::TRUE).collect();
-    let mut missing = Vec::new();
-    if !features.contains(&Feature::BufferDeviceAddress) {
-        missing.push(Feature::BufferDeviceAddress.name());
-    }
-    if structs.timeline.timeline_semaphore != vk::TRUE {
-        missing.push("timelineSemaphore");
-    }
-    (features, missing)
+    let allowed = |name| !instance.restrictions().forbids(name);
+    let has = |&feature: &Feature| *structs.field(feature) == vk::TRUE && allowed(feature.name());
+    let features = Feature::ALL.iter().copied().filter(has).collect();
+    (features, structs.timeline.timeline_semaphore == vk::TRUE && allowed(TIMELINE_SEMAPHORE))
 }
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
 //! Asks a driver what its device is: names, versions, and the [`Target`] that the translator compiles for.
 
 use ash::{ext, khr, vk};
-use ptx2spv_translator::Target;
 use ptx2spv_translator::target::{Facts, FloatControls, Limits, Subgroups, Version};
+use ptx2spv_translator::{Feature, Target};
 
 use super::features::{self, Offer};
+use super::instance::Instance;
 use super::quirks;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 
-/// Asks the driver, who doesn't know the target's facts. `version` is the Vulkan version that may be used, at least 1.1; `validation` tells whether the
-/// layers are on.
+/// Asks the driver, who doesn't know the target's facts. `version` is the Vulkan version that may be used, at least 1.1.
 pub fn query(
-    instance: &ash::Instance,
+    instance: &Instance,
     physical: vk::PhysicalDevice,
     index: usize,
     version: Version,
-    validation: bool,
 ) -> Result<DeviceInfo, Error> {
     let offer = Offer::query(instance, physical, version)?;
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
@@ -41,7 +40,7 @@ pub fn query(
         chain = chain.push_next(&mut controls);
     }
     // SAFETY: `physical` was enumerated from `instance`, and the chain has only structures that the device knows.
-    unsafe { instance.get_physical_device_properties2(physical, &mut chain) };
+    unsafe { instance.raw().get_physical_device_properties2(physical, &mut chain) };
     let properties = chain.properties;
     let text = |text: Result<&std::ffi::CStr, _>| {
         text.map_or_else(
@@ -51,14 +50,21 @@ pub fn query(
     };
     let name = text(properties.device_name_as_c_str());
     let driver_info = text(driver.driver_info_as_c_str());
-    let (features, missing) = features::supported(instance, physical, &offer);
+    let (features, has_timeline) = features::supported(instance, physical, &offer);
+    let needed = [Feature::BufferDeviceAddress];
+    let missing = needed.into_iter().filter(|feature| !features.contains(feature)).map(Feature::name).collect();
+    let asks_for_sizes = has_sizes && features.contains(&Feature::SubgroupSizeControl);
     let (bugs, quirks) = quirks::known(&quirks::Identity {
         driver: driver.driver_id,
         driver_info: &driver_info,
         vendor: properties.vendor_id,
         subgroup_size: subgroup.subgroup_size,
-        validation,
+        validation: instance.validation_log().is_some(),
     });
+    let mut float_controls = float_controls(&controls);
+    FloatControls::names()
+        .filter(|name| instance.restrictions().forbids(name))
+        .for_each(|name| float_controls.remove(name));
     let limits = &properties.limits;
     let target = Target {
         name: name.clone(),
@@ -72,8 +78,8 @@ pub fn query(
             max_compute_work_group_size: limits.max_compute_work_group_size,
             max_compute_work_group_count: limits.max_compute_work_group_count,
         },
-        subgroups: subgroups(&subgroup, has_sizes.then_some(&sizes)),
-        float_controls: float_controls(&controls),
+        subgroups: subgroups(&subgroup, asks_for_sizes.then_some(&sizes)),
+        float_controls,
         facts: Facts::default(),
         quirks,
     };
@@ -91,9 +97,11 @@ pub fn query(
         seen: Vec::new(),
         bugs,
         missing,
+        has_timeline,
     })
 }
 
+/// `sizes` only where one of them can be asked for.
 fn subgroups(
     found: &vk::PhysicalDeviceSubgroupProperties<'_>,
     sizes: Option<&vk::PhysicalDeviceSubgroupSizeControlProperties<'_>>,

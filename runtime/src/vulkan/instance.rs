@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::lock;
+use crate::restrictions::Restrictions;
 use crate::select::DeviceSelector;
 
 /// The environment variable that switches validation on when it is `1`.
@@ -30,8 +31,8 @@ pub struct InstanceOptions {
     pub validation: Option<bool>,
     /// The Vulkan library to load instead of the system's loader: another loader, or a driver by itself.
     pub library: Option<PathBuf>,
-    /// Keep to this Vulkan version (at least 1.1) and extensions even on devices that are newer.
-    pub vulkan: Option<Version>,
+    /// What not to use of devices that have it; `None` asks the environment variable `PTX2SPV_RESTRICT`.
+    pub restrictions: Option<Restrictions>,
     /// Copy through staging buffers even on devices that share the host's memory, to test there what graphics cards do.
     pub staging: bool,
 }
@@ -45,6 +46,7 @@ pub struct Instance {
 struct Shared {
     raw: ash::Instance,
     version: Version,
+    restrictions: Restrictions,
     staging: bool,
     /// Where the messenger, and the layers themselves until the instance is gone, put their messages.
     log: Option<Arc<ValidationLog>>,
@@ -92,9 +94,11 @@ impl Instance {
     /// Loads Vulkan.
     ///
     /// # Errors
-    /// [`Error::NoLoader`] if there is no Vulkan library, [`Error::NoDevice`] if there is no driver, and
-    /// [`Error::NoValidation`] if validation is asked for but not installed.
+    /// [`Error::NoLoader`] if there is no Vulkan library, [`Error::NoDevice`] if there is no driver,
+    /// [`Error::NoValidation`] if validation is asked for but not installed, and [`Error::BadRestrictions`] if the environment
+    /// variable can't be read.
     pub fn new(options: &InstanceOptions) -> Result<Self, Error> {
+        let restrictions = options.restrictions.clone().map_or_else(Restrictions::of_environment, Ok)?;
         let no_loader = |error: ash::LoadingError| Error::NoLoader { reason: error.to_string() };
         let entry = match &options.library {
             // SAFETY: the caller names a Vulkan library, whose initialisers we trust as the system's loader's.
@@ -109,7 +113,7 @@ impl Instance {
         if loader < Version(1, 1) {
             return Err(Error::NoLoader { reason: "it knows Vulkan 1.0 only, 1.1 is needed".to_owned() });
         }
-        let version = options.vulkan.unwrap_or(NEWEST).clamp(Version(1, 1), NEWEST);
+        let version = restrictions.version(NEWEST);
         let wants_validation = || std::env::var_os(VALIDATION_VARIABLE).is_some_and(|value| value == "1");
         let log = options.validation.unwrap_or_else(wants_validation).then(Arc::<ValidationLog>::default);
 
@@ -147,7 +151,8 @@ impl Instance {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice { reason: "no driver is installed".to_owned() },
             result => Error::vulkan("vkCreateInstance")(result),
         })?;
-        let mut shared = Shared { raw, version, staging: options.staging, log, messenger: None, _entry: entry };
+        let mut shared =
+            Shared { raw, version, restrictions, staging: options.staging, log, messenger: None, _entry: entry };
         if let Some(log) = &shared.log {
             let functions = ext::debug_utils::Instance::new(&shared._entry, &shared.raw);
             // SAFETY: as above.
@@ -188,7 +193,7 @@ impl Instance {
             // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
             if device >= Version(1, 1) {
                 let version = device.min(self.shared.version);
-                devices.push((physical, query(raw, physical, index, version, self.shared.log.is_some())?));
+                devices.push((physical, query(self, physical, index, version)?));
             } else {
                 old.extend(properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()));
             }
@@ -227,6 +232,11 @@ impl Instance {
     /// See [`InstanceOptions::staging`].
     pub(crate) fn wants_staging(&self) -> bool {
         self.shared.staging
+    }
+
+    /// What not to use of its devices.
+    pub(crate) fn restrictions(&self) -> &Restrictions {
+        &self.shared.restrictions
     }
 
     pub(crate) fn raw(&self) -> &ash::Instance {

@@ -2,7 +2,7 @@
 //!
 //! Commands are recorded under a lock in the order of the calls. A batch is submitted when the device is idle, when it
 //! is full, or when somebody waits: while the device is busy, launches cost a few recorded commands only. Each batch
-//! has a serial number, which a timeline semaphore reaches when the batch has finished.
+//! has a serial number, by which [`super::progress`] knows whether it has finished.
 //!
 //! Every command is preceded by a barrier against all before it, so that the device behaves as one CUDA stream.
 
@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ash::vk;
 
 use super::memory::{Block, Memory, Place};
+use super::progress::Progress;
 use super::raw::RawDevice;
 use super::status::Watched;
 use crate::error::Error;
@@ -28,7 +29,7 @@ const PARAM_ROOM: u64 = 128 << 10;
 /// The device's one queue.
 pub(crate) struct Queue {
     state: Mutex<State>,
-    semaphore: vk::Semaphore,
+    progress: Progress,
     memory: Arc<Memory>,
     raw: Arc<RawDevice>,
     family: u32,
@@ -122,11 +123,9 @@ impl Batch {
 
 impl Queue {
     pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, family: u32) -> Result<Self, Error> {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: the device was created with this queue, and timeline semaphores are enabled.
-        let (handle, semaphore) =
-            unsafe { (raw.ash.get_device_queue(family, 0), raw.ash.create_semaphore(&info, None)) };
+        let progress = Progress::new(raw.clone())?;
+        // SAFETY: the device was created with this queue.
+        let handle = unsafe { raw.ash.get_device_queue(family, 0) };
         let state = State {
             handle,
             open: None,
@@ -137,8 +136,7 @@ impl Queue {
             watched: Watched::default(),
             failed: None,
         };
-        let semaphore = semaphore.map_err(Error::vulkan("vkCreateSemaphore"))?;
-        Ok(Self { state: Mutex::new(state), semaphore, memory, raw, family })
+        Ok(Self { state: Mutex::new(state), progress, memory, raw, family })
     }
 
     /// Records commands after all earlier ones and returns the serial to wait for. `write` should do what can fail
@@ -183,7 +181,7 @@ impl Queue {
                 self.submit(&mut state)?;
             }
         }
-        self.raw.wait_semaphore(self.semaphore, serial)?;
+        self.progress.wait(serial)?;
         let mut state = self.lock()?;
         self.reclaim(&mut state)
     }
@@ -202,7 +200,7 @@ impl Queue {
     pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let mut state = self.lock()?;
         self.submit(&mut state)?;
-        self.raw.wait_semaphore(self.semaphore, state.submitted)?;
+        self.progress.wait(state.submitted)?;
         self.reclaim(&mut state)?;
         access()
     }
@@ -241,7 +239,7 @@ impl Queue {
     fn begin(&self, state: &mut State) -> Result<Batch, Error> {
         if state.in_flight.len() >= MAX_IN_FLIGHT {
             if let Some(oldest) = state.in_flight.front() {
-                self.raw.wait_semaphore(self.semaphore, oldest.serial)?;
+                self.progress.wait(oldest.serial)?;
             }
             self.reclaim(state)?;
         }
@@ -292,21 +290,17 @@ impl Queue {
         let Some(mut batch) = state.open.take() else { return Ok(()) };
         batch.serial = state.submitted + 1;
         let commands = batch.commands;
-        // What the device wrote must be visible to the host once the semaphore is reached.
+        // What the device wrote must be visible to the host once the batch has finished.
         let recorder =
             Recorder { raw: &self.raw, commands, watched: &mut state.watched, batch: &mut batch, memory: &self.memory };
         recorder.memory_barrier(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
-        let (buffers, semaphores, values) = ([batch.commands], [self.semaphore], [batch.serial]);
-        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
-        let info =
-            vk::SubmitInfo::default().command_buffers(&buffers).signal_semaphores(&semaphores).push_next(&mut timeline);
         // SAFETY: the command buffer is being recorded and everything it uses is kept until the batch has finished; the
         // state's lock gives exclusive access to the queue.
         let submitted = unsafe {
             self.raw
                 .ash
                 .end_command_buffer(batch.commands)
-                .and_then(|()| self.raw.ash.queue_submit(state.handle, &[info], vk::Fence::null()))
+                .and_then(|()| self.progress.submit(state.handle, batch.commands, batch.serial))
         };
         match submitted {
             Ok(()) => {
@@ -327,7 +321,7 @@ impl Queue {
         if state.in_flight.is_empty() && state.retired.is_empty() {
             return Ok(());
         }
-        let finished = self.raw.semaphore_value(self.semaphore)?;
+        let finished = self.progress.finished()?;
         while state.in_flight.front().is_some_and(|batch| batch.serial <= finished) {
             state.idle.extend(state.in_flight.pop_front());
         }
@@ -342,15 +336,14 @@ impl Drop for Queue {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Errors mean that the device is lost, and then nothing runs on it any more.
-        // SAFETY: nobody else has the queue; after the wait no submission uses the pools, the semaphore, or what is
-        // retired. The open batch was never submitted.
+        // SAFETY: nobody else has the queue; after the wait no submission uses the pools or what is retired. The open batch
+        // was never submitted.
         unsafe {
             let _ = self.raw.ash.queue_wait_idle(state.handle);
             state.retired.clear();
             for batch in state.open.take().into_iter().chain(state.in_flight.drain(..)).chain(state.idle.drain(..)) {
                 self.raw.ash.destroy_command_pool(batch.pool, None);
             }
-            self.raw.ash.destroy_semaphore(self.semaphore, None);
         }
     }
 }

@@ -1,18 +1,20 @@
 //! The Vulkan device handle with the few functions that are core in newer versions and extensions in older ones.
 
 use ash::{khr, vk};
-use ptx2spv_translator::Target;
 use ptx2spv_translator::target::Version;
 
 use super::features::{self, Offer};
 use super::instance::Instance;
 use crate::error::Error;
+use crate::info::DeviceInfo;
 
 /// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
 pub(crate) struct RawDevice {
     pub ash: ash::Device,
-    /// `None` where it is part of the Vulkan version.
-    timeline: Option<khr::timeline_semaphore::Device>,
+    /// Whether there are timeline semaphores.
+    pub has_timeline: bool,
+    /// Their functions; `None` where these are part of the Vulkan version, or there are none.
+    pub timeline: Option<khr::timeline_semaphore::Device>,
     /// `None` where it is part of the Vulkan version.
     address: Option<khr::buffer_device_address::Device>,
     // Instance after device: a device must be destroyed first.
@@ -24,12 +26,12 @@ impl RawDevice {
     pub fn create(
         instance: &Instance,
         physical: vk::PhysicalDevice,
-        target: &Target,
+        info: &DeviceInfo,
         family: u32,
     ) -> Result<Self, Error> {
-        let version = target.vulkan;
-        let offer = Offer::query(instance.raw(), physical, version)?;
-        let mut structs = features::Structs::enabling(&target.features);
+        let version = info.target.vulkan;
+        let offer = Offer::query(instance, physical, version)?;
+        let mut structs = features::Structs::enabling(&info.target.features, info.has_timeline);
         let mut chain = structs.chain(&offer);
         let extensions: Vec<_> = features::extensions(&offer).iter().map(|name| name.as_ptr()).collect();
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
@@ -42,7 +44,9 @@ impl RawDevice {
             .map_err(Error::vulkan("vkCreateDevice"))?;
         let extension = version < Version(1, 2);
         Ok(Self {
-            timeline: extension.then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),
+            has_timeline: info.has_timeline,
+            timeline: (extension && info.has_timeline)
+                .then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),
             address: extension.then(|| khr::buffer_device_address::Device::new(instance.raw(), &ash)),
             ash,
             _instance: instance.clone(),
@@ -59,32 +63,6 @@ impl RawDevice {
                 None => self.ash.get_buffer_device_address(&info),
             }
         }
-    }
-
-    /// The value that a timeline semaphore has reached.
-    pub fn semaphore_value(&self, semaphore: vk::Semaphore) -> Result<u64, Error> {
-        // SAFETY: `semaphore` is a live timeline semaphore of this device; the feature is always enabled.
-        unsafe {
-            match &self.timeline {
-                Some(extension) => extension.get_semaphore_counter_value(semaphore),
-                None => self.ash.get_semaphore_counter_value(semaphore),
-            }
-        }
-        .map_err(Error::vulkan("vkGetSemaphoreCounterValue"))
-    }
-
-    /// Waits until a timeline semaphore reaches a value.
-    pub fn wait_semaphore(&self, semaphore: vk::Semaphore, value: u64) -> Result<(), Error> {
-        let (semaphores, values) = ([semaphore], [value]);
-        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-        // SAFETY: as above; the slices live until the call returns.
-        unsafe {
-            match &self.timeline {
-                Some(extension) => extension.wait_semaphores(&info, u64::MAX),
-                None => self.ash.wait_semaphores(&info, u64::MAX),
-            }
-        }
-        .map_err(Error::vulkan("vkWaitSemaphores"))
     }
 }
 

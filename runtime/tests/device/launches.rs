@@ -1,9 +1,9 @@
 //! What kernels compute, in which order, and how large a grid may be.
 
-use ptx2spv_runtime::{InstanceOptions, LaunchConfig};
+use ptx2spv_runtime::LaunchConfig;
 use ptx2spv_translator::target::Version;
 
-use crate::{Context, options};
+use crate::Context;
 
 /// Adds 1,000 numbers with blocks of 64 and checks every sum, and that nothing was written behind them.
 fn add_vectors(context: &Context) {
@@ -32,7 +32,7 @@ fn vector_add() {
 #[test]
 fn older_vulkan_versions() {
     for version in [Version(1, 1), Version(1, 2), Version(1, 3)] {
-        let context = Context::with(&InstanceOptions { vulkan: Some(version), ..options() });
+        let context = Context::restricted(&format!("vulkan=1.{}", version.1));
         assert_eq!(context.device.target().vulkan, version);
         add_vectors(&context);
         context.finish();
@@ -40,9 +40,8 @@ fn older_vulkan_versions() {
 }
 
 /// `x = 3 * x + by`, whose result depends on the order of the launches.
-#[test]
-fn many_launches_in_order() {
-    let context = Context::new();
+#[track_caller]
+fn launch_in_order(context: Context) {
     let n = 256_u32;
     let buffer = context.device.upload(&(0..n).collect::<Vec<u32>>()).unwrap();
     let kernel = context.kernel("step");
@@ -77,6 +76,19 @@ fn launches_copies_and_fills_in_order() {
         assert_eq!(copied[192..], [7; 64]);
         drop((a, b, kernel));
         context.finish();
+    }
+}
+
+#[test]
+fn many_launches_in_order() {
+    launch_in_order(Context::new());
+}
+
+/// More submissions than may be in flight, waited for with fences, which are used again.
+#[test]
+fn many_launches_without_timeline_semaphores() {
+    for restrictions in ["without=timelineSemaphore", "vulkan=1.1,without=VK_KHR_timeline_semaphore"] {
+        launch_in_order(Context::restricted(restrictions));
     }
 }
 

@@ -45,10 +45,17 @@ impl Context {
         Self::with(&options())
     }
 
-    /// The device as it is, one that copies through staging buffers in any case, and the reference device.
-    fn several() -> [Self; 3] {
+    /// The device as it is, one that copies through staging buffers in any case, one of Vulkan 1.1 without timeline semaphores,
+    /// and the reference device.
+    fn several() -> [Self; 4] {
+        let staging = Self::with(&InstanceOptions { staging: true, ..options() });
         let reference = Self { device: Device::reference(Config::default()), log: None };
-        [Self::new(), Self::with(&InstanceOptions { staging: true, ..options() }), reference]
+        [Self::new(), staging, Self::restricted("vulkan=1.1,without=VK_KHR_timeline_semaphore"), reference]
+    }
+
+    /// The device without what is named.
+    fn restricted(restrictions: &str) -> Self {
+        Self::with(&InstanceOptions { restrictions: Some(restrictions.parse().unwrap()), ..options() })
     }
 
     fn with(options: &InstanceOptions) -> Self {

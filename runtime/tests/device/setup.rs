@@ -2,9 +2,12 @@
 
 use std::process::Command;
 
-use ptx2spv_runtime::{DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions, devices};
+use ptx2spv_runtime::{
+    DEVICE_VARIABLE, Device, DeviceKind, DeviceSelector, Error, Instance, InstanceOptions, RESTRICTIONS_VARIABLE,
+    Restrictions, devices,
+};
 use ptx2spv_translator::Feature;
-use ptx2spv_translator::target::Version;
+use ptx2spv_translator::target::{FloatControls, Version};
 
 use crate::{Context, basics_interface, options};
 
@@ -42,6 +45,47 @@ fn lavapipe_is_as_its_preset_says() {
     assert_eq!(device.target.facts, preset.facts);
     assert_eq!(device.target.limits, preset.limits);
     assert_eq!((device.target.vulkan, device.target.spirv), (preset.vulkan, preset.spirv));
+}
+
+/// A device can be used as if it were poorer.
+#[test]
+fn restricted_devices() {
+    let open = |restrictions: &str| {
+        let restrictions = Some(restrictions.parse().unwrap());
+        Instance::new(&InstanceOptions { restrictions, ..options() }).unwrap()
+    };
+    let target = open("vulkan=1.1,without=shaderInt64+VK_KHR_shader_float_controls")
+        .open(&DeviceSelector::Kind(DeviceKind::Cpu))
+        .map(|device| device.target().clone());
+    let target = target.unwrap();
+    assert_eq!((target.vulkan, target.spirv), (Version(1, 1), Version(1, 3)));
+    assert!(!target.has(Feature::ShaderInt64) && target.has(Feature::BufferDeviceAddress));
+    assert_eq!(target.float_controls, FloatControls::default());
+    // Nothing runs without device addresses. The device is listed all the same.
+    let instance = open("vulkan=1.1,without=VK_KHR_buffer_device_address");
+    let devices = instance.devices().unwrap();
+    assert!(!devices.is_empty() && devices.iter().all(|device| device.missing() == ["bufferDeviceAddress"]));
+    for selector in [DeviceSelector::Best, DeviceSelector::Index(0)] {
+        let error = instance.open(&selector).unwrap_err();
+        assert!(matches!(error, Error::UnusableDevice { .. }));
+        let expected = "can't run kernels: it lacks bufferDeviceAddress (a newer driver may have it)";
+        assert!(error.to_string().ends_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn restrictions_by_environment() {
+    let nothing = (RESTRICTIONS_VARIABLE, "without=bufferDeviceAddress");
+    if is_child("setup::restrictions_by_environment", &[nothing]) {
+        let error = Device::open(&DeviceSelector::Index(0)).unwrap_err();
+        assert!(matches!(error, Error::UnusableDevice { .. }), "{error}");
+        let device = Device::open(&DeviceSelector::Best).unwrap();
+        assert_eq!(device.info().kind, DeviceKind::Reference);
+        assert!(matches!(device.fallback(), Some(Error::UnusableDevice { .. })));
+        // The program's own restrictions come first.
+        let restrictions = Some(Restrictions::default());
+        Device::open_with(&DeviceSelector::Index(0), &InstanceOptions { restrictions, ..options() }).unwrap();
+    }
 }
 
 /// That validation has nothing to say elsewhere means something only if it is on.

@@ -2,33 +2,41 @@
 
 use half::{bf16, f16};
 
-/// A function of one operand of 32 or 16 bits, or of two that are made from a number.
+use crate::approximate;
+
+/// A function of operands that are made from a number.
 pub struct Function {
     /// The PTX instruction.
     pub name: String,
-    operands: Operands,
+    /// What it is applied to.
+    pub operands: Operands,
     /// Judges results.
     pub judge: Judge,
 }
 
+/// Operands of functions, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Operands {
+pub enum Operands {
     /// All of f32.
     Single,
     /// All of a format of 16 bits, with a result of 16 bits.
     Half,
-    /// Pairs of f32 by number: see [`pair`].
+    /// Two of a format of 16 bits, each of which comes to all: see [`packed`].
+    Halves,
+    /// Pairs of f32: see [`pair`].
     Pair,
+    /// Many of f64: see [`double`].
+    Double,
 }
 
 /// How results are judged.
 pub enum Judge {
-    /// By the bits that are right.
+    /// By the bits that are right, of the operand with a number.
     Bits(Box<dyn Fn(u32) -> u32 + Send + Sync>),
     /// By their error. Infinity is a wrong result, `None` nothing to be judged.
     Error {
-        /// The error of a result.
-        error: Box<dyn Fn(f32, f32) -> Option<f64> + Send + Sync>,
+        /// The error of a result, whose bits these are, of the operand with a number.
+        error: Box<dyn Fn(u32, u64) -> Option<f64> + Send + Sync>,
         /// What it is measured in.
         unit: Unit,
     },
@@ -41,6 +49,8 @@ pub enum Unit {
     Absolute,
     /// The difference by the reference.
     Relative,
+    /// The difference by the unit in the reference's last place.
+    Place,
 }
 
 impl Judge {
@@ -48,27 +58,56 @@ impl Judge {
     pub fn error_text(&self, error: f64) -> String {
         match self {
             Judge::Error { unit: Unit::Absolute, .. } => format!("2^{:.2} absolute", error.log2()),
+            Judge::Error { unit: Unit::Place, .. } => format!("{error:.3} ulp"),
             _ => format!("2^{:.2} relative", error.log2()),
         }
     }
 }
 
-/// Pairs that are tried of functions of two operands.
-const PAIRS: u64 = 1 << 28;
+/// Operands that are tried of functions with more than can all be.
+const MANY: u64 = 1 << 28;
 
 impl Function {
     /// How many operands there are.
     pub fn operands(&self) -> u64 {
         match self.operands {
             Operands::Single => 1 << 32,
-            Operands::Half => 1 << 16,
-            Operands::Pair => PAIRS,
+            Operands::Half | Operands::Halves => 1 << 16,
+            Operands::Pair | Operands::Double => MANY,
         }
     }
 
     /// Whether there are so few operands that all are tried.
     pub fn is_narrow(&self) -> bool {
-        self.operands == Operands::Half
+        matches!(self.operands, Operands::Half | Operands::Halves)
+    }
+
+    /// Bytes of a result in memory.
+    pub fn result_bytes(&self) -> u32 {
+        if self.operands == Operands::Double { 8 } else { 4 }
+    }
+
+    /// Bits of a result, or of the upper one of two.
+    pub fn float_bits(&self) -> u32 {
+        match self.operands {
+            Operands::Half => 16,
+            Operands::Single | Operands::Halves | Operands::Pair => 32,
+            Operands::Double => 64,
+        }
+    }
+
+    /// The operands with a number, in hexadecimal.
+    pub fn operand_text(&self, number: u32) -> String {
+        match self.operands {
+            Operands::Single => format!("{number:#010x}"),
+            Operands::Half => format!("{number:#06x}"),
+            Operands::Halves => format!("{:#010x}", packed(number)),
+            Operands::Pair => {
+                let (x, y) = pair(number);
+                format!("{:#010x}, {:#010x}", x.to_bits(), y.to_bits())
+            }
+            Operands::Double => format!("{:#018x}", double(number)),
+        }
     }
 
     /// A kernel `sweep(out, start, stride, n)` that applies it.
@@ -79,24 +118,48 @@ impl Function {
             Operands::Half => {
                 format!("cvt.u16.u32 %hx, %x;\n{name} %hr, %hx;\ncvt.u32.u16 %y, %hr;")
             }
+            Operands::Halves => format!("mul.lo.u32 %x, %x, {PACKED:#x};\n{name} %y, %x;"),
             Operands::Pair => {
                 format!("{PAIR}mov.b32 %fx, %x;\nmov.b32 %fy, %y;\n{name} %r, %fx, %fy;\nmov.b32 %y, %r;")
             }
+            Operands::Double => format!("{DOUBLE}{name} %d, %d;"),
         };
         // What is converted to an integer has a register for that.
         let result = if name.contains("s32.f32") { ".b32" } else { ".f32" };
+        let (bytes, stored) = if self.result_bytes() == 8 { (8, "f64 [%a], %d") } else { (4, "b32 [%a], %y") };
         format!(
             ".version 7.8\n.target sm_90\n.address_size 64\n\
              .visible .entry sweep(.param .u64 out, .param .u32 start, .param .u32 stride, .param .u32 n)\n{{\n\
              .reg .pred %p;\n.reg .b32 %i, %n, %s, %t, %x, %y;\n.reg .f32 %fx, %fy;\n.reg {result} %r;\n\
-             .reg .b16 %hx, %hr;\n.reg .b64 %a;\n\
+             .reg .b16 %hx, %hr;\n.reg .b64 %a;\n.reg .f64 %d;\n\
              mov.u32 %i, %ctaid.x;\nmov.u32 %n, %ntid.x;\nmov.u32 %x, %tid.x;\nmad.lo.u32 %i, %i, %n, %x;\n\
              ld.param.u32 %n, [n];\nsetp.ge.u32 %p, %i, %n;\n@%p exit;\n\
              ld.param.u32 %x, [start];\nld.param.u32 %s, [stride];\nmad.lo.u32 %x, %i, %s, %x;\n\
              {body}\n\
-             ld.param.u64 %a, [out];\nmad.wide.u32 %a, %i, 4, %a;\nst.global.b32 [%a], %y;\nret;\n}}\n"
+             ld.param.u64 %a, [out];\nmad.wide.u32 %a, %i, {bytes}, %a;\nst.global.{stored};\nret;\n}}\n"
         )
     }
+}
+
+/// What makes two operands of 16 bits from one.
+const PACKED: u32 = 0x9e37_0001;
+
+/// Two operands of 16 bits: the number, and above it a multiple of it that runs through all of them too.
+pub fn packed(number: u32) -> u32 {
+    number.wrapping_mul(PACKED)
+}
+
+/// [`double`] in PTX, from `%x` to `%d`.
+const DOUBLE: &str = "mul.lo.u32 %y, %x, 0x9e3779b9;\nshr.u32 %t, %y, 15;\nxor.b32 %y, %y, %t;\n\
+     mul.lo.u32 %y, %y, 0x85ebca6b;\nshr.u32 %t, %y, 28;\nshl.b32 %x, %x, 4;\nor.b32 %x, %x, %t;\n\
+     mul.lo.u32 %y, %y, 0xc2b2ae35;\nmov.b64 %d, {%y, %x};\n";
+
+/// The bits of an f64: the number on top, random ones below.
+pub fn double(number: u32) -> u64 {
+    let y = number.wrapping_mul(0x9e37_79b9);
+    let y = (y ^ y >> 15).wrapping_mul(0x85eb_ca6b);
+    let upper = number << 4 | y >> 28;
+    u64::from(upper) << 32 | u64::from(y.wrapping_mul(0xc2b2_ae35))
 }
 
 /// [`pair`] in PTX, from `%x` to `%x` and `%y`.
@@ -106,7 +169,7 @@ const PAIR: &str = "mul.lo.u32 %y, %x, 0x9e3779b9;\nshr.u32 %t, %y, 15;\nxor.b32
      or.b32 %s, %s, %x;\nselp.b32 %t, %s, %t, %p;\nmov.b32 %x, %y;\nmov.b32 %y, %t;\n";
 
 /// The pair of a number: random bits; of odd numbers, exponents are within a factor of 16 of each other.
-fn pair(number: u32) -> (f32, f32) {
+pub fn pair(number: u32) -> (f32, f32) {
     let x = number.wrapping_mul(0x9e37_79b9);
     let x = (x ^ x >> 15).wrapping_mul(0x85eb_ca6b);
     let x = x ^ x >> 13;
@@ -119,77 +182,21 @@ fn pair(number: u32) -> (f32, f32) {
 /// All of them.
 pub fn all() -> Vec<Function> {
     let mut all = Vec::new();
-    approximate(&mut all);
+    approximate::all(&mut all);
     exact(&mut all);
     halves(&mut all);
     pairs(&mut all);
     all
 }
 
-fn flushed(x: f32) -> f32 {
+/// A subnormal number as zero of its sign.
+pub fn flushed(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
 /// The bits of a result; hardware's one NaN for NaN.
 fn bits(result: f32) -> u32 {
     if result.is_nan() { 0x7fff_ffff } else { result.to_bits() }
-}
-
-/// Judges an approximation where the operand is in a domain. Infinities, NaNs and zeros must be those of the reference, but for
-/// what is too close to a format's ends to tell.
-fn judged(unit: Unit, flush: bool, domain: fn(f32) -> bool, reference: fn(f64) -> f64) -> Judge {
-    let error = move |x: f32, result: f32| {
-        let x = if flush { flushed(x) } else { x };
-        if !domain(x) {
-            return None;
-        }
-        let right = reference(f64::from(x));
-        let size = right.abs();
-        if right.is_nan() || result.is_nan() {
-            return (right.is_nan() != result.is_nan()).then_some(f64::INFINITY);
-        }
-        if unit == Unit::Absolute {
-            return Some((f64::from(result) - right).abs()).filter(|error| *error > 0.0);
-        }
-        let (least, most) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
-        if size < least * 0.999_999 {
-            // Subnormal or zero: within a few of their units, or flushed.
-            let unit = if flush { least } else { 4.0 * f64::from(f32::from_bits(1)) };
-            return ((f64::from(result) - right).abs() > unit).then_some(f64::INFINITY);
-        }
-        if size < least * 1.000_001 || size > most * 0.999_999 {
-            return ((f64::from(result).abs() < least) && size > least * 1.000_001
-                || f64::from(result).abs() < most * 0.999 && size > most)
-                .then_some(f64::INFINITY);
-        }
-        let error = (f64::from(result) - right).abs() / size;
-        (error > 0.0).then_some(if error < 0.5 { error } else { f64::INFINITY })
-    };
-    Judge::Error { error: Box::new(error), unit }
-}
-
-fn approximate(all: &mut Vec<Function>) {
-    use Unit::{Absolute, Relative};
-    type Row = (&'static str, Unit, fn(f32) -> bool, fn(f64) -> f64);
-    let rows: [Row; 8] = [
-        ("ex2", Relative, |_| true, f64::exp2),
-        ("lg2", Absolute, |x| x > 0.5 && x < 2.0, f64::log2),
-        ("lg2", Relative, |x| !(x > 0.5 && x < 2.0), f64::log2),
-        ("sin", Absolute, |x| x.abs() <= std::f32::consts::FRAC_PI_2, f64::sin),
-        ("cos", Absolute, |x| x.abs() <= std::f32::consts::FRAC_PI_2, f64::cos),
-        ("rcp", Relative, |_| true, f64::recip),
-        ("sqrt", Relative, |_| true, f64::sqrt),
-        ("rsqrt", Relative, |_| true, |x| x.sqrt().recip()),
-    ];
-    for (name, unit, domain, reference) in rows {
-        for flush in [false, true] {
-            let name = format!("{name}.approx{}.f32", if flush { ".ftz" } else { "" });
-            let judge = judged(unit, flush, domain, reference);
-            all.push(Function { name, operands: Operands::Single, judge });
-        }
-    }
-    let judge = judged(Relative, false, |_| true, f64::tanh);
-    all.push(Function { name: "tanh.approx.f32".into(), operands: Operands::Single, judge });
 }
 
 /// A rounding by the PTX modifier.

@@ -14,16 +14,16 @@ pub struct Tally {
     operands: u64,
     /// Results that are wrong: other bits than an exact function's, or infinite, NaN or zero where the reference isn't.
     pub wrong: u64,
-    /// The first operand with a wrong result, and that.
-    first_wrong: Option<(u32, u32)>,
-    /// The largest error, with its operand.
+    /// The number of the first operand with a wrong result, and that.
+    first_wrong: Option<(u32, u64)>,
+    /// The largest error, with its operand's number.
     worst: Option<(f64, u32)>,
     /// Whether CUDA computed them too.
     with_cuda: bool,
     /// Results that CUDA has other bits for.
     differing: u64,
     /// The largest distance from CUDA's, in units in the last place.
-    distance: u32,
+    distance: u64,
 }
 
 impl Tally {
@@ -44,36 +44,36 @@ impl Tally {
         self.distance = self.distance.max(other.distance);
     }
 
-    fn result(&mut self, function: &Function, bits: u32, result: u32) {
+    fn result(&mut self, function: &Function, number: u32, result: u64) {
         self.operands += 1;
         let error = match &function.judge {
-            Judge::Bits(reference) => (reference(bits) != result).then_some(f64::INFINITY),
-            Judge::Error { error, .. } => error(f32::from_bits(bits), f32::from_bits(result)),
+            Judge::Bits(reference) => (u64::from(reference(number)) != result).then_some(f64::INFINITY),
+            Judge::Error { error, .. } => error(number, result),
         };
         match error {
             None => {}
             Some(f64::INFINITY) => {
                 self.wrong += 1;
-                self.first_wrong = self.first_wrong.or(Some((bits, result)));
+                self.first_wrong = self.first_wrong.or(Some((number, result)));
             }
-            Some(error) if self.worst.is_none_or(|(worst, _)| error > worst) => self.worst = Some((error, bits)),
+            Some(error) if self.worst.is_none_or(|(worst, _)| error > worst) => self.worst = Some((error, number)),
             Some(_) => {}
         }
     }
 
-    fn compare(&mut self, result: u32, cuda: u32) {
+    fn compare(&mut self, result: u64, cuda: u64, width: u32) {
         if result != cuda {
             self.differing += 1;
-            self.distance = self.distance.max(ordinal(result).abs_diff(ordinal(cuda)));
+            self.distance = self.distance.max(ordinal(result, width).abs_diff(ordinal(cuda, width)));
         }
     }
 
     /// The cells of the table's row.
     pub fn cells(&self, function: &Function) -> Vec<String> {
         let (error, place) = match self.worst {
-            Some((error, bits)) => (function.judge.error_text(error), format!("{bits:#010x}")),
+            Some((error, number)) => (function.judge.error_text(error), function.operand_text(number)),
             None => match self.first_wrong {
-                Some((bits, result)) => ("–".to_owned(), format!("{bits:#010x}: {result:#010x}")),
+                Some((number, result)) => ("–".to_owned(), format!("{}: {result:#x}", function.operand_text(number))),
                 None => ("–".to_owned(), "–".to_owned()),
             },
         };
@@ -92,7 +92,7 @@ impl Tally {
             "operands": self.operands,
             "wrong": self.wrong,
             "worst_error": self.worst.map(|(error, _)| error),
-            "worst_operand": self.worst.map(|(_, bits)| bits),
+            "worst_operand": self.worst.map(|(_, number)| function.operand_text(number)),
             "cuda_differs": self.with_cuda.then_some(self.differing),
             "cuda_ulp": self.with_cuda.then_some(self.distance),
         })
@@ -100,14 +100,15 @@ impl Tally {
 }
 
 /// A float's place among all of its format, as an unsigned number.
-fn ordinal(bits: u32) -> u32 {
-    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+fn ordinal(bits: u64, width: u32) -> u64 {
+    let sign = 1 << (width - 1);
+    if bits & sign == 0 { bits | sign } else { !bits & (sign - 1) }
 }
 
 /// Judges the results of a range of operands with a number of threads.
-pub fn chunk(function: &Function, range: Range, results: &[u32], cuda: Option<&[u32]>, threads: usize) -> Tally {
+pub fn chunk(function: &Function, range: Range, results: &[u64], cuda: Option<&[u64]>, threads: usize) -> Tally {
     let part = results.len().div_ceil(threads).max(1);
-    let start = range.start();
+    let (start, width) = (range.start(), function.float_bits());
     thread::scope(|scope| {
         let parts: Vec<_> = results
             .chunks(part)
@@ -120,10 +121,10 @@ pub fn chunk(function: &Function, range: Range, results: &[u32], cuda: Option<&[
                     for (offset, &result) in results.iter().enumerate() {
                         // A chunk has fewer than 2^32 results.
                         #[allow(clippy::cast_possible_truncation)]
-                        let bits = start.wrapping_add(((first + offset) as u32).wrapping_mul(range.stride));
-                        tally.result(function, bits, result);
+                        let number = start.wrapping_add(((first + offset) as u32).wrapping_mul(range.stride));
+                        tally.result(function, number, result);
                         if let Some(cuda) = cuda.and_then(|cuda| cuda.get(offset)) {
-                            tally.compare(result, *cuda);
+                            tally.compare(result, *cuda, width);
                         }
                     }
                     tally

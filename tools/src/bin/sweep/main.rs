@@ -1,8 +1,9 @@
-//! Runs functions over all their operands on a device, and holds the results against references computed on the host.
+//! Runs functions over all their operands on a device (of f64 and of pairs, over many), and holds the results against references computed on the host.
 //!
 //! Exact functions are compared bit by bit, NaNs included; of approximations the worst error is told. Where CUDA is there too, it
 //! runs the same PTX, and the table says how far the device's results are from its. The binary needs no other file.
 
+mod approximate;
 mod functions;
 mod judge;
 mod sides;
@@ -100,7 +101,7 @@ fn sweep(
     let stride = if function.is_narrow() { 1 } else { arguments.stride };
     let total = function.operands() / u64::from(stride);
     let with_cuda = cuda.is_some();
-    let (sender, receiver) = sync_channel::<(Range, Vec<u32>, Option<Vec<u32>>)>(1);
+    let (sender, receiver) = sync_channel::<(Range, Vec<u64>, Option<Vec<u64>>)>(1);
     thread::scope(|scope| {
         let judge = scope.spawn(move || {
             let mut tally = Tally::new(with_cuda);

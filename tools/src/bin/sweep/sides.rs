@@ -34,13 +34,14 @@ impl Range {
 /// What computes a range of operands.
 pub trait Side {
     /// The results' bits, zero-extended.
-    fn compute(&self, range: Range) -> Result<Vec<u32>>;
+    fn compute(&self, range: Range) -> Result<Vec<u64>>;
 }
 
 /// The device that is tested.
 pub struct Tested {
     kernel: Kernel,
     out: Buffer,
+    bytes: u32,
 }
 
 impl Tested {
@@ -48,18 +49,20 @@ impl Tested {
     pub fn new(device: &Device, function: &Function, chunk: u32, math: Math) -> Result<Self> {
         let source = Source::new(format!("{}.ptx", function.name), function.ptx());
         let module = device.load_with(&source, LoadOptions { math })?;
-        Ok(Self { kernel: module.kernel("sweep")?, out: device.alloc(4 * u64::from(chunk))? })
+        let bytes = function.result_bytes();
+        let out = device.alloc(u64::from(bytes) * u64::from(chunk))?;
+        Ok(Self { kernel: module.kernel("sweep")?, out, bytes })
     }
 }
 
 impl Side for Tested {
-    fn compute(&self, range: Range) -> Result<Vec<u32>> {
+    fn compute(&self, range: Range) -> Result<Vec<u64>> {
         let config = LaunchConfig::linear(range.count, BLOCK);
         let args = [(&self.out).into(), range.start().into(), range.stride.into(), range.count.into()];
         self.kernel.launch(&config, &args)?;
-        let mut bytes = vec![0; 4 * range.count as usize];
+        let mut bytes = vec![0; self.bytes as usize * range.count as usize];
         self.out.read(0, &mut bytes)?;
-        Ok(words(&bytes))
+        Ok(numbers(&bytes, self.bytes))
     }
 }
 
@@ -67,27 +70,35 @@ impl Side for Tested {
 pub struct Cuda<'c> {
     module: CudaModule<'c>,
     out: Memory<'c>,
+    bytes: u32,
 }
 
 impl<'c> Cuda<'c> {
     /// Loads a function.
     pub fn new(context: &'c Context, function: &Function, chunk: u32) -> Result<Self> {
-        Ok(Self { module: context.load(&function.ptx())?, out: context.alloc(4 * chunk as usize)? })
+        let bytes = function.result_bytes();
+        let out = context.alloc(bytes as usize * chunk as usize)?;
+        Ok(Self { module: context.load(&function.ptx())?, out, bytes })
     }
 }
 
 impl Side for Cuda<'_> {
-    fn compute(&self, range: Range) -> Result<Vec<u32>> {
+    fn compute(&self, range: Range) -> Result<Vec<u64>> {
         let launch =
             Launch { grid: [range.count.div_ceil(BLOCK), 1, 1], block: [BLOCK, 1, 1], dynamic_shared_bytes: 0 };
-        let numbers = [range.start(), range.stride, range.count].map(|number| number.to_le_bytes().to_vec());
+        let operands = [range.start(), range.stride, range.count].map(|number| number.to_le_bytes().to_vec());
         let mut args = vec![self.out.address().to_le_bytes().to_vec()];
-        args.extend(numbers);
+        args.extend(operands);
         self.module.function("sweep")?.bind(launch, args)?.launch()?;
-        Ok(words(&self.out.read(4 * range.count as usize)?))
+        Ok(numbers(&self.out.read(self.bytes as usize * range.count as usize)?, self.bytes))
     }
 }
 
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| word.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte))).collect()
+/// The numbers of 8 bytes, or of 4, that lie in memory.
+fn numbers(memory: &[u8], bytes: u32) -> Vec<u64> {
+    if bytes == 8 {
+        memory.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)).collect()
+    } else {
+        memory.as_chunks().0.iter().map(|number| u64::from(u32::from_le_bytes(*number))).collect()
+    }
 }
