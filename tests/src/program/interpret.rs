@@ -2,7 +2,9 @@
 //! operation of a warp for those of its mask.
 
 use super::collective::{Member, collective, gather, lanes};
-use super::{Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS};
+use super::{
+    Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
+};
 use super::{Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
 
 /// The content of the buffers before the launch.
@@ -237,9 +239,17 @@ impl Memory {
 enum Wait<'p> {
     Barrier,
     /// A barrier that tells of a condition.
-    Decide { how: Decision, holds: bool, to: usize },
+    Decide {
+        how: Decision,
+        holds: bool,
+        to: usize,
+    },
     /// The other warp of a pair: to read from a thread of both, or thread by thread.
-    Pair { value: u32, from: Option<u32>, to: usize },
+    Pair {
+        value: u32,
+        from: Option<u32>,
+        to: usize,
+    },
     /// The lanes of a mask, at a statement, to which it brings a value and what its source is found by.
     Members(&'p Stmt, u32, (u32, u32)),
 }

@@ -58,9 +58,8 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                         let taken = here.contains(&source.block) || source.vote.as_ref() == Some(&decided_by);
                         taken && !(source.warp.members.is_some() && meeting.contains(&source.block))
                     };
-                    let waits = |site: &&Site<'_>| {
-                        here.contains(&site.block) && !site.sources.iter().any(says_who_is_here)
-                    };
+                    let waits =
+                        |site: &&Site<'_>| here.contains(&site.block) && !site.sources.iter().any(says_who_is_here);
                     let waiting: Vec<&Site<'_>> = sites.iter().filter(waits).collect();
                     if waiting.is_empty() {
                         continue;
@@ -68,7 +67,8 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                     let near = graph.reach(cfg, other, |block| Some(block) == join);
                     let there = graph.reach(cfg, other, |block| is_barrier(cfg, block));
                     for own in waiting {
-                        for partner in sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block)) {
+                        for partner in sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block))
+                        {
                             meeting.extend([own.block, partner.block]);
                             found.extend([branch, own.block]);
                             // They may come to it in another turn of a loop around.
