@@ -4,16 +4,22 @@
 use std::sync::{Mutex, PoisonError};
 
 use ptx2spv::cases::DeviceBackend;
-use ptx2spv_runtime::{DeviceSelector, Error, VALIDATION_VARIABLE};
+use ptx2spv_runtime::{DeviceSelector, Error, InstanceOptions, Restrictions, VALIDATION_VARIABLE};
 
 /// Open devices. Tests run on several threads, each with a device of its own, and opening one takes longer than most
 /// tests.
 #[derive(Default)]
 pub struct Pool {
+    restrictions: Option<Restrictions>,
     idle: Mutex<Vec<DeviceBackend>>,
 }
 
 impl Pool {
+    /// Devices that are used as if they were poorer.
+    pub fn restricted(restrictions: Restrictions) -> Self {
+        Self { restrictions: Some(restrictions), idle: Mutex::default() }
+    }
+
     /// Does something on a device that nobody else uses at the same time.
     ///
     /// # Errors
@@ -22,7 +28,11 @@ impl Pool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut device = match idle {
             Some(device) => device,
-            None => DeviceBackend::open(&DeviceSelector::Default, Some(validation()))?,
+            None => {
+                let (validation, restrictions) = (Some(validation()), self.restrictions.clone());
+                let options = InstanceOptions { validation, restrictions, ..InstanceOptions::default() };
+                DeviceBackend::open_with(&DeviceSelector::Default, options)?
+            }
         };
         let result = work(&mut device);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(device);

@@ -81,7 +81,6 @@ fn registers_must_fit_the_type() {
     body_refused("ld.global.u32 %r1, [¦%rs1];", "register `%rs1` of type .u16 can't hold an address");
     body_refused("mov.f32 %f1, ¦%tid.x;", "special register `%tid` is no .f32");
     body_refused("add.u32 %r1, %r2, ¦1.5;", "is no constant of type .u32");
-    body_refused("add.u16 %rs1, %rs2, ¦65536;", "is no constant of type .u16");
 }
 
 #[test]
@@ -364,7 +363,7 @@ fn accesses_to_parameters_must_lie_inside() {
     };
     accepted(&text("ld.param.u32 %r1, [s]; ld.param.u16 %r1, [s+4]; ld.param.u8 %r1, [s+5];"));
     refused(&text("¦ld.param.u32 %r1, [s+4];"), &["do not lie in the parameter's 6 bytes"]);
-    refused(&text("¦ld.param.u32 %r1, [a-4];"), &["do not lie in the parameter's 4 bytes"]);
+    refused(&text("¦ld.param.u32 %r1, [a+-4];"), &["do not lie in the parameter's 4 bytes"]);
     refused(&text("¦ld.param.u16 %r1, [s+1];"), &["2 bytes at offset 1"]);
     refused(&text("¦ld.param.v2.u32 {%r1, %r2}, [s];"), &["4 bytes at offset 4"]);
     refused(&text("¦st.param.u32 [a], %r1;"), &["a kernel's parameters can't be written"]);

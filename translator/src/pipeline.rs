@@ -68,7 +68,7 @@ pub(crate) fn compile<'p>(
     let cfg::Built { mut function, mut graph, prints } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: stops and merging barriers add edges.
     cfg::yield_in_loops(&function, &mut graph);
-    cfg::keep_in_step(&function, &mut graph, &program.target);
+    cfg::keep_in_step(&function, &mut graph, program.architecture());
     cfg::meet_apart(&mut function, &mut graph);
     let required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let cfg::Resolved { threads, merged } = cfg::resolve(&mut function, &mut graph, required);

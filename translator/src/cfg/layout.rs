@@ -157,10 +157,8 @@ fn fences_beyond_block(function: &Function) -> bool {
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
 fn shared_unit(program: &Program) -> u32 {
-    let name = program.target.first().map_or("", String::as_str);
-    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
-    match digits.parse() {
-        Ok(30..80) => 256,
+    match program.architecture() {
+        Some(30..80) => 256,
         _ => 128,
     }
 }

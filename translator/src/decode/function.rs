@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::module::{ModuleDecoder, Signature};
 use super::program::{
-    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Reg, SourceLine,
-    Targets, VarId, Variable,
+    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Program, Reg,
+    SourceLine, Targets, VarId, Variable,
 };
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
@@ -407,6 +407,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn instruction(&mut self, ast: &ast::Instruction<'s>) -> Result<Instruction, Diagnostic> {
         let (form, modifiers) = self.module.form(ast)?;
         let operands = self.operands(ast, form, &modifiers)?;
+        self.check_combination(ast, form, &modifiers, &operands)?;
         let guard = match ast.guard {
             None => None,
             Some(guard) => {
@@ -468,6 +469,16 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Type of a variable's elements; every [`VarId`] that the decoder hands out has one.
     pub(super) fn variable_type(&self, variable: VarId) -> ScalarType {
         self.module.program.variables.get(variable.0 as usize).map_or(ScalarType::B8, |variable| variable.ty)
+    }
+
+    /// Where a variable lives.
+    pub(super) fn variable_space(&self, variable: VarId) -> Option<StateSpace> {
+        self.module.program.variables.get(variable.0 as usize).map(|variable| variable.space)
+    }
+
+    /// The module, as far as it is decoded.
+    pub(super) fn program(&self) -> &Program {
+        &self.module.program
     }
 
     /// Type of a parameter's elements; every [`ParamId`] that the decoder hands out has one.

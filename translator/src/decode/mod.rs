@@ -4,6 +4,7 @@
 //! do is not known here; that is lowering's part.
 
 mod arrays;
+pub(crate) mod combinations;
 pub(crate) mod function;
 mod module;
 mod operands;

@@ -51,6 +51,14 @@ pub struct Program {
     pub files: FxHashMap<u32, String>,
 }
 
+impl Program {
+    /// The number of `.target sm_NN`.
+    pub fn architecture(&self) -> Option<u32> {
+        let number = self.target.iter().find_map(|word| word.strip_prefix("sm_"))?;
+        number.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()
+    }
+}
+
 /// A variable in memory.
 #[derive(Debug)]
 pub struct Variable {
