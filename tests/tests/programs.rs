@@ -19,6 +19,8 @@ use ptx2spv_tests::program::{Launch, Outcome, Program, Size, UNTOUCHED, case_fil
 
 /// Seeds whose results are recorded.
 const RECORDED: u64 = 300;
+/// Seeds of programs whose lanes meet at operations in different places, the same.
+const PARTED: u64 = 100;
 /// Subgroup sizes that Vulkan devices have.
 const SIZES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
@@ -36,14 +38,18 @@ fn main() -> ExitCode {
         let pool = Arc::clone(&pool);
         [
             Trial::test(format!("program {seed}"), move || on_device(seed, &pool)),
-            Trial::test(format!("program {seed} on the reference device"), move || on_reference(seed)),
+            Trial::test(format!("program {seed} on the reference device"), move || on_reference(seed, Size::Long)),
         ]
+    }));
+    trials.extend((first..first + 3).map(|seed| {
+        Trial::test(format!("parted program {seed} on the reference device"), move || on_reference(seed, Size::Parted))
     }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 fn recorded() -> Result<(), Failed> {
-    for (name, text) in case_files(0, RECORDED) {
+    let parted = case_files(Size::Parted, 0, PARTED);
+    for (name, text) in case_files(Size::Short, 0, RECORDED).into_iter().chain(parted) {
         if fs::read_to_string(files::random().join(&name))? != text {
             return Err(Failed::from(format!("{name} differs")));
         }
@@ -60,8 +66,8 @@ fn on_device(seed: u64, pool: &Pool) -> Result<(), Failed> {
     Ok(())
 }
 
-fn on_reference(seed: u64) -> Result<(), Failed> {
-    let drawn = draw(seed, Size::Long, 1);
+fn on_reference(seed: u64, size: Size) -> Result<(), Failed> {
+    let drawn = draw(seed, size, 1);
     for (launch, outcome) in &drawn.launches {
         let prepared = prepare(&drawn.program, launch, outcome);
         for (number, size) in SIZES.into_iter().enumerate() {

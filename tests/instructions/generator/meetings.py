@@ -151,6 +151,30 @@ def ladder(family):
     family.case("ladder", "ladder", [{"type": "u32", "zeros": 96}], [{"arg": 0, "data": results}], block=96)
 
 
+def rounds(family, rng):
+    """One operation in a loop within a loop: lanes are in different turns of the outer one when they meet."""
+    body = PLACE + load("abe") + ["mov.u32 %d, %a;", "mov.u32 %i, 0;", "outer:", "and.b32 %n, %b, 15;", "shr.u32 %b, %b, 4;"]
+    body += ["inner:", "setp.eq.u32 %p, %n, 0;", "@%p bra next;", "shfl.sync.bfly.b32 %x, %d, %e, 31, -1;", "mad.lo.u32 %d, %d, 7, %x;"]
+    body += ["sub.u32 %n, %n, 1;", "bra inner;", "next:", "xor.b32 %d, %d, %i;", "add.u32 %i, %i, 1;", "setp.lt.u32 %p, %i, 3;", "@%p bra outer;"]
+    family.kernel("rounds", PARAMS, REGISTERS, body + store("d"))
+    warps = Warps((64, 1, 1), 1)
+    rows = []
+    for _ in range(warps.count):
+        one, two = sorted((rng.randrange(7), rng.randrange(7)))
+        rows.append([rng.getrandbits(32), one | two - one << 4 | 6 - two << 8, rng.randrange(32)])
+
+    def work(lane, thread, threads):
+        value, counts, distance = rows[thread]
+        for i in range(3):
+            for _ in range(counts >> 4 * i & 15):
+                values = yield "shfl.bfly", FULL, value
+                value = value * 7 + values[lane ^ distance] & FULL
+            value ^= i
+        return [value]
+
+    launch(family, "rounds", "rounds", warps, rows, run(warps, work))
+
+
 def teams(family, rng):
     """The lanes of a ballot part again and wait for each other; the others go on alone."""
     body = PLACE + load("ac") + ["mov.u32 %d, %a;", "setp.lt.u32 %go, %c, 2;", "vote.sync.ballot.b32 %m, %go, -1;", "@!%go bra alone;"]
@@ -316,4 +340,5 @@ def families(tables):
     beyond(family, rng)
     with_barriers(family, rng)
     spinning(family)
+    rounds(family, rng)
     return [family]

@@ -8,15 +8,16 @@ use super::{GATHERED, Launch, Outcome, Size, UNTOUCHED, draw, ptx};
 const KERNELS: u64 = 20;
 
 /// The files of the cases of seeds, by name: short programs with one launch each, as the interpreter says.
-pub fn case_files(first: u64, end: u64) -> Vec<(String, String)> {
+pub fn case_files(size: Size, first: u64, end: u64) -> Vec<(String, String)> {
     let starts = (first..end).step_by(KERNELS as usize);
-    starts.flat_map(|start| file(start, end.min(start + KERNELS))).collect()
+    starts.flat_map(|start| file(size, start, end.min(start + KERNELS))).collect()
 }
 
 /// The module of some seeds, and its cases.
-fn file(first: u64, end: u64) -> [(String, String); 2] {
-    let stem = format!("programs_{first:03}");
-    let drawn: Vec<_> = (first..end).map(|seed| (format!("program_{seed}"), draw(seed, Size::Short, 1))).collect();
+fn file(size: Size, first: u64, end: u64) -> [(String, String); 2] {
+    let (what, stem) = if size == Size::Parted { ("parted", "parted") } else { ("program", "programs") };
+    let stem = format!("{stem}_{first:03}");
+    let drawn: Vec<_> = (first..end).map(|seed| (format!("{what}_{seed}"), draw(seed, size, 1))).collect();
     let programs: Vec<_> = drawn.iter().map(|(name, drawn)| (name.as_str(), &drawn.program)).collect();
     let module = format!("{stem}.ptx");
     let cases: Vec<String> = drawn

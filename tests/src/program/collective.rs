@@ -48,6 +48,7 @@ pub fn collective(what: &Collective, members: &[Member], own: Member) -> u32 {
             value(source).map_or(source, |value| value.wrapping_add(u32::from(there)))
         }
         Collective::Exchange { .. } => value(own.by & 31).unwrap_or(own.value),
+        Collective::Elect => mask.count_ones(),
     }
 }
 

@@ -7,8 +7,8 @@
 //! Operations of warps stand where masks are known: in the kernel, in [`Stmt::Split`] and [`Stmt::Rounds`], and in
 //! functions that are called there. Elsewhere threads take their own ways.
 
-use super::{Block, Collective, Comparison, Condition, GATHERED, Gather, LEVELS, LOOPS, Maze, OUTPUTS, Op, Program};
-use super::{REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
+use super::{Block, Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOOPS, Maze, OUTPUTS, Op};
+use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
 use crate::random::Random;
 
 const OPS: &[Op] = &[
@@ -40,6 +40,10 @@ struct Style {
     exchanges: usize,
     /// Of a hundred statements where masks are known, how many are operations of warps.
     collectives: usize,
+    /// Of a hundred statements where masks are known, how many are ways on which lanes meet at operations of their own.
+    parts: usize,
+    /// Of a hundred barriers, how many are others than plain ones.
+    others: usize,
 }
 
 /// A function that has been drawn, or is to be.
@@ -49,6 +53,14 @@ struct Function {
     team: bool,
     /// Whether threads may end in it.
     exits: bool,
+}
+
+/// What lanes of a mask do together.
+#[derive(Clone, Copy)]
+enum Together {
+    /// An operation of this kind, so many times.
+    Collective(Collective, u32),
+    Call(usize),
 }
 
 struct Generator {
@@ -74,19 +86,29 @@ struct Generator {
 pub enum Size {
     Short,
     Long,
+    /// Short ones in which lanes meet at operations in different places, with all kinds of barriers.
+    Parted,
 }
 
 /// Draws the program of a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
     let mut random = Random::new(seed);
-    let collectives = *random.pick(&[0, 20, 30, 40]);
+    let parted = size == Size::Parted;
+    let collectives = if parted { 30 } else { *random.pick(&[0, 20, 30, 40]) };
+    let exchanges: &[usize] = match collectives {
+        _ if parted => &[10, 30, 50],
+        0 => &[0, 10, 20, 30],
+        _ => &[0, 0, 10, 20],
+    };
     let style = Style {
         uniform: *random.pick(&[0, 30, 80, 100]),
         exits: *random.pick(&[0, 0, 3, 8]),
-        exchanges: *random.pick(if collectives > 0 { &[0, 0, 10, 20] } else { &[0, 10, 20, 30] }),
+        exchanges: *random.pick(exchanges),
         collectives,
+        parts: if parted { 30 } else { 0 },
+        others: if parted { 60 } else { 0 },
     };
-    let plain = *random.pick(if size == Size::Short { &[0, 0, 0, 1] } else { &[0, 0, 1, 2] });
+    let plain = *random.pick(if size == Size::Long { &[0, 0, 1, 2] } else { &[0, 0, 0, 1] });
     let team = if collectives > 0 { random.below(2) } else { 0 };
     let functions: Vec<Function> =
         (0..plain + team).map(|number| Function { team: number >= plain, exits: false }).collect();
@@ -99,7 +121,7 @@ pub fn generate(seed: u64, size: Size) -> Program {
     generator.function = None;
     generator.team = collectives > 0;
     generator.budget = match size {
-        Size::Short => 4 + generator.random.below(8),
+        Size::Short | Size::Parted => 4 + generator.random.below(8),
         Size::Long => 15 + generator.random.below(40),
     };
     // Every word of shared memory is written before it can be read.
@@ -125,7 +147,7 @@ impl Generator {
         self.function = Some(number);
         self.team = self.functions[number].team;
         self.budget = match size {
-            Size::Short => 2 + self.random.below(3),
+            Size::Short | Size::Parted => 2 + self.random.below(3),
             Size::Long => 4 + self.random.below(8),
         };
         let mut body = Vec::new();
@@ -214,6 +236,24 @@ impl Generator {
         vec![published, Stmt::Barrier, fetched, Stmt::Barrier]
     }
 
+    /// Whether to draw something that programs of other sizes don't have, from which their random numbers stay the same.
+    fn others(&mut self) -> bool {
+        self.style.others > 0 && self.random.chance(self.style.others)
+    }
+
+    /// A barrier that does more than others.
+    fn barrier(&mut self) -> Stmt {
+        let to = self.register();
+        // Barriers that count wait for threads that have ended.
+        match self.random.below(if self.style.exits == 0 && self.function.is_none() { 7 } else { 3 }) {
+            0 => Stmt::Decide { how: Decision::Count, condition: self.condition(), to },
+            1 => Stmt::Decide { how: Decision::All, condition: self.condition(), to },
+            2 => Stmt::Decide { how: Decision::Any, condition: self.condition(), to },
+            3 | 4 => Stmt::Pass { to, value: self.varying(), from: self.operand() },
+            _ => Stmt::HandOver { to, value: self.varying() },
+        }
+    }
+
     fn exit(&mut self) -> Stmt {
         let condition = Condition { mask: 0xf, ..self.condition() };
         Stmt::Exit { condition, write: self.random.chance(50) }
@@ -224,8 +264,8 @@ impl Generator {
         let draw = self.random.below(100);
         // Where a team has parted, barriers would mostly wait for those that wait for the team.
         let rare = self.style.collectives > 0 && (!self.team || self.level > 0) || self.function.is_some();
-        if draw < self.style.exchanges && (!rare || self.random.chance(5)) {
-            return self.exchange();
+        if draw < self.style.exchanges && (!rare || self.random.chance(if self.style.others > 0 { 20 } else { 5 })) {
+            return if self.others() { vec![self.barrier()] } else { self.exchange() };
         }
         if draw < self.style.exchanges + self.style.exits && (self.function.is_none() || self.team) {
             return vec![self.exit()];
@@ -233,6 +273,9 @@ impl Generator {
         if self.team && self.random.chance(self.style.collectives) {
             let (level, to) = (self.level, self.register());
             return vec![Stmt::Collective { level, to, what: self.collective() }];
+        }
+        if self.style.others > 0 && self.random.chance(8) {
+            return vec![Stmt::Aggregate { value: self.varying() }];
         }
         match self.random.below(24) {
             0 if self.function.is_none() => {
@@ -278,7 +321,8 @@ impl Generator {
     }
 
     fn collective(&mut self) -> Collective {
-        match self.random.below(14) {
+        match self.random.below(if self.style.others > 0 { 15 } else { 14 }) {
+            14 => Collective::Elect,
             0 | 1 => Collective::Ballot(self.condition()),
             2 => Collective::All(self.condition()),
             3 => Collective::Any(self.condition()),
@@ -304,6 +348,11 @@ impl Generator {
                 break;
             }
             self.budget -= 1;
+            if self.style.parts > 0 && self.team && self.random.chance(self.style.parts) {
+                let script = self.script();
+                list.extend(self.ways(&script, 2));
+                continue;
+            }
             let from = list.len();
             let inside = self.team && self.level + 1 < LEVELS && self.random.chance(60);
             match self.random.below(10) {
@@ -343,6 +392,80 @@ impl Generator {
         let otherwise = if self.random.chance(60) { self.list(depth - 1) } else { Vec::new() };
         self.level = level;
         Stmt::Split { level, condition, then, otherwise }
+    }
+
+    /// What lanes of a mask shall do together, in ways of their own.
+    fn script(&mut self) -> Vec<Together> {
+        let callable: Vec<usize> =
+            (0..self.functions.len()).filter(|n| self.functions[*n].team && !self.functions[*n].exits).collect();
+        let mut script = Vec::new();
+        for _ in 0..1 + self.random.below(3) {
+            script.push(match self.random.below(10) {
+                0 if !callable.is_empty() && self.function.is_none() => Together::Call(*self.random.pick(&callable)),
+                1..=3 => Together::Collective(self.collective(), 2 + self.random.below(3) as u32),
+                _ => Together::Collective(self.collective(), 1),
+            });
+        }
+        script
+    }
+
+    /// A way to do that, which parts again to a depth.
+    fn ways(&mut self, script: &[Together], depth: usize) -> Vec<Stmt> {
+        if depth > 0 && self.random.chance(70) {
+            let (parted, rest) = script.split_at(1 + self.random.below(script.len()));
+            let condition = self.condition();
+            let (then, otherwise) = (self.ways(parted, depth - 1), self.ways(parted, depth - 1));
+            let mut list = vec![Stmt::If { condition, then, otherwise }];
+            if !rest.is_empty() {
+                list.extend(self.ways(rest, depth - 1));
+            }
+            return list;
+        }
+        let mut list = Vec::new();
+        for together in script {
+            if self.random.chance(40) {
+                list.push(self.compute());
+            }
+            match together {
+                Together::Call(function) => list.push(Stmt::Call {
+                    targets: vec![*function],
+                    condition: self.condition(),
+                    level: self.level,
+                    depth: 0,
+                    to: self.register(),
+                    arguments: [self.varying(), self.operand()],
+                }),
+                Together::Collective(what, times @ 2..) if self.random.chance(70) => {
+                    let body = vec![self.alike(*what), self.compute()];
+                    let behind = vec![self.compute()];
+                    list.push(Stmt::Shares { first: self.varying(), times: *times, body, behind });
+                }
+                Together::Collective(what, times) => list.extend((0..*times).map(|_| self.alike(*what))),
+            }
+        }
+        list
+    }
+
+    /// An operation of the same kind, with operands of its own.
+    fn alike(&mut self, what: Collective) -> Stmt {
+        let what = match what {
+            Collective::Ballot(_) => Collective::Ballot(self.condition()),
+            Collective::All(_) => Collective::All(self.condition()),
+            Collective::Any(_) => Collective::Any(self.condition()),
+            Collective::Same(_) => Collective::Same(self.condition()),
+            Collective::MatchAny(_, bits) => Collective::MatchAny(self.varying(), bits),
+            Collective::MatchAll(_, bits) => Collective::MatchAll(self.varying(), bits),
+            Collective::Reduce(how, _) => Collective::Reduce(how, self.varying()),
+            Collective::Shuffle { mode, .. } => Collective::Shuffle {
+                mode,
+                value: self.varying(),
+                by: self.operand(),
+                segment: *self.random.pick(&[32, 16, 8, 2]),
+            },
+            Collective::Exchange { .. } => Collective::Exchange { value: self.varying(), from: self.operand() },
+            Collective::Elect => Collective::Elect,
+        };
+        Stmt::Collective { level: self.level, to: self.register(), what }
     }
 
     fn turns(&mut self) -> Value {

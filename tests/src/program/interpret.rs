@@ -2,8 +2,10 @@
 //! operation of a warp for those of its mask.
 
 use super::collective::{Member, collective, gather, lanes};
-use super::{Collective, Comparison, Condition, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS, Op};
-use super::{Program, REGISTERS, Stmt, UNIFORMS, Value};
+use super::{
+    Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
+};
+use super::{Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
 
 /// The content of the buffers before the launch.
 pub const UNTOUCHED: u32 = 0xa5a5_a5a5;
@@ -59,15 +61,13 @@ fn run_block(program: &Program, launch: &Launch, block: u32, outcome: &mut Outco
         for warp in threads.chunks_mut(32) {
             met |= meet(warp);
         }
+        for pair in threads.chunks_mut(64) {
+            met |= pass(pair);
+        }
         if met {
             continue;
         }
-        for thread in threads.iter_mut().filter(|thread| !thread.ended) {
-            match thread.waits.take() {
-                Some(Wait::Barrier) => {}
-                _ => return Err(Invalid::Deadlock),
-            }
-        }
+        barrier(&mut threads)?;
         memory.phase += 1;
     }
     outcome.gathered = memory.global;
@@ -81,22 +81,95 @@ fn meet(warp: &mut [Thread<'_>]) -> bool {
     for lane in 0..warp.len() {
         let Some(Wait::Members(first, mask, _)) = warp[lane].waits else { continue };
         let named = |lane: usize| mask >> lane & 1 == 1;
-        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if std::ptr::eq(stmt, first) && other == mask);
+        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if meets(stmt, first) && other == mask);
         if !warp.iter().enumerate().all(|(lane, thread)| !named(lane) || thread.ended || here(thread)) {
             continue;
         }
-        let mut members = Vec::new();
+        let (mut members, mut stmts) = (Vec::new(), Vec::new());
         for (lane, thread) in warp.iter_mut().enumerate().filter(|(lane, _)| named(*lane)) {
-            if let Some(Wait::Members(_, _, (value, by))) = thread.waits.take() {
+            if let Some(Wait::Members(stmt, _, (value, by))) = thread.waits.take() {
                 members.push(Member { lane: lane as u32, value, by });
+                stmts.push(stmt);
             }
         }
-        for member in &members {
-            warp[member.lane as usize].go_on(first, mask, &members, *member);
+        for (member, stmt) in members.iter().zip(stmts) {
+            warp[member.lane as usize].go_on(stmt, mask, &members, *member);
         }
         met = true;
     }
     met
+}
+
+/// Lets the threads of two warps go on if they wait for each other; whether they do.
+fn pass(pair: &mut [Thread<'_>]) -> bool {
+    let mut values = Vec::new();
+    let mut handed = 0;
+    for thread in &*pair {
+        let Some(Wait::Pair { value, from, .. }) = thread.waits else { return false };
+        handed += usize::from(from.is_none());
+        values.push(value);
+    }
+    if handed != 0 && handed != values.len() {
+        return false;
+    }
+    for (number, thread) in pair.iter_mut().enumerate() {
+        let Some(Wait::Pair { from, to, .. }) = thread.waits.take() else { continue };
+        match from {
+            Some(from) => thread.scope.registers[to] = values[from as usize % values.len()],
+            None if number >= 32 => thread.scope.registers[to] = values[number - 32],
+            None => {}
+        }
+    }
+    true
+}
+
+/// Lets the threads of a block go on that wait at a barrier together.
+fn barrier(threads: &mut [Thread<'_>]) -> Result<(), Invalid> {
+    let mut first = None;
+    let (mut count, mut holding) = (0, 0);
+    for thread in threads.iter().filter(|thread| !thread.ended) {
+        let kind = match thread.waits {
+            Some(Wait::Barrier) => None,
+            Some(Wait::Decide { how, holds, .. }) => {
+                count += 1;
+                holding += u32::from(holds);
+                Some(how)
+            }
+            _ => return Err(Invalid::Deadlock),
+        };
+        if *first.get_or_insert(kind) != kind {
+            return Err(Invalid::Deadlock);
+        }
+    }
+    for thread in threads {
+        let Some(Wait::Decide { how, to, .. }) = thread.waits.take() else { continue };
+        thread.scope.registers[to] = match how {
+            Decision::Count => holding,
+            Decision::All => u32::from(holding == count),
+            Decision::Any => u32::from(holding > 0),
+        };
+    }
+    Ok(())
+}
+
+/// Whether lanes meet at two operations: the instruction and its qualifiers are the same.
+fn meets(a: &Stmt, b: &Stmt) -> bool {
+    match (a, b) {
+        (Stmt::Collective { what: a, .. }, Stmt::Collective { what: b, .. }) => match (a, b) {
+            (Collective::Reduce(a, _), Collective::Reduce(b, _)) => a == b,
+            (Collective::Shuffle { mode: a, .. }, Collective::Shuffle { mode: b, .. }) => a == b,
+            _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+        },
+        _ => is_ballot(a) && is_ballot(b),
+    }
+}
+
+/// Whether a statement is written with a ballot.
+fn is_ballot(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Collective { what, .. } => matches!(what, Collective::Ballot(_)),
+        stmt => matches!(stmt, Stmt::Split { .. } | Stmt::Rounds { .. } | Stmt::Leave { .. } | Stmt::Refresh { .. }),
+    }
 }
 
 /// What a block works on.
@@ -165,6 +238,18 @@ impl Memory {
 #[derive(Clone, Copy)]
 enum Wait<'p> {
     Barrier,
+    /// A barrier that tells of a condition.
+    Decide {
+        how: Decision,
+        holds: bool,
+        to: usize,
+    },
+    /// The other warp of a pair: to read from a thread of both, or thread by thread.
+    Pair {
+        value: u32,
+        from: Option<u32>,
+        to: usize,
+    },
     /// The lanes of a mask, at a statement, to which it brings a value and what its source is found by.
     Members(&'p Stmt, u32, (u32, u32)),
 }
@@ -182,6 +267,7 @@ enum Kind<'p> {
     Rounds { stmt: &'p Stmt, depth: usize, level: usize, turns: u32 },
     Maze { maze: &'p Maze, block: usize, fuel: u32 },
     Call { to: usize },
+    Shares { stmt: &'p Stmt, left: u32, rest: u32, turn: u32 },
 }
 
 /// What a function, or the kernel, has for itself.
@@ -314,6 +400,9 @@ impl<'p> Thread<'p> {
             }
             Stmt::Refresh { level } => self.wait(stmt, *level, 1, 0),
             Stmt::Collective { level, what, .. } => {
+                if *what == Collective::Elect {
+                    memory.gather(0, false, 1)?;
+                }
                 let (value, by) = self.brought(what);
                 self.wait(stmt, *level, value, by);
             }
@@ -369,6 +458,21 @@ impl<'p> Thread<'p> {
                 self.scope.registers[*to] = memory.read(self.number, self.value(*from))?;
             }
             Stmt::Barrier => self.waits = Some(Wait::Barrier),
+            Stmt::Decide { how, condition, to } => {
+                self.waits = Some(Wait::Decide { how: *how, holds: self.holds(condition), to: *to });
+            }
+            Stmt::Pass { to, value, from } => {
+                let from = Some(self.value(*from));
+                self.waits = Some(Wait::Pair { value: self.value(*value), from, to: *to });
+            }
+            Stmt::HandOver { to, value } => {
+                self.waits = Some(Wait::Pair { value: self.value(*value), from: None, to: *to });
+            }
+            Stmt::Aggregate { value } => memory.gather(0, false, self.value(*value))?,
+            Stmt::Shares { first, times, .. } => {
+                let left = self.value(*first) % (times + 1);
+                self.share(stmt, left, times - left, 0);
+            }
             Stmt::Output { slot, from } => self.output[REGISTERS + slot] = self.scope.registers[*from],
         }
         Ok(())
@@ -386,7 +490,16 @@ impl<'p> Thread<'p> {
             Collective::Shuffle { value, by, .. } | Collective::Exchange { value, from: by } => {
                 (self.value(*value), self.value(*by))
             }
+            Collective::Elect => (1, 0),
         }
+    }
+
+    /// Goes on in the inner of two loops, or behind it.
+    fn share(&mut self, stmt: &'p Stmt, left: u32, rest: u32, turn: u32) {
+        let Stmt::Shares { body, behind, .. } = stmt else { return };
+        let (list, left, rest, turn) =
+            if left > 0 { (body, left - 1, rest, turn) } else { (behind, rest, 0, turn + 1) };
+        self.frames.push(Frame { list, next: 0, kind: Kind::Shares { stmt, left, rest, turn } });
     }
 
     /// Goes on behind an operation of a warp.
@@ -475,6 +588,12 @@ impl<'p> Thread<'p> {
                 let more = self.scope.counters[*depth] < *turns;
                 let (stmt, level) = (*stmt, *level);
                 self.wait(stmt, level + 1, u32::from(more), 0);
+            }
+            Kind::Shares { stmt, left, rest, turn } => {
+                if *turn < 2 {
+                    self.share(stmt, *left, *rest, *turn);
+                }
+                return;
             }
             Kind::Maze { maze, block, fuel } => {
                 *fuel -= 1;

@@ -192,6 +192,19 @@ pub enum Collective {
         /// From which lane, modulo 32.
         from: Value,
     },
+    /// How many lanes there are; the one that is elected adds that to the first of the words that atomics work on.
+    Elect,
+}
+
+/// Reductions of barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// For how many threads a condition holds.
+    Count,
+    /// Whether it holds for all.
+    All,
+    /// Whether it holds for any.
+    Any,
 }
 
 /// What a thread does.
@@ -361,6 +374,49 @@ pub enum Stmt {
     },
     /// Waits for all threads that have not ended.
     Barrier,
+    /// Waits for all threads that have not ended, and tells of how many of them a condition holds.
+    Decide {
+        /// What is told.
+        how: Decision,
+        /// Of which condition.
+        condition: Condition,
+        /// Register that receives it.
+        to: usize,
+    },
+    /// Waits for the other warp of a pair, and reads a value of one of the pair's threads. No thread may have ended.
+    Pass {
+        /// Register that receives it.
+        to: usize,
+        /// What is read.
+        value: Value,
+        /// From which thread of the pair, modulo their number.
+        from: Value,
+    },
+    /// The first warp of a pair hands values over to the second, thread by thread, and waits until they are read. No thread
+    /// may have ended.
+    HandOver {
+        /// Register of the second that receives them.
+        to: usize,
+        /// What the first has.
+        value: Value,
+    },
+    /// Adds values to the first of the words that atomics work on, by one atomic of those that are active together.
+    Aggregate {
+        /// What is added.
+        value: Value,
+    },
+    /// A loop of two turns with a loop inside, which executes the body as often as a number says in the first turn, and as
+    /// often as remains in the second.
+    Shares {
+        /// The number, modulo one more than how often the body is executed in all.
+        first: Value,
+        /// How often the body is executed in all.
+        times: u32,
+        /// What the inner loop does, without statements inside.
+        body: Vec<Stmt>,
+        /// What stands at the end of each turn, without statements inside.
+        behind: Vec<Stmt>,
+    },
     /// Writes a register to a word of the thread's output, from 0 behind those of the registers.
     Output {
         /// Which word.

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::{Collective, Comparison, Condition, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Maze, OUTPUTS, Op, Program};
-use super::{REGISTERS, Shuffle, Stmt, UNIFORMS, UNTOUCHED, Value};
+use super::{Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Maze, OUTPUTS, Op};
+use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, UNTOUCHED, Value};
 
 /// A thread's registers begin as its number in the grid plus one, times these.
 pub(super) const SEEDS: [u32; REGISTERS] = [1, 0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2f, 0x1656_67b1];
@@ -18,13 +18,14 @@ const PARAMETERS: &str = "(.param .b32 a, .param .b32 b, .param .b32 members, .p
 /// A module with a kernel for each program, by its name. Parameters of a kernel: the address of the output and of the
 /// gathered words, then the uniforms.
 pub fn ptx(programs: &[(&str, &Program)]) -> String {
-    let mut text = ".version 7.8\n.target sm_80\n.address_size 64\n".to_owned();
+    let mut text = String::new();
     for (name, program) in programs {
         let mut writer = Writer { kernel: name, ..Writer::default() };
         writer.kernel(program).expect("writing to a string");
         text += &writer.text;
     }
-    text
+    let (version, target) = if text.contains("elect.sync") { ("8.0", "sm_90") } else { ("7.8", "sm_80") };
+    format!(".version {version}\n.target {target}\n.address_size 64\n{text}")
 }
 
 #[derive(Default)]
@@ -49,6 +50,9 @@ impl Writer<'_> {
         writeln!(self.text, "\n.shared .align 4 .b32 {name}_words[{THREADS}];")?;
         writeln!(self.text, ".shared .align 4 .b32 {name}_team[{THREADS}];")?;
         writeln!(self.text, ".shared .align 4 .b32 {name}_gathered[{GATHERED}];")?;
+        if passes(&program.body) {
+            writeln!(self.text, ".shared .align 4 .b32 {name}_pairs[{THREADS}];")?;
+        }
         for number in 0..program.functions.len() {
             writeln!(self.text, ".func (.param .b32 result) {name}_f{number}{PARAMETERS};")?;
         }
@@ -257,6 +261,55 @@ impl Writer<'_> {
             }
             // Not `bar.sync`, which a warp must execute together.
             Stmt::Barrier => writeln!(self.text, "\tbarrier.sync 0;"),
+            Stmt::Decide { how, condition, to } => {
+                let given = negation(self.condition(condition)?);
+                match how {
+                    Decision::Count => writeln!(self.text, "\tbarrier.red.popc.u32 %r{to}, 1, {given}%p;"),
+                    Decision::All | Decision::Any => {
+                        let (how, barrier) = if *how == Decision::All { ("and", 2) } else { ("or", 3) };
+                        writeln!(self.text, "\tbarrier.red.{how}.pred %q, {barrier}, {given}%p;")?;
+                        writeln!(self.text, "\tselp.u32 %r{to}, 1, 0, %q;")
+                    }
+                }
+            }
+            Stmt::Pass { to, value, from } => {
+                let kernel = self.kernel;
+                self.pair(4)?;
+                writeln!(self.text, "\tmov.u32 %at, {kernel}_pairs;\n\tmad.lo.u32 %at, %tx, 4, %at;")?;
+                writeln!(self.text, "\tst.shared.u32 [%at], {};\n\tsub.u32 %at, %n, %t;", name(*value))?;
+                writeln!(self.text, "\tmin.u32 %at, %at, 64;\n\trem.u32 %at, {}, %at;", name(*from))?;
+                writeln!(self.text, "\tadd.u32 %t, %t, %at;\n\tbarrier.sync %s, %v;")?;
+                writeln!(self.text, "\tmov.u32 %at, {kernel}_pairs;\n\tmad.lo.u32 %at, %t, 4, %at;")?;
+                writeln!(self.text, "\tld.shared.u32 %r{to}, [%at];\n\tbarrier.sync %s, %v;")
+            }
+            Stmt::HandOver { to, value } => {
+                let kernel = self.kernel;
+                let (second, end) = (self.label(), self.label());
+                self.pair(8)?;
+                writeln!(self.text, "\tmov.u32 %at, {kernel}_pairs;\n\tmad.lo.u32 %at, %tx, 4, %at;")?;
+                writeln!(self.text, "\tand.b32 %t, %tx, 32;\n\tsetp.ne.u32 %p, %t, 0;\n\t@%p bra L{second};")?;
+                writeln!(self.text, "\tst.shared.u32 [%at], {};\n\tbarrier.arrive %s, %v;", name(*value))?;
+                writeln!(self.text, "\tadd.u32 %s, %s, 4;\n\tbarrier.sync %s, %v;\n\tbra L{end};")?;
+                writeln!(self.text, "L{second}:\n\tbarrier.sync %s, %v;\n\tld.shared.u32 %r{to}, [%at+-128];")?;
+                writeln!(self.text, "\tadd.u32 %s, %s, 4;\n\tbarrier.arrive %s, %v;\nL{end}:")
+            }
+            Stmt::Aggregate { value } => {
+                writeln!(self.text, "\tactivemask.b32 %s;\n\tredux.sync.add.u32 %v, {}, %s;", name(*value))?;
+                writeln!(self.text, "\tneg.s32 %t, %s;\n\tand.b32 %t, %t, %s;\n\tshl.b32 %s, 1, %lane;")?;
+                writeln!(self.text, "\tsetp.eq.u32 %q, %t, %s;\n\t@%q red.global.add.u32 [%acc], %v;")
+            }
+            Stmt::Shares { first, times, body, behind } => {
+                let (head, next) = (self.label(), self.label());
+                writeln!(self.text, "\t{{\n\t.reg .b32 %share, %rest, %turn;\n\tmov.u32 %turn, 0;")?;
+                writeln!(self.text, "\trem.u32 %share, {}, {};", name(*first), times + 1)?;
+                writeln!(self.text, "\tsub.u32 %rest, {times}, %share;")?;
+                writeln!(self.text, "L{head}:\n\tsetp.eq.u32 %p, %share, 0;\n\t@%p bra L{next};")?;
+                self.list(body)?;
+                writeln!(self.text, "\tsub.u32 %share, %share, 1;\n\tbra L{head};\nL{next}:")?;
+                self.list(behind)?;
+                writeln!(self.text, "\tmov.u32 %share, %rest;\n\tmov.u32 %rest, 0;\n\tadd.u32 %turn, %turn, 1;")?;
+                writeln!(self.text, "\tsetp.lt.u32 %p, %turn, 2;\n\t@%p bra L{head};\n\t}}")
+            }
             Stmt::Output { slot, from } => {
                 writeln!(self.text, "\tst.global.u32 [%out+{}], %r{from};", 4 * (REGISTERS + slot))
             }
@@ -336,6 +389,14 @@ impl Writer<'_> {
         }
     }
 
+    /// The barrier of a pair of warps in `%s`, counted from a number on, its first thread in `%t`, and in `%v` how many
+    /// threads it has, in whole warps.
+    fn pair(&mut self, barrier: usize) -> fmt::Result {
+        writeln!(self.text, "\tshr.u32 %s, %tx, 6;\n\tadd.u32 %s, %s, {barrier};\n\tand.b32 %t, %tx, -64;")?;
+        writeln!(self.text, "\tsub.u32 %v, %n, %t;\n\tmin.u32 %v, %v, 64;\n\tadd.u32 %v, %v, 31;")?;
+        writeln!(self.text, "\tand.b32 %v, %v, -32;")
+    }
+
     /// The address of a word of the local array, in `%l`.
     fn local(&mut self, index: Value) -> fmt::Result {
         writeln!(self.text, "\tand.b32 %t, {}, {};\n\tmov.u64 %l, locals;", name(index), LOCALS - 1)?;
@@ -378,6 +439,13 @@ impl Writer<'_> {
                 writeln!(self.text, "\tand.b32 %t, %tx, -32;\n\tadd.u32 %t, %t, %s;\n\tselp.u32 %t, %t, %tx, %q;")?;
                 writeln!(self.text, "\tmov.u32 %at, {kernel}_team;\n\tmad.lo.u32 %at, %t, 4, %at;")?;
                 writeln!(self.text, "\tld.shared.u32 %r{to}, [%at];\n\tbar.warp.sync %m{level};")
+            }
+            // Whoever is elected, the lanes agree about it.
+            Collective::Elect => {
+                writeln!(self.text, "\tsetp.eq.u32 %p, 0, 0;\n\tvote.sync.ballot.b32 %t, %p, %m{level};")?;
+                writeln!(self.text, "\telect.sync %s|%q, %t;\n\tpopc.b32 %t, %t;")?;
+                writeln!(self.text, "\t@%q red.global.add.u32 [%acc], %t;\n\tvote.sync.ballot.b32 %v, %q, %m{level};")?;
+                writeln!(self.text, "\tshl.b32 %s, 1, %s;\n\tsetp.eq.u32 %q, %s, %v;\n\tselp.u32 %r{to}, %t, 0, %q;")
             }
         }
     }
@@ -448,6 +516,17 @@ impl Writer<'_> {
     fn jump_unless(&mut self, condition: &Condition, label: usize) -> fmt::Result {
         self.jump_if(&Condition { negated: !condition.negated, ..*condition }, label)
     }
+}
+
+/// Whether pairs of warps pass values in a list.
+fn passes(list: &[Stmt]) -> bool {
+    list.iter().any(|stmt| match stmt {
+        Stmt::Pass { .. } | Stmt::HandOver { .. } => true,
+        Stmt::If { then, otherwise, .. } | Stmt::Split { then, otherwise, .. } => passes(then) || passes(otherwise),
+        Stmt::Loop { body, .. } | Stmt::Rounds { body, .. } => passes(body),
+        Stmt::Maze(maze) => maze.blocks.iter().any(|block| passes(&block.body)),
+        _ => false,
+    })
 }
 
 /// What a guard has before its predicate.

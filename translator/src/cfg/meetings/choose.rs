@@ -6,20 +6,19 @@
 //! comes, which is found at run time.
 //!
 //! Most masks say who is here, and need nobody from elsewhere: those that a vote or a match has given, or `activemask`,
-//! behind the branch, and those that a vote on the branch's own condition has given. And where threads seem to part by
+//! behind the branch, and those that a vote on the branch's own condition has given, unless threads come to these from
+//! different places themselves. And where threads seem to part by
 //! the number of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, they don't, in blocks with rows of
 //! whole warps. Where these assumptions are wrong, members are missed at run time, and the launch fails.
 
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::masks::{Definitions, Source};
 use super::{kind, site};
 use crate::cfg::{Cfg, End, Kind, Stop, dependence};
-use crate::ir::{Binary, Block, Builtin, Compare, Function, Op, Stmt, Type, Unary, Value, Var, Warp, WarpOp};
-
-/// Threads of a warp.
-const WARP: u64 = 32;
+use crate::ir::{Function, Type, WarpOp};
 
 /// A part of the graph that is entered and left at one place each.
 pub struct Region {
@@ -40,30 +39,48 @@ impl Region {
 /// The smallest part with all such operations of a graph whose operations are divided; none if there are none.
 pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let graph = Graph::new(cfg);
-    let definitions = Definitions::new(cfg);
-    let sites: Vec<Site> = (0..cfg.blocks.len()).filter_map(|block| Site::new(function, cfg, block)).collect();
+    let definitions = Definitions::new(cfg, &graph.before);
+    let sites: Vec<Site<'_>> =
+        (0..cfg.blocks.len()).filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
     let partings = dependence::partings(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
-    for (branch, block) in cfg.blocks.iter().enumerate() {
-        let End::Branch { condition, then, otherwise } = block.end else { continue };
-        if partings.get(branch) != Some(&true) {
-            continue;
-        }
-        let join = graph.join(branch);
-        for (side, other) in [(then, otherwise), (otherwise, then)] {
-            let here = graph.reach(cfg, side, |block| Some(block) == join);
-            let there = graph.reach(cfg, other, |block| is_barrier(cfg, block));
-            for own in sites.iter().filter(|site| here.contains(&site.block)) {
-                if definitions.says_who_is_here(own.members, condition, &here) {
-                    continue;
-                }
-                let partners = sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block));
-                let partners: Vec<usize> = partners.map(|site| site.block).collect();
-                if !partners.is_empty() {
-                    found.extend([branch, own.block]);
-                    found.extend(partners);
+    let mut meeting = FxHashSet::default();
+    // A mask that lanes have found out together in different places doesn't say who is here.
+    loop {
+        let before = meeting.len();
+        for (branch, block) in cfg.blocks.iter().enumerate() {
+            if let (End::Branch { condition, then, otherwise }, Some(true)) = (&block.end, partings.get(branch)) {
+                let decided_by = definitions.decided_by(*condition);
+                let join = graph.join(branch);
+                for (side, other) in [(*then, *otherwise), (*otherwise, *then)] {
+                    let here = graph.reach(cfg, side, |block| Some(block) == join);
+                    let says_who_is_here = |source: &Source<'_>| {
+                        let taken = here.contains(&source.block) || source.vote.as_ref() == Some(&decided_by);
+                        taken && !(source.warp.members.is_some() && meeting.contains(&source.block))
+                    };
+                    let waits =
+                        |site: &&Site<'_>| here.contains(&site.block) && !site.sources.iter().any(says_who_is_here);
+                    let waiting: Vec<&Site<'_>> = sites.iter().filter(waits).collect();
+                    if waiting.is_empty() {
+                        continue;
+                    }
+                    let near = graph.reach(cfg, other, |block| Some(block) == join);
+                    let there = graph.reach(cfg, other, |block| is_barrier(cfg, block));
+                    for own in waiting {
+                        for partner in sites.iter().filter(|site| site.kind == own.kind && there.contains(&site.block))
+                        {
+                            meeting.extend([own.block, partner.block]);
+                            found.extend([branch, own.block]);
+                            // They may come to it in another turn of a loop around.
+                            let within = if near.contains(&partner.block) { &near } else { &there };
+                            found.extend(graph.ways(partner.block, within));
+                        }
+                    }
                 }
             }
+        }
+        if meeting.len() == before {
+            break;
         }
     }
     // Threads that wait in a loop come later to what the others of their warp have reached already.
@@ -72,7 +89,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
             continue;
         }
         let behind = graph.reach(cfg, super::number(number), |block| is_barrier(cfg, block));
-        let missed = sites.iter().filter(|site| behind.contains(&site.block) && !definitions.is_taken(site.members));
+        let missed = sites.iter().filter(|site| behind.contains(&site.block) && site.sources.is_empty());
         let missed: Vec<usize> = missed.map(|site| site.block).collect();
         if !missed.is_empty() {
             found.insert(number);
@@ -89,150 +106,17 @@ fn is_barrier(cfg: &Cfg, block: usize) -> bool {
 }
 
 /// An operation that waits for members.
-struct Site {
+struct Site<'c> {
     block: usize,
-    members: Value,
+    /// What its mask comes from.
+    sources: Vec<Source<'c>>,
     kind: (WarpOp, Vec<Type>),
 }
 
-impl Site {
-    fn new(function: &Function, cfg: &Cfg, block: usize) -> Option<Self> {
+impl<'c> Site<'c> {
+    fn new(function: &Function, cfg: &'c Cfg, block: usize, definitions: &Definitions<'c>) -> Option<Self> {
         let (warp, members) = cfg.blocks.get(block)?.body.iter().find_map(site)?;
-        Some(Self { block, members, kind: kind(function, warp) })
-    }
-}
-
-/// What defines values and variables.
-struct Definitions<'c> {
-    values: FxHashMap<Value, &'c Op>,
-    /// Results of operations of warps, with their blocks.
-    warps: FxHashMap<Value, (&'c Warp, usize)>,
-    /// What is assigned to each variable.
-    vars: FxHashMap<Var, Vec<Value>>,
-}
-
-impl<'c> Definitions<'c> {
-    fn new(cfg: &'c Cfg) -> Self {
-        let mut this = Self { values: FxHashMap::default(), warps: FxHashMap::default(), vars: FxHashMap::default() };
-        for (number, block) in cfg.blocks.iter().enumerate() {
-            this.collect(&block.body, number);
-        }
-        this
-    }
-
-    fn collect(&mut self, block: &'c Block, number: usize) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, op) => {
-                    self.values.insert(*value, op);
-                }
-                Stmt::Set(var, value) => self.vars.entry(*var).or_default().push(*value),
-                Stmt::Warp(warp) => {
-                    self.warps.extend(warp.results.iter().map(|result| (*result, (warp, number))));
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.collect(then, number);
-                    self.collect(otherwise, number);
-                }
-                Stmt::Loop(body) => self.collect(body, number),
-                _ => {}
-            }
-        }
-    }
-
-    /// The value that a value is a copy of, through variables that are assigned once.
-    fn origin(&self, mut value: Value) -> Value {
-        // Registers may be assigned from each other in circles.
-        for _ in 0..self.vars.len() {
-            let Some(Op::Get(var)) = self.values.get(&value) else { break };
-            let Some([only]) = self.vars.get(var).map(Vec::as_slice) else { break };
-            value = *only;
-        }
-        value
-    }
-
-    fn op(&self, value: Value) -> Option<Op> {
-        self.values.get(&self.origin(value)).map(|op| **op)
-    }
-
-    fn constant(&self, value: Value) -> Option<u64> {
-        match self.op(value) {
-            Some(Op::Const(bits)) => Some(bits),
-            _ => None,
-        }
-    }
-
-    /// Whether a value tells the number of the warp, in blocks whose rows are whole warps, or compares it.
-    fn tells_warps(&self, value: Value) -> bool {
-        let thread = |value| matches!(self.op(value), Some(Op::Builtin(Builtin::ThreadId(0) | Builtin::ThreadIndex)));
-        let multiple = |value, more: u64| {
-            self.constant(value).is_some_and(|bits| bits.wrapping_add(more) & u64::from(u32::MAX) & (WARP - 1) == 0)
-        };
-        match self.values.get(&value) {
-            Some(Op::Binary(Binary::Shr | Binary::Sar, a, b)) => {
-                thread(*a) && self.constant(*b).is_some_and(|amount| amount >= u64::from(WARP.ilog2()))
-            }
-            Some(Op::Binary(Binary::DivUnsigned | Binary::And, a, b)) => thread(*a) && multiple(*b, 0),
-            Some(Op::Compare(Compare::LessUnsigned | Compare::LessSigned, a, b)) => {
-                thread(*a) && multiple(*b, 0) || thread(*b) && multiple(*a, 1)
-            }
-            Some(Op::Compare(Compare::LessEqualUnsigned | Compare::LessEqualSigned, a, b)) => {
-                thread(*a) && multiple(*b, 1) || thread(*b) && multiple(*a, 0)
-            }
-            _ => false,
-        }
-    }
-
-    /// The operations of warps that a mask may come from.
-    fn sources(&self, mask: Value) -> Vec<(&'c Warp, usize)> {
-        let mut sources = Vec::new();
-        let mut seen = FxHashSet::default();
-        let mut todo = vec![mask];
-        while let Some(value) = todo.pop() {
-            if !seen.insert(value) {
-                continue;
-            }
-            if let Some((warp, block)) = self.warps.get(&value) {
-                let names = WarpOp::ActiveMask == warp.op
-                    || matches!(warp.op, WarpOp::Ballot(_) | WarpOp::MatchAny(_) | WarpOp::MatchAll(_));
-                if names {
-                    sources.push((*warp, *block));
-                }
-            }
-            match self.values.get(&value) {
-                Some(Op::Get(var)) => todo.extend(self.vars.get(var).into_iter().flatten()),
-                Some(Op::Unary(_, a)) => todo.push(*a),
-                Some(Op::Binary(_, a, b)) => todo.extend([*a, *b]),
-                Some(Op::Select(_, a, b)) => todo.extend([*a, *b]),
-                _ => {}
-            }
-        }
-        sources
-    }
-
-    /// Whether a mask comes from operations of a warp.
-    fn is_taken(&self, mask: Value) -> bool {
-        !self.sources(mask).is_empty()
-    }
-
-    /// Whether a mask was taken from those on one side of a branch, or by a vote on its condition.
-    fn says_who_is_here(&self, mask: Value, condition: Value, side: &FxHashSet<usize>) -> bool {
-        self.sources(mask).into_iter().any(|(warp, block)| {
-            side.contains(&block)
-                || matches!(warp.op, WarpOp::Ballot(predicate) if self.decided_by(predicate) == self.decided_by(condition))
-        })
-    }
-
-    /// What a truth value or its opposite is: a variable, or a value.
-    fn decided_by(&self, value: Value) -> (Option<Var>, Value) {
-        let mut value = self.origin(value);
-        while let Some(Op::Unary(Unary::Not, a)) = self.values.get(&value) {
-            value = self.origin(*a);
-        }
-        match self.values.get(&value) {
-            Some(Op::Get(var)) => (Some(*var), Value(0)),
-            _ => (None, value),
-        }
+        Some(Self { block, sources: definitions.sources(members), kind: kind(function, warp) })
     }
 }
 
@@ -288,6 +172,19 @@ impl Graph {
             todo.extend(cfg.blocks.get(block).into_iter().flat_map(|block| block.end.successors()).map(|n| n as usize));
         }
         reached
+    }
+
+    /// The blocks of a set on ways to one of them.
+    fn ways(&self, to: usize, within: &FxHashSet<usize>) -> FxHashSet<usize> {
+        let mut found = FxHashSet::default();
+        let mut todo = vec![to];
+        while let Some(block) = todo.pop() {
+            if found.insert(block) {
+                let before = self.before.get(block).into_iter().flatten();
+                todo.extend(before.copied().filter(|before| within.contains(before)));
+            }
+        }
+        found
     }
 
     /// The nearest block that dominates two.

@@ -15,6 +15,7 @@
 //! Everything else stays as it was.
 
 mod choose;
+mod masks;
 mod split;
 
 use super::barriers::{constant, last_mark, new_entry};

@@ -1,0 +1,196 @@
+//! Tells what the masks of operations come from, and which conditions are the same.
+//!
+//! Registers are followed to the assignments that reach a place, since PTX may use one for many things.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cfg::Cfg;
+use crate::ir::{Binary, Builtin, Compare, Op, Stmt, Unary, Value, Var, Warp, WarpOp};
+
+/// Threads of a warp.
+const WARP: u64 = 32;
+
+/// What defines values and variables.
+pub struct Definitions<'c> {
+    cfg: &'c Cfg,
+    /// The blocks before each.
+    before: &'c [Vec<usize>],
+    values: FxHashMap<Value, &'c Op>,
+    /// Where values stand that are read from variables: the block, and how many of its statements come before.
+    reads: FxHashMap<Value, (usize, usize)>,
+    /// Results of operations of warps, with their blocks.
+    warps: FxHashMap<Value, (&'c Warp, usize)>,
+}
+
+/// An operation of a warp from which a mask comes.
+pub struct Source<'c> {
+    /// The operation.
+    pub warp: &'c Warp,
+    /// Its block.
+    pub block: usize,
+    /// What it is a vote about, if it is one.
+    pub vote: Option<Decision>,
+}
+
+/// What decides a condition or its opposite: the values that may have been assigned.
+pub type Decision = Vec<Value>;
+
+impl<'c> Definitions<'c> {
+    /// Those of a graph, with the blocks before each of its blocks.
+    pub fn new(cfg: &'c Cfg, before: &'c [Vec<usize>]) -> Self {
+        let (values, reads, warps) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let mut this = Self { cfg, before, values, reads, warps };
+        for (number, block) in cfg.blocks.iter().enumerate() {
+            for (position, stmt) in block.body.iter().enumerate() {
+                // Inside of a statement, what it assigns itself may have been assigned before.
+                let nested = matches!(stmt, Stmt::If { .. } | Stmt::Loop(_));
+                this.collect(stmt, (number, position + usize::from(nested)));
+            }
+        }
+        this
+    }
+
+    fn collect(&mut self, stmt: &'c Stmt, place: (usize, usize)) {
+        match stmt {
+            Stmt::Let(value, op) => {
+                self.values.insert(*value, op);
+                if matches!(op, Op::Get(_)) {
+                    self.reads.insert(*value, place);
+                }
+            }
+            Stmt::Warp(warp) => {
+                self.warps.extend(warp.results.iter().map(|result| (*result, (warp, place.0))));
+            }
+            Stmt::If { then, otherwise, .. } => {
+                then.iter().chain(otherwise).for_each(|stmt| self.collect(stmt, place));
+            }
+            Stmt::Loop(body) => body.iter().for_each(|stmt| self.collect(stmt, place)),
+            _ => {}
+        }
+    }
+
+    /// What may have been assigned to a variable where a value is read from it.
+    fn assigned(&self, value: Value, var: Var) -> Vec<Value> {
+        let mut found = Vec::new();
+        let Some((block, position)) = self.reads.get(&value) else { return found };
+        let body = |block: usize| self.cfg.blocks.get(block).map_or(&[][..], |block| &block.body[..]);
+        let mut seen = FxHashSet::default();
+        let mut todo: Vec<usize> = Vec::new();
+        if !last_assigned(body(*block).get(..*position).unwrap_or_default(), var, &mut found) {
+            todo.extend(self.before.get(*block).into_iter().flatten());
+        }
+        while let Some(block) = todo.pop() {
+            if seen.insert(block) && !last_assigned(body(block), var, &mut found) {
+                todo.extend(self.before.get(block).into_iter().flatten());
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The value that a value is a copy of, through variables where one assignment reaches.
+    fn origin(&self, mut value: Value) -> Value {
+        let mut seen = FxHashSet::default();
+        while let Some(Op::Get(var)) = self.values.get(&value) {
+            // Registers may be assigned from each other in circles.
+            let [only] = self.assigned(value, *var)[..] else { break };
+            if !seen.insert(value) {
+                break;
+            }
+            value = only;
+        }
+        value
+    }
+
+    fn op(&self, value: Value) -> Option<Op> {
+        self.values.get(&self.origin(value)).map(|op| **op)
+    }
+
+    fn constant(&self, value: Value) -> Option<u64> {
+        match self.op(value) {
+            Some(Op::Const(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Whether a value tells the number of the warp, in blocks whose rows are whole warps, or compares it.
+    pub fn tells_warps(&self, value: Value) -> bool {
+        let thread = |value| matches!(self.op(value), Some(Op::Builtin(Builtin::ThreadId(0) | Builtin::ThreadIndex)));
+        let multiple = |value, more: u64| {
+            self.constant(value).is_some_and(|bits| bits.wrapping_add(more) & u64::from(u32::MAX) & (WARP - 1) == 0)
+        };
+        match self.values.get(&value) {
+            Some(Op::Binary(Binary::Shr | Binary::Sar, a, b)) => {
+                thread(*a) && self.constant(*b).is_some_and(|amount| amount >= u64::from(WARP.ilog2()))
+            }
+            Some(Op::Binary(Binary::DivUnsigned | Binary::And, a, b)) => thread(*a) && multiple(*b, 0),
+            Some(Op::Compare(Compare::LessUnsigned | Compare::LessSigned, a, b)) => {
+                thread(*a) && multiple(*b, 0) || thread(*b) && multiple(*a, 1)
+            }
+            Some(Op::Compare(Compare::LessEqualUnsigned | Compare::LessEqualSigned, a, b)) => {
+                thread(*a) && multiple(*b, 1) || thread(*b) && multiple(*a, 0)
+            }
+            _ => false,
+        }
+    }
+
+    /// The operations of warps that a mask may come from.
+    pub fn sources(&self, mask: Value) -> Vec<Source<'c>> {
+        let mut sources = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![mask];
+        while let Some(value) = todo.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            if let Some((warp, block)) = self.warps.get(&value) {
+                let vote = match warp.op {
+                    WarpOp::ActiveMask | WarpOp::MatchAny(_) | WarpOp::MatchAll(_) => None,
+                    WarpOp::Ballot(predicate) => Some(self.decided_by(predicate)),
+                    _ => continue,
+                };
+                sources.push(Source { warp, block: *block, vote });
+            }
+            match self.values.get(&value) {
+                Some(Op::Get(var)) => todo.extend(self.assigned(value, *var)),
+                Some(Op::Unary(_, a)) => todo.push(*a),
+                Some(Op::Binary(_, a, b)) => todo.extend([*a, *b]),
+                Some(Op::Select(_, a, b)) => todo.extend([*a, *b]),
+                _ => {}
+            }
+        }
+        sources
+    }
+
+    /// What a truth value or its opposite comes from.
+    pub fn decided_by(&self, value: Value) -> Decision {
+        let mut value = self.origin(value);
+        while let Some(Op::Unary(Unary::Not, a)) = self.values.get(&value) {
+            value = self.origin(*a);
+        }
+        match self.values.get(&value) {
+            Some(Op::Get(var)) => self.assigned(value, *var),
+            _ => vec![value],
+        }
+    }
+}
+
+/// Adds what the last assignments to a variable in statements give; whether it is assigned in any case.
+fn last_assigned(stmts: &[Stmt], var: Var, found: &mut Vec<Value>) -> bool {
+    stmts.iter().rev().any(|stmt| match stmt {
+        Stmt::Set(to, value) if *to == var => {
+            found.push(*value);
+            true
+        }
+        Stmt::If { then, otherwise, .. } => {
+            let then = last_assigned(then, var, found);
+            last_assigned(otherwise, var, found) && then
+        }
+        Stmt::Loop(body) => {
+            last_assigned(body, var, found);
+            false
+        }
+        _ => false,
+    })
+}
