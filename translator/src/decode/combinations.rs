@@ -86,8 +86,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                         && parts.needs_whole_address()
                         && self.register_type(*register).bits() < self.address_bits() =>
                 {
-                    let ty = self.register_type(*register);
-                    return parts.refuse(format!("a register of type {ty} can't hold a generic or global address"));
+                    let bits = self.register_type(*register).bits();
+                    let space = if space.is_some() { "global" } else { "generic" };
+                    return parts.refuse(narrow(bits, space));
                 }
                 _ => {}
             }
@@ -97,8 +98,8 @@ impl<'s> FunctionDecoder<'_, 's> {
                 None => !matches!(lies, StateSpace::Const | StateSpace::Param),
             };
             if !agrees {
-                let wanted = space.map_or("generic".to_owned(), |space| format!("`.{space}`"));
-                return parts.refuse(format!("a {wanted} address is needed here, this variable lies in `.{lies}`"));
+                let wanted = space.map_or("generic addresses".to_owned(), |space| format!("`.{space}`"));
+                return parts.refuse(format!("this variable lies in another state space: `.{lies}`, not {wanted}"));
             }
         }
         Ok(())
@@ -126,7 +127,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                     return parts.refuse(format!("an address does not fit {ty}"));
                 }
                 "mov" if lies == StateSpace::Global && ty.bits() < self.address_bits() => {
-                    return parts.refuse(format!("an address in `.global` does not fit {ty}"));
+                    return parts.refuse(narrow(ty.bits(), "global"));
                 }
                 _ => {}
             }
@@ -205,7 +206,7 @@ impl Parts<'_, '_> {
             None => 1,
         };
         let bits = elements * self.modifiers.ty(0).bits();
-        if bits > 128 && program.architecture().is_some_and(|number| number < 100) {
+        if bits > 128 && space.is_none() && program.architecture().is_some_and(|number| number < 100) {
             return self.refuse(format!("an access of {bits} bits, which only targets from sm_100 on have"));
         }
         Ok(())
@@ -258,6 +259,10 @@ impl Parts<'_, '_> {
             _ => Ok(()),
         }
     }
+}
+
+fn narrow(bits: u32, space: &str) -> String {
+    format!("a {bits}-bit address of {space} memory: device addresses have 64 bits")
 }
 
 /// The state space that a modifier names.
