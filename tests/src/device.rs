@@ -15,9 +15,17 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Devices that are used as if they were poorer.
-    pub fn restricted(restrictions: Restrictions) -> Self {
-        Self { restrictions: Some(restrictions), idle: Mutex::default() }
+    /// Devices that are used as if they were poorer; `None` if they can't run kernels then.
+    ///
+    /// # Errors
+    /// Those of [`Pool::with`].
+    pub fn restricted(restrictions: Restrictions) -> Result<Option<Self>, Error> {
+        let pool = Self { restrictions: Some(restrictions), idle: Mutex::default() };
+        match pool.with(|_| ()) {
+            Ok(()) => Ok(Some(pool)),
+            Err(Error::UnusableDevice { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Does something on a device that nobody else uses at the same time.
