@@ -1,9 +1,10 @@
 // Launches a translated kernel with Vulkan alone: loads saxpy.spv, binds it as saxpy.h says, dispatches, checks the result.
 //
-//   ptx2spv translate tests/kernels/saxpy.ptx --target nvidia --emit spirv,header -o out
+//   ptx2spv translate tests/kernels/saxpy.ptx --target vulkan1.1-minimum --emit spirv,header -o out
 //   g++ -std=c++17 -I out examples/cpp/saxpy.cpp -lvulkan -o saxpy && ./saxpy out/saxpy.spv
 //
-// docs/interface.md explains each step. What saxpy doesn't need is not here: variables, operations of a warp, shared memory.
+// The target is one whose modules run on every device and rely on nothing. A module that is made for this device, by `ptx2spv
+// translate` without a target, is faster. docs/interface.md explains each step. What saxpy doesn't need is not here: variables, operations of a warp, shared memory.
 
 #include <algorithm>
 #include <cmath>
@@ -220,6 +221,13 @@ int main(int argc, char **argv) {
     }
     if (module.run_count != 0 || module.relocation_count != 0 || kernel.subgroup_size != 0) {
         fail("saxpy has neither initial values nor operations of a warp");
+    }
+    if (module.relies_on_count != 0) {
+        std::fprintf(stderr, "note: made for devices of one kind; on others results may be wrong. It relies on");
+        for (uint32_t i = 0; i < module.relies_on_count; i++) {
+            std::fprintf(stderr, " %s", module.relies_on[i]);
+        }
+        std::fprintf(stderr, "\n");
     }
     const std::vector<uint32_t> words = read_words(argv[1]);
     const Gpu gpu = open_device(module);

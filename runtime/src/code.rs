@@ -1,7 +1,9 @@
-//! A module's code: PTX that is translated kernel by kernel, for blocks of a certain size, or SPIR-V as it is.
+//! A module's code: PTX that is translated kernel by kernel, for blocks of a certain size, or SPIR-V as it is, maybe in several
+//! variants for blocks of different sizes.
 
 use std::sync::{Arc, Mutex};
 
+use ptx2spv_translator::interface::{Cluster, Entry};
 use ptx2spv_translator::{Interface, Math, Options, Program, Source};
 use self_cell::self_cell;
 
@@ -25,7 +27,14 @@ self_cell!(
 
 pub(crate) enum Code {
     Ptx(Ptx),
-    Spirv { shader: Arc<Shader>, interface: Box<Interface> },
+    /// At least one. Those behind the first one take larger blocks of some kernel than those before them.
+    Spirv(Vec<Shipped>),
+}
+
+/// Translated elsewhere.
+pub(crate) struct Shipped {
+    shader: Arc<Shader>,
+    interface: Interface,
 }
 
 /// Translated kernel by kernel.
@@ -90,9 +99,35 @@ impl Code {
         cluster: Option<[u32; 3]>,
     ) -> Result<Version, Error> {
         match self {
-            Self::Spirv { shader, interface } => version(shader.clone(), interface, name),
+            Self::Spirv(variants) => match &variants[..] {
+                [first, ..] => version(first.shader.clone(), &first.interface, name),
+                [] => Err(Error::Interface("it has no variant".to_owned())),
+            },
             Self::Ptx(ptx) => ptx.translate(device, name, variables, 1, cluster),
         }
+    }
+}
+
+impl Shipped {
+    /// Takes what passed [`check::interface`].
+    pub fn new(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
+        let shader = Arc::new(device.shared.backend.shader(spirv)?);
+        Ok(Self { shader, interface: interface.clone() })
+    }
+
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// The kernel of that name, if this variant has it for such clusters.
+    pub fn entry(&self, name: &str, cluster: Option<Cluster>) -> Option<&Entry> {
+        let size = |cluster: Option<Cluster>| cluster.map(|cluster| cluster.size);
+        self.interface.entry(name).filter(|entry| size(entry.cluster) == size(cluster))
+    }
+
+    /// One of its kernels.
+    pub fn version(&self, entry: &Entry) -> Version {
+        Version::new(entry.clone(), self.shader.clone())
     }
 }
 

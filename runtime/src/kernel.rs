@@ -5,11 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::{self, Cluster, Entry, Packing, Param, spec_id};
+use ptx2spv_translator::target::Limits;
 
 use crate::backend::{Pipeline, Shader};
-use crate::code::Code;
+use crate::code::{Code, Shipped};
 use crate::device::Device;
 use crate::error::Error;
+use crate::launch::MAX_BLOCK;
 use crate::lock;
 use crate::pace::Pace;
 use crate::variables::LoadedVariables;
@@ -25,7 +27,7 @@ pub(crate) struct Shared {
     pub variables: Arc<LoadedVariables>,
     /// For blocks that the device takes without further ado.
     base: Arc<Version>,
-    /// For larger ones, by the number of threads that they take, made when first launched.
+    /// For larger ones, made when first launched: by the number of threads that they take, or the variant's number.
     larger: Mutex<BTreeMap<u32, Arc<Version>>>,
     code: Arc<Code>,
     /// The size of clusters, where it is the launch that says it.
@@ -128,60 +130,89 @@ impl Variant {
 impl Shared {
     /// The version for a block size that the kernel and CUDA allow.
     pub fn version(&self, block: [u32; 3]) -> Result<Arc<Version>, Error> {
-        let misfit = match self.base.misfit(&self.device, block) {
-            None => return Ok(self.base.clone()),
-            Some(reason) => reason,
-        };
+        let limits = &self.device.target().limits;
+        let Some(reason) = misfit(&self.base.entry, limits, block) else { return Ok(self.base.clone()) };
         let name = &self.base.entry.name;
         let refuse = |reason| Err(Error::Block { kernel: name.clone(), block, reason });
         let threads: u32 = block.iter().product();
-        let Code::Ptx(ptx) = &*self.code else {
-            return refuse(format!("{misfit}; translated for blocks of {threads} threads, it would fit"));
-        };
-        // Held while translating, so that two threads don't do the same work.
-        let mut larger = lock(&self.larger);
-        let room = threads.next_power_of_two();
-        let version = match larger.get(&room) {
-            Some(version) => version.clone(),
-            None => {
-                let version = Arc::new(ptx.translate(&self.device, name, &self.variables, room, self.cluster)?);
-                self.variables.reporters.add(&version.entry);
-                larger.insert(room, version.clone());
-                version
+        match &*self.code {
+            Code::Ptx(ptx) => {
+                let room = threads.next_power_of_two();
+                let translate = || ptx.translate(&self.device, name, &self.variables, room, self.cluster);
+                let version = self.larger(room, translate)?;
+                match misfit(&version.entry, limits, block) {
+                    None => Ok(version),
+                    Some(reason) => refuse(reason),
+                }
             }
-        };
-        match version.misfit(&self.device, block) {
-            None => Ok(version),
-            Some(reason) => refuse(reason),
+            Code::Spirv(variants) => {
+                let with_entry =
+                    |variant| Shipped::entry(variant, name, self.base.entry.cluster).map(|entry| (variant, entry));
+                for (number, (variant, entry)) in (0..).zip(variants.iter().filter_map(with_entry)) {
+                    if misfit(entry, limits, block).is_none() {
+                        return self.larger(number, || Ok(variant.version(entry)));
+                    }
+                }
+                let sizes = variants.iter().filter_map(with_entry).map(|(_, entry)| most_threads(entry, limits));
+                let most = sizes.max().unwrap_or(0);
+                refuse(format!(
+                    "{reason}; as it was translated, it takes blocks of up to {most} threads here, and with `--block-threads \
+                     {threads}`, which a bundle can have beside others, of up to {threads}"
+                ))
+            }
         }
     }
+
+    /// A version for larger blocks, by what tells it from others; made if it isn't there yet.
+    fn larger(&self, key: u32, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
+        // Held while translating, so that two threads don't do the same work.
+        let mut larger = lock(&self.larger);
+        if let Some(version) = larger.get(&key) {
+            return Ok(version.clone());
+        }
+        let version = Arc::new(make()?);
+        self.variables.reporters.add(&version.entry);
+        larger.insert(key, version.clone());
+        Ok(version)
+    }
+}
+
+/// Why a device doesn't take a block of this size, if so. CUDA does.
+fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<String> {
+    let most = limits.max_compute_work_group_invocations;
+    let [x, y, z] = limits.max_compute_work_group_size;
+    let threads: u32 = block.iter().product();
+    let Entry { packing, cluster, .. } = *entry;
+    if packing.is_some() || cluster.is_some() {
+        let ([needed, ..], available) = (interface::workgroup(block, packing, cluster), most.min(x));
+        let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
+        return (needed > available).then(|| {
+            let blocks = blocks.unwrap_or_default();
+            format!("its {threads} threads{blocks} take {needed} invocations, the device allows {available}")
+        });
+    }
+    if threads > most {
+        return Some(format!("the device allows {most} threads, not {threads}"));
+    }
+    let within = block.iter().zip([x, y, z]).all(|(&size, most)| size <= most);
+    (!within).then(|| format!("the device allows {x} x {y} x {z}"))
+}
+
+/// Most threads of a block of this kernel on a device, of a shape that suits it.
+pub(crate) fn most_threads(entry: &Entry, limits: &Limits) -> u32 {
+    let mut most = limits.max_compute_work_group_invocations;
+    if entry.packing.is_some() || entry.cluster.is_some() {
+        most = most.min(limits.max_compute_work_group_size[0]);
+    }
+    // `check::interface` refuses clusters of no blocks.
+    most /= entry.cluster.map_or(1, |cluster| cluster.blocks().max(1));
+    let threads = |packing: Packing| (most / packing.subgroup_size.max(1)).saturating_mul(packing.span());
+    entry.packing.map_or(most, threads).min(MAX_BLOCK)
 }
 
 impl Version {
     pub fn new(entry: Entry, shader: Arc<Shader>) -> Self {
         Self { entry, shader, pipelines: Mutex::default() }
-    }
-
-    /// Why the device doesn't take a block of this size, if so. CUDA does.
-    fn misfit(&self, device: &Device, block: [u32; 3]) -> Option<String> {
-        let limits = &device.target().limits;
-        let most = limits.max_compute_work_group_invocations;
-        let [x, y, z] = limits.max_compute_work_group_size;
-        let threads: u32 = block.iter().product();
-        let Entry { packing, cluster, .. } = self.entry;
-        if packing.is_some() || cluster.is_some() {
-            let ([needed, ..], available) = (interface::workgroup(block, packing, cluster), most.min(x));
-            let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
-            return (needed > available).then(|| {
-                let blocks = blocks.unwrap_or_default();
-                format!("its {threads} threads{blocks} take {needed} invocations, the device allows {available}")
-            });
-        }
-        if threads > most {
-            return Some(format!("the device allows {most} threads, not {threads}"));
-        }
-        let within = block.iter().zip([x, y, z]).all(|(&size, most)| size <= most);
-        (!within).then(|| format!("the device allows {x} x {y} x {z}"))
     }
 
     /// The pipeline of a variant whose sizes are within the device's limits.

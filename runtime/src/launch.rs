@@ -40,7 +40,7 @@ impl LaunchConfig {
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
 /// CUDA's limit for the threads of a block; devices may take more.
-const MAX_BLOCK: u128 = 1024;
+pub(crate) const MAX_BLOCK: u32 = 1024;
 
 /// The largest parameter block, above what any PTX version allows (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
@@ -66,7 +66,7 @@ impl Kernel {
     /// it at once.) With [`Device::set_max_dispatch_time`] it is submitted part by part, and waited for.
     ///
     /// A block that is larger than the device's workgroups has the kernel translated anew at its first launch, so that each
-    /// invocation runs several threads. Kernels loaded from SPIR-V take the blocks that they were translated for.
+    /// invocation runs several threads. Of kernels loaded from SPIR-V that variant is taken which holds the block.
     ///
     /// [`Device::set_max_dispatch_time`]: crate::Device::set_max_dispatch_time
     ///
@@ -212,7 +212,7 @@ fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
     if let Some(max) = entry.block.max.filter(|&max| threads > product(max)) {
         return refuse(format!("its .maxntid allows {} threads, not {threads}", product(max)));
     }
-    if threads > MAX_BLOCK {
+    if threads > u128::from(MAX_BLOCK) {
         return refuse(format!("CUDA allows {MAX_BLOCK} threads, not {threads}"));
     }
     // Barriers count whole warps.

@@ -8,7 +8,7 @@ use ptx2spv_translator::interface::Counters;
 use ptx2spv_translator::{Interface, Math, Source};
 
 use crate::check;
-use crate::code::{Code, Ptx};
+use crate::code::{Code, Ptx, Shipped};
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -54,9 +54,14 @@ impl Module {
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
         check::interface(device.target(), spirv, interface)?;
+        Self::from_variants(device, vec![Shipped::new(device, spirv, interface)?], interface)
+    }
+
+    /// The first of the variants has this interface, those behind it take larger blocks. All of them passed
+    /// [`check::interface`], and have their variables and reports in the same places.
+    pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self, Error> {
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
-        let shader = Arc::new(device.shared.backend.shader(spirv)?);
-        Self::new(device, names, interface, Code::Spirv { shader, interface: Box::new(interface.clone()) })
+        Self::new(device, names, interface, Code::Spirv(list))
     }
 
     fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {

@@ -5,11 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use ptx2spv_translator::bundle::{Bundle, Variant};
+use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::target::Limits;
 use ptx2spv_translator::{Interface, Source, Target};
 
 use crate::check;
+use crate::code::Shipped;
 use crate::device::Device;
 use crate::error::Error;
+use crate::kernel::most_threads;
 use crate::module::Module;
 
 impl Module {
@@ -40,17 +44,37 @@ impl Module {
             return Err(Error::Interface(format!("format {} of the bundle is not {}", bundle.format, Bundle::FORMAT)));
         }
         let mut reasons = Vec::new();
-        for variant in by_preference(device.target(), bundle, &mut reasons) {
-            match Self::from_spirv(device, &variant.spirv, &variant.interface) {
+        let mut taken: Vec<Shipped> = Vec::new();
+        for Variant { spirv, interface } in by_preference(device.target(), bundle, &mut reasons) {
+            if !taken.iter().all(|taken| is_larger(&device.target().limits, interface, taken.interface())) {
+                continue;
+            }
+            match Shipped::new(device, spirv, interface) {
+                Ok(shipped) => taken.push(shipped),
                 // Only the reference device looks so closely.
-                Err(error @ Error::Refused { .. }) => {
-                    reasons.push((variant.interface.target.clone(), error.to_string()))
-                }
-                other => return other,
+                Err(error @ Error::Refused { .. }) => reasons.push((interface.target.clone(), error.to_string())),
+                Err(error) => return Err(error),
             }
         }
-        Err(Error::NoVariant { device: device.target().name.clone(), reasons })
+        match taken.first().map(|first| first.interface().clone()) {
+            Some(interface) => Self::from_variants(device, taken, &interface),
+            None => Err(Error::NoVariant { device: device.target().name.clone(), reasons }),
+        }
     }
+}
+
+/// Whether a variant takes larger blocks than another one, of some kernel, and can stand in for it: with its variables in the
+/// same places, and reports that can be told apart from the other's.
+fn is_larger(limits: &Limits, variant: &Interface, other: &Interface) -> bool {
+    let places = |i: &Interface| (i.status, i.output, i.heap, i.counters);
+    let distinct = |a: &Entry, b: &Entry| a.number != b.number || a.name == b.name && a.reports == b.reports;
+    // Packed ones take blocks of any shape.
+    let room = |entry: &Entry| (most_threads(entry, limits), entry.packing.is_some());
+    let larger = |entry: &Entry| other.entry(&entry.name).is_some_and(|other| room(entry) > room(other));
+    variant.variables == other.variables
+        && places(variant) == places(other)
+        && variant.entries.iter().all(|entry| other.entries.iter().all(|other| distinct(entry, other)))
+        && variant.entries.iter().any(larger)
 }
 
 /// The variants that a device can run, the best first: that with the fewest threads in each invocation, then that which relies

@@ -17,6 +17,7 @@ from generator import (
     edges,
     extended,
     floats,
+    functions,
     half,
     integer,
     launches,
@@ -51,7 +52,7 @@ def main():
         approximate,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, warps, meetings, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, blocks, barriers,
         mbarriers, clusters, progress, litmus, launches,
     )
     for module in modules:

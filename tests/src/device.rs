@@ -4,16 +4,30 @@
 use std::sync::{Mutex, PoisonError};
 
 use ptx2spv::cases::DeviceBackend;
-use ptx2spv_runtime::{DeviceSelector, Error, VALIDATION_VARIABLE};
+use ptx2spv_runtime::{DeviceSelector, Error, InstanceOptions, Restrictions, VALIDATION_VARIABLE};
 
 /// Open devices. Tests run on several threads, each with a device of its own, and opening one takes longer than most
 /// tests.
 #[derive(Default)]
 pub struct Pool {
+    restrictions: Option<Restrictions>,
     idle: Mutex<Vec<DeviceBackend>>,
 }
 
 impl Pool {
+    /// Devices that are used as if they were poorer; `None` if they can't run kernels then.
+    ///
+    /// # Errors
+    /// Those of [`Pool::with`].
+    pub fn restricted(restrictions: Restrictions) -> Result<Option<Self>, Error> {
+        let pool = Self { restrictions: Some(restrictions), idle: Mutex::default() };
+        match pool.with(|_| ()) {
+            Ok(()) => Ok(Some(pool)),
+            Err(Error::UnusableDevice { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Does something on a device that nobody else uses at the same time.
     ///
     /// # Errors
@@ -22,7 +36,11 @@ impl Pool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut device = match idle {
             Some(device) => device,
-            None => DeviceBackend::open(&DeviceSelector::Default, Some(validation()))?,
+            None => {
+                let (validation, restrictions) = (Some(validation()), self.restrictions.clone());
+                let options = InstanceOptions { validation, restrictions, ..InstanceOptions::default() };
+                DeviceBackend::open_with(&DeviceSelector::Default, options)?
+            }
         };
         let result = work(&mut device);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(device);

@@ -1,6 +1,8 @@
 //! Every launch case as a test of its own, on the default Vulkan device under the validation layers.
 //!
-//! A message of the layers fails the case that caused it. Without a device everything fails: nothing is skipped.
+//! A message of the layers fails the case that caused it. Without a device everything fails: nothing is skipped. A sample of
+//! the cases also runs on the device as if it were one of older Vulkan versions, and one that lacks what kernels can do without,
+//! if it can run kernels then.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,6 +18,21 @@ const SLOW_ONE_OF: usize = 4;
 const SLOWEST_ONE_OF: usize = 25;
 /// Files of such cases, besides the random programs: kernels with all operations of a warp.
 const SLOW_FILE: &str = "warp_operations.json";
+
+/// Of so many cases one runs on each of these devices.
+const RESTRICTED_ONE_OF: usize = 200;
+/// Restrictions of the device, by name. Without `VK_KHR_spirv_1_4` Vulkan 1.1 has SPIR-V 1.3.
+const RESTRICTED: [(&str, &str); 4] = [
+    ("Vulkan 1.2", "vulkan=1.2"),
+    ("Vulkan 1.1", "vulkan=1.1"),
+    ("Vulkan 1.1, SPIR-V 1.3", "vulkan=1.1,without=VK_KHR_spirv_1_4"),
+    ("poorest", POOREST),
+];
+const POOREST: &str = "vulkan=1.1,without=timelineSemaphore+shaderInt64+shaderInt16+shaderInt8+shaderFloat64+shaderFloat16\
+    +storageBuffer8BitAccess+storageBuffer16BitAccess+vulkanMemoryModel+vulkanMemoryModelDeviceScope\
+    +shaderBufferInt64Atomics+shaderSharedInt64Atomics+shaderBufferFloat32AtomicAdd+shaderSharedFloat32AtomicAdd\
+    +subgroupSizeControl+computeFullSubgroups+shaderSubgroupClock+shaderDeviceClock\
+    +VK_KHR_spirv_1_4+VK_KHR_shader_float_controls+VK_EXT_subgroup_size_control";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -36,15 +53,29 @@ fn main() -> ExitCode {
         !slow || number % (if parted { SLOWEST_ONE_OF } else { SLOW_ONE_OF }) == 0
     });
     let pool = Arc::new(Pool::default());
-    let trial = |case: Case| {
-        let pool = Arc::clone(&pool);
-        let name = format!("{}: {}", files::short_name(&case.file), case.spec.name);
+    let trial = |case: Case, pool: &Arc<Pool>, on: &str| {
+        let pool = Arc::clone(pool);
+        let name = format!("{on}{}: {}", files::short_name(&case.file), case.spec.name);
         Trial::test(name, move || match pool.with(|device| case.run(device))? {
             Verdict::Passed => Ok(()),
             Verdict::Failed(message) | Verdict::LeftOut(message) => Err(Failed::from(message)),
         })
     };
-    let trials: Vec<Trial> = cases.into_iter().map(trial).collect();
+    let mut trials: Vec<Trial> = Vec::new();
+    for (first, (name, restrictions)) in RESTRICTED.into_iter().enumerate() {
+        let pool = match restrictions.parse().and_then(Pool::restricted) {
+            Ok(Some(pool)) => Arc::new(pool),
+            // SwiftShader has device addresses in Vulkan 1.2, and not as an extension.
+            Ok(None) => continue,
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let sample = cases.iter().skip(first * RESTRICTED_ONE_OF / RESTRICTED.len()).step_by(RESTRICTED_ONE_OF);
+        trials.extend(sample.map(|case| trial(case.clone(), &pool, &format!("{name}: "))));
+    }
+    trials.extend(cases.into_iter().map(|case| trial(case, &pool, "")));
     if trials.is_empty() {
         eprintln!("no launch cases found");
         return ExitCode::FAILURE;

@@ -24,8 +24,13 @@ const PRESETS_OF_A_CASE: usize = 1;
 /// Invocations of workgroups, where they are fewer than usual; no fewer than those of a subgroup.
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Bugs of drivers whose workarounds are right where there is no bug. Adversarial runs have them under every other eight seeds.
-const QUIRKS: [&str; 4] =
-    ["byte_swaps_wrong", "loop_values_lost", "maximal_reconvergence_wrong", "workgroup_atomic_stores_wrong"];
+const QUIRKS: [&str; 5] = [
+    "byte_swaps_wrong",
+    "loop_values_lost",
+    "maximal_reconvergence_wrong",
+    "surplus_invocations_loop",
+    "workgroup_atomic_stores_wrong",
+];
 /// Adversarial runs are under the seeds below this.
 const SEEDS: u64 = 50;
 /// Under how many of them one case runs, if not under all of them.

@@ -5,8 +5,8 @@ use std::fs;
 
 use ptx2spv_tests::{files, hostile};
 
-/// A kernel with registers of all types around an instruction.
-fn kernel(instruction: &str) -> String {
+/// A kernel with registers of all types and variables in all spaces around an instruction, in a version of PTX for a target.
+fn kernel_for(version: &str, target: &str, instruction: &str) -> String {
     let types =
         "h.b16 uh.u16 sh.s16 a.b32 u.u32 s.s32 f.f32 d.b64 ud.u64 sd.s64 fd.f64 c.b8 z.b128".split_ascii_whitespace();
     let registers: String = types
@@ -14,13 +14,24 @@ fn kernel(instruction: &str) -> String {
         .map(|(name, ty)| format!(".reg .{ty} %{name}<4>; "))
         .collect();
     format!(
-        ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\
+        ".version {version}\n.target {target}\n.address_size 64\n\
+         .global .align 16 .b8 gl[256]; .const .align 16 .b8 co[256];\n\
+         .visible .entry k(.param .align 16 .b8 pa[64])\n{{\n\
+         .shared .align 16 .b8 shm[256]; .local .align 16 .b8 loc[256];\n\
          .reg .pred %p, %q, %r, %p<3>; {registers}\n{instruction}\nret;\n}}\n"
     )
 }
 
+fn kernel(instruction: &str) -> String {
+    kernel_for("8.3", "sm_90", instruction)
+}
+
+fn is_refused_as(instruction: &str, kernel: &str) -> bool {
+    hostile::translate(instruction, kernel).diagnostics().is_some()
+}
+
 fn is_refused(instruction: &str) -> bool {
-    hostile::translate(instruction, &kernel(instruction)).diagnostics().is_some()
+    is_refused_as(instruction, &kernel(instruction))
 }
 
 #[test]
@@ -56,8 +67,50 @@ fn legal_instructions_are_accepted_in_the_same_kernel() {
         "selp.b32 %a0, %a1, %a2, %p0;",
         "vadd.s32.u32.s32.sat %s0.h0, %u1.b3, %s2.h1, %a3;",
         "vset4.u32.s32.ne.add %a0.b31, %u1.b7310, %s2, %a3;",
+        "ld.shared.b32 %a0, [shm+8-4];",
+        "ld.local.b32 %a0, [64];",
+        "ld.const.b32 %a0, [%a1+-4];",
+        "ld.volatile.L2::64B.b32 %a0, [gl];",
+        "st.global.v2.b32 [%d0], {%a0, %f1};",
+        "cvta.shared.u64 %d0, shm;",
+        "cp.async.ca.shared.global [%a0], [gl], 8, 4;",
+        "mbarrier.try_wait.parity.acquire.cta.b64 %p0, [%d0], 1, 20;",
+        "add.u16 %h0, %h1, 65536;",
+        "mov.u32 %a0, 0x100000001;",
     ];
     for instruction in legal {
         assert!(!is_refused(instruction), "{instruction}");
+    }
+}
+
+/// What newer PTX for newer chips no longer has, or has only there.
+#[test]
+fn versions_and_targets_decide() {
+    let rows = [
+        ("vote.all.pred %p, %q;", [("6.3", "sm_70", false), ("6.4", "sm_70", true), ("8.3", "sm_60", false)]),
+        ("vote.ballot.b32 %a0, %p;", [("6.0", "sm_70", false), ("7.8", "sm_90", true), ("8.3", "sm_50", false)]),
+        (
+            "shfl.up.b32 %a0|%p, %a1, %a2, %a3;",
+            [("3.0", "sm_30", false), ("6.4", "sm_75", true), ("6.4", "sm_60", false)],
+        ),
+        (
+            "shfl.sync.idx.b32 %a0, %a1, %a2, 31, -1;",
+            [("6.0", "sm_70", false), ("6.4", "sm_70", false), ("8.3", "sm_90", false)],
+        ),
+        (
+            "setmaxnreg.inc.sync.aligned.u32 40;",
+            [("8.0", "sm_90", true), ("8.0", "sm_90a", false), ("8.6", "sm_100a", false)],
+        ),
+        (
+            "ld.global.v4.b64 {%d0, %d1, %d2, %d3}, [%ud0];",
+            [("8.8", "sm_90", true), ("8.8", "sm_100", false), ("8.8", "sm_90a", true)],
+        ),
+        ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_20", true), ("8.3", "sm_90", true)]),
+    ];
+    for (instruction, expected) in rows {
+        for (version, target, refused) in expected {
+            let kernel = kernel_for(version, target, instruction);
+            assert_eq!(is_refused_as(instruction, &kernel), refused, "{instruction} in {version} for {target}");
+        }
     }
 }

@@ -81,7 +81,6 @@ fn registers_must_fit_the_type() {
     body_refused("ld.global.u32 %r1, [¦%rs1];", "register `%rs1` of type .u16 can't hold an address");
     body_refused("mov.f32 %f1, ¦%tid.x;", "special register `%tid` is no .f32");
     body_refused("add.u32 %r1, %r2, ¦1.5;", "is no constant of type .u32");
-    body_refused("add.u16 %rs1, %rs2, ¦65536;", "is no constant of type .u16");
 }
 
 #[test]
@@ -364,7 +363,7 @@ fn accesses_to_parameters_must_lie_inside() {
     };
     accepted(&text("ld.param.u32 %r1, [s]; ld.param.u16 %r1, [s+4]; ld.param.u8 %r1, [s+5];"));
     refused(&text("¦ld.param.u32 %r1, [s+4];"), &["do not lie in the parameter's 6 bytes"]);
-    refused(&text("¦ld.param.u32 %r1, [a-4];"), &["do not lie in the parameter's 4 bytes"]);
+    refused(&text("¦ld.param.u32 %r1, [a+-4];"), &["do not lie in the parameter's 4 bytes"]);
     refused(&text("¦ld.param.u16 %r1, [s+1];"), &["2 bytes at offset 1"]);
     refused(&text("¦ld.param.v2.u32 {%r1, %r2}, [s];"), &["4 bytes at offset 4"]);
     refused(&text("¦st.param.u32 [a], %r1;"), &["a kernel's parameters can't be written"]);
@@ -509,10 +508,50 @@ fn limits_are_named() {
 }
 
 #[test]
-fn addresses_of_32_bits_are_refused() {
+fn modules_with_32_bit_addresses_are_refused() {
     let text = ".version 7.0\n.target sm_50\n.address_size 32\n.entry k() { ret; }\n";
     let errors = translate(text, &lavapipe(), None, false).unwrap_err();
     assert!(errors.list[0].kind.to_string().contains("32-bit addresses"), "{errors}");
+    assert_eq!(
+        text.get(errors.list[0].span.start as usize..).and_then(|rest| rest.lines().next()),
+        Some(".address_size 32")
+    );
+}
+
+#[test]
+fn global_memory_has_no_32_bit_addresses() {
+    for (line, space) in [
+        ("¦ld.global.u32 %r1, [%r2];", "global"),
+        ("¦st.volatile.global.u32 [%r2], %r1;", "global"),
+        ("¦red.global.add.u32 [%r2], 1;", "global"),
+        ("¦mov.u32 %r1, words;", "global"),
+        ("¦ld.u32 %r1, [%r2];", "generic"),
+        ("¦cvta.shared.u32 %r1, %r2;", "generic"),
+        ("¦cvta.to.global.u32 %r1, %r2;", "generic"),
+    ] {
+        let message = format!("a 32-bit address of {space} memory: device addresses have 64 bits");
+        refused(&(".global .u32 words[4];\n".to_owned() + &kernel("k", line)), &[&message]);
+    }
+}
+
+#[test]
+fn what_has_no_address_or_no_size() {
+    let function = ".func f(.param .align 4 .b8 p[16]) { ret; }\n";
+    let body = ".param .align 4 .b8 given[16]; mov.u64 %rd2, ¦given; call f, (given);";
+    refused(
+        &(function.to_owned() + &kernel("k", body)),
+        &["`given` is passed to or from a function: it has no address"],
+    );
+    refused(
+        ".func f(¦.param .b8 p[], .param .b32 n) { ret; }\n.entry k() { ret; }\n",
+        &["only a function's last parameter"],
+    );
+    refused(".entry k(¦.param .align 4 .b8 p[]) { ret; }\n", &["only a function's last parameter"]);
+    body_refused(".param .align 4 .b8 ¦p[];", "this array has no size");
+    let open = ".func f(.param .b32 n, .param .align 4 .b8 p[]) { .reg .b32 %v; ld.param.b32 %v, [p+8]; ret; }\n";
+    accepted(&(open.to_owned() + &kernel("k", ".param .b32 n; st.param.b32 [n], 0; call f, (n);")));
+    let none = ".param .b32 n; st.param.b32 [n], 0; ¦call f, (n, n, n);";
+    refused(&(open.to_owned() + &kernel("k", none)), &["takes 2 arguments and gives 0 results, here are 3 and 0"]);
 }
 
 /// `OpControlBarrier`s of a kernel with this body.

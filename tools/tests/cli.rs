@@ -113,6 +113,30 @@ fn several_targets_have_files_of_their_own() {
     fails(&["translate", &ptx, "--target", "nvidia,nvida"], 1, "no target `nvida`: it is neither a preset (amd-rdna, ");
 }
 
+/// Variants for two targets and two sizes of blocks, of which one device holds the larger ones as they are.
+#[test]
+fn bundles_have_variants_of_several_sizes() {
+    let directory = odd("[]");
+    let (ptx, out) = (directory.path().join("odd.ptx"), directory.path().join("out"));
+    let (ptx, out) = (ptx.display().to_string(), out.display().to_string());
+    let targets = "swiftshader,nvidia";
+    fails(
+        &["translate", &ptx, "--block-threads", "64,1024"],
+        2,
+        "several sizes of blocks go into one file: add --bundle",
+    );
+    let done = run(&["translate", &ptx, "--target", targets, "--block-threads", "64,1024", "--bundle", "-o", &out]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let bundle: serde_json::Value = serde_json::from_slice(&fs::read(done.out.trim_end()).unwrap()).unwrap();
+    let made = |variant: &serde_json::Value| {
+        let interface = &variant["interface"];
+        (interface["target"].as_str().unwrap().to_owned(), interface["entries"][1]["packing"]["lanes"].as_u64())
+    };
+    let variants: Vec<_> = bundle["variants"].as_array().unwrap().iter().map(made).collect();
+    let expected = [("swiftshader", None), ("swiftshader", Some(4)), ("nvidia", None)];
+    assert_eq!(variants, expected.map(|(target, lanes)| (target.to_owned(), lanes)));
+}
+
 #[test]
 fn presets_are_listed() {
     let done = run(&["devices", "--presets"]);

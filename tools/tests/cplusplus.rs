@@ -20,15 +20,26 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The example takes the loader's first device that has what the module needs.
 #[test]
 fn the_example_runs() {
     let folder = tempfile::tempdir().unwrap();
-    // The example takes the loader's first device that has what the module needs.
     let description = folder.path().join("device.json");
     fs::write(&description, run(ptx2spv().args(["devices", "--device", "0", "--json"]))).unwrap();
+    run_example(&description);
+}
+
+/// As its comment says.
+#[test]
+fn the_example_runs_on_any_device() {
+    run_example(Path::new("vulkan1.1-minimum"));
+}
+
+fn run_example(target: &Path) {
+    let folder = tempfile::tempdir().unwrap();
     let kernel = root().join("tests/kernels/saxpy.ptx");
     let mut translate = ptx2spv();
-    translate.arg("translate").arg(kernel).arg("--target").arg(&description);
+    translate.arg("translate").arg(kernel).arg("--target").arg(target);
     run(translate.args(["--entry", "saxpy", "--emit", "spirv,header", "-o"]).arg(folder.path()));
     let program = folder.path().join("program");
     let mut compile = Command::new("g++");

@@ -4,6 +4,8 @@
 //! kept flat ([`Statement::ScopeBegin`] and [`Statement::ScopeEnd`] in balance), so that no nesting depth can
 //! overflow a stack.
 
+use std::fmt;
+
 use crate::diagnostic::Span;
 
 /// A name or keyword with its place.
@@ -35,6 +37,8 @@ pub struct Module<'s> {
     pub target: Vec<Ident<'s>>,
     /// `.address_size`, if present: 32 or 64.
     pub address_size: Option<u32>,
+    /// Where it stands.
+    pub address_size_span: Span,
     /// Declarations in source order.
     pub items: Vec<Item<'s>>,
 }
@@ -91,6 +95,21 @@ pub enum StateSpace {
     Param,
     Shared,
     Tex,
+}
+
+impl fmt::Display for StateSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StateSpace::Reg => "reg",
+            StateSpace::Sreg => "sreg",
+            StateSpace::Const => "const",
+            StateSpace::Global => "global",
+            StateSpace::Local => "local",
+            StateSpace::Param => "param",
+            StateSpace::Shared => "shared",
+            StateSpace::Tex => "tex",
+        })
+    }
 }
 
 /// One declared variable; `.reg .u32 a, b;` gives two of them.

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use crate::Interface;
 use crate::interface::{Entry, ParamLocation};
+use crate::{Interface, Reliance};
 
 /// Declarations that the headers share.
 const TYPES: &str = r#"#ifndef PTX2SPV_TYPES
@@ -61,6 +61,8 @@ typedef struct ptx2spv_module {
     const ptx2spv_relocation *relocations;
     uint32_t relocation_count;
     uint64_t status_offset;      /* of the status record in the variables; PTX2SPV_NONE: there is none */
+    const char *const *relies_on; /* what it takes for granted of the device: on others its results may be wrong */
+    uint32_t relies_on_count;
 } ptx2spv_module;
 
 #endif
@@ -132,6 +134,9 @@ impl Header {
             .collect();
         let relocations = (self.array("ptx2spv_relocation ", "relocations", &relocations), relocations.len());
         let status = interface.status.map_or("PTX2SPV_NONE".to_owned(), |status| format!("{}u", status.offset));
+        let relies_on = interface.relies_on.as_ref().map(Reliance::names).unwrap_or_default();
+        let relies_on: Vec<String> = relies_on.iter().map(|name| quoted(name)).collect();
+        let (relied, relied_count) = (self.array("char *const ", "relies_on", &relies_on), relies_on.len());
         self.line(format_args!("static const ptx2spv_module {name} = {{"));
         let version = interface.spirv;
         self.line(format_args!("    {}, {},", version.0, version.1));
@@ -142,7 +147,7 @@ impl Header {
         for (array, count) in [runs, relocations] {
             self.line(format_args!("    {array}, {count},"));
         }
-        self.line(format_args!("    {status},\n}};\n\n#endif"));
+        self.line(format_args!("    {status},\n    {relied}, {relied_count},\n}};\n\n#endif"));
     }
 
     /// The arrays of a kernel, and its initializer.

@@ -60,14 +60,15 @@ pub(crate) fn compile<'p>(
     };
     let Module { program, source, variables, services } = *module;
     if program.address_bits == 32 {
-        return Err(fail(Diagnostic::unsupported("32-bit addresses: device addresses have 64 bits", ptx.span)));
+        let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
+        return Err(fail(Diagnostic::unsupported(message, program.address_bits_span)));
     }
     let layout = cfg::lay_out(program, id, variables, services, options.target, options.cluster).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
     let cfg::Built { mut function, mut graph, prints } = cfg::build(program, id, &layout)?;
     // Before the graph becomes a tree: stops and merging barriers add edges.
     cfg::yield_in_loops(&function, &mut graph);
-    cfg::keep_in_step(&function, &mut graph, &program.target);
+    cfg::keep_in_step(&function, &mut graph, program.architecture());
     cfg::meet_apart(&mut function, &mut graph);
     let required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
     let cfg::Resolved { threads, merged } = cfg::resolve(&mut function, &mut graph, required);

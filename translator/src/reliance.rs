@@ -37,6 +37,14 @@ impl Reliance {
         members(&self.facts).len()
     }
 
+    /// All of it by name: facts that hold, float controls that are declared, and bugs that are expected.
+    pub fn names(&self) -> BTreeSet<String> {
+        let mut names = members(&self.facts);
+        names.extend(self.declared());
+        names.extend(members(&self.quirks));
+        names
+    }
+
     /// Why a device breaks it, each reason by itself; empty if the device does all of it.
     pub fn broken_by(&self, device: &Target) -> Vec<String> {
         let device = Self::of(device);
@@ -71,6 +79,7 @@ impl Quirks {
         // Taken apart in full, so that a new one has to be thought of here.
         let Quirks {
             loop_values_lost,
+            surplus_invocations_loop,
             memory_barriers_wait,
             subgroup_barriers_wait,
             loop_budget,
@@ -86,6 +95,7 @@ impl Quirks {
             |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
         [
             ("loop_values_lost", self.loop_values_lost >= loop_values_lost),
+            ("surplus_invocations_loop", self.surplus_invocations_loop >= surplus_invocations_loop),
             // Where they don't wait, leaving them out is wrong.
             ("memory_barriers_wait", self.memory_barriers_wait == memory_barriers_wait),
             // Who expects it relies on subgroups that run in step.
@@ -127,14 +137,29 @@ mod tests {
     }
 
     #[test]
+    fn the_least_relies_on_nothing() {
+        let names = |preset| Reliance::of(&Target::preset(preset).unwrap()).names();
+        assert_eq!(names("vulkan1.1-minimum"), BTreeSet::new());
+        for (preset, name) in [
+            ("nvidia", "fma_f32_fused"),
+            ("nvidia", "denorm_preserve_float32"),
+            ("mali", "rounding_mode_rte_float32"),
+            ("lavapipe", "memory_barriers_wait"),
+        ] {
+            assert!(names(preset).contains(name), "{preset}: {name}");
+        }
+    }
+
+    #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 10] = [
+        let cases: [(&str, Change); 11] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("it has no `rounding_mode_rte_float32`", |t| t.float_controls.rounding_mode_rte_float32 = false),
             ("quirk `memory_barriers_wait`", |t| t.quirks.memory_barriers_wait = true),
             ("quirk `subgroup_barriers_wait`", |t| t.quirks.subgroup_barriers_wait = true),
             ("quirk `loop_values_lost`", |t| t.quirks.loop_values_lost = true),
+            ("quirk `surplus_invocations_loop`", |t| t.quirks.surplus_invocations_loop = true),
             ("quirk `loop_budget`", |t| t.quirks.loop_budget = Some(9)),
             ("quirk `local_memory`", |t| t.quirks.local_memory = Some(9)),
             ("quirk `byte_swaps_wrong`", |t| t.quirks.byte_swaps_wrong = true),

@@ -308,6 +308,9 @@ impl FloatControls {
 pub struct Quirks {
     /// A value that a loop computes reaches the code behind the loop wrong, for invocations that left it before others.
     pub loop_values_lost: bool,
+    /// Where a workgroup doesn't fill its last vector, what is left of that runs loops too, on values that it doesn't have,
+    /// and may never leave them.
+    pub surplus_invocations_loop: bool,
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,

@@ -439,7 +439,7 @@ fn address_operands() {
     is("ld.u32 r, [a];", "ld u32: r; at(a 0 )");
     is("ld.u32 r, [a+4];", "ld u32: r; at(a 4 )");
     is("ld.u32 r, [a+-8];", "ld u32: r; at(a -8 )");
-    is("ld.u32 r, [ a - 8 ];", "ld u32: r; at(a -8 )");
+    is("ld.u32 r, [ a + -8 ];", "ld u32: r; at(a -8 )");
     is("ld.u32 r, [a+4*2-1];", "ld u32: r; at(a 7 )");
     is("ld.u32 r, [240];", "ld u32: r; at(240 0 )");
     is("ld.u32 r, [%v.x+4];", "ld u32: r; at(%v'x 4 )");

@@ -117,12 +117,8 @@ impl Instance {
         let wants_validation = || std::env::var_os(VALIDATION_VARIABLE).is_some_and(|value| value == "1");
         let log = options.validation.unwrap_or_else(wants_validation).then(Arc::<ValidationLog>::default);
 
-        let mut flags = vk::InstanceCreateFlags::empty();
-        let mut extensions = Vec::new();
-        if has_extension(&entry, None, khr::portability_enumeration::NAME)? {
-            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
-            extensions.push(khr::portability_enumeration::NAME.as_ptr());
-        }
+        let (flags, portability) = portability(has_extension(&entry, None, khr::portability_enumeration::NAME)?);
+        let mut extensions: Vec<_> = portability.into_iter().map(CStr::as_ptr).collect();
         let mut layers = Vec::new();
         if log.is_some() {
             require_validation(&entry)?;
@@ -257,6 +253,16 @@ impl Drop for Shared {
     }
 }
 
+/// What has the loader list devices that aren't quite Vulkan, as MoltenVK's: the instance's flags, and the extension that they
+/// belong to. Loaders that don't know the extension list them anyway, and take no such flag.
+fn portability(is_known: bool) -> (vk::InstanceCreateFlags, Option<&'static CStr>) {
+    if is_known {
+        (vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR, Some(khr::portability_enumeration::NAME))
+    } else {
+        (vk::InstanceCreateFlags::empty(), None)
+    }
+}
+
 fn has_extension(entry: &ash::Entry, layer: Option<&CStr>, name: &CStr) -> Result<bool, Error> {
     // SAFETY: no preconditions.
     let list = unsafe { entry.enumerate_instance_extension_properties(layer) }
@@ -309,4 +315,18 @@ unsafe extern "system" fn on_message(
     };
     log.add(message.to_string_lossy().into_owned());
     vk::FALSE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `VK_KHR_portability_subset` of the devices themselves is among the [`features`](super::super::features).
+    #[test]
+    fn portability_devices_are_asked_for_where_the_loader_can_be_asked() {
+        let (flags, extension) = portability(true);
+        assert_eq!(flags.as_raw(), 1);
+        assert_eq!(extension, Some(c"VK_KHR_portability_enumeration"));
+        assert_eq!(portability(false), (vk::InstanceCreateFlags::empty(), None));
+    }
 }

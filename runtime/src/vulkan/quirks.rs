@@ -64,6 +64,17 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "surplus_invocations_loop",
+            drivers: "Mesa llvmpipe 22.3",
+            description: "loops run on for what a workgroup leaves of its last vector",
+            evidence: "runtime/tests/device/loops.rs",
+        },
+        // Not seen in 25.0.
+        hits: |device| device.is_llvmpipe() && is_mesa(device.driver_info, 22, 3),
+        avoid: |quirks| quirks.surplus_invocations_loop = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "memory_barriers_wait",
             drivers: "Mesa llvmpipe 22.3",
             description: "memory barriers wait for the whole workgroup, also in divergent control flow",
@@ -232,6 +243,7 @@ mod tests {
         let device = Identity { driver: vk::DriverId::MESA_LLVMPIPE, ..UNKNOWN };
         let all = Quirks {
             loop_values_lost: true,
+            surplus_invocations_loop: true,
             memory_barriers_wait: true,
             subgroup_barriers_wait: true,
             loop_budget: Some(65_535),
@@ -240,9 +252,10 @@ mod tests {
         };
         assert_eq!(quirks(Identity { driver_info: "Mesa 22.3.6 (LLVM 15.0.6)", ..device }), all);
         let newer = Identity { driver_info: "Mesa 25.0.7 (LLVM 19)", ..device };
-        assert_eq!(quirks(newer), Quirks { memory_barriers_wait: false, ..all.clone() });
+        let fewer = Quirks { surplus_invocations_loop: false, memory_barriers_wait: false, ..all };
+        assert_eq!(quirks(newer), fewer);
         let lying = Identity { subgroup_size: 32, ..newer };
-        assert_eq!(quirks(lying), Quirks { memory_barriers_wait: false, subgroups_unreliable: true, ..all });
+        assert_eq!(quirks(lying), Quirks { subgroups_unreliable: true, ..fewer });
     }
 
     #[test]

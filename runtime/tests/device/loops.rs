@@ -13,6 +13,7 @@ use crate::Context;
 /// * `chain(out, n)`: counts `n` down to zero and uses it as an index with which only zero lies in memory.
 /// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
 ///   compare-and-swap in a loop.
+/// * `meet(out)`: threads meet, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
 const KERNELS: &str = r#"
 .version 7.0
 .target sm_70
@@ -108,6 +109,28 @@ round:
     @%p1 bra round;
     ret;
 }
+
+.shared .u32 most;
+
+.visible .entry meet(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, 0;
+    bar.sync 0;
+round:
+    atom.shared.max.u32 %r3, [most], %r1;
+    setp.ne.u32 %p1, %r3, 0;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, 2;
+    @%p1 bra round;
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
 "#;
 
 const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
@@ -187,6 +210,22 @@ fn code_behind_cut_loops_is_skipped() {
         let out = context.device.upload(&[0_u32]).unwrap();
         kernel.launch(&ONE, &[(&out).into(), n.into()]).unwrap();
         check(&context, "chain", n, out.download(), &[7]);
+    }
+    drop((module, kernel));
+    context.finish();
+}
+
+/// Loops end that go by memory, however many of the last vector's lanes the workgroup fills.
+#[test]
+fn loops_in_workgroups_of_any_size() {
+    let context = Context::new();
+    let module = load(&context);
+    let kernel = module.kernel("meet").unwrap();
+    for threads in 1..=40 {
+        let out = context.device.upload(&vec![0_u32; threads as usize]).unwrap();
+        let config = LaunchConfig { block: [threads, 1, 1], ..ONE };
+        kernel.launch(&config, &[(&out).into()]).unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), vec![2; threads as usize]);
     }
     drop((module, kernel));
     context.finish();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ptx2spv_runtime::{Device, Error, LaunchConfig, Module, ReferenceOptions};
+use ptx2spv_runtime::{Device, Error, Kernel, LaunchConfig, Module, ReferenceOptions};
 use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::interface::Packing;
 use ptx2spv_translator::{Options, Program, Source, Target, Translation};
@@ -83,6 +83,45 @@ fn the_variant_that_fits_best_is_taken() {
     assert_eq!(packing_of(&context.device, &module), packing);
     drop(module);
     context.finish();
+}
+
+/// Blocks of 512 threads on a device that holds 128, from a bundle with variants for several sizes.
+#[test]
+fn the_launch_takes_a_variant_that_holds_its_blocks() {
+    let device = reference("invocations=128,subgroup=8");
+    let made = |block_threads| {
+        let source = Source::new("rotate.ptx", ROTATE);
+        let options = Options { block_threads, ..Options::new(device.target()) };
+        Program::new(&source).unwrap().translate(&options).unwrap()
+    };
+    let launch = |kernel: &Kernel, threads: u32| {
+        let out = device.upload(&vec![0_u32; threads as usize]).unwrap();
+        kernel.launch(&LaunchConfig::new([1; 3], [threads, 1, 1]), &[(&out).into()])?;
+        let expected: Vec<u32> = (0..threads).map(|t| 3 * (t & !31 | (t + 1) & 31)).collect();
+        assert_eq!(out.download::<u32>().unwrap(), expected, "{threads}");
+        Ok(())
+    };
+    // The first takes 128 invocations of 4 threads each. That order in the bundle is not the order of the sizes is no matter.
+    let bundle = Bundle::new([made(Some(1024)), made(None)]);
+    let module = device.load_bundle(&bundle).unwrap();
+    let kernel = module.kernel("rotate").unwrap();
+    assert_eq!(kernel.entry().packing, Some(Packing { subgroup_size: 8, lanes: 4 }));
+    for threads in [64, 512, 1024, 544, 32] {
+        launch(&kernel, threads).unwrap();
+    }
+    // One that holds too few says how many, and what to do.
+    let module = device.load_translated(&made(None)).unwrap();
+    let error = launch(&module.kernel("rotate").unwrap(), 1024).unwrap_err();
+    assert!(matches!(error, Error::Block { .. }));
+    let text = error.to_string();
+    for part in ["1024 threads", "up to 512 threads here", "`--block-threads 1024`"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // A variant with its variables elsewhere can't stand in for the others.
+    let mut moved = bundle;
+    moved.variants[0].interface.variables.size += 16;
+    let module = device.load_bundle(&moved).unwrap();
+    assert!(matches!(launch(&module.kernel("rotate").unwrap(), 1024), Err(Error::Block { .. })));
 }
 
 #[test]

@@ -48,9 +48,10 @@ def place(thread, shape):
 def alone(tables):
     """Threads that never meet."""
     family = Family("blocks_alone", "Large blocks whose threads don't meet.", tables)
-    body = ["mov.u32 %v, %laneid;", "mov.u32 %w, %warpid;"]
+    # Which number a warp has, only the device knows.
+    body = ["mov.u32 %v, %laneid;", "mov.u32 %w, %warpid;", "mov.u32 %u, %nwarpid;", "set.lt.u32.u32 %w, %w, %u;"]
     body += [f"st.global.u32 [%po+{4 * i}], %{r};" for i, r in enumerate(["x", "y", "z", "v", "w"])]
-    values = lambda t, shape, block: [*place(t, shape), t % 32, t // 32]
+    values = lambda t, shape, block: [*place(t, shape), t % 32, 0xFFFFFFFF]
     launch(family, "places", body, values, width=5, shapes=[(1024, 1, 1), (8, 2, 64), (27, 19, 1)])
     # Loops of different lengths, early exits, and a call, in several blocks.
     family.text.append(

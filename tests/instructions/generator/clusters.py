@@ -74,7 +74,7 @@ def registers(tables):
                         tid = [t % block[0], t // block[0] % block[1], t // block[0] // block[1]]
                         data += [*tid, *at, *grid, *(a // c for a, c in zip(at, cluster)), *(g // c for g, c in zip(grid, cluster))]
                         data += [*own, *cluster, own[0] + cluster[0] * (own[1] + cluster[1] * own[2])]
-                        data += [cluster[0] * cluster[1] * cluster[2], t % 32, -(-threads // 32), int(explicit)]
+                        data += [cluster[0] * cluster[1] * cluster[2], t % 32, 64, int(explicit)]
                         data.append(t // 32 * 32 if with_warps else t)
         return data
 
@@ -181,7 +181,13 @@ def shared(tables):
 
 def sums(tables):
     """Atomics on the first block's memory, by all threads of the cluster."""
-    family = family_of("cluster_atomics", "Atomics on the shared memory of other blocks.", tables, ".shared .align 16 .b64 data[32];\n")
+    directives = ".shared .align 16 .b64 data[32];\n"
+    family = family_of("cluster_atomics", "Atomics on the shared memory of other blocks.", tables, directives)
+    purpose = (
+        "Atomics on 64 bits of the shared memory of other blocks. The values follow the manual: not for recording.\n"
+        "CUDA's compiler makes loops of compare-and-swap of these, which lose updates (driver 580.159 on an H200)."
+    )
+    long = family_of("cluster_atomics_long", purpose, tables, directives)
     # The operand is the thread's number in the cluster plus one, in each type.
     operands = range(1, 3 * 40 + 1)
     total = sum(operands)
@@ -192,10 +198,16 @@ def sums(tables):
     # Type, operation, operand, the start, and what comes out.
     rows = [
         ("u32", "add", "%w", 5, 5 + total), ("s32", "add", "%w", 0, total), ("u64", "add", "%x", 1 << 33, (1 << 33) + total),
-        ("u32", "min", "%w", 99, 1), ("s32", "max", "%w", 3, 120), ("u64", "max", "%x", 3, 120), ("s64", "min", "%x", 99, 1),
+        ("u32", "min", "%w", 99, 1), ("s32", "max", "%w", 3, 120),
         ("b32", "or", "%w", 0x1000, 0x107F), ("b32", "and", "%w", 0xFFFF, 0),
-        ("b64", "xor", "%x", 0, xor), ("f32", "add", "%f", 0, f32), ("f64", "add", "%d", 0, f64),
+        ("f32", "add", "%f", 0, f32), ("f64", "add", "%d", 0, f64),
     ]
+    sums_of(family, rows)
+    sums_of(long, [("u64", "max", "%x", 3, 120), ("s64", "min", "%x", 99, 1), ("b64", "xor", "%x", 0, xor)])
+    return [family, long]
+
+
+def sums_of(family, rows):
     body = THREAD + ["mad.lo.u32 %w, %rank, %n, %t;", "add.u32 %w, %w, 1;", "cvt.u64.u32 %x, %w;", "cvt.rn.f32.u32 %f, %w;", "cvt.rn.f64.u32 %d, %w;"]
     body += ["mov.u32 %a, data;", "setp.eq.u32 %p, %t, 0;"]
     for place, (ty, _, _, start, _) in enumerate(rows):
@@ -214,7 +226,6 @@ def sums(tables):
     family.kernel("sums", PARAMS, REGISTERS + [".reg .f32 %f, %g;", ".reg .f64 %d, %e;"], body, required(3))
     data = [row[4] for row in rows] * 2
     family.case("sums", "sums", zeros("u64", len(data)), [{"arg": 0, "data": data}], block=40, grid=6)
-    return family
 
 
 def barriers(tables):
@@ -514,4 +525,4 @@ def copies(tables):
 
 
 def families(tables):
-    return [*registers(tables), shared(tables), sums(tables), barriers(tables), arrivals(tables), stores(tables), copies(tables)]
+    return [*registers(tables), shared(tables), *sums(tables), barriers(tables), arrivals(tables), stores(tables), copies(tables)]

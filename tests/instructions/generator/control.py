@@ -18,11 +18,21 @@ def synchronisation(tables):
     counted = ["bar.sync 2, 64;", "bar.cta.sync 3, 64;", "barrier.sync 0, 64;", "barrier.cta.sync.aligned 5, 64;"]
     fences = [f"membar.{scope};" for scope in ("cta", "gl", "sys")]
     fences += [f"fence{order}.{scope};" for order in ("", ".sc", ".acq_rel") for scope in ("cta", "gpu", "sys")] + [
-        "fence.acq_rel.cluster;"
+        "fence.acq_rel.cluster;",
+        "fence.sc.cluster;",
+        "fence.cluster;",
     ]
-    declared = [".reg .b32 %t, %u, %v;", ".reg .b64 %po, %x, %y;", ".shared .align 4 .b8 everyone[256];"]
+    scopes = ("cta", "cluster", "gpu", "sys")
+    restricted = [f"fence{order}.{scope};" for order in (".acquire", ".release") for scope in scopes]
+    restricted += ["fence.acquire.sync_restrict::shared::cluster.cluster;", "fence.release.sync_restrict::shared::cta.cluster;"]
+    restricted += ["fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+                   "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"]  # fmt: skip
+    restricted += [f"fence.proxy.tensormap::generic.release.{scope};" for scope in scopes]
+    restricted += [f"fence.proxy.tensormap::generic.acquire.{scope} [%z], 128;" for scope in scopes]
+    declared = [".reg .b32 %t, %u, %v;", ".reg .b64 %po, %x, %y, %z;", ".shared .align 4 .b8 everyone[256];"]
     start = [
         "ld.param.u64 %po, [out];",
+        "mov.u64 %z, %po;",
         "mov.u32 %t, %tid.x;",
         "mad.wide.u32 %po, %t, 4, %po;",
         "mov.u64 %x, everyone;",
@@ -39,11 +49,13 @@ def synchronisation(tables):
         ("barriers", forms, "Every barrier that waits."),
         ("barriers_counted", counted, "Barriers that count the threads of the whole block."),
         ("fences", fences, "Every fence, each followed by a barrier."),
+        ("fences_restricted", restricted, "Fences of some directions and proxies, each followed by a barrier."),
     ):
-        family = Family(name, f"{purpose} Values walk from thread to thread, one further at every step.", tables)
+        purpose = f"{purpose} Values walk from thread to thread, one further at every step."
+        family = Family(name, purpose, tables, header=header("8.7" if name == "fences_restricted" else "7.8"))
         body = start + place
         for form in forms_:
-            wait = [form, "bar.sync 0;"] if name == "fences" else [form]
+            wait = [form, "bar.sync 0;"] if name.startswith("fences") else [form]
             body += ["st.shared.u32 [%x], %v;", *wait, "ld.shared.u32 %v, [%y];", "add.u32 %v, %v, 1000;", *wait]
         family.kernel(name, [".param .u64 out"], declared, body + ["st.global.u32 [%po], %v;"])
         steps = len(forms_)
@@ -271,6 +283,19 @@ def jumps(tables):
         family.elementwise(
             name, [("u32", "i32_u")], "u32", body, lambda a, order=order: results[order[a % 4]](a), ".reg .u32 %i;"
         )
+    # Tables of one label and of a thousand, and a loop that a table keeps going.
+    case = lambda name, body, reference: family.elementwise(
+        name, [("u32", "i32_u")], "u32", body, reference, ".reg .pred %p; .reg .u32 %i;"
+    )
+    case("brx_one", ["place: .branchtargets on;", "mov.u32 %i, 0;", "mov.u32 %d, %a;", "brx.idx %i, place;", "not.b32 %d, %d;", "on:"],
+         lambda a: a)  # fmt: skip
+    labels = 1000
+    body = [f"places: .branchtargets {', '.join(f'to{index}' for index in range(labels))};", f"rem.u32 %i, %a, {labels};"]
+    body += ["brx.idx %i, places;", *(line for index in range(labels) for line in (f"to{index}:", f"mov.u32 %d, {index * 7 + 3};", "bra done;"))]
+    case("brx_thousand", [*body, "done:"], lambda a: a % labels * 7 + 3)
+    body = ["places: .branchtargets again, done;", "mov.u32 %d, 0;", "again:", "add.u32 %d, %d, 3;", "and.b32 %i, %a, 31;"]
+    body += ["setp.gt.u32 %p, %d, %i;", "selp.u32 %i, 1, 0, %p;", "brx.idx %i, places;", "done:"]
+    case("brx_loop", body, lambda a: ((a & 31) // 3 + 1) * 3)
     body = [
         "setp.eq.u32 %p, %t, 1000;",
         "@%p trap;",

@@ -186,6 +186,25 @@ def nans(tables):
     return family
 
 
+def atomic_nans(tables):
+    family = Family("atom_nans", "Sums by atom and red on f32 that are NaN, bit by bit.", tables)
+    for space, pointer in (("global", "mov.u64 %cell, %po;"), ("shared", "mov.u64 %cell, everyone;")):
+        for operation in ("atom", "red"):
+            lines = [pointer] + (["mad.wide.u32 %cell, %t, 4, %cell;"] if space == "shared" else [])
+            dropped = "%d, " if operation == "atom" else ""
+            lines += [
+                f"st.{space}.f32 [%cell], %a;",
+                f"{operation}.{space}.add.f32 {dropped}[%cell], %b;",
+                f"ld.{space}.f32 %d, [%cell];",
+            ]
+            family.elementwise(
+                f"{operation}_{space}_add_f32", [("f32", "f32_na"), ("f32", "f32_nb")], "f32", lines,
+                with_nan(F32, (1, 0), lambda a, b: exact.add(F32, a, b)), registers=".reg .b64 %cell;\n\t.shared .align 4 .b8 everyone[1024];",
+                count=len(tables["f32_na"][1]), check={"nan": "bits"},
+            )
+    return family
+
+
 def changed_format(fmt, to, bits):
     """A number in another format. A NaN keeps its sign and what fits of its fraction."""
     sign = to.sign if fmt.negative(bits) else 0
@@ -333,6 +352,6 @@ def out_of_bounds(tables):
 
 def families(tables):
     return [
-        flushed(tables), flushed_quotients(tables), half_flushed(tables), nans(tables), half_nans(tables),
+        flushed(tables), flushed_quotients(tables), half_flushed(tables), nans(tables), atomic_nans(tables), half_nans(tables),
         approximate_nans(tables), conversions(tables), out_of_bounds(tables),
     ]

@@ -1,5 +1,8 @@
-"""Litmus tests: short programs whose threads run side by side many times, and outcomes that PTX's memory model forbids."""
+"""Litmus tests: short programs whose threads run side by side many times, and outcomes that PTX's memory model forbids.
 
+To the memory model, an access to a vector is one to each element, in no order among them."""
+
+from .exact import width
 from .ptx import Family
 
 TIMES = 200
@@ -95,9 +98,91 @@ def litmus(family, name, between):
     family.case(entry, entry, args, [{"arg": 0, "data": [0, TRIALS]}], **shape)
 
 
+VECTORS = ("v2.u32", "v4.u32", "v2.u64", "v4.u16", "v4.u8")
+
+
+def vector_lines(form):
+    """The registers of a form as an operand, and one by one."""
+    names = [f"%{'w' if width(form[3:]) == 64 else 'h' if width(form[3:]) < 32 else 'r'}{index}" for index in range(int(form[1]))]
+    return "{" + ", ".join(names) + "}", names
+
+
+def roles(between):
+    """Leaves the lane in %l, and in %p whether the thread is a reader."""
+    role = ["mov.u32 %k, %ctaid.x;"] if between else ["shr.u32 %k, %t, 5;"]
+    return ["ld.param.u64 %po, [out];", "mov.u32 %t, %tid.x;", "and.b32 %l, %t, 31;", *role, "setp.ne.u32 %p, %k, 0;"]
+
+
+def coherent_vectors(family, form, order, between):
+    """One thread stores 1, 2, 3 … in each element; another never sees an element fall, nor halves of two numbers."""
+    ty, (operand, names) = form[3:], vector_lines(form)
+    space, times = ("global" if between else "shared"), 100
+    body = roles(between)
+    if between:
+        body += ["ld.param.u64 %m, [memory];", "mad.wide.u32 %x, %l, 16, %m;"]
+    else:
+        body += ["mov.u64 %m, cells;", "mad.wide.u32 %x, %l, 16, %m;", "@!%p st.shared.v2.u64 [%x], {0, 0};", "bar.sync 0;"]
+    body += ["mov.u32 %i, 0;", "mov.u32 %c, 0;", "@%p bra readers;", "writers:", "add.u32 %i, %i, 1;"]
+    value = {64: "mov.b64 {}, {{%i, %i}};", 32: "mov.u32 {}, %i;"}.get(width(ty), "cvt.u16.u32 {}, %i;")
+    body += [value.format(name) for name in names]
+    body += [f"st.{order}.{space}.{form} [%x], {operand};", f"setp.lt.u32 %p, %i, {times};", "@%p bra writers;", "bra done;"]
+    body += ["readers:", *(f"mov.u32 %s{index}, 0;" for index in range(len(names))), "next:"]
+    body += [f"ld.{order}.{space}.{form} {operand}, [%x];"]
+    for index, name in enumerate(names):
+        if width(ty) == 64:
+            body += [f"mov.b64 {{%v, %u}}, {name};", "setp.ne.u32 %p, %v, %u;", "@%p add.u32 %c, %c, 1;"]
+        else:
+            body += [f"mov.u32 %v, {name};" if width(ty) == 32 else f"cvt.u32.u16 %v, {name};"]
+        body += [f"setp.lt.u32 %p, %v, %s{index};", "@%p add.u32 %c, %c, 1;", f"mov.u32 %s{index}, %v;"]
+    body += ["add.u32 %i, %i, 1;", f"setp.lt.u32 %p, %i, {times};", "@%p bra next;"]
+    body += ["done:", "red.global.add.u32 [%po], %c;", "red.global.add.u32 [%po+4], %i;"]
+    registers = [
+        ".reg .b32 %t, %l, %k, %i, %c, %u, %v, %r<4>, %s<4>;", ".reg .b64 %po, %m, %x, %w<2>;", ".reg .b16 %h<4>;",
+        ".reg .pred %p;", *([] if between else [".shared .align 16 .b8 cells[512];"]),
+    ]  # fmt: skip
+    entry = f"{order}_{space}_{form}".replace(".", "_")
+    family.kernel(entry, [".param .u64 out", ".param .u64 memory"], registers, body)
+    args = [{"type": "u32", "zeros": 2}, {"type": "u32", "zeros": 128}]
+    shape = {"block": LANES, "grid": 2} if between else {"block": 2 * LANES}
+    family.case(entry, entry, args, [{"arg": 0, "data": [0, 64 * times]}], **shape)
+
+
+def vector_messages(family, form, between):
+    """Message passing with a vector as the flag: each of its elements, seen set, says that the message is there."""
+    ty, (operand, names) = form[3:], vector_lines(form)
+    scope, times = ("gpu" if between else "cta"), 100
+    body = [*roles(between), "ld.param.u64 %m, [memory];", "mad.wide.u32 %x, %l, 32, %m;", "mov.u32 %i, 0;", "mov.u32 %c, 0;"]
+    body += [f"mov.u{width(ty)} {name}, 1;" for name in names]
+    body += ["@%p bra readers;", "writers:", "st.global.u32 [%x+16], 1;", f"st.release.{scope}.global.{form} [%x], {operand};"]
+    advance = [f"add.u64 %x, %x, {32 * LANES};", "add.u32 %i, %i, 1;", f"setp.lt.u32 %p, %i, {times};"]
+    body += [*advance, "@%p bra writers;", "bra done;", "readers:", f"ld.acquire.{scope}.global.{form} {operand}, [%x];"]
+    body += [f"or.b{width(ty)} {names[0]}, {names[0]}, {name};" for name in names[1:]]
+    body += [f"setp.ne.u{width(ty)} %p, {names[0]}, 0;", "mov.u32 %v, 1;", "@%p ld.global.u32 %v, [%x+16];"]
+    body += ["sub.u32 %v, 1, %v;", "add.u32 %c, %c, %v;", *advance, "@%p bra readers;"]
+    body += ["done:", "red.global.add.u32 [%po], %c;", "red.global.add.u32 [%po+4], %i;"]
+    registers = [".reg .b32 %t, %l, %k, %i, %c, %v, %r<4>;", ".reg .b64 %po, %m, %x, %w<2>;", ".reg .pred %p;"]
+    entry = f"message_{scope}_{form}".replace(".", "_")
+    family.kernel(entry, [".param .u64 out", ".param .u64 memory"], registers, body)
+    args = [{"type": "u32", "zeros": 2}, {"type": "u32", "zeros": 8 * LANES * times}]
+    shape = {"block": LANES, "grid": 2} if between else {"block": 2 * LANES}
+    family.case(entry, entry, args, [{"arg": 0, "data": [0, 64 * times]}], **shape)
+
+
+def vectors(tables):
+    family = Family("litmus_vectors", "Litmus tests of strong accesses to vectors.", tables)
+    for form in VECTORS:
+        for order in ("relaxed.gpu", "volatile"):
+            for between in (False, True):
+                coherent_vectors(family, form, order, between)
+    for form in ("v2.u64", "v4.u32"):
+        for between in (False, True):
+            vector_messages(family, form, between)
+    return family
+
+
 def families(tables):
     family = Family("litmus", "Litmus tests within a block and between blocks.", tables)
     for name in TESTS:
         for between in (False, True):
             litmus(family, name, between)
-    return [family]
+    return [family, vectors(tables)]

@@ -40,7 +40,12 @@ impl Opener {
 impl DeviceBackend {
     /// Opens a device; `validation` as in [`InstanceOptions`]. Under validation a case with a message fails.
     pub fn open(selector: &DeviceSelector, validation: Option<bool>) -> Result<Self, Error> {
-        Self::new(Opener::Selector(selector.clone(), InstanceOptions { validation, ..Default::default() }))
+        Self::open_with(selector, InstanceOptions { validation, ..Default::default() })
+    }
+
+    /// Opens a device of an instance with these options.
+    pub fn open_with(selector: &DeviceSelector, options: InstanceOptions) -> Result<Self, Error> {
+        Self::new(Opener::Selector(selector.clone(), options))
     }
 
     /// Makes a reference device. A case in which it finds something fails.

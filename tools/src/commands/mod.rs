@@ -60,7 +60,8 @@ struct DeviceArguments {
     /// [default: what the environment variable PTX2SPV_DEVICE says, else best].
     ///
     /// The reference device takes options, such as reference:subgroup=64,without=shaderFloat64 (see
-    /// docs/reference-device.md). The best device is the reference device if there is no Vulkan device here.
+    /// docs/reference-device.md). The best device is the reference device if there is no Vulkan device here. The environment variable
+    /// PTX2SPV_RESTRICT uses other devices as if they were poorer, such as vulkan=1.1,without=shaderInt64 (see docs/devices.md).
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceSelector>,
     /// Run under Vulkan's validation layers; what they complain about counts as a failure.

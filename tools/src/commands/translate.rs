@@ -43,9 +43,10 @@ pub struct Arguments {
     #[arg(long)]
     keep_going: bool,
     /// Let kernels take blocks of N threads of any shape, where the device holds fewer in a workgroup: its invocations run
-    /// several threads each [default: as many as .reqntid or .maxntid allow; other kernels take what the device holds].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    block_threads: Option<u32>,
+    /// several threads each [default: as many as .reqntid or .maxntid allow; other kernels take what the device holds]. With
+    /// --bundle a list, for variants of several sizes, of which each launch takes the first that holds its blocks.
+    #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    block_threads: Vec<u32>,
     /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
@@ -104,6 +105,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if to_stdout && arguments.target.len() > 1 && !arguments.bundle {
         return Err(UsageError("`-o -` takes one target".to_owned()).into());
     }
+    if arguments.block_threads.len() > 1 && !arguments.bundle {
+        return Err(UsageError("several sizes of blocks go into one file: add --bundle".to_owned()).into());
+    }
     let targets = target::choose_all(&arguments.target)?;
     if let ([], [(_, found)]) = (&arguments.target[..], &targets[..]) {
         cli::note(format_args!("note: translating for {found}"));
@@ -111,14 +115,18 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let source = cli::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
     check_entries(&arguments.entry, &program)?;
-    let mut variants = Vec::new();
-    for (target, name) in &targets {
+    let sizes: Vec<Option<u32>> = match &arguments.block_threads[..] {
+        [] => vec![None],
+        sizes => sizes.iter().copied().map(Some).collect(),
+    };
+    let mut variants: Vec<Translation> = Vec::new();
+    for ((target, name), size) in targets.iter().flat_map(|target| sizes.iter().map(move |size| (target, *size))) {
         let options = Options {
             target,
             entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
-            block_threads: arguments.block_threads,
+            block_threads: size,
             cluster: arguments.cluster,
             line_info: arguments.line_info,
         };
@@ -137,7 +145,11 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             cli::note(format_args!("{skipped}\nnote: the kernels named above were left out for {}", target.name));
         }
         if arguments.bundle {
-            variants.push(translation);
+            // Where the device holds the larger blocks anyway, they are the same.
+            let same = |made: &Translation| made.spirv == translation.spirv && made.interface == translation.interface;
+            if !variants.iter().any(same) {
+                variants.push(translation);
+            }
             continue;
         }
         let base = output_base(arguments, (targets.len() > 1).then_some(name.as_str()));

@@ -8,6 +8,7 @@ use super::calls::{self, Recursive};
 use super::recursion::{Site, Slot, Stack};
 use super::switch::switch;
 use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, Stop};
+use crate::ast::FunctionKind;
 use crate::decode::program::{
     Base, FuncId, Function, Instruction, Item, Label, Operand, Param, ParamId, Program, Reg, Targets,
 };
@@ -16,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::{Cluster, Fault};
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::lower::services::Service;
-use crate::lower::{Lowering, Rule, barriers, carrier};
+use crate::lower::{Lowering, Rule, activation, barriers, carrier};
 
 /// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
 /// where.
@@ -53,8 +54,10 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         prints: false,
         recursive: calls::check(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
+        alloca: None,
         waiting: Vec::new(),
     };
+    build.alloca = layout.stack.map(|_| build.function.var(Type::I32));
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
         return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
     };
@@ -85,6 +88,8 @@ struct Build<'p> {
     recursive: Recursive,
     /// Their instances and calls, once there is one.
     stack: Option<Stack>,
+    /// See [`Frame::stack`].
+    alloca: Option<Var>,
     /// Instances whose bodies are still to be built.
     waiting: Vec<(usize, &'p Function, Frame)>,
 }
@@ -115,12 +120,15 @@ impl<'p> Build<'p> {
             params.push(ParamSlot::Words((0..words).map(|_| self.function.var(Type::I32)).collect()));
         }
         Frame {
+            is_device: function.kind == FunctionKind::Func,
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
             upper: FxHashMap::default(),
             carry: None,
-            stack: None,
+            stack: self.alloca,
+            stack_before: None,
             params,
             param_sizes: function.params.iter().map(|param| param.size).collect(),
+            param_memory: function.params.iter().map(|param| param.memory).collect(),
             locals: None,
         }
     }
@@ -179,6 +187,9 @@ impl<'p> Build<'p> {
         }
         let labels = vec![None; function.labels as usize];
         let mut instance = Instance { function, frame, labels, current: entry, pending: Vec::new(), returns, exits };
+        if activation::has_work(function) {
+            self.activate(&mut instance);
+        }
         let mut rest = items.as_slice();
         while let Some((item, tail)) = rest.split_first() {
             match item {
@@ -202,8 +213,23 @@ impl<'p> Build<'p> {
                 }
             }
         }
-        let current = instance.current;
+        let (returns, current) = (instance.returns, instance.current);
         self.finish(&mut instance, End::Goto(returns), current);
+    }
+
+    /// Has a device function begin and end as [`activation`] says.
+    fn activate(&mut self, instance: &mut Instance<'p>) {
+        let (function, entry, returns) = (instance.function, instance.current, instance.returns);
+        instance.returns = self.new_block();
+        let begun = self.with(instance, |lowering| activation::begin(lowering, function));
+        let beginning = std::mem::take(&mut instance.pending);
+        let ended = self.with(instance, |lowering| activation::end(lowering, function));
+        instance.current = instance.returns;
+        self.finish(instance, End::Goto(returns), entry);
+        instance.pending = beginning;
+        for diagnostic in [begun, ended].into_iter().filter_map(Result::err) {
+            self.report(function, diagnostic, function.span);
+        }
     }
 
     /// Ends the current block and goes on filling another.
@@ -613,8 +639,12 @@ impl<'p> Build<'p> {
         actual: ParamId,
     ) -> Result<Vec<Var>, Diagnostic> {
         let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
+        if instance.frame.memory(actual.0 as usize).is_some() {
+            let message = "passing a function's own parameter by name, whose address is taken,";
+            return Err(Diagnostic::unsupported(message, Span::default()));
+        }
         match instance.frame.params.get(actual.0 as usize) {
-            Some(ParamSlot::Words(words)) if size == param.size => Ok(words.clone()),
+            Some(ParamSlot::Words(words)) if size == param.size || param.open => Ok(words.clone()),
             Some(ParamSlot::Words(_)) => {
                 let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
                 Err(Diagnostic::invalid(message, Span::default()))

@@ -158,10 +158,10 @@ pub(super) fn candidates(program: &Program, targets: &Targets) -> Vec<FuncId> {
 
 fn fits(params: &[Param], passed: &[Passed]) -> bool {
     params.len() == passed.len()
-        && params
-            .iter()
-            .zip(passed)
-            .all(|(param, passed)| u64::from(param.size) == passed.bytes && param.register.is_some() == passed.register)
+        && params.iter().zip(passed).all(|(param, passed)| {
+            let same_size = param.open || u64::from(param.size) == passed.bytes;
+            same_size && param.open == passed.open && param.register.is_some() == passed.register
+        })
 }
 
 /// A function and what is inlined into it.

@@ -10,7 +10,7 @@ use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
-use crate::lower::memory;
+use crate::lower::{memory, short};
 use crate::target::Target;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -56,6 +56,8 @@ pub struct Layout {
     pub shared_align: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// Whether the kernel takes addresses of constants or parameters in 32 bits.
+    pub short_addresses: bool,
     /// What the host has ready for the kernel.
     pub services: Services,
     /// Where in local memory the stack of `alloca` begins, which is behind everything else.
@@ -155,10 +157,8 @@ fn fences_beyond_block(function: &Function) -> bool {
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
 fn shared_unit(program: &Program) -> u32 {
-    let name = program.target.first().map_or("", String::as_str);
-    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
-    match digits.parse() {
-        Ok(30..80) => 256,
+    match program.architecture() {
+        Some(30..80) => 256,
         _ => 128,
     }
 }
@@ -190,6 +190,7 @@ pub fn lay_out(
         cluster: cluster_size(function, cluster)?,
         shared_align: 16,
         local_bytes: 0,
+        short_addresses: false,
         services,
         stack: None,
         const_bytes: ends.max().unwrap_or(0),
@@ -214,6 +215,7 @@ pub fn lay_out(
     let mut used = FxHashSet::default();
     for function in reachable(program, kernel) {
         collect_variables(function, &mut used);
+        layout.short_addresses |= short::takes_address(program, function);
     }
     let mut used: Vec<VarId> = used.into_iter().collect();
     used.sort_unstable();
@@ -240,7 +242,7 @@ pub fn lay_out(
             Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
     }
-    lay_out_stack(program, kernel, &mut layout)?;
+    lay_out_stack(program, kernel, &mut layout);
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
         let variable = program.variables.get(id.0 as usize);
@@ -274,25 +276,22 @@ fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32;
     Ok(size)
 }
 
-/// Puts the stack behind the other local memory, if the kernel has one.
-fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) -> Result<(), Diagnostic> {
-    for function in reachable(program, kernel) {
-        let Some(instruction) = function.body.iter().flatten().find_map(|item| match item {
-            Item::Instruction(i) if STACK_OPCODES.contains(&i.form.row.opcode()) => Some(i),
-            _ => None,
-        }) else {
-            continue;
-        };
-        if !program.functions.get(kernel.0 as usize).is_some_and(|kernel| std::ptr::eq(kernel, function)) {
-            let message = format!("`{}` in a function that is called", instruction.form.row.opcode());
-            return Err(Diagnostic::unsupported(message, instruction.span).in_function(&function.name));
-        }
+/// Puts the stack behind the other local memory, if the kernel or what it calls has one.
+fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
+    if reachable(program, kernel).into_iter().any(uses_stack) {
         // Neither overflows: local memory is at most half a mebibyte.
         let start = layout.local_bytes.next_multiple_of(16);
         layout.stack = Some(start);
         layout.local_bytes = start + STACK_BYTES;
     }
-    Ok(())
+}
+
+/// Whether a function's own instructions need a stack.
+pub fn uses_stack(function: &Function) -> bool {
+    function.body.iter().flatten().any(|item| match item {
+        Item::Instruction(i) => STACK_OPCODES.contains(&i.form.row.opcode()),
+        Item::Label(_) => false,
+    })
 }
 
 /// The kernel and all functions it may call, each once.
@@ -319,6 +318,7 @@ fn operands(function: &Function) -> impl Iterator<Item = &Operand> {
 }
 
 pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
+    used.extend(function.params.iter().filter_map(|param| param.memory));
     let mut collect = |operand: &Operand| {
         if let Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) = operand {
             used.insert(*id);

@@ -15,10 +15,10 @@ use crate::ir::{Function, Order, Scope, Space, Stmt, Warp, WarpOp};
 /// The first architecture whose threads each run for themselves.
 const VOLTA: u32 = 70;
 
-/// Brings threads in step where a kernel for `target` relies on it.
-pub fn keep_in_step(function: &Function, cfg: &mut Cfg, target: &[String]) {
+/// Brings threads in step where a kernel for such an architecture relies on it.
+pub fn keep_in_step(function: &Function, cfg: &mut Cfg, architecture: Option<u32>) {
     let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
-    if spins && architecture(target).is_none_or(|number| number >= VOLTA) {
+    if spins && architecture.is_none_or(|number| number >= VOLTA) {
         return;
     }
     let generic = function.shared_bytes > 0 || function.dynamic_shared;
@@ -44,12 +44,6 @@ pub fn keep_in_step(function: &Function, cfg: &mut Cfg, target: &[String]) {
             block.body.push(stmt);
         }
     }
-}
-
-/// The number in the name of the architecture that PTX is for.
-fn architecture(target: &[String]) -> Option<u32> {
-    let name = target.iter().find_map(|word| word.strip_prefix("sm_"))?;
-    name.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
 /// What a statement does with words of shared memory that others read or write at any time.

@@ -19,7 +19,7 @@ mod tree;
 
 pub use barriers::{Barrier, Kind, Red, Reduction, Resolved, Stop, resolve};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables};
+pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables, uses_stack};
 pub use lockstep::keep_in_step;
 pub use meetings::meet_apart;
 pub use reports::place;
@@ -98,20 +98,33 @@ impl End {
 /// One instance of a function: the kernel itself, or a call that is inlined.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
+    /// Whether it is of a device function.
+    pub is_device: bool,
     /// Its registers: type, and variable once it is used.
     pub registers: Vec<(ScalarType, Option<Var>)>,
     /// The upper halves of its 128-bit registers that are used; `registers` has the lower ones.
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
-    /// Bytes that `alloca` has given away, once it is used.
+    /// Bytes that `alloca` has given away, which all instances of a kernel's functions share.
     pub stack: Option<Var>,
+    /// What they were when the function was called, if it is a device function that may change them.
+    pub stack_before: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.
     pub param_sizes: Vec<u32>,
+    /// The variables in local memory that hold them while the function runs, for those whose address is taken.
+    pub param_memory: Vec<Option<VarId>>,
     /// Where its `.local` variables are, if it is a function that calls itself or is inlined into one.
     pub locals: Option<Arc<Locals>>,
+}
+
+impl Frame {
+    /// The variable in local memory that holds a parameter, if its address is taken.
+    pub fn memory(&self, param: usize) -> Option<VarId> {
+        self.param_memory.get(param).copied().flatten()
+    }
 }
 
 /// The `.local` variables of a function that calls itself, of which each activation has its own.

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::module::{ModuleDecoder, Signature};
 use super::program::{
-    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Reg, SourceLine,
-    Targets, VarId,
+    FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Program, Reg,
+    SourceLine, Targets, VarId, Variable,
 };
 use super::scope::{Labels, Scopes, Symbol};
 use super::table::{self, Form, Modifiers};
@@ -112,13 +112,20 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     fn formal(&mut self, variable: &ast::Variable<'s>) {
+        let is_device = self.function.kind == ast::FunctionKind::Func;
+        let is_last = self.function.params.len() + 1 == self.function.formals;
         let param = match self.param(variable) {
+            Ok(param) if param.open && !(is_device && is_last) => {
+                self.report(Diagnostic::invalid("only a function's last parameter can lack a size", variable.span));
+                param
+            }
             Ok(param) => param,
             Err(diagnostic) => {
                 self.report(diagnostic);
                 // A stand-in keeps the numbers of the following parameters right; the error above prevents its use.
                 let name = variable.name.map_or_else(String::new, |name| name.text.to_owned());
-                Param { name, ty: ScalarType::B64, size: 8, align: 8, array: false, pointer: false, register: None }
+                let (ty, size, align) = (ScalarType::B64, 8, 8);
+                Param { name, ty, size, align, array: false, pointer: false, open: false, register: None, memory: None }
             }
         };
         let register = param.register;
@@ -138,10 +145,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
         }
         let register = (variable.space == StateSpace::Reg).then(|| self.new_register(ty));
-        let size = match variables::size_of(variable, ty)? {
-            Some(size) => size,
-            None => return Err(Diagnostic::unsupported("a parameter array without a size", variable.span)),
-        };
+        let declared = variables::size_of(variable, ty)?;
+        let size = declared.unwrap_or(0);
         let size = u32::try_from(size).ok().filter(|size| *size <= 1 << 20);
         let size = size.ok_or_else(|| Diagnostic::invalid("this parameter is larger than 1 MiB", variable.span))?;
         Ok(Param {
@@ -150,9 +155,43 @@ impl<'s> FunctionDecoder<'_, 's> {
             size,
             align: variables::align_of(variable, ty)?,
             array: !variable.dims.is_empty(),
+            open: declared.is_none(),
             pointer: variable.pointer.is_some(),
             register,
+            memory: None,
         })
+    }
+
+    /// Notes that the address of a `.param` variable is taken. A kernel's parameters have one in their block; those of device
+    /// functions, and their results, get a place in local memory (PTX section 9.7.9.1).
+    pub(super) fn take_address(&mut self, param: ParamId, span: Span) -> Result<(), Diagnostic> {
+        let Function { kind, formals, results, params, .. } = &mut self.function;
+        let number = param.0 as usize;
+        let is_kernel = *kind == ast::FunctionKind::Entry;
+        let Some(param) = params.get_mut(number) else {
+            return Err(Diagnostic::internal("a parameter without a declaration", span));
+        };
+        if number >= *formals + *results {
+            let message = format!("`{}` is passed to or from a function: it has no address", param.name);
+            return Err(Diagnostic::invalid(message, span));
+        }
+        if !is_kernel && param.memory.is_none() {
+            let variables = &mut self.module.program.variables;
+            param.memory = Some(VarId(u32::try_from(variables.len()).unwrap_or(u32::MAX)));
+            variables.push(Variable {
+                name: param.name.clone(),
+                space: StateSpace::Local,
+                ty: param.ty,
+                // Whole words, as it is passed.
+                size: u64::from(param.size).next_multiple_of(4),
+                align: u64::from(param.align).max(4),
+                unsized_array: false,
+                external: false,
+                init: Vec::new(),
+                span,
+            });
+        }
+        Ok(())
     }
 
     fn declare(&mut self, name: ast::Ident<'s>, symbol: Symbol) {
@@ -312,6 +351,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             StateSpace::Reg => self.registers(variable, name),
             StateSpace::Param => {
                 let param = self.param(variable)?;
+                if param.open {
+                    return Err(Diagnostic::invalid("this array has no size", variable.span));
+                }
                 self.function.params.push(param);
                 let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
                 self.declare(name, Symbol::Param(id));
@@ -365,6 +407,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn instruction(&mut self, ast: &ast::Instruction<'s>) -> Result<Instruction, Diagnostic> {
         let (form, modifiers) = self.module.form(ast)?;
         let operands = self.operands(ast, form, &modifiers)?;
+        self.check_combination(ast, form, &modifiers, &operands)?;
         let guard = match ast.guard {
             None => None,
             Some(guard) => {
@@ -426,6 +469,16 @@ impl<'s> FunctionDecoder<'_, 's> {
     /// Type of a variable's elements; every [`VarId`] that the decoder hands out has one.
     pub(super) fn variable_type(&self, variable: VarId) -> ScalarType {
         self.module.program.variables.get(variable.0 as usize).map_or(ScalarType::B8, |variable| variable.ty)
+    }
+
+    /// Where a variable lives.
+    pub(super) fn variable_space(&self, variable: VarId) -> Option<StateSpace> {
+        self.module.program.variables.get(variable.0 as usize).map(|variable| variable.space)
+    }
+
+    /// The module, as far as it is decoded.
+    pub(super) fn program(&self) -> &Program {
+        &self.module.program
     }
 
     /// Type of a parameter's elements; every [`ParamId`] that the decoder hands out has one.

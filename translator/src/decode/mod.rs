@@ -3,6 +3,8 @@
 //! Every name is resolved, every instruction bound to its row and every operand checked against it. What instructions
 //! do is not known here; that is lowering's part.
 
+mod arrays;
+pub(crate) mod combinations;
 pub(crate) mod function;
 mod module;
 mod operands;

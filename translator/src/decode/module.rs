@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arrays;
 use super::function::{self, FormCache};
 use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
 use super::scope::Symbol;
@@ -29,6 +30,8 @@ pub(super) struct ModuleDecoder<'s> {
     text: &'s str,
     names: FxHashMap<&'s str, Symbol>,
     signatures: Vec<Signature>,
+    /// What functions are declared as; an alias has another one's number in `names`.
+    declared: FxHashMap<&'s str, FuncId>,
     forms: FormCache<'s>,
     /// Why [`Symbol::Unsupported`] ones are.
     reasons: Vec<Diagnostic>,
@@ -41,12 +44,14 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
             version: ast.version.unwrap_or((1, 0)),
             target: ast.target.iter().map(|word| word.text.to_owned()).collect(),
             address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(ast)),
+            address_bits_span: ast.address_size_span,
             ..Program::default()
         },
         errors: Vec::new(),
         text: source.text(),
         names: FxHashMap::default(),
         signatures: Vec::new(),
+        declared: FxHashMap::default(),
         forms: FormCache::default(),
         reasons: Vec::new(),
     };
@@ -231,7 +236,7 @@ impl<'s> ModuleDecoder<'s> {
     fn declare_function(&mut self, function: &ast::Function<'s>) {
         let name = function.name;
         // Types that are none are reported when the header is decoded.
-        let none = Passed { scalar: None, bytes: 0, register: false };
+        let none = Passed { scalar: None, bytes: 0, register: false, open: false };
         let types = |variables: &[ast::Variable<'_>]| {
             variables.iter().map(|variable| variables::passed(variable).unwrap_or(none)).collect()
         };
@@ -244,6 +249,7 @@ impl<'s> ModuleDecoder<'s> {
             None => {
                 let id = FuncId(u32::try_from(self.signatures.len()).unwrap_or(u32::MAX));
                 self.names.insert(name.text, Symbol::Function(id));
+                self.declared.insert(name.text, id);
                 self.signatures.push(signature);
             }
         }
@@ -315,7 +321,11 @@ impl<'s> ModuleDecoder<'s> {
         let mut decoded: Vec<Option<Function>> = self.signatures.iter().map(|_| None).collect();
         for item in &ast.items {
             let ast::Item::Function(function) = item else { continue };
-            let Some(Symbol::Function(id)) = self.names.get(function.name.text).copied() else { continue };
+            let Some(id) = self.declared.get(function.name.text).copied() else { continue };
+            if function.body.is_some() && self.names.get(function.name.text) != Some(&Symbol::Function(id)) {
+                let message = format!("`{}` is defined, and an alias of another function", function.name.text);
+                self.errors.push(Diagnostic::invalid(message, function.name.span));
+            }
             let known = decoded.get(id.0 as usize).and_then(Option::as_ref);
             let defined = known.is_some_and(|known| known.body.is_some());
             if defined && function.body.is_some() {
@@ -331,9 +341,10 @@ impl<'s> ModuleDecoder<'s> {
                 *slot = Some(new);
             }
         }
-        // Every signature came from a function item, so every slot is filled.
+        // Every signature came from a function item of its name, so every slot is filled.
         self.program.functions = decoded.into_iter().flatten().collect();
         self.program.address_taken = address_taken(&self.program);
+        arrays::size_open(&mut self.program);
     }
 
     /// Finds a name at module scope.

@@ -17,6 +17,7 @@
 //! | `d_\|p` | destination as `d_`, and a predicate destination |
 //! | `d\|q`, `d_\|q` | destination as `d` or `d_`, optionally a predicate destination or `_` |
 //! | `!c` | predicate, possibly negated |
+//! | `r` | register |
 //! | `#` | constant |
 //! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
 //! | `W`, `w` | destination or source vector of `atom` and `red` |
@@ -103,7 +104,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
             "a|!p" => return self.number_or_predicate(operand),
-            "policy" => return self.source(operand, ScalarType::B64, ScalarType::fits),
+            "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }
@@ -128,6 +129,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                     Err(Diagnostic::invalid("comparisons of or to bf16 take no constant for a predicate", *span))
                 }
                 operand => self.predicate_source(operand),
+            },
+            "r" => match operand {
+                ast::Operand::Name { name, suffix: None } => self.register(*name, ty, ScalarType::fits),
+                other => Err(Diagnostic::invalid(format!("expected a register of type {ty}"), other.span())),
             },
             "#" => match operand {
                 ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
@@ -376,7 +381,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         match self.resolve(name)? {
             Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
-            Symbol::Param(param) => Ok(Operand::AddressOf(Base::Param(param), offset)),
+            Symbol::Param(param) => {
+                self.take_address(param, name.span)?;
+                Ok(Operand::AddressOf(Base::Param(param), offset))
+            }
             Symbol::Function(function) if offset == 0 => Ok(Operand::FunctionAddress(function)),
             Symbol::Function(_) => Err(Diagnostic::invalid("an offset from a function's address", name.span)),
             _ => self.source(operand, ty, ScalarType::fits),
@@ -575,7 +583,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             _ => return Err(Diagnostic::internal("a call of nothing", span)),
         };
-        if (given.len(), taken.len()) != (results.len(), arguments.len()) {
+        // An open array may be left out.
+        let least = taken.len() - usize::from(taken.last().is_some_and(|last| last.open));
+        if given.len() != results.len() || !(least..=taken.len()).contains(&arguments.len()) {
             let message = format!(
                 "`{}` takes {} arguments and gives {} results, here are {} and {}",
                 name.text,
@@ -641,7 +651,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 }
 
-/// The bits of a constant in a type, zero-extended; refuses what does not fit.
+/// The bits of a constant in a type, zero-extended. Integers have 64 bits and are cut to the type (PTX section 4.5.1).
 pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span) -> Result<u64> {
     let refuse = |what: &str| Err(Diagnostic::invalid(format!("{what} is no constant of type {ty}"), span));
     match (constant, ty.class()) {
@@ -652,12 +662,7 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
             if width > 64 {
                 return Err(Diagnostic::unsupported(format!("a constant of type {ty}"), span));
             }
-            if width == 64 {
-                return Ok(bits);
-            }
-            let signed = bits.cast_signed();
-            let fits = bits >> width == 0 || signed >> (width - 1) == -1;
-            if fits { Ok(bits & ((1 << width) - 1)) } else { refuse(&format!("{signed}")) }
+            Ok(if width == 64 { bits } else { bits & ((1 << width) - 1) })
         }
         (ast::Constant::F32(bits), _) => match ty {
             ScalarType::F32 | ScalarType::B32 => Ok(u64::from(bits)),

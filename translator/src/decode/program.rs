@@ -39,6 +39,8 @@ pub struct Program {
     pub target: Vec<String>,
     /// Width of addresses in bits: 32 or 64.
     pub address_bits: u32,
+    /// Where the module says so, if it does.
+    pub address_bits_span: Span,
     /// All variables in memory.
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
@@ -47,6 +49,14 @@ pub struct Program {
     pub address_taken: Vec<FuncId>,
     /// Source files by their `.file` numbers.
     pub files: FxHashMap<u32, String>,
+}
+
+impl Program {
+    /// The number of `.target sm_NN`.
+    pub fn architecture(&self) -> Option<u32> {
+        let number = self.target.iter().find_map(|word| word.strip_prefix("sm_"))?;
+        number.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()
+    }
 }
 
 /// A variable in memory.
@@ -161,16 +171,20 @@ pub struct Param {
     pub name: String,
     /// Type of its elements.
     pub ty: ScalarType,
-    /// Size in bytes.
+    /// Size in bytes. Of an open array the most that a call passes or the function itself reaches by name.
     pub size: u32,
     /// Alignment in bytes.
     pub align: u32,
     /// Declared as an array.
     pub array: bool,
+    /// Declared as an array without a size, as the last parameter of a device function may be.
+    pub open: bool,
     /// Declared with `.ptr`.
     pub pointer: bool,
     /// For `.reg` parameters of functions: the register.
     pub register: Option<Reg>,
+    /// For those of device functions whose address is taken: the variable in local memory that they live in.
+    pub memory: Option<VarId>,
 }
 
 /// A label or an instruction.
@@ -259,6 +273,8 @@ pub struct Passed {
     pub bytes: u64,
     /// Whether it is a register, not a `.param` variable.
     pub register: bool,
+    /// Whether it is an array without a size.
+    pub open: bool,
 }
 
 impl FuncId {
@@ -340,7 +356,6 @@ pub enum Special {
     Nctaid(u8),
     LaneId,
     WarpId,
-    Nwarpid,
     LaneMask(LaneMask),
     DynamicSharedSize,
     TotalSharedSize,
@@ -382,7 +397,7 @@ impl Special {
             ("%cluster_nctarank", _, None) => Some(Self::ClusterSize),
             ("%laneid", _, None) => Some(Self::LaneId),
             ("%warpid", _, None) => Some(Self::WarpId),
-            ("%nwarpid", _, None) => Some(Self::Nwarpid),
+            ("%nwarpid", _, None) => Some(Self::Fixed(64, 32)),
             ("%lanemask_eq", _, None) => Some(Self::LaneMask(LaneMask::Equal)),
             ("%lanemask_le", _, None) => Some(Self::LaneMask(LaneMask::LessEqual)),
             ("%lanemask_lt", _, None) => Some(Self::LaneMask(LaneMask::Less)),

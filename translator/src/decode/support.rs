@@ -105,9 +105,10 @@ fn special_register(name: &'static str) -> Entry {
     let full = format!("%{name}");
     let known = [None, Some("x")].into_iter().any(|component| Special::from_name(&full, component).is_some());
     let remark = match name {
-        "laneid" | "warpid" | "nwarpid" => {
+        "laneid" | "warpid" => {
             "Warps are runs of 32 consecutive threads of a block, whatever the device's subgroups are."
         }
+        "nwarpid" => "Always 64, as many as a multiprocessor of current hardware has room for.",
         "clock" | "clock_hi" | "clock64" => {
             "Counts in the device's own unit; how often kernels look at it, on devices without a clock."
         }

@@ -45,12 +45,39 @@ struct Slot {
     choices: Vec<&'static str>,
     required: bool,
     is_type: bool,
-    /// Stands in front of all others.
+    /// Stands in front of all that don't, in order.
     leads: bool,
 }
 
 /// Modifiers that are part of an instruction's name, such as `mul.wide`: right behind the opcode, they stay there.
-const NAMES: &[&str] = &["hi", "lo", "wide", "l", "r", "pack"];
+fn names(opcode: &str) -> &'static [&'static str] {
+    match opcode {
+        "bar" | "barrier" => &["cta", "cluster", "warp", "sync", "arrive", "wait", "red"],
+        "cp" => {
+            &["async", "bulk", "reduce", "prefetch", "mbarrier", "arrive", "commit_group", "wait_group", "wait_all"]
+        }
+        "createpolicy" => &["range", "fractional", "cvt"],
+        "cvta" => &["to"],
+        "div" => &["full"],
+        "fence" | "membar" => &["proxy", "mbarrier_init"],
+        "mbarrier" => &[
+            "init",
+            "inval",
+            "arrive",
+            "arrive_drop",
+            "expect_tx",
+            "complete_tx",
+            "noComplete",
+            "test_wait",
+            "try_wait",
+            "parity",
+            "pending_count",
+        ],
+        "red" | "st" => &["async"],
+        "setmaxnreg" => &["inc", "dec"],
+        _ => &["hi", "lo", "wide", "l", "r", "pack"],
+    }
+}
 
 /// Opcodes with modifiers that no Vulkan device could do right, and why.
 const IMPOSSIBLE: &[(&str, &str, &str)] = &[(
@@ -118,7 +145,8 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
         };
         let choices: Vec<_> = text.split('|').map(|choice| choice.trim_start_matches('.')).collect();
         let is_type = choices.iter().all(|choice| ScalarType::from_name(choice).is_some());
-        let leads = slots.is_empty() && choices.iter().all(|choice| NAMES.contains(choice));
+        let leads =
+            slots.iter().all(|slot: &Slot| slot.leads) && choices.iter().all(|choice| names(opcode).contains(choice));
         slots.push(Slot { choices, required, is_type, leads });
         rest = next;
     }
@@ -128,8 +156,18 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
 impl Form {
     /// Matches modifiers as written against this row.
     fn matches(&self, modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
-        let first = modifiers.first().map_or("", |modifier| modifier.text);
-        if self.slots.first().is_some_and(|slot| slot.leads && !slot.choices.contains(&first)) {
+        let mut leading = modifiers.iter();
+        for slot in self.slots.iter().take_while(|slot| slot.leads) {
+            let next = leading.as_slice().first();
+            if next.is_some_and(|next| slot.choices.contains(&next.text)) {
+                leading.next();
+            } else if slot.required {
+                return None;
+            }
+        }
+        // An optional one that isn't there can't come later.
+        let late = |slot: &Slot| leading.as_slice().iter().any(|modifier| slot.choices.contains(&modifier.text));
+        if self.slots.iter().any(|slot| slot.leads && !slot.required && late(slot)) {
             return None;
         }
         let mut found: Vec<Option<&'static str>> = vec![None; self.slots.len()];

@@ -41,8 +41,9 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
 pub(super) fn passed(variable: &ast::Variable<'_>) -> Result<Passed, Diagnostic> {
     let ty = element_type(variable)?;
     let scalar = (variable.dims.is_empty() && variable.vector == 1).then_some(ty);
-    let bytes = size_of(variable, ty)?.unwrap_or(0);
-    Ok(Passed { scalar, bytes, register: variable.space == ast::StateSpace::Reg })
+    let size = size_of(variable, ty)?;
+    let register = variable.space == ast::StateSpace::Reg;
+    Ok(Passed { scalar, bytes: size.unwrap_or(0), register, open: size.is_none() })
 }
 
 /// Alignment in bytes: the declared one, else that of the whole vector.

@@ -292,21 +292,38 @@ impl Body<'_, '_, '_> {
                 let sum = self.compute(Op::FAdd, float, &[old, operand]);
                 self.module.decorate(sum, Decoration::NoContraction, &[]);
                 let sum = self.compute(Op::Bitcast, ty, &[sum]);
-                self.flushed(flush, sum)?
+                let sum = self.flushed(flush, sum)?;
+                if width == Type::I32 { self.one_nan(sum)? } else { sum }
             }
             AtomicOp::Half(..) => return Err(internal("atomic on 16-bit floats left")),
         })
     }
 
-    /// Whether the device has a float addition and treats denormals and the like there as PTX does.
+    /// Whether the device has a float addition and treats denormals and the like there as PTX does. What it leaves in memory
+    /// can't be changed afterwards, so that its NaNs have to be right too.
     fn adds_right(&self, feature: Feature) -> bool {
         let facts = &self.module.target.facts;
         let right = match feature {
-            Feature::ShaderBufferFloat32AtomicAdd => facts.global_atomic_add_f32_flushes,
-            Feature::ShaderSharedFloat32AtomicAdd => facts.shared_atomic_add_f32_keeps,
+            Feature::ShaderBufferFloat32AtomicAdd => facts.global_atomic_add_f32_flushes && facts.nan_f32_nvidia,
+            Feature::ShaderSharedFloat32AtomicAdd => facts.shared_atomic_add_f32_keeps && facts.nan_f32_nvidia,
             _ => facts.atomic_add_f64_exact,
         };
         right && self.module.target.has(feature)
+    }
+
+    /// The bits of an f32 with hardware's one NaN for any, unless the device has no other.
+    fn one_nan(&mut self, bits: Word) -> Result<Word> {
+        if self.module.target.facts.nan_f32_nvidia {
+            return Ok(bits);
+        }
+        let ty = self.module.u32()?;
+        let truth = self.module.global(Global::Bool)?;
+        // The largest number without a sign is the NaN, too.
+        let [nan, infinity] = [0x7fff_ffff, 0x7f80_0000].map(|bits| self.module.u32_constant(bits));
+        let (nan, infinity) = (nan?, infinity?);
+        let found = self.compute(Op::BitwiseAnd, ty, &[bits, nan]);
+        let is_nan = self.compute(Op::UGreaterThan, truth, &[found, infinity]);
+        Ok(self.compute(Op::Select, ty, &[is_nan, nan, bits]))
     }
 
     /// The bits of an f32 with denormals replaced by zeros of their sign, if asked to.

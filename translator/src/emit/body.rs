@@ -263,19 +263,16 @@ impl<'f> Body<'_, '_, 'f> {
         self.decoy_exit(merge)
     }
 
-    /// Where the driver loses values that leave loops, gives the loop another exit, which is never taken. Then what the
-    /// code behind the loop reads of a variable has several origins, and drivers keep such values right.
-    ///
-    /// The condition must look possible to the driver: no invocation has the highest number.
+    /// Where the driver loses values that leave loops, gives the loop another exit, which no invocation takes. Then what
+    /// the code behind the loop reads of a variable has several origins, and drivers keep such values right. Where the
+    /// driver runs loops for more invocations than there are, these leave by that exit.
     fn decoy_exit(&mut self, merge: Word) -> Result<bool> {
-        if !self.module.target.quirks.loop_values_lost {
+        let quirks = &self.module.target.quirks;
+        if !quirks.loop_values_lost && !quirks.surplus_invocations_loop {
             return Ok(false);
         }
         if self.decoy == 0 {
-            let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
-            let highest = self.module.u32_constant(u32::MAX)?;
-            let truth = self.module.global(Global::Bool)?;
-            self.decoy = self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(highest)]);
+            self.decoy = self.decoy_condition(quirks.surplus_invocations_loop)?;
         }
         let proceed = self.module.id();
         let control = Operand::SelectionControl(SelectionControl::NONE);
@@ -283,6 +280,19 @@ impl<'f> Body<'_, '_, 'f> {
         self.branch_if(self.decoy, merge, proceed);
         self.begin_block(proceed);
         Ok(true)
+    }
+
+    /// What no invocation of the workgroup meets, and what looks possible to the driver: to have the highest number, or one
+    /// behind the last.
+    fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
+        let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
+        let truth = self.module.global(Global::Bool)?;
+        let (op, bound) = if is_surplus {
+            (Op::UGreaterThanEqual, self.workgroup_size()?)
+        } else {
+            (Op::IEqual, self.module.u32_constant(u32::MAX)?)
+        };
+        Ok(self.at_start(op, truth, vec![Operand::IdRef(index), Operand::IdRef(bound)]))
     }
 
     fn break_innermost(&mut self, stack: &mut [Frame<'f>]) -> Result<()> {

@@ -89,6 +89,14 @@ pub(super) struct PushConstants {
 }
 
 impl Body<'_, '_, '_> {
+    /// Invocations of the workgroup, computed where the function begins.
+    pub(super) fn workgroup_size(&mut self) -> Result<Word> {
+        let ty = self.module.u32()?;
+        let [x, y, z] = self.module.launch.block_size.map(Operand::IdRef);
+        let plane = self.at_start(Op::IMul, ty, vec![x, y]);
+        Ok(self.at_start(Op::IMul, ty, vec![Operand::IdRef(plane), z]))
+    }
+
     /// The value of a built-in of the given type.
     pub(super) fn builtin(&mut self, builtin: Builtin, ty: Type) -> Result<Word> {
         match builtin {

@@ -19,7 +19,10 @@ pub fn expand_atomics(function: &mut Function, target: &Target) {
         match (atomic.op, atomic.access.bytes) {
             (AtomicOp::Half(..), _) | (_, 2) => {}
             (AtomicOp::FAdd, 4) if !adds_right(target, atomic.access.space) => {
-                let found = swap_loop(b, atomic.access, atomic.address, |b, old| sum(b, atomic, old));
+                let found = swap_loop(b, atomic.access, atomic.address, |b, old| {
+                    let sum = sum(b, atomic, old);
+                    if target.facts.nan_f32_nvidia { b.bits(sum) } else { bits_with_one_nan(b, sum) }
+                });
                 if let Some(result) = atomic.result {
                     b.push(Stmt::Let(result, Op::Get(found)));
                 }
@@ -67,18 +70,26 @@ fn adds_right(target: &Target, space: Space) -> bool {
     let facts = &target.facts;
     let is_native = space == Space::Global
         && facts.global_atomic_add_f32_flushes
+        && facts.nan_f32_nvidia
         && target.has(Feature::ShaderBufferFloat32AtomicAdd);
     facts.denormals_f32_kept || is_native
 }
 
-/// The bits of a sum on `F32`. In global memory it flushes (PTX section 9.7.12.5).
+/// A sum on `F32`. In global memory it flushes (PTX section 9.7.12.5).
 fn sum(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let [x, y] = [old, atomic.operand].map(|bits| b.bitcast(bits, Type::F32));
-    let sum = match atomic.access.space {
+    match atomic.access.space {
         Space::Global => b.flushed(Rounding::NearestEven, Arithmetic::Add(x, y)),
         _ => b.fadd(x, y),
-    };
-    b.bits(sum)
+    }
+}
+
+/// The bits of a number, hardware's one NaN for any.
+fn bits_with_one_nan(b: &mut Builder<'_>, number: Value) -> Value {
+    let is_number = b.feq(number, number);
+    let nan = b.i32(0x7fff_ffff);
+    let bits = b.bits(number);
+    b.select(is_number, bits, nan)
 }
 
 /// What 16 bits become.

@@ -1,10 +1,10 @@
 //! `cvt` between integers (PTX section 9.7.9.21), and `cvta`, `isspacep`.
 
 use super::integer::clamp_signed;
-use super::{Lowering, Result, cluster};
+use super::{Lowering, Result, cluster, short};
+use crate::ast::StateSpace;
 use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
-use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Compare, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Type, Unary, Value};
 
@@ -65,9 +65,16 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let tag = tag(i.modifiers.one_of(SPACES));
     let result = match (tag, i.modifiers.has("to")) {
+        _ if ty.bits() == 32 => return Err(short::refused("generic memory", i.span)),
         // Global, const and parameter addresses are device addresses in either form.
-        (None, _) => a,
-        (Some(_), _) if ty.bits() == 32 => return Err(no_narrow_generic(i)),
+        (None, true) => a,
+        (None, false) => match i.modifiers.one_of(SPACES) {
+            Some("const") => short::widen(l, Some(StateSpace::Const), a, i.span)?,
+            Some("param" | "param::entry") if !l.frame.is_device => {
+                short::widen(l, Some(StateSpace::Param), a, i.span)?
+            }
+            _ => a,
+        },
         (Some(tag), false) => {
             let offset = l.b.and_const(a, u64::from(u32::MAX));
             l.b.or_const(offset, tag << GENERIC_TAG_SHIFT)
@@ -75,10 +82,6 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         (Some(_), true) => l.b.and_const(a, u64::from(u32::MAX)),
     };
     l.set(i, 0, ty, result)
-}
-
-fn no_narrow_generic(i: &Instruction) -> Diagnostic {
-    Diagnostic::unsupported("generic addresses in modules with 32-bit addresses", i.span)
 }
 
 /// `isspacep`

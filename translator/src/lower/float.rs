@@ -186,18 +186,21 @@ pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b))
 }
 
-/// `fma`, and `mad` on floats, which has been the same since sm_20.
+/// `fma`
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// `mad` on `F32`. Only chips before Fermi have it without a rounding, which those compute in a way of their own: their modules
-/// get it rounded to nearest.
+/// `mad` on floats, which is `fma` since sm_20. Only chips before that have it without a rounding, and compute it on f32 in a way
+/// of their own: their modules get it rounded to nearest.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| i.modifiers.has(rounding));
-    let is_old = l.program.target.first().is_some_and(|target| target.starts_with("sm_1") && target.len() == 5);
+    let is_old = l.program.architecture().is_some_and(|number| number < 20);
     if !rounds && !is_old {
-        return Err(Diagnostic::invalid("`mad.f32` without a rounding, which only targets before sm_20 have", i.span));
+        return Err(Diagnostic::invalid(
+            "`mad` on floats without a rounding, which only targets before sm_20 have",
+            i.span,
+        ));
     }
     fma(l, i)
 }

@@ -1,13 +1,13 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
-use super::{Lowering, Result, cluster};
+use super::{Lowering, Result, cluster, short};
 use crate::ast::StateSpace;
 use crate::cfg::ParamSlot;
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Order, Scope, Space, Type, Value};
+use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, Order, Scope, Space, Type, Value};
 
 /// Where an access goes, and its address there.
 pub struct Place {
@@ -98,9 +98,13 @@ fn halves(ty: ScalarType) -> usize {
     if ty == ScalarType::B128 { 2 } else { 1 }
 }
 
-/// Offsets and lengths of the accesses that `count` elements take: of at most 16 bytes each.
+/// Offsets and lengths of the accesses that `count` elements take, of at most 16 bytes each.
+///
+/// To the memory model a vector access is one of each element, in no order among them (PTX section 8.2.2). SPIR-V has atomic
+/// accesses of 4 and 8 bytes, so strong ones are that wide; narrower elements share one.
 fn pieces(access: Access, count: usize) -> impl Iterator<Item = (u64, usize)> {
-    let most = 16 / usize::from(access.bytes).max(1);
+    let bytes = usize::from(access.bytes).max(1);
+    let most = if access.order == Order::Weak { 16 / bytes } else { (4 / bytes).max(1) };
     (0..count).step_by(most).map(move |first| (first as u64 * u64::from(access.bytes), most.min(count - first)))
 }
 
@@ -204,6 +208,11 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         None => (Space::Generic, false),
         Some(StateSpace::Shared) => (Space::Shared, false),
         Some(StateSpace::Local) => (Space::Local, false),
+        // The address may be of the function's own parameter, which is a local one, or of the kernel's.
+        Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has("param::entry") => match base {
+            Base::Reg(register) if l.register_type(register).bits() == 32 => (Space::Local, false),
+            _ => (Space::Generic, false),
+        },
         Some(StateSpace::Const | StateSpace::Param) => (Space::Global, true),
         Some(_) => (Space::Global, false),
     };
@@ -211,13 +220,12 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     let address = match base {
         Base::Reg(register) => {
             let register = l.register(register);
-            if narrow {
-                let low = l.narrow(register);
-                l.b.add_const(low, offset.cast_unsigned())
+            let register = if narrow {
+                l.narrow(register)
             } else {
-                let wide = if l.b.type_of(register) == Type::I32 { l.b.zero_extend(register) } else { register };
-                l.b.add_const(wide, offset.cast_unsigned())
-            }
+                short::widen(l, named.filter(|_| space != Space::Generic), register, i.span)?
+            };
+            l.b.add_const(register, offset.cast_unsigned())
         }
         Base::Absolute if space == Space::Shared => cluster::own_address(&mut l.b, offset as u32),
         Base::Absolute => l.b.constant(if narrow { Type::I32 } else { Type::I64 }, offset.cast_unsigned()),
@@ -267,6 +275,11 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
             Ok(l.b.add_const(base, place.wrapping_add(offset)))
         }
+        Base::Param(param) if let Some(variable) = l.frame.memory(param.0 as usize) => {
+            // As a generic address, which is a local one too: `ld.param` has to tell it from a kernel parameter's.
+            let address = variable_address(l, Base::Variable(variable), offset.cast_signed())?;
+            Ok(l.b.or_const(address, GENERIC_LOCAL << GENERIC_TAG_SHIFT))
+        }
         Base::Param(param) => match l.frame.params.get(param.0 as usize) {
             Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
                 let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
@@ -275,7 +288,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             Some(ParamSlot::Kernel(_)) => {
                 Err(Diagnostic::internal("the address of a parameter that is in push constants", Default::default()))
             }
-            _ => Err(Diagnostic::unsupported("the address of a function's parameter", Default::default())),
+            _ => Err(Diagnostic::internal("the address of a parameter that has none", Default::default())),
         },
         Base::Reg(_) | Base::Absolute => {
             Err(Diagnostic::internal("the address of something that has none", Default::default()))
@@ -297,6 +310,9 @@ fn param_operand(l: &Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
 fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: ScalarType) -> Result<Value> {
     let at = inside(l, i, param, offset, ty)?;
     let bytes = ty.bytes();
+    if let Some((access, address)) = param_place(l, param, at, ty)? {
+        return Ok(l.b.load_one(access, address));
+    }
     match l.frame.params.get(param) {
         Some(ParamSlot::Kernel(start)) => {
             let at = start.wrapping_add(at);
@@ -352,6 +368,10 @@ fn store_param(
     value: Value,
 ) -> Result {
     let at = inside(l, i, param, offset, ty)?;
+    if let Some((access, address)) = param_place(l, param, at, ty)? {
+        l.b.store(access, address, vec![value]);
+        return Ok(());
+    }
     let Some(ParamSlot::Words(words)) = l.frame.params.get(param) else {
         return Err(Diagnostic::invalid("a kernel's parameters can't be written", i.span));
     };
@@ -379,6 +399,15 @@ fn store_param(
     Ok(())
 }
 
+/// Where an element of a parameter is, if that lives in local memory.
+fn param_place(l: &mut Lowering<'_, '_>, param: usize, at: u32, ty: ScalarType) -> Result<Option<(Access, Value)>> {
+    let Some(variable) = l.frame.memory(param) else { return Ok(None) };
+    let address = variable_address(l, Base::Variable(variable), at.into())?;
+    let bytes = u8::try_from(ty.bytes()).unwrap_or(8);
+    let access = Access { space: Space::Local, bytes, order: Order::Weak, read_only: false };
+    Ok(Some((access, l.narrow(address))))
+}
+
 /// Checks that an access lies inside a parameter and on a multiple of its size; gives its offset.
 fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: ScalarType) -> Result<u32> {
     let size = l.frame.param_sizes.get(param).copied().unwrap_or(0);
@@ -400,6 +429,8 @@ pub fn fences_in_sequence(i: &Instruction) -> bool {
 }
 
 /// `membar` and `fence`
+///
+/// Those that only acquire or only release, or that order a proxy, which here is none of its own, do both for all memory.
 ///
 /// Vulkan has no sequentially consistent fences. A counter that all of them increase puts them in an order: each one
 /// acquires what those before it have released. Two of them, each between a store and a load of what the other stores,

@@ -4,6 +4,7 @@
 //! through [`Lowering`], and writes its result through it. Registers hold integers of their width; narrow ones live
 //! zero-extended in 32 bits (see [`crate::ir`]). Control flow is not here but in [`crate::cfg`].
 
+pub mod activation;
 pub mod approximate;
 pub mod atomics;
 pub mod barriers;
@@ -28,6 +29,7 @@ pub mod memory;
 pub mod movement;
 pub mod packed;
 pub mod services;
+pub mod short;
 pub mod simd;
 pub mod special;
 pub mod stack;
@@ -171,6 +173,9 @@ impl Lowering<'_, '_> {
             }
             Operand::FunctionAddress(function) => Ok(self.b.constant(carrier(ty), function.address())),
             Operand::AddressOf(base, offset) => {
+                if ty.bits() == 32 {
+                    short::check(self, *base)?;
+                }
                 let value = memory::variable_address(self, *base, *offset)?;
                 Ok(if ty.bits() == 64 { value } else { self.narrow(value) })
             }

@@ -38,11 +38,6 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             let index = b.builtin(Builtin::ThreadIndex);
             b.shr(index, 5)
         }
-        Special::Nwarpid => {
-            let size = block_threads(l);
-            let up = l.b.add_const(size, 31);
-            l.b.shr(up, 5)
-        }
         Special::LaneMask(mask) => {
             let index = b.builtin(Builtin::ThreadIndex);
             let lane = b.and_const(index, 31);
@@ -111,12 +106,4 @@ fn clock(l: &mut Lowering<'_, '_>) -> Value {
     let before = fetch_add(b, address, one);
     let now = b.add_const(before, 1);
     b.zero_extend(now)
-}
-
-fn block_threads(l: &mut Lowering<'_, '_>) -> Value {
-    let x = l.b.builtin(Builtin::BlockSize(0));
-    let y = l.b.builtin(Builtin::BlockSize(1));
-    let z = l.b.builtin(Builtin::BlockSize(2));
-    let area = l.b.mul(x, y);
-    l.b.mul(area, z)
 }

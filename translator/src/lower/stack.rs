@@ -1,14 +1,15 @@
 //! `alloca`, `stacksave` and `stackrestore` (PTX section 9.7.17): local memory by the thread's need.
 //!
 //! The stack grows upwards from the end of the kernel's other local memory and has a fixed size. A thread that asks for
-//! more reports that to the host, whose launch fails. Addresses are offsets in local memory.
+//! more reports that to the host, whose launch fails. Addresses are offsets in local memory. What a device function takes is
+//! given back when it returns ([`super::activation`]).
 
 use super::{Lowering, Result};
 use crate::cfg::STACK_BYTES;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::Fault;
-use crate::ir::{Compare, Type, Value, Var};
+use crate::ir::{Compare, Value, Var};
 
 /// The least alignment of what `alloca` gives, which is that of no alignment named.
 const LEAST_ALIGN: u64 = 8;
@@ -17,9 +18,7 @@ const MOST_ALIGN: u64 = 1 << 23;
 
 /// The variable that counts the bytes in use, and where in local memory they begin.
 fn stack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(Var, u32)> {
-    let Some(start) = l.layout.stack else { return Err(Diagnostic::internal("a kernel without a stack", i.span)) };
-    let function = &mut *l.b.function;
-    Ok((*l.frame.stack.get_or_insert_with(|| function.var(Type::I32)), start))
+    l.frame.stack.zip(l.layout.stack).ok_or_else(|| Diagnostic::internal("a kernel without a stack", i.span))
 }
 
 /// `alloca`

@@ -126,6 +126,10 @@ impl<'s> Evaluation<'s> {
                 return Ok(true);
             }
             Rule::operand if !token.is("_") => {
+                // To an address offsets are added; they may be negative.
+                if let Some(minus) = cursor.peek().filter(|next| next.is("-")) {
+                    return Err(error::expected("`+`", minus.ident.span));
+                }
                 let (name, suffix) = split_name(token.ident);
                 let symbol = Symbol { name, suffix, offset: 0, generic: false, mask: None };
                 self.values.push((Value::Symbol(symbol), span));

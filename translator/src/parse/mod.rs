@@ -140,7 +140,10 @@ impl<'s> Parser<'s> {
             Rule::address_size => {
                 let Some(number) = children.next() else { return Ok(()) };
                 match literal::small(number.ident())? {
-                    size @ (32 | 64) => self.module.address_size = Some(size),
+                    size @ (32 | 64) => {
+                        self.module.address_size = Some(size);
+                        self.module.address_size_span = node.span();
+                    }
                     _ => return Err(Diagnostic::invalid("`.address_size` must be 32 or 64", number.span())),
                 }
             }

@@ -270,8 +270,8 @@ fn float_addition_is_native_where_the_target_has_it_and_treats_denormals_as_ptx_
         target
     };
     // Sums in global memory flush denormals, those in shared memory don't.
-    let flushing = trusted(|facts| facts.global_atomic_add_f32_flushes = true);
-    let keeping = trusted(|facts| facts.shared_atomic_add_f32_keeps = true);
+    let flushing = trusted(|facts| (facts.global_atomic_add_f32_flushes, facts.nan_f32_nvidia) = (true, true));
+    let keeping = trusted(|facts| (facts.shared_atomic_add_f32_keeps, facts.nan_f32_nvidia) = (true, true));
     for (space, feature, target, other) in [
         (Space::Global, Feature::ShaderBufferFloat32AtomicAdd, flushing.clone(), keeping.clone()),
         (Space::Shared, Feature::ShaderSharedFloat32AtomicAdd, keeping, flushing),
@@ -280,7 +280,9 @@ fn float_addition_is_native_where_the_target_has_it_and_treats_denormals_as_ptx_
         let emitted = emit_one(&target, &function);
         assert_eq!(lines(&validate(&target, &emitted), "OpAtomicFAddEXT").len(), 1);
         assert!(emitted.features.contains(&feature));
-        for target in [other, without(target, &[feature])] {
+        let mut other_nans = target.clone();
+        other_nans.facts.nan_f32_nvidia = false;
+        for target in [other, other_nans, without(target, &[feature])] {
             let emitted = emit_one(&target, &function);
             assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
             assert!(!emitted.features.contains(&feature));

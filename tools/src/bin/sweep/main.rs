@@ -1,4 +1,5 @@
-//! Runs functions over all their operands on a device (of f64 and of pairs, over many), and holds the results against references computed on the host.
+//! Runs functions over all their operands on a device (of pairs and of f64, over many), and holds the results against references
+//! computed on the host.
 //!
 //! Exact functions are compared bit by bit, NaNs included; of approximations the worst error is told. Where CUDA is there too, it
 //! runs the same PTX, and the table says how far the device's results are from its. The binary needs no other file.

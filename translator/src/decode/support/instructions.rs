@@ -35,10 +35,7 @@ pub(super) const ALL: &[Instruction] = &[
         "add.cc.(u32|s32|u64|s64)",
     ]),
     op("addc", &["addc{.cc}.(u32|s32|u64|s64)"]),
-    op("alloca", &["alloca.(u32|u64)"]).uses(&[Use {
-        words: "in functions that are called",
-        sample: ".func f() { .reg .b64 %p; alloca.u64 %p, 8; ret; } .entry k() { call f; ret; }",
-    }]).remark("A thread has 4 KiB; a launch that needs more fails."),
+    op("alloca", &["alloca.(u32|u64)"]).remark("A thread has 4 KiB; a launch that needs more fails."),
     op("and", &["and.(pred|b16|b32|b64)"]),
     op("applypriority", &["applypriority{.global}.L2::evict_normal"]),
     op("atom", &[
@@ -145,7 +142,11 @@ pub(super) const ALL: &[Instruction] = &[
     op("ex2", &["ex2.approx{.ftz}.f32", "ex2.approx.(f16|f16x2)", "ex2.approx.ftz.(bf16|bf16x2)"]),
     op("exit", &["exit"]),
     op("fence", &[
-        "fence{.sc|.acq_rel}.(cta|cluster|gpu|sys)", "fence.mbarrier_init.release.cluster",
+        "fence{.sc|.acq_rel|.acquire|.release}.(cta|cluster|gpu|sys)", "fence.mbarrier_init.release.cluster",
+        "fence.acquire.sync_restrict::shared::cluster.cluster", "fence.release.sync_restrict::shared::cta.cluster",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
+        "fence.proxy.tensormap::generic.(acquire|release).(cta|cluster|gpu|sys)",
         "fence.proxy.alias", "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
     ]),
     op("fma", &[

@@ -35,7 +35,7 @@ macro_rules! preset {
 
 /// All presets. Where nothing else is said, the numbers are those of the device's report at vulkan.gpuinfo.org as
 /// KhronosGroup/Vulkan-Profiles has it (`profiles/LunarG/…/vp_gpuinfo_*.json`).
-pub(super) const ALL: [Preset; 14] = [
+pub(super) const ALL: [Preset; 16] = [
     // RADV asks for subgroups of 32 or 64.
     preset!("amd-rdna", "AMD Radeon RX 5700 XT (NAVI10), RADV, Mesa 26.1"),
     // No half precision, and subgroups of 64 only.
@@ -45,6 +45,9 @@ pub(super) const ALL: [Preset; 14] = [
     preset!("apple-moltenvk", "Apple M1, MoltenVK 1.4.1"),
     // No Vulkan memory model before MoltenVK 1.3.
     preset!("apple-moltenvk-1.2", "Apple M1, MoltenVK 1.2.7"),
+    // From the sources of PowerVR's driver in Mesa (`pvr_physical_device.c`): one of the poorest there are. Imagination's own
+    // drivers have more.
+    preset!("imagination", "Imagination PowerVR BXS-4-64, PVR, Mesa 26"),
     // Double precision, which Xe lacks.
     preset!("intel-gen9", "Intel HD Graphics 620 (Kaby Lake GT2), ANV, Mesa 26.1.2"),
     preset!("intel-xe", "Intel Iris Xe Graphics (Tiger Lake GT2), ANV, Mesa 26.1.3"),
@@ -63,6 +66,9 @@ pub(super) const ALL: [Preset; 14] = [
         device: "the reference device: exact, with everything, in sizes such as NVIDIA's",
         json: "",
     },
+    // Limits and subgroups are those of a report (https://github.com/kde-yyds/android-vulkan-bridge/issues/2), features what
+    // Vulkan 1.3 and Android 15 demand (`VP_ANDROID_15_minimums.json` of Vulkan-Profiles); 64-bit integers are in neither.
+    preset!("samsung-xclipse", "Samsung Xclipse 940, Android 15"),
     // Measured: it flushes denormals, is right about normal numbers, and does hardly anything else exactly.
     preset!("swiftshader", "SwiftShader 5.0 (Subzero) on x86-64"),
     // No device: the least that Vulkan 1.1 lets a device have, and what no kernel can do without.
