@@ -166,7 +166,8 @@ fn address() -> impl Strategy<Value = Piece> {
     (name(), any::<Option<i16>>(), more).prop_map(|(name, offset, more)| {
         let mut tokens = vec!["[".to_owned(), name.clone()];
         if let Some(offset) = offset {
-            tokens.push(if offset < 0 { "-" } else { "+" }.to_owned());
+            tokens.push("+".to_owned());
+            tokens.extend((offset < 0).then(|| "-".to_owned()));
             tokens.push(offset.unsigned_abs().to_string());
         }
         let mut shapes = Vec::new();
