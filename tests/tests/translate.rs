@@ -550,7 +550,7 @@ fn what_has_no_address_or_no_size() {
     body_refused(".param .align 4 .b8 ¦p[];", "this array has no size");
     let open = ".func f(.param .b32 n, .param .align 4 .b8 p[]) { .reg .b32 %v; ld.param.b32 %v, [p+8]; ret; }\n";
     accepted(&(open.to_owned() + &kernel("k", ".param .b32 n; st.param.b32 [n], 0; call f, (n);")));
-    let none = ".param .b32 n; st.param.b32 [n], 0; ¦call f, (n, n, n);";
+    let none = ".param .b32 n; st.param.b32 [n], 0; call f, ¦(n, n, n);";
     refused(&(open.to_owned() + &kernel("k", none)), &["takes 2 arguments and gives 0 results, here are 3 and 0"]);
 }
 
