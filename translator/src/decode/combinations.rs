@@ -206,7 +206,10 @@ impl Parts<'_, '_> {
             None => 1,
         };
         let bits = elements * self.modifiers.ty(0).bits();
-        if bits > 128 && space.is_none() && program.architecture().is_some_and(|number| number < 100) {
+        if bits > 128 && space.is_some() {
+            return self.refuse(format!("only accesses to global memory can have {bits} bits"));
+        }
+        if bits > 128 && program.architecture().is_some_and(|number| number < 100) {
             return self.refuse(format!("an access of {bits} bits, which only targets from sm_100 on have"));
         }
         Ok(())
