@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ptx2spv_reference::{Config, Dispatch, Finding, Refusal};
-use ptx2spv_translator::Feature;
 use ptx2spv_translator::interface::{Entry, Region, Status, output};
+use ptx2spv_translator::legalise::has_narrow_global;
 
 use crate::backend;
 use crate::error::Error;
@@ -131,10 +131,8 @@ impl Allocation {
             return Err(Error::BufferTooLarge { requested: size, available: MAX_REFERENCE_BUFFER });
         }
         // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
-        let target = &device.device.config().target;
-        let narrow = [Feature::StorageBuffer8BitAccess, Feature::StorageBuffer16BitAccess];
-        let by_words = narrow.iter().any(|&feature| !target.has(feature));
-        let address = device.device.allocate(if by_words { size.next_multiple_of(4) } else { size });
+        let narrow = has_narrow_global(&device.device.config().target);
+        let address = device.device.allocate(if narrow { size } else { size.next_multiple_of(4) });
         let address =
             address.ok_or_else(|| Error::OutOfMemory(format!("no room for {size} bytes of reference memory")))?;
         Ok(Self { address, size, device: device.clone() })

@@ -174,20 +174,25 @@ fn slots(form: &str) -> (&str, Vec<Slot<'_>>) {
 /// All ways to write a form: every choice of what must be there, alone and with one of what may be. Together they show
 /// each modifier at work; all combinations of optional ones would be too many.
 fn spellings<'f>(slots: &[Slot<'f>]) -> Vec<Vec<&'f str>> {
+    let optional = slots.iter().enumerate().filter(|(_, slot)| !slot.required);
+    let with = optional.flat_map(|(place, slot)| slot.choices.iter().map(move |choice| (place, *choice)));
+    [None].into_iter().chain(with.map(Some)).flat_map(|with| spellings_with(slots, with)).collect()
+}
+
+/// Every choice of what must be there, with one of what may be, if any, in its place.
+fn spellings_with<'f>(slots: &[Slot<'f>], optional: Option<(usize, &'f str)>) -> Vec<Vec<&'f str>> {
     let mut all: Vec<Vec<&str>> = vec![Vec::new()];
-    for slot in slots.iter().filter(|slot| slot.required) {
+    for (place, slot) in slots.iter().enumerate() {
+        let choices = match optional {
+            Some((at, choice)) if at == place => vec![choice],
+            _ if slot.required => slot.choices.clone(),
+            _ => continue,
+        };
         all = all
             .iter()
-            .flat_map(|start| slot.choices.iter().map(move |choice| [start.as_slice(), &[choice]].concat()))
+            .flat_map(|start| choices.iter().map(move |choice| [start.as_slice(), &[*choice]].concat()))
             .collect();
     }
-    let optional: Vec<&str> =
-        slots.iter().filter(|slot| !slot.required).flat_map(|slot| slot.choices.clone()).collect();
-    let with: Vec<Vec<&str>> = all
-        .iter()
-        .flat_map(|start| optional.iter().map(move |choice| [start.as_slice(), &[choice]].concat()))
-        .collect();
-    all.extend(with);
     all
 }
 
@@ -324,7 +329,7 @@ vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wa
         let (opcode, slots) = slots("op{.x|.y}.(a|b).c{.z}");
         assert_eq!((opcode, slots.len()), ("op", 4));
         let all: Vec<String> = spellings(&slots).iter().map(|spelling| spelling.join(".")).collect();
-        assert_eq!(all, ["a.c", "b.c", "a.c.x", "a.c.y", "a.c.z", "b.c.x", "b.c.y", "b.c.z"]);
+        assert_eq!(all, ["a.c", "b.c", "x.a.c", "x.b.c", "y.a.c", "y.b.c", "a.c.z", "b.c.z"]);
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::target::{Facts, Feature, Target};
 pub use generic::expand_generic;
 pub use locks::{TABLE_BYTES, lock_long_accesses, needs_table};
 pub use loop_budget::report_cut_loops;
+pub use narrow_memory::has_narrow_global;
 pub use reports::{expand_reports, reports_any};
 pub use words::split_words;
 

@@ -55,8 +55,8 @@ pub fn expand_narrow_memory(function: &mut Function, target: &Target) {
 }
 
 /// Whether global memory has accesses of 8 and 16 bits. Without 64-bit integers a bit cast makes the pointers for them, which
-/// SPIR-V wants the types' whole arithmetic for.
-fn has_narrow_global(target: &Target) -> bool {
+/// SPIR-V wants the types' whole arithmetic for. Where it has none, accesses reach the whole words around.
+pub fn has_narrow_global(target: &Target) -> bool {
     use Feature::{ShaderInt8, ShaderInt16, ShaderInt64, StorageBuffer8BitAccess, StorageBuffer16BitAccess};
     let storage = [StorageBuffer8BitAccess, StorageBuffer16BitAccess];
     let casts = target.has(ShaderInt64) || [ShaderInt8, ShaderInt16].into_iter().all(|feature| target.has(feature));
