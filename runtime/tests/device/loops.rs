@@ -13,6 +13,7 @@ use crate::Context;
 /// * `chain(out, n)`: counts `n` down to zero and uses it as an index with which only zero lies in memory.
 /// * `swap(out, n)`: each thread adds one to a double `n` times: where the device has no such atomic, a loop around
 ///   compare-and-swap in a loop.
+/// * `leave(out)`: threads do one to four rounds, and each stores what its last one computed.
 /// * `meet(out)`: threads meet, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
 const KERNELS: &str = r#"
 .version 7.0
@@ -107,6 +108,27 @@ round:
     add.u32 %r2, %r2, 1;
     setp.lt.u32 %p1, %r2, %r1;
     @%p1 bra round;
+    ret;
+}
+
+.visible .entry leave(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 3;
+    add.u32 %r2, %r2, 1;
+    mov.u32 %r3, %r1;
+round:
+    mul.lo.u32 %r4, %r3, 5;
+    add.u32 %r3, %r4, %r2;
+    sub.u32 %r2, %r2, 1;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra round;
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    st.global.u32 [%rd2], %r4;
     ret;
 }
 
@@ -213,6 +235,24 @@ fn code_behind_cut_loops_is_skipped() {
     }
     drop((module, kernel));
     context.finish();
+}
+
+/// What a round computes is there behind the loop, also in threads that leave it before others.
+#[test]
+fn values_of_a_last_round() {
+    for context in Context::several() {
+        let module = load(&context);
+        let kernel = module.kernel("leave").unwrap();
+        let out = context.device.upload(&[0_u32; 32]).unwrap();
+        kernel.launch(&ROW, &[(&out).into()]).unwrap();
+        let last = |thread: u32| {
+            let rounds = (2..=(thread & 3) + 1).rev();
+            5 * rounds.fold(thread, |x, left| 5 * x + left)
+        };
+        assert_eq!(out.download::<u32>().unwrap(), (0..32).map(last).collect::<Vec<_>>());
+        drop((module, kernel, out));
+        context.finish();
+    }
 }
 
 /// Loops end that go by memory, however many of the last vector's lanes the workgroup fills.

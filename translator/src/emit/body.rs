@@ -42,7 +42,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         local: 0,
         added_floats: Vec::new(),
         offsets: Offsets::default(),
-        decoy: 0,
+        decoys: 0,
         interface: Vec::new(),
         at: Span::default(),
         position: None,
@@ -87,8 +87,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) added_floats: Vec<Type>,
     /// Which 32-bit values are another one plus a constant.
     pub(super) offsets: Offsets,
-    /// The condition that is never true, once used.
-    decoy: Word,
+    /// How many loops have got another exit.
+    decoys: u32,
     /// Variables outside of functions that are used.
     interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.
@@ -271,28 +271,35 @@ impl<'f> Body<'_, '_, 'f> {
         if !quirks.loop_values_lost && !quirks.surplus_invocations_loop {
             return Ok(false);
         }
-        if self.decoy == 0 {
-            self.decoy = self.decoy_condition(quirks.surplus_invocations_loop)?;
-        }
+        let condition = self.decoy_condition(quirks.surplus_invocations_loop)?;
         let proceed = self.module.id();
         let control = Operand::SelectionControl(SelectionControl::NONE);
         self.effect(Op::SelectionMerge, vec![Operand::IdRef(proceed), control]);
-        self.branch_if(self.decoy, merge, proceed);
+        self.branch_if(condition, merge, proceed);
         self.begin_block(proceed);
         Ok(true)
     }
 
-    /// What no invocation of the workgroup meets, and what looks possible to the driver: to have the highest number, or one
-    /// behind the last.
+    /// What no invocation of the workgroup meets, and what looks possible to the driver: to have one of the highest numbers,
+    /// or one behind the last.
+    ///
+    /// Each loop has a condition of its own: drivers know that one is false behind a loop's exit by it, and would take away
+    /// the exits of the loops inside.
     fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
         let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
         let truth = self.module.global(Global::Bool)?;
-        let (op, bound) = if is_surplus {
-            (Op::UGreaterThanEqual, self.workgroup_size()?)
-        } else {
-            (Op::IEqual, self.module.u32_constant(u32::MAX)?)
-        };
-        Ok(self.at_start(op, truth, vec![Operand::IdRef(index), Operand::IdRef(bound)]))
+        let number = self.decoys;
+        self.decoys += 1;
+        if !is_surplus {
+            let bound = self.module.u32_constant(u32::MAX - number)?;
+            return Ok(self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(bound)]));
+        }
+        let word = self.module.u32()?;
+        let number = self.module.u32_constant(number)?;
+        let size = self.workgroup_size()?;
+        let [index, size] =
+            [index, size].map(|term| self.at_start(Op::IAdd, word, vec![Operand::IdRef(term), Operand::IdRef(number)]));
+        Ok(self.at_start(Op::UGreaterThanEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(size)]))
     }
 
     fn break_innermost(&mut self, stack: &mut [Frame<'f>]) -> Result<()> {
