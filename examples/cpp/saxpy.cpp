@@ -4,7 +4,8 @@
 //   g++ -std=c++17 -I out examples/cpp/saxpy.cpp -lvulkan -o saxpy && ./saxpy out/saxpy.spv
 //
 // The target is one whose modules run on every device and rely on nothing. A module that is made for this device, by `ptx2spv
-// translate` without a target, is faster. docs/interface.md explains each step. What saxpy doesn't need is not here: variables, operations of a warp, shared memory.
+// translate` without a target, is faster. docs/interface.md explains each step. What saxpy doesn't need is not here: variables,
+// operations of a warp, shared memory.
 
 #include <algorithm>
 #include <cmath>

@@ -396,6 +396,18 @@ impl Target {
         self.features.contains(&feature)
     }
 
+    /// Whether it has a feature that is an atomic addition of floats, and treats denormals and the like there as PTX does. What
+    /// the device leaves in memory can't be changed afterwards, so that its NaNs have to be right too.
+    pub(crate) fn adds_right(&self, feature: Feature) -> bool {
+        let facts = &self.facts;
+        let right = match feature {
+            Feature::ShaderBufferFloat32AtomicAdd => facts.global_atomic_add_f32_flushes && facts.nan_f32_nvidia,
+            Feature::ShaderSharedFloat32AtomicAdd => facts.shared_atomic_add_f32_keeps && facts.nan_f32_nvidia,
+            _ => facts.atomic_add_f64_exact,
+        };
+        right && self.has(feature)
+    }
+
     /// A device by name, from its published properties; see [`Target::PRESETS`].
     pub fn preset(name: &str) -> Option<Target> {
         presets::ALL.iter().find(|preset| preset.name == name)?.target()

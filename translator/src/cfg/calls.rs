@@ -5,7 +5,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::decode::program::{FuncId, Function, Item, Operand, Param, Passed, Program, Targets};
+use crate::decode::program::{FuncId, Function, Operand, Param, Passed, Program, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// The most instructions that a kernel may have with all its calls inlined.
@@ -121,8 +121,7 @@ fn recursive(program: &Program, kernel: FuncId) -> Recursive {
 /// The calls of a function, last one first; a call through a register once for each function that it may go to.
 pub(super) fn calls(program: &Program, function: &Function) -> Vec<(FuncId, Span)> {
     let mut found = Vec::new();
-    for item in function.body.iter().flatten().rev() {
-        let Item::Instruction(instruction) = item else { continue };
+    for instruction in function.instructions().rev() {
         for operand in &instruction.operands {
             match operand {
                 Operand::Function(callee) => found.push((*callee, instruction.span)),

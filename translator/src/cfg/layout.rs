@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Services, calls};
 use crate::ast::StateSpace;
-use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId};
+use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::lower::{memory, short};
@@ -149,10 +149,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 
 /// Whether a function has sequentially consistent fences that other blocks take part in.
 fn fences_beyond_block(function: &Function) -> bool {
-    function.body.iter().flatten().any(|item| match item {
-        Item::Instruction(i) => memory::fences_in_sequence(i) && !i.modifiers.has("cta"),
-        Item::Label(_) => false,
-    })
+    function.instructions().any(|i| memory::fences_in_sequence(i) && !i.modifiers.has("cta"))
 }
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
@@ -288,10 +285,7 @@ fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
 
 /// Whether a function's own instructions need a stack.
 pub fn uses_stack(function: &Function) -> bool {
-    function.body.iter().flatten().any(|item| match item {
-        Item::Instruction(i) => STACK_OPCODES.contains(&i.form.row.opcode()),
-        Item::Label(_) => false,
-    })
+    function.instructions().any(|i| STACK_OPCODES.contains(&i.form.row.opcode()))
 }
 
 /// The kernel and all functions it may call, each once.
@@ -310,13 +304,6 @@ fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
     found
 }
 
-fn operands(function: &Function) -> impl Iterator<Item = &Operand> {
-    function.body.iter().flatten().flat_map(|item| match item {
-        Item::Instruction(instruction) => instruction.operands.as_slice(),
-        Item::Label(_) => &[],
-    })
-}
-
 pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
     used.extend(function.params.iter().filter_map(|param| param.memory));
     let mut collect = |operand: &Operand| {
@@ -324,7 +311,7 @@ pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>
             used.insert(*id);
         }
     };
-    for operand in operands(function) {
+    for operand in function.operands() {
         match operand {
             Operand::Vector(parts) | Operand::List(parts) => parts.iter().for_each(&mut collect),
             single => collect(single),
@@ -333,5 +320,5 @@ pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>
 }
 
 fn takes_param_address(function: &Function) -> bool {
-    operands(function).any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
+    function.operands().any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
 }

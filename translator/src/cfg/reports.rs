@@ -15,12 +15,9 @@ pub(super) fn any(program: &Program, target: &Target) -> bool {
 }
 
 fn may_report(function: &Function) -> bool {
-    function.body.iter().flatten().any(|item| match item {
-        Item::Instruction(instruction) => {
-            let row = instruction.form.row;
-            REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync" || may_wait_in_vain(instruction)
-        }
-        Item::Label(_) => false,
+    function.instructions().any(|instruction| {
+        let row = instruction.form.row;
+        REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync" || may_wait_in_vain(instruction)
     })
 }
 

@@ -2,7 +2,7 @@
 //! what is printed, a heap, counters.
 
 use super::reports;
-use crate::decode::program::{Instruction, Item, Operand, Program};
+use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, Region, Status, Variables, output};
 use crate::ir::Order;
 use crate::legalise::{TABLE_BYTES, needs_table};
@@ -64,10 +64,7 @@ fn reads_clock(program: &Program) -> bool {
 
 /// All instructions of the module's functions.
 fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
-    program.functions.iter().flat_map(|function| function.body.iter().flatten()).filter_map(|item| match item {
-        Item::Instruction(instruction) => Some(instruction),
-        Item::Label(_) => None,
-    })
+    program.functions.iter().flat_map(Function::instructions)
 }
 
 /// Whether a function of the module may access 64 bits of global memory as one.

@@ -4,7 +4,7 @@
 //! Each gets the size of the largest that any call of the module may pass to it, or that the function itself reaches by name.
 //! What a call doesn't pass is undefined.
 
-use super::program::{Base, FuncId, Function, Item, Operand, Program};
+use super::program::{Base, FuncId, Function, Operand, Program};
 
 /// The largest parameter, in bytes.
 const MAX_BYTES: i64 = 1 << 20;
@@ -50,8 +50,7 @@ struct Call {
 /// What a function's calls pass.
 fn calls(function: &Function) -> Vec<Call> {
     let mut found = Vec::new();
-    for item in function.body.iter().flatten() {
-        let Item::Instruction(instruction) = item else { continue };
+    for instruction in function.instructions() {
         let [Operand::List(_), callee, Operand::List(arguments), ..] = instruction.operands.as_slice() else {
             continue;
         };
@@ -66,11 +65,7 @@ fn calls(function: &Function) -> Vec<Call> {
 
 /// Bytes of a parameter that the function's accesses may reach by its name.
 fn reached(function: &Function, param: usize) -> u32 {
-    let operands = function.body.iter().flatten().flat_map(|item| match item {
-        Item::Instruction(instruction) => instruction.operands.as_slice(),
-        Item::Label(_) => &[],
-    });
-    let ends = operands.filter_map(|operand| match operand {
+    let ends = function.operands().filter_map(|operand| match operand {
         Operand::Address(Base::Param(id), offset) if id.0 as usize == param => offset.checked_add(WIDEST),
         _ => None,
     });

@@ -153,6 +153,21 @@ pub struct Function {
     pub unsupported: Vec<Diagnostic>,
 }
 
+impl Function {
+    /// Its instructions in the order of the text; none of a prototype.
+    pub fn instructions(&self) -> impl DoubleEndedIterator<Item = &Instruction> {
+        self.body.iter().flatten().filter_map(|item| match item {
+            Item::Instruction(instruction) => Some(instruction),
+            Item::Label(_) => None,
+        })
+    }
+
+    /// The operands of all of them.
+    pub fn operands(&self) -> impl Iterator<Item = &Operand> {
+        self.instructions().flat_map(|instruction| &instruction.operands)
+    }
+}
+
 /// A line that PTX was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLine {

@@ -60,7 +60,7 @@ impl Body<'_, '_, '_> {
         let bytes = u32::from(atomic.access.bytes);
         match (atomic.access.space, self.shared) {
             (space @ Space::Global, _) | (space @ Space::Shared, SharedLayout::Blocks) => {
-                let native = native_float_add(space, change).filter(|&feature| self.adds_right(feature));
+                let native = native_float_add(space, change).filter(|&feature| self.module.target.adds_right(feature));
                 if let Some(feature) = native {
                     self.float_add(feature, space, change, address, order)
                 } else {
@@ -297,18 +297,6 @@ impl Body<'_, '_, '_> {
             }
             AtomicOp::Half(..) => return Err(internal("atomic on 16-bit floats left")),
         })
-    }
-
-    /// Whether the device has a float addition and treats denormals and the like there as PTX does. What it leaves in memory
-    /// can't be changed afterwards, so that its NaNs have to be right too.
-    fn adds_right(&self, feature: Feature) -> bool {
-        let facts = &self.module.target.facts;
-        let right = match feature {
-            Feature::ShaderBufferFloat32AtomicAdd => facts.global_atomic_add_f32_flushes && facts.nan_f32_nvidia,
-            Feature::ShaderSharedFloat32AtomicAdd => facts.shared_atomic_add_f32_keeps && facts.nan_f32_nvidia,
-            _ => facts.atomic_add_f64_exact,
-        };
-        right && self.module.target.has(feature)
     }
 
     /// The bits of an f32 with hardware's one NaN for any, unless the device has no other.

@@ -43,6 +43,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         added_floats: Vec::new(),
         offsets: Offsets::default(),
         decoys: 0,
+        workgroup_size: 0,
         interface: Vec::new(),
         at: Span::default(),
         position: None,
@@ -89,6 +90,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) offsets: Offsets,
     /// How many loops have got another exit.
     decoys: u32,
+    /// Invocations of the workgroup, once used.
+    pub(super) workgroup_size: Word,
     /// Variables outside of functions that are used.
     interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.

@@ -89,12 +89,15 @@ pub(super) struct PushConstants {
 }
 
 impl Body<'_, '_, '_> {
-    /// Invocations of the workgroup, computed where the function begins.
+    /// Invocations of the workgroup, computed once, where the function begins.
     pub(super) fn workgroup_size(&mut self) -> Result<Word> {
-        let ty = self.module.u32()?;
-        let [x, y, z] = self.module.launch.block_size.map(Operand::IdRef);
-        let plane = self.at_start(Op::IMul, ty, vec![x, y]);
-        Ok(self.at_start(Op::IMul, ty, vec![Operand::IdRef(plane), z]))
+        if self.workgroup_size == 0 {
+            let ty = self.module.u32()?;
+            let [x, y, z] = self.module.launch.block_size.map(Operand::IdRef);
+            let plane = self.at_start(Op::IMul, ty, vec![x, y]);
+            self.workgroup_size = self.at_start(Op::IMul, ty, vec![Operand::IdRef(plane), z]);
+        }
+        Ok(self.workgroup_size)
     }
 
     /// The value of a built-in of the given type.

@@ -67,12 +67,8 @@ pub fn expand_atomics(function: &mut Function, target: &Target) {
 
 /// Whether emission finds a way to add on `F32` as PTX does.
 fn adds_right(target: &Target, space: Space) -> bool {
-    let facts = &target.facts;
-    let is_native = space == Space::Global
-        && facts.global_atomic_add_f32_flushes
-        && facts.nan_f32_nvidia
-        && target.has(Feature::ShaderBufferFloat32AtomicAdd);
-    facts.denormals_f32_kept || is_native
+    let is_native = space == Space::Global && target.adds_right(Feature::ShaderBufferFloat32AtomicAdd);
+    target.facts.denormals_f32_kept || is_native
 }
 
 /// A sum on `F32`. In global memory it flushes (PTX section 9.7.12.5).

@@ -5,7 +5,7 @@
 
 use super::{Lowering, Result};
 use crate::ast::StateSpace;
-use crate::decode::program::{Base, Function, Item, Operand, Program};
+use crate::decode::program::{Base, Function, Operand, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::push_constant;
 use crate::ir::{Type, Value};
@@ -47,8 +47,7 @@ pub fn widen(l: &mut Lowering<'_, '_>, space: Option<StateSpace>, register: Valu
 
 /// Whether a function takes such an address of a constant or a parameter.
 pub fn takes_address(program: &Program, function: &Function) -> bool {
-    function.body.iter().flatten().any(|item| {
-        let Item::Instruction(i) = item else { return false };
+    function.instructions().any(|i| {
         i.operands.iter().any(|operand| match operand {
             Operand::AddressOf(base, _) if i.modifiers.ty(0).bits() == 32 => match base {
                 Base::Variable(id) => {
