@@ -192,6 +192,13 @@ pub struct Facts {
     pub sin_cos_f32_close: bool,
     /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
     pub roots_f32_close: bool,
+    /// Those functions are right about zeros, infinities, negative numbers and NaNs, where Vulkan leaves them undefined too:
+    /// `InverseSqrt` of a zero is infinity of its sign, `Sqrt` of a zero that zero, of negative numbers both are NaN.
+    pub roots_f32_ends: bool,
+    /// They are as close for subnormal operands, and NaN for negative ones.
+    pub roots_f32_denormals: bool,
+    /// They take subnormal operands for zeros of their sign, as `.ftz` does.
+    pub roots_f32_flush: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
@@ -229,6 +236,9 @@ impl Facts {
         log2_f32_close: true,
         sin_cos_f32_close: true,
         roots_f32_close: true,
+        roots_f32_ends: true,
+        roots_f32_denormals: true,
+        roots_f32_flush: false,
         rounding_exact: true,
         atomic_add_f64_exact: true,
     };
@@ -237,6 +247,7 @@ impl Facts {
     pub const TRUSTED: Facts = Facts {
         fma_f32_flushes: true,
         add_f32_flushes: true,
+        roots_f32_flush: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
         ..Facts::ALL
@@ -252,6 +263,7 @@ impl Facts {
         sqrt_f32_normal: false,
         sqrt_f64_rounded: false,
         log2_f32_close: false,
+        roots_f32_ends: false,
         ..Facts::REFERENCE
     };
 }

@@ -309,6 +309,27 @@ const FACTS: &[(Fact, &[Instruction])] = &[
         ],
     ),
     (
+        |facts| &mut facts.roots_f32_ends,
+        &[
+            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_ends),
+            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_ends),
+        ],
+    ),
+    (
+        |facts| &mut facts.roots_f32_denormals,
+        &[
+            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_subnormal),
+            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_subnormal),
+        ],
+    ),
+    (
+        |facts| &mut facts.roots_f32_flush,
+        &[
+            Instruction::unary("sqrt.approx.ftz.f32 %r, %a;", judge::sqrt_f32_flushing),
+            Instruction::unary("rsqrt.approx.ftz.f32 %r, %a;", judge::rsqrt_f32_flushing),
+        ],
+    ),
+    (
         |facts| &mut facts.rounding_exact,
         &[
             Instruction::unary("cvt.rzi.f32.f32 %r, %a;", |operands, result| {

@@ -17,6 +17,7 @@ mod loop_budget;
 mod nans;
 mod narrow_memory;
 mod reports;
+mod root_ends;
 mod roots;
 mod round;
 mod rounded;
@@ -59,6 +60,7 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     // Before the others: what they make needs no care, and would only become slow.
     singles::expand_singles(function, target);
     approximate::expand_approximate(function, target);
+    root_ends::expand_root_ends(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.
     flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));

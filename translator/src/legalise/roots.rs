@@ -1,7 +1,7 @@
 //! Approximate roots of `F32` where the device's are not known to be as close as PTX demands: in `F64`, whose sums and
 //! products are exact enough; without it from the errors of sums and products. Results are within half an ulp and a little.
 //!
-//! Lowering deals with operands that are not positive, normal numbers.
+//! [`root_ends`](super::root_ends) deals with operands that are not positive, normal numbers.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
