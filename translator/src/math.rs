@@ -90,6 +90,7 @@ impl Math {
                 }
                 Topic::Denormals => {
                     facts.denormals_f32_kept = true;
+                    facts.denormals_f64_kept = true;
                     facts.fma_f32_denormals = true;
                     facts.roots_f32_denormals = true;
                     facts.roots_f32_flush = true;

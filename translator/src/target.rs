@@ -167,6 +167,9 @@ pub struct Facts {
     pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f64 add, subtract and multiply, and conversions to f64 and from it to f32, are rounded to nearest even and keep denormals of
+    /// f64, in operands and results; so do comparisons. Signs of zeros, infinities and NaNs are right.
+    pub denormals_f64_kept: bool,
     /// f32 from integers of 32 and 64 bits is rounded to nearest even.
     pub convert_f32_exact: bool,
     /// f32 add, subtract, multiply and comparisons are right where neither operands nor the exact result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
@@ -224,6 +227,7 @@ impl Facts {
         nan_f32_nvidia: false,
         nan_f64_nvidia: false,
         denormals_f32_kept: true,
+        denormals_f64_kept: true,
         convert_f32_exact: true,
         normal_f32_exact: true,
         add_f32_flushes: false,
@@ -400,12 +404,22 @@ impl Target {
             self.facts.convert_f32_exact = true;
             self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
         }
+        // Of what a device doesn't have, a self-test finds nothing.
+        self.facts.denormals_f64_kept |= self.features.contains(&Feature::ShaderFloat64)
+            && controls.rounding_mode_rte_float64
+            && controls.signed_zero_inf_nan_preserve_float64
+            && controls.denorm_preserve_float64;
         self
     }
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
+    }
+
+    /// Whether it is to compute on `F64`: it has it, and treats denormals there as PTX does. Elsewhere f64 is computed on integers.
+    pub(crate) fn computes_doubles(&self) -> bool {
+        self.has(Feature::ShaderFloat64) && self.facts.denormals_f64_kept
     }
 
     /// Whether it has a feature that is an atomic addition of floats, and treats denormals and the like there as PTX does. What

@@ -77,6 +77,38 @@ pub fn add_f64(operands: Operands, result: u64) -> bool {
     same_f64(a + b, result)
 }
 
+pub fn sub_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f64s(operands);
+    same_f64(a - b, result)
+}
+
+pub fn mul_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f64s(operands);
+    same_f64(a * b, result)
+}
+
+pub fn compares_f64(operands: Operands, result: u64, holds: fn(f64, f64) -> bool) -> bool {
+    let [a, b, _] = f64s(operands);
+    result == u64::from(holds(a, b))
+}
+
+/// A number converted.
+pub fn converted_f64(expected: f64, result: u64) -> bool {
+    same_f64(expected, result)
+}
+
+/// The first operand's lower half as f64, which may have been flushed as an f32.
+pub fn widened_f32([a, ..]: Operands, result: u64) -> bool {
+    let narrow = f32::from_bits(a as u32);
+    narrow.is_subnormal() || same_f64(narrow.into(), result)
+}
+
+/// The first operand as f32, which may have been flushed as such.
+pub fn narrowed_f64(operands: Operands, result: u64) -> bool {
+    let narrow = f64s(operands)[0] as f32;
+    meets_denormals(&[], narrow) || same_f32(narrow, result)
+}
+
 /// Zero of the same sign for a subnormal number.
 fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }

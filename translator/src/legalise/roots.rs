@@ -7,7 +7,7 @@ use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{SINGLE, two_product};
-use crate::target::{Feature, Target};
+use crate::target::Target;
 
 /// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions use these too, within wider bounds: this one must
 /// come before them.
@@ -15,7 +15,7 @@ pub fn expand_roots(function: &mut Function, target: &Target) {
     if target.facts.roots_f32_close {
         return;
     }
-    let has_double = target.has(Feature::ShaderFloat64);
+    let has_double = target.computes_doubles();
     let facts = &target.facts;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))
