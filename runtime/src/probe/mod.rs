@@ -128,8 +128,13 @@ mod tests {
         for seed in 0..3 {
             let findings = found(ReferenceOptions { seed: Some(seed), ..ReferenceOptions::default() });
             // Modules declare `DenormPreserve`.
-            let promised =
-                Facts { convert_f32_exact: true, denormals_f32_kept: true, normal_f32_exact: true, ..Facts::default() };
+            let promised = Facts {
+                convert_f32_exact: true,
+                denormals_f32_kept: true,
+                denormals_f64_kept: true,
+                normal_f32_exact: true,
+                ..Facts::default()
+            };
             assert_eq!(findings.facts, promised, "seed {seed}");
         }
     }
