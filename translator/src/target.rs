@@ -137,7 +137,7 @@ impl Subgroups {
     }
 }
 
-/// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
+/// What the device was *seen* to do, its arithmetic above all. Vulkan does not say, so what isn't known is assumed absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
@@ -196,6 +196,9 @@ pub struct Facts {
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
+    /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
+    /// promises it ([`Target::convergence`]).
+    pub subgroups_reconverge: bool,
 }
 
 impl Facts {
@@ -204,7 +207,7 @@ impl Facts {
         self.denormals_f32_kept || self.normal_f32_exact
     }
 
-    /// A device whose numbers are all exact, denormals included; its NaNs may be any.
+    /// A device whose numbers are all exact, denormals included, and whose subgroups run in step; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
         fma_f32_denormals: true,
@@ -231,6 +234,7 @@ impl Facts {
         roots_f32_close: true,
         rounding_exact: true,
         atomic_add_f64_exact: true,
+        subgroups_reconverge: true,
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
@@ -394,6 +398,16 @@ impl Target {
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
+    }
+
+    /// The feature by which Vulkan promises that a subgroup whose control flow is uniform is together, if the device has one that
+    /// works. Modules with operations of subgroups declare it.
+    pub fn convergence(&self) -> Option<Feature> {
+        let works = |feature: &Feature| {
+            let wrong = *feature == Feature::ShaderMaximalReconvergence && self.quirks.maximal_reconvergence_wrong;
+            self.has(*feature) && !wrong
+        };
+        [Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow].into_iter().find(works)
     }
 
     /// Whether it has a feature that is an atomic addition of floats, and treats denormals and the like there as PTX does. What
