@@ -379,9 +379,11 @@ fn nans_cost_nothing_where_only_floats_use_them() {
 #[test]
 fn roots_that_are_right_at_the_ends_stand_alone() {
     let target = target("right", true, Facts::TRUSTED);
-    for (instruction, function) in
-        [("sqrt.approx.f32", " Sqrt "), ("rsqrt.approx.f32", " InverseSqrt "), ("rsqrt.approx.ftz.f32", " InverseSqrt ")]
-    {
+    for (instruction, function) in [
+        ("sqrt.approx.f32", " Sqrt "),
+        ("rsqrt.approx.f32", " InverseSqrt "),
+        ("rsqrt.approx.ftz.f32", " InverseSqrt "),
+    ] {
         let assembly = assembly(&format!("{instruction} %x, %x;"), Math::EXACT, &target);
         assert!(assembly.contains(function), "{assembly}");
         for other in ["OpSelect ", "OpFMul ", "OpFOrdLessThan ", "OpBitwiseAnd "] {
