@@ -137,7 +137,7 @@ impl Subgroups {
     }
 }
 
-/// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
+/// What the device was *seen* to do, its arithmetic above all. Vulkan does not say, so what isn't known is assumed absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
@@ -206,6 +206,9 @@ pub struct Facts {
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
+    /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
+    /// promises it ([`Target::convergence`]).
+    pub subgroups_reconverge: bool,
 }
 
 impl Facts {
@@ -214,7 +217,7 @@ impl Facts {
         self.denormals_f32_kept || self.normal_f32_exact
     }
 
-    /// A device whose numbers are all exact, denormals included; its NaNs may be any.
+    /// A device whose numbers are all exact, denormals included, and whose subgroups run in step; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
         fma_f32_denormals: true,
@@ -245,6 +248,7 @@ impl Facts {
         roots_f32_flush: false,
         rounding_exact: true,
         atomic_add_f64_exact: true,
+        subgroups_reconverge: true,
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
@@ -420,6 +424,16 @@ impl Target {
     /// Whether it is to compute on `F64`: it has it, and treats denormals there as PTX does. Elsewhere f64 is computed on integers.
     pub(crate) fn computes_doubles(&self) -> bool {
         self.has(Feature::ShaderFloat64) && self.facts.denormals_f64_kept
+    }
+
+    /// The feature by which Vulkan promises that a subgroup whose control flow is uniform is together, if the device has one that
+    /// works. Modules with operations of subgroups declare it.
+    pub fn convergence(&self) -> Option<Feature> {
+        let works = |feature: &Feature| {
+            let wrong = *feature == Feature::ShaderMaximalReconvergence && self.quirks.maximal_reconvergence_wrong;
+            self.has(*feature) && !wrong
+        };
+        [Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow].into_iter().find(works)
     }
 
     /// Whether it has a feature that is an atomic addition of floats, and treats denormals and the like there as PTX does. What
