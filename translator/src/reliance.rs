@@ -154,8 +154,9 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 12] = [
+        let cases: [(&str, Change); 13] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
+            ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
             ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
             ("it has no `rounding_mode_rte_float32`", |t| t.float_controls.rounding_mode_rte_float32 = false),
             ("quirk `memory_barriers_wait`", |t| t.quirks.memory_barriers_wait = true),

@@ -167,6 +167,9 @@ pub struct Facts {
     pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f64 add, subtract and multiply, and conversions to f64 and from it to f32, are rounded to nearest even and keep denormals of
+    /// f64, in operands and results; so do comparisons. Signs of zeros, infinities and NaNs are right.
+    pub denormals_f64_kept: bool,
     /// f32 from integers of 32 and 64 bits is rounded to nearest even.
     pub convert_f32_exact: bool,
     /// f32 add, subtract, multiply and comparisons are right where neither operands nor the exact result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
@@ -192,6 +195,13 @@ pub struct Facts {
     pub sin_cos_f32_close: bool,
     /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
     pub roots_f32_close: bool,
+    /// Those functions are right about zeros, infinities, negative numbers and NaNs, where Vulkan leaves them undefined too:
+    /// `InverseSqrt` of a zero is infinity of its sign, `Sqrt` of a zero that zero, of negative numbers both are NaN.
+    pub roots_f32_ends: bool,
+    /// They are as close for subnormal operands, and NaN for negative ones.
+    pub roots_f32_denormals: bool,
+    /// They take subnormal operands for zeros of their sign, as `.ftz` does.
+    pub roots_f32_flush: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
@@ -220,6 +230,7 @@ impl Facts {
         nan_f32_nvidia: false,
         nan_f64_nvidia: false,
         denormals_f32_kept: true,
+        denormals_f64_kept: true,
         convert_f32_exact: true,
         normal_f32_exact: true,
         add_f32_flushes: false,
@@ -232,6 +243,9 @@ impl Facts {
         log2_f32_close: true,
         sin_cos_f32_close: true,
         roots_f32_close: true,
+        roots_f32_ends: true,
+        roots_f32_denormals: true,
+        roots_f32_flush: false,
         rounding_exact: true,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
@@ -241,6 +255,7 @@ impl Facts {
     pub const TRUSTED: Facts = Facts {
         fma_f32_flushes: true,
         add_f32_flushes: true,
+        roots_f32_flush: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
         ..Facts::ALL
@@ -256,6 +271,7 @@ impl Facts {
         sqrt_f32_normal: false,
         sqrt_f64_rounded: false,
         log2_f32_close: false,
+        roots_f32_ends: false,
         ..Facts::REFERENCE
     };
 }
@@ -392,12 +408,22 @@ impl Target {
             self.facts.convert_f32_exact = true;
             self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
         }
+        // Of what a device doesn't have, a self-test finds nothing.
+        self.facts.denormals_f64_kept |= self.features.contains(&Feature::ShaderFloat64)
+            && controls.rounding_mode_rte_float64
+            && controls.signed_zero_inf_nan_preserve_float64
+            && controls.denorm_preserve_float64;
         self
     }
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
+    }
+
+    /// Whether it is to compute on `F64`: it has it, and treats denormals there as PTX does. Elsewhere f64 is computed on integers.
+    pub(crate) fn computes_doubles(&self) -> bool {
+        self.has(Feature::ShaderFloat64) && self.facts.denormals_f64_kept
     }
 
     /// The feature by which Vulkan promises that a subgroup whose control flow is uniform is together, if the device has one that

@@ -140,6 +140,7 @@ mod tests {
             let promised = Facts {
                 convert_f32_exact: true,
                 denormals_f32_kept: true,
+                denormals_f64_kept: true,
                 normal_f32_exact: true,
                 subgroups_reconverge: true,
                 ..Facts::default()
