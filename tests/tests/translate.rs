@@ -261,6 +261,37 @@ fn registers_of_the_module() {
     accepted(&(".reg .u32 %g;\n".to_owned() + &both));
     let wrong = kernel("a", "add.f32 %f1, %f2, ¦%g;");
     refused(&(".reg .u32 %g;\n".to_owned() + &wrong), &["register `%g` is .u32, which does not fit the type .f32"]);
+    let range = |body: &str| ".reg .u32 %ra<17>;\n".to_owned() + &kernel("a", body) + &kernel("b", body);
+    accepted(&range("mov.u32 %ra0, 1; add.u32 %ra16, %ra0, %ra1; st.global.u32 [%rd1], %ra16;"));
+    let (first, second) = ("mov.u32 ¦%ra17, 1;", "`%ra17` is not declared");
+    refused(&range(first), &[second, second]);
+}
+
+#[test]
+fn vectors_of_registers() {
+    let body = |line: &str| kernel("k", &format!(".reg .v4 .f32 %v<2>, %w; .reg .v2 .b32 %u; {line}"));
+    accepted(&body("ld.global.v4.f32 %v1, [%rd1]; add.f32 %w.x, %v1.w, %v0.r; st.global.v4.b32 [%rd1], %w;"));
+    accepted(&body("mov.b64 %u, %rd1; mov.b64 %rd2, %u; mov.v4.f32 %w, %v1; mov.v2.u32 {%b1, %b2}, %u;"));
+    for (line, part) in [
+        ("add.f32 ¦%w, %f1, %f2;", "`%w` is not a register"),
+        ("add.f32 %f1, ¦%w, %f2;", "`%w` is not a register"),
+        ("mov.b32 %b1, %u.¦z;", "`%u` has 2 elements, and no `.z`"),
+        ("add.f32 %w.¦xy, %f1, %f2;", "`%w` has 4 elements, and no `.xy`"),
+        ("mov.u32 %r1, ¦%w.x;", "register `%w` is .f32"),
+        ("mov.u32 %r1, %r2.¦x;", "selector `.x` is not allowed here"),
+        ("mov.u32 %r1.¦x, %r2;", "selector `.x` is not allowed here"),
+        ("ld.global.v2.f32 ¦%w, [%rd1];", "a vector of 2 is needed here"),
+        ("ld.global.v4.u32 ¦%w, [%rd1];", "register `%w` is .f32"),
+        ("mov.b64 %rd1, ¦%w;", "register `%w` is .f32"),
+        ("mov.v2.f32 ¦%w, %w;", "a vector of 2 is needed here"),
+        ("mov.v4.f32 %w, ¦%v2;", "`%v2` is not declared"),
+        ("ld.global.f32 %f1, [¦%u];", "`%u` is neither a register nor a variable"),
+        (".reg .v2 .pred ¦%q;", "registers have no vectors of 2 elements of type .pred"),
+        (".reg .v4 .f64 ¦%q;", "registers have no vectors of 4 elements of type .f64"),
+        (".reg .u32 ¦%q[4];", "registers have no arrays"),
+    ] {
+        refused(&body(line), &[part]);
+    }
 }
 
 #[test]
@@ -448,7 +479,8 @@ fn declarations_that_are_not_translated_matter_where_they_are_used() {
     let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
     assert!(errors.list[0].kind.to_string().contains("textures"), "{errors}");
     // The declaration is to blame, not the uses that follow it.
-    body_refused(".reg .v4 .f32 ¦%v; mov.f32 %f1, %v.x; add.f32 %v.y, %f1, %f2;", "registers of vector");
+    let function = ".func f(.reg .v2 .f32 ¦%v)\n{\n\t.reg .f32 %f;\n\tmov.f32 %f, %v.x;\n\tret;\n}\n";
+    refused(function, &["a parameter in a vector of registers"]);
 }
 
 #[test]

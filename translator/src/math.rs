@@ -32,7 +32,7 @@ topics! {
     Fma = "fma",
     /// `div`, `rcp`, `sqrt` with a rounding to nearest: the device's own, which may be some units off.
     Division = "division",
-    /// Denormals: those of the device, in conversions within expansions and in `fma`; `.ftz` asks for nothing.
+    /// Denormals: those of the device, in conversions within expansions, in `fma` and approximate roots; `.ftz` asks for nothing.
     Denormals = "denormals",
     /// `.approx` and `.full`: the device's own functions, within Vulkan's bounds.
     Approximate = "approximate",
@@ -90,7 +90,10 @@ impl Math {
                 }
                 Topic::Denormals => {
                     facts.denormals_f32_kept = true;
+                    facts.denormals_f64_kept = true;
                     facts.fma_f32_denormals = true;
+                    facts.roots_f32_denormals = true;
+                    facts.roots_f32_flush = true;
                 }
                 Topic::Approximate => {
                     facts.exp2_f32_close = true;

@@ -14,7 +14,7 @@ use crate::target::{Facts, FloatControls, Quirks, Target};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reliance {
-    /// What the arithmetic must do.
+    /// What the arithmetic and the subgroups must do.
     pub facts: Facts,
     /// What modules declare.
     pub float_controls: FloatControls,
@@ -146,6 +146,7 @@ mod tests {
             ("nvidia", "denorm_preserve_float32"),
             ("mali", "rounding_mode_rte_float32"),
             ("lavapipe", "memory_barriers_wait"),
+            ("swiftshader", "subgroups_reconverge"),
         ] {
             assert!(names(preset).contains(name), "{preset}: {name}");
         }
@@ -154,8 +155,10 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 11] = [
+        let cases: [(&str, Change); 13] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
+            ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
+            ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
             ("it has no `rounding_mode_rte_float32`", |t| t.float_controls.rounding_mode_rte_float32 = false),
             ("quirk `memory_barriers_wait`", |t| t.quirks.memory_barriers_wait = true),
             ("quirk `subgroup_barriers_wait`", |t| t.quirks.subgroup_barriers_wait = true),

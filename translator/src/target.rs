@@ -137,7 +137,7 @@ impl Subgroups {
     }
 }
 
-/// What the device's arithmetic was *seen* to do. Vulkan does not say, so what isn't known is assumed absent.
+/// What the device was *seen* to do, its arithmetic above all. Vulkan does not say, so what isn't known is assumed absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
@@ -167,6 +167,9 @@ pub struct Facts {
     pub nan_f64_nvidia: bool,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
     pub denormals_f32_kept: bool,
+    /// f64 add, subtract and multiply, and conversions to f64 and from it to f32, are rounded to nearest even and keep denormals of
+    /// f64, in operands and results; so do comparisons. Signs of zeros, infinities and NaNs are right.
+    pub denormals_f64_kept: bool,
     /// f32 from integers of 32 and 64 bits is rounded to nearest even.
     pub convert_f32_exact: bool,
     /// f32 add, subtract, multiply and comparisons are right where neither operands nor the exact result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
@@ -192,10 +195,20 @@ pub struct Facts {
     pub sin_cos_f32_close: bool,
     /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
     pub roots_f32_close: bool,
+    /// Those functions are right about zeros, infinities, negative numbers and NaNs, where Vulkan leaves them undefined too:
+    /// `InverseSqrt` of a zero is infinity of its sign, `Sqrt` of a zero that zero, of negative numbers both are NaN.
+    pub roots_f32_ends: bool,
+    /// They are as close for subnormal operands, and NaN for negative ones.
+    pub roots_f32_denormals: bool,
+    /// They take subnormal operands for zeros of their sign, as `.ftz` does.
+    pub roots_f32_flush: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
+    /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
+    /// promises it ([`Target::convergence`]).
+    pub subgroups_reconverge: bool,
 }
 
 impl Facts {
@@ -204,7 +217,7 @@ impl Facts {
         self.denormals_f32_kept || self.normal_f32_exact
     }
 
-    /// A device whose numbers are all exact, denormals included; its NaNs may be any.
+    /// A device whose numbers are all exact, denormals included, and whose subgroups run in step; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
         fma_f32_denormals: true,
@@ -217,6 +230,7 @@ impl Facts {
         nan_f32_nvidia: false,
         nan_f64_nvidia: false,
         denormals_f32_kept: true,
+        denormals_f64_kept: true,
         convert_f32_exact: true,
         normal_f32_exact: true,
         add_f32_flushes: false,
@@ -229,14 +243,19 @@ impl Facts {
         log2_f32_close: true,
         sin_cos_f32_close: true,
         roots_f32_close: true,
+        roots_f32_ends: true,
+        roots_f32_denormals: true,
+        roots_f32_flush: false,
         rounding_exact: true,
         atomic_add_f64_exact: true,
+        subgroups_reconverge: true,
     };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
     pub const TRUSTED: Facts = Facts {
         fma_f32_flushes: true,
         add_f32_flushes: true,
+        roots_f32_flush: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
         ..Facts::ALL
@@ -252,6 +271,7 @@ impl Facts {
         sqrt_f32_normal: false,
         sqrt_f64_rounded: false,
         log2_f32_close: false,
+        roots_f32_ends: false,
         ..Facts::REFERENCE
     };
 }
@@ -391,12 +411,32 @@ impl Target {
             self.facts.convert_f32_exact = true;
             self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
         }
+        // Of what a device doesn't have, a self-test finds nothing.
+        self.facts.denormals_f64_kept |= self.features.contains(&Feature::ShaderFloat64)
+            && controls.rounding_mode_rte_float64
+            && controls.signed_zero_inf_nan_preserve_float64
+            && controls.denorm_preserve_float64;
         self
     }
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
+    }
+
+    /// Whether it is to compute on `F64`: it has it, and treats denormals there as PTX does. Elsewhere f64 is computed on integers.
+    pub(crate) fn computes_doubles(&self) -> bool {
+        self.has(Feature::ShaderFloat64) && self.facts.denormals_f64_kept
+    }
+
+    /// The feature by which Vulkan promises that a subgroup whose control flow is uniform is together, if the device has one that
+    /// works. Modules with operations of subgroups declare it.
+    pub fn convergence(&self) -> Option<Feature> {
+        let works = |feature: &Feature| {
+            let wrong = *feature == Feature::ShaderMaximalReconvergence && self.quirks.maximal_reconvergence_wrong;
+            self.has(*feature) && !wrong
+        };
+        [Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow].into_iter().find(works)
     }
 
     /// Whether it has a feature that is an atomic addition of floats, and treats denormals and the like there as PTX does. What

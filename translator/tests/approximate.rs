@@ -6,7 +6,7 @@ mod passes_support;
 use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
-use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, verify};
+use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};
 use ptx2spv_translator::legalise::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
 
@@ -26,7 +26,10 @@ struct Device {
 
 impl Device {
     fn new(op: impl FnOnce([Value; 2]) -> Op) -> Self {
-        let target = unknown();
+        Self::of(unknown(), op)
+    }
+
+    fn of(target: Target, op: impl FnOnce([Value; 2]) -> Op) -> Self {
         let mut function = Function::default();
         let vars = [(); 2].map(|()| function.var(Type::I32));
         let mut b = Builder::new(&mut function);
@@ -196,6 +199,40 @@ fn roots() {
             worst.note((f64::from(device.apply(x, 0.0)) / exact - 1.0).abs(), x);
         }
         worst.check(&format!("{name}, relative"), bound);
+    }
+}
+
+/// Roots of everything, on devices that facts vouch for more or less of.
+#[test]
+fn ends_of_roots() {
+    let right = Facts { roots_f32_close: true, roots_f32_ends: true, ..unknown().facts };
+    let devices = [
+        ("unknown", unknown().facts),
+        ("close", Facts { roots_f32_close: true, ..unknown().facts }),
+        ("close, subnormals too", Facts { roots_f32_close: true, roots_f32_denormals: true, ..unknown().facts }),
+        ("right", right.clone()),
+        ("right, keeping", Facts { denormals_f32_kept: true, ..right.clone() }),
+        ("right, subnormals too", Facts { roots_f32_denormals: true, ..right.clone() }),
+        ("right, flushing", Facts { roots_f32_flush: true, ..right }),
+    ];
+    let forms = [(false, false), (false, true), (true, false), (true, true)];
+    for ((name, facts), (inverse, flush)) in devices.iter().flat_map(|device| forms.map(|form| (device, form))) {
+        let target = Target { facts: facts.clone(), ..unknown() };
+        let root = Root { inverse, flush };
+        let mut device = Device::of(target, |[x, _]| Op::Unary(Unary::Root(root), x));
+        for x in operands().step_by(7).chain([0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN]) {
+            let found = device.apply(x, 0.0);
+            let operand = if flush && x.is_subnormal() { 0f32.copysign(x) } else { x };
+            let exact = f64::from(operand).sqrt();
+            let exact = if inverse { exact.recip() } else { exact };
+            let is_right = if exact == 0.0 || !exact.is_finite() {
+                found.to_bits() == (exact as f32).to_bits() || found.is_nan() && exact.is_nan()
+            } else {
+                // The device's own are a unit off.
+                (f64::from(found) - exact).abs() <= 2f64.powi(-22) * exact
+            };
+            assert!(is_right, "{root:?} of {x:e} on {name}: {found:e}, not {exact:e}");
+        }
     }
 }
 

@@ -107,7 +107,7 @@ fn check(fused: bool, target: &Target, cases: u32) {
 fn target(name: &str, has_double: bool, facts: Facts) -> Target {
     let mut target = Target::preset("lavapipe").expect("a preset");
     target.name = name.into();
-    target.facts = facts;
+    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
     if !has_double {
         target.features.remove(&Feature::ShaderFloat64);
     }

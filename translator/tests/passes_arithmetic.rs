@@ -186,7 +186,7 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
 fn target(name: &str, has_double: bool, facts: Facts) -> Target {
     let mut target = Target::preset("lavapipe").expect("a preset");
     target.name = name.into();
-    target.facts = facts;
+    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
     if !has_double {
         target.features.remove(&Feature::ShaderFloat64);
     }
@@ -348,6 +348,7 @@ fn each_topic_changes_its_own_instructions() {
         (Topic::Division, "sqrt.rn.f32 %x, %x;"),
         (Topic::Denormals, "mul.ftz.f32 %x, %x, %x;"),
         (Topic::Approximate, "ex2.approx.f32 %x, %x;"),
+        (Topic::Approximate, "rsqrt.approx.f32 %x, %x;"),
         (Topic::Nan, "add.f32 %x, %x, %x;"),
         (Topic::Rounding, "cvt.rmi.f32.f32 %x, %x;"),
     ];
@@ -373,4 +374,48 @@ fn nans_cost_nothing_where_only_floats_use_them() {
     assert_eq!(selections("add.f32 %x, %x, %x;\nmul.f32 %x, %x, %x;\nsub.f32 %x, %x, %x;"), 1);
     let target = Target { facts: Facts { nan_f32_nvidia: true, ..Facts::ALL }, ..unknown(true) };
     assert!(!assembly("add.f32 %x, %x, %x;", Math::EXACT, &target).contains("OpSelect "));
+}
+
+#[test]
+fn roots_that_are_right_at_the_ends_stand_alone() {
+    let target = target("right", true, Facts::TRUSTED);
+    for (instruction, function) in [
+        ("sqrt.approx.f32", " Sqrt "),
+        ("rsqrt.approx.f32", " InverseSqrt "),
+        ("rsqrt.approx.ftz.f32", " InverseSqrt "),
+    ] {
+        let assembly = assembly(&format!("{instruction} %x, %x;"), Math::EXACT, &target);
+        assert!(assembly.contains(function), "{assembly}");
+        for other in ["OpSelect ", "OpFMul ", "OpFOrdLessThan ", "OpBitwiseAnd "] {
+            assert!(!assembly.contains(other), "{assembly}");
+        }
+    }
+}
+
+#[test]
+fn doubles_whose_denormals_may_be_flushed_are_not_used() {
+    let facts = Facts { denormals_f64_kept: false, ..Facts::default() };
+    let flushing = Target { facts: facts.clone(), ..target("f64", true, Facts::default()) };
+    let without = Target { facts, ..target("f64", false, Facts::default()) };
+    let keeping = target("f64", true, Facts::default());
+    for instruction in [
+        "cvt.f64.f32 %d, %x; add.rn.f64 %d, %d, %d; cvt.rn.f32.f64 %x, %d;",
+        "cvt.f64.f32 %d, %x; rsqrt.approx.f64 %d, %d; cvt.rn.f32.f64 %x, %d;",
+        "cvt.f64.f32 %d, %x; atom.global.add.f64 %d, [%a], %d;",
+        "fma.rn.f32 %x, %x, %x, %x;",
+        "fma.rz.ftz.f32 %x, %x, %x, %x;",
+        "add.rz.f32 %x, %x, %x;",
+        "div.rn.f32 %x, %x, %x;",
+        "sqrt.rn.f32 %x, %x;",
+        "sqrt.approx.f32 %x, %x;",
+    ] {
+        let instruction = format!(".reg .f64 %d;\n{instruction}");
+        let [flushing, without, keeping] =
+            [&flushing, &without, &keeping].map(|target| assembly(&instruction, Math::EXACT, target));
+        assert_eq!(flushing, without, "{instruction}");
+        assert!(!flushing.contains("OpCapability Float64"), "{flushing}");
+        // Quotients and roots need further facts.
+        let is_used = keeping.contains("OpCapability Float64");
+        assert_eq!(is_used, !instruction.contains("div") && !instruction.contains("sqrt.rn"), "{instruction}");
+    }
 }

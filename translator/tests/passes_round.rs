@@ -22,7 +22,7 @@ struct Device {
 
 impl Device {
     fn new(ty: Type, denormals_f32_kept: bool, op: fn(Value, Value) -> Op) -> Self {
-        let facts = Facts { denormals_f32_kept, ..Facts::default() };
+        let facts = Facts { denormals_f32_kept, denormals_f64_kept: true, ..Facts::default() };
         let mut function = Function::default();
         let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
         let operands = [(); 2].map(|()| function.var(bits));

@@ -83,7 +83,13 @@ fn targets() -> [Target; 4] {
         convert_f32_exact: true,
         ..flushing.clone()
     };
-    let doubles = Facts { fma_f64_fused: true, div_f64_rounded: true, sqrt_f64_rounded: true, ..flushing.clone() };
+    let doubles = Facts {
+        denormals_f64_kept: true,
+        fma_f64_fused: true,
+        div_f64_rounded: true,
+        sqrt_f64_rounded: true,
+        ..flushing.clone()
+    };
     [("flushing", flushing), ("flushing, else right", good), ("untrusted", Facts::default()), ("with F64", doubles)]
         .map(|(name, facts)| {
             let mut target = Target::preset("lavapipe").expect("a preset");

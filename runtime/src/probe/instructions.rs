@@ -222,6 +222,32 @@ const FACTS: &[(Fact, &[Instruction])] = &[
         ],
     ),
     (
+        |facts| &mut facts.denormals_f64_kept,
+        &[
+            Instruction::double("add.rn.f64 %r, %a, %b;", judge::add_f64),
+            Instruction::double("sub.rn.f64 %r, %a, %b;", judge::sub_f64),
+            Instruction::double("mul.rn.f64 %r, %a, %b;", judge::mul_f64),
+            Instruction::double("setp.lt.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f64(operands, result, |a, b| a < b)
+            }),
+            Instruction::double("setp.le.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f64(operands, result, |a, b| a <= b)
+            }),
+            Instruction::double("setp.eq.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f64(operands, result, |a, b| a == b)
+            }),
+            Instruction::double("setp.neu.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
+                judge::compares_f64(operands, result, |a, b| a != b)
+            }),
+            Instruction::double("cvt.rn.f64.s64 %r, %a;", |[a, ..], result| {
+                judge::converted_f64(a as i64 as f64, result)
+            }),
+            Instruction::double("cvt.rn.f64.u64 %r, %a;", |[a, ..], result| judge::converted_f64(a as f64, result)),
+            Instruction::double("cvt.u32.u64 %word, %a; cvt.f64.f32 %r, %word;", judge::widened_f32),
+            Instruction::double("cvt.rn.f32.f64 %word, %a; cvt.u64.u32 %r, %word;", judge::narrowed_f64),
+        ],
+    ),
+    (
         |facts| &mut facts.normal_f32_exact,
         &[
             Instruction::tiny("add.rn.f32 %r, %a, %b;", judge::add_f32_normal),
@@ -306,6 +332,27 @@ const FACTS: &[(Fact, &[Instruction])] = &[
         &[
             Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_close),
             Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_close),
+        ],
+    ),
+    (
+        |facts| &mut facts.roots_f32_ends,
+        &[
+            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_ends),
+            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_ends),
+        ],
+    ),
+    (
+        |facts| &mut facts.roots_f32_denormals,
+        &[
+            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_subnormal),
+            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_subnormal),
+        ],
+    ),
+    (
+        |facts| &mut facts.roots_f32_flush,
+        &[
+            Instruction::unary("sqrt.approx.ftz.f32 %r, %a;", judge::sqrt_f32_flushing),
+            Instruction::unary("rsqrt.approx.ftz.f32 %r, %a;", judge::rsqrt_f32_flushing),
         ],
     ),
     (

@@ -77,6 +77,38 @@ pub fn add_f64(operands: Operands, result: u64) -> bool {
     same_f64(a + b, result)
 }
 
+pub fn sub_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f64s(operands);
+    same_f64(a - b, result)
+}
+
+pub fn mul_f64(operands: Operands, result: u64) -> bool {
+    let [a, b, _] = f64s(operands);
+    same_f64(a * b, result)
+}
+
+pub fn compares_f64(operands: Operands, result: u64, holds: fn(f64, f64) -> bool) -> bool {
+    let [a, b, _] = f64s(operands);
+    result == u64::from(holds(a, b))
+}
+
+/// A number converted.
+pub fn converted_f64(expected: f64, result: u64) -> bool {
+    same_f64(expected, result)
+}
+
+/// The first operand's lower half as f64, which may have been flushed as an f32.
+pub fn widened_f32([a, ..]: Operands, result: u64) -> bool {
+    let narrow = f32::from_bits(a as u32);
+    narrow.is_subnormal() || same_f64(narrow.into(), result)
+}
+
+/// The first operand as f32, which may have been flushed as such.
+pub fn narrowed_f64(operands: Operands, result: u64) -> bool {
+    let narrow = f64s(operands)[0] as f32;
+    meets_denormals(&[], narrow) || same_f32(narrow, result)
+}
+
 /// Zero of the same sign for a subnormal number.
 fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
@@ -272,10 +304,58 @@ pub fn cos_f32(operands: Operands, result: u64) -> bool {
     circular(operands, result, f64::cos)
 }
 
-pub fn sqrt_f32_close(operands: Operands, result: u64) -> bool {
-    within(f64::from(f32s(operands)[0]).sqrt(), result, 2f64.powi(-23))
+fn is_root_close(x: f32, result: u64) -> bool {
+    within(f64::from(x).sqrt(), result, 2f64.powi(-23))
 }
 
+fn is_inverse_root_close(x: f32, result: u64) -> bool {
+    within(f64::from(x).sqrt().recip(), result, 2f64.powf(-22.9))
+}
+
+/// The root of a positive, normal number is close.
+pub fn sqrt_f32_close(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    !(x.is_normal() && x > 0.0) || is_root_close(x, result)
+}
+
+/// Its inverse, in the same way.
 pub fn rsqrt_f32_close(operands: Operands, result: u64) -> bool {
-    within(f64::from(f32s(operands)[0]).sqrt().recip(), result, 2f64.powf(-22.9))
+    let x = f32s(operands)[0];
+    !(x.is_normal() && x > 0.0) || is_inverse_root_close(x, result)
+}
+
+/// The root of what is neither positive nor subnormal is right, and that of infinity.
+pub fn sqrt_f32_ends(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    x.is_subnormal() || same_f32(x.sqrt(), result) || x > 0.0 && x.is_finite()
+}
+
+/// Its inverse, in the same way.
+pub fn rsqrt_f32_ends(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    x.is_subnormal() || same_f32(x.sqrt().recip(), result) || x > 0.0 && x.is_finite()
+}
+
+/// The root of a subnormal number is close.
+pub fn sqrt_f32_subnormal(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    !x.is_subnormal() || is_root_close(x, result)
+}
+
+/// Its inverse, in the same way.
+pub fn rsqrt_f32_subnormal(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    !x.is_subnormal() || is_inverse_root_close(x, result)
+}
+
+/// The root of a subnormal number is that of the zero of its sign.
+pub fn sqrt_f32_flushing(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    !x.is_subnormal() || same_f32(flush(x), result)
+}
+
+/// Its inverse, in the same way.
+pub fn rsqrt_f32_flushing(operands: Operands, result: u64) -> bool {
+    let x = f32s(operands)[0];
+    !x.is_subnormal() || same_f32(flush(x).recip(), result)
 }

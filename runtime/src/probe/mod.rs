@@ -3,12 +3,13 @@
 //! Vulkan lets division, square root, `Fma` and the like round loosely, and says nothing of devices that do better. So at its
 //! first use a device is asked: each instruction of [`instructions`] is translated as if all [`Facts`] held, runs on some
 //! hundred thousand operands, and a fact holds where all results are right. [`cache`] keeps the answer for the driver's
-//! version. What is no arithmetic, such as bugs of drivers, is not found out here.
+//! version. Beside arithmetic, [`parting`] tries whether subgroups run in step. Bugs of drivers are not found out here.
 
 mod cache;
 mod instructions;
 mod judge;
 mod operands;
+mod parting;
 
 use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Feature, Source, Target};
@@ -40,7 +41,7 @@ pub(crate) struct Findings {
     pub seen: Vec<String>,
 }
 
-/// Finds out what the arithmetic of a device does, which must have been opened as [`trusting`].
+/// Finds out what a device does, which must have been opened as [`trusting`].
 ///
 /// # Errors
 /// Those of launches. What the device can't run is not trusted.
@@ -62,6 +63,14 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         }
         *fact(&mut findings.facts) = trusted;
     }
+    findings.facts.subgroups_reconverge = match parting::attempt(device)? {
+        Attempt::Right => true,
+        Attempt::Wrong(seen) => {
+            findings.seen.push(seen);
+            false
+        }
+        Attempt::Impossible => false,
+    };
     Ok(findings)
 }
 
@@ -127,10 +136,53 @@ mod tests {
     fn a_device_that_only_keeps_to_vulkan_is_not() {
         for seed in 0..3 {
             let findings = found(ReferenceOptions { seed: Some(seed), ..ReferenceOptions::default() });
-            // Modules declare `DenormPreserve`.
-            let promised =
-                Facts { convert_f32_exact: true, denormals_f32_kept: true, normal_f32_exact: true, ..Facts::default() };
+            // Modules declare `DenormPreserve` and `MaximallyReconvergesKHR`.
+            let promised = Facts {
+                convert_f32_exact: true,
+                denormals_f32_kept: true,
+                denormals_f64_kept: true,
+                normal_f32_exact: true,
+                subgroups_reconverge: true,
+                ..Facts::default()
+            };
             assert_eq!(findings.facts, promised, "seed {seed}");
         }
+    }
+
+    /// Whether the kernel that parts gives what it should on a reference device that promises nothing but what is kept.
+    fn parts_and_meets(seed: Option<u64>, size: u32, kept: &[Feature]) -> bool {
+        let reconvergence = [Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow];
+        let without = reconvergence.into_iter().filter(|feature| !kept.contains(feature)).collect();
+        let config = ReferenceOptions { seed, subgroup: Some(size), without, ..ReferenceOptions::default() }.config();
+        let mut config = config.unwrap();
+        config.target.facts = Facts::TRUSTED;
+        match parting::attempt(&Device::reference(config)).unwrap() {
+            Attempt::Right => true,
+            Attempt::Wrong(_) => false,
+            Attempt::Impossible => panic!("subgroups of {size}"),
+        }
+    }
+
+    #[test]
+    fn subgroups_that_run_in_step_are_found_to() {
+        for size in [2, 8, 32, 64, 128] {
+            assert!(parts_and_meets(None, size, &[]), "{size}");
+        }
+    }
+
+    #[test]
+    fn subgroups_that_come_apart_are_found_to() {
+        for (seed, size) in (0..).zip([2, 8, 32, 64, 128]) {
+            assert!(!parts_and_meets(Some(seed), size, &[]), "{size}");
+            assert!(parts_and_meets(Some(seed), size, &[Feature::ShaderSubgroupUniformControlFlow]), "{size}");
+        }
+    }
+
+    /// Without subgroups there is nothing to be said of them.
+    #[test]
+    fn without_full_subgroups_none_are_tried() {
+        let without = [Feature::ComputeFullSubgroups].into();
+        let config = ReferenceOptions { without, ..ReferenceOptions::default() }.config().unwrap();
+        assert!(matches!(parting::attempt(&Device::reference(config)).unwrap(), Attempt::Impossible));
     }
 }

@@ -273,9 +273,16 @@ mod tests {
         assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, Quirks::default()));
         assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
         // What its float controls promise.
-        let promised =
-            Facts { denormals_f32_kept: true, convert_f32_exact: true, normal_f32_exact: true, ..Facts::default() };
+        let promised = Facts {
+            denormals_f32_kept: true,
+            denormals_f64_kept: true,
+            convert_f32_exact: true,
+            normal_f32_exact: true,
+            ..Facts::default()
+        };
         assert_eq!(config("check,seed=1").unwrap().target.facts, promised);
+        let flushing = Facts { denormals_f64_kept: false, ..promised };
+        assert_eq!(config("seed=1,without=shaderDenormPreserveFloat64").unwrap().target.facts, flushing);
         let sizes = config("subgroup=128").unwrap().target.subgroups;
         assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));
         let limits = config("invocations=128").unwrap().target.limits;

@@ -154,6 +154,78 @@ def bytes_(tables):
     return family
 
 
+def vectors(tables):
+    family = Family("move_vectors", "Vectors of registers: as a whole, by element, and in ranges.", tables)
+    for ty in TYPES:
+        count = 2 if width(ty) == 64 else 4
+        letters = "xyzw"[:count]
+        swapped = letters[1::-1] + letters[2:]
+        body = [
+            *(f"mov.{ty} %v2.{letter}, %a;" for letter in letters[::2]),
+            *(f"mov.{ty} %v2.{letter}, %b;" for letter in letters[1::2]),
+            f"mov.v{count}.{ty} %w, %v2;",
+            # All elements are read before one is written.
+            f"mov.v{count}.{ty} {{{', '.join(f'%w.{letter}' for letter in letters)}}}, "
+            f"{{{', '.join(f'%w.{letter}' for letter in swapped)}}};",
+            f"mov.{ty} %d0, %w.r;",
+            f"mov.{ty} %d1, %w.g;",
+        ]
+        inputs = [(ty, f"{table(ty)}_a"), (ty, f"{table(ty)}_b")]
+        registers = f".reg .v{count} .{ty} %v<3>, %w;"
+        bits = {"check": {"nan": "bits"}} if ty in FORMATS else {}
+        family.elementwise(f"mov_v{count}_{ty}", inputs, [ty] * 2, body, lambda a, b: [b, a], registers, **bits)
+    pair = [("u32", "i32_a"), ("u32", "i32_b")]
+    wrapped = lambda value: value & 0xFFFFFFFF
+    family.elementwise(
+        "arithmetic",
+        pair,
+        ["u32"] * 2,
+        [
+            "mov.u32 %v.x, %a;",
+            "mov.u32 %v.y, %b;",
+            "setp.lt.u32 %p, %v.r, %v.g;",
+            "add.u32 %v.z, %v.x, %v.y;",
+            "@%p sub.u32 %v.z, %v.x, %v.y;",
+            "mad.lo.u32 %v.w, %v.x, %v.y, 7;",
+            "mov.u32 %d0, %v.b;",
+            "mov.u32 %d1, %v.a;",
+        ],
+        lambda a, b: [wrapped(a - b if a < b else a + b), wrapped(a * b + 7)],
+        ".reg .v4 .u32 %v; .reg .pred %p;",
+    )
+    family.elementwise(
+        "memory",
+        pair,
+        ["u32"] * 4,
+        [
+            "mov.b32 %v.x, %a;",
+            "mov.b32 %v.y, %b;",
+            "mov.b32 %v.z, 3;",
+            "mov.b32 %v.w, %v.x;",
+            "mov.b64 %q, {%v.y, %v.z};",
+            "st.global.v4.b32 [%po], %v;",
+            "ld.global.v4.u32 %v, [%po];",
+            "ld.global.v2.u32 {_, %v.w}, [%po];",
+            "mov.b64 %h, %q;",
+            "mov.u32 %d0, %v.x;",
+            "mov.u32 %d1, %v.w;",
+            "mov.u32 %d2, %h.x;",
+            "mov.u32 %d3, %h.y;",
+        ],
+        lambda a, b: [a, b, b, 3],
+        ".reg .v4 .b32 %v; .reg .v2 .b32 %h; .reg .b64 %q;",
+    )
+    family.elementwise(
+        "packing",
+        [("b64", "i64_u")],
+        ["b64"] * 2,
+        ["mov.b64 %v, %a;", "mov.b64 %d0, %v;", "mov.b64 %d1, {%v.w, %v.z, %v.y, %v.x};"],
+        lambda a: [a, sum((a >> 16 * index & 0xFFFF) << 16 * (3 - index) for index in range(4))],
+        ".reg .v4 .b16 %v;",
+    )
+    return family
+
+
 def special(tables):
     family = Family("move_special", "mov from the special registers for the place of a thread.", tables)
     names = [f"%{register}.{axis}" for register in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"] + ["%laneid"]
@@ -390,6 +462,7 @@ def families(tables):
     return [
         moves(tables),
         bytes_(tables),
+        vectors(tables),
         wide(tables),
         wider_registers(tables),
         special(tables),

@@ -31,7 +31,8 @@ pub(super) struct FunctionDecoder<'m, 's> {
     scopes: Scopes<'s>,
     labels: Labels<'s>,
     function: Function,
-    module_registers: FxHashMap<&'s str, Reg>,
+    /// The function's own of those that are declared at module scope, by name.
+    module_registers: FxHashMap<String, Reg>,
     /// Tables of targets, [`Operand::Labels`] or [`Operand::Targets`].
     tables: Vec<Operand>,
 }
@@ -114,6 +115,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     fn formal(&mut self, variable: &ast::Variable<'s>) {
         let is_device = self.function.kind == ast::FunctionKind::Func;
         let is_last = self.function.params.len() + 1 == self.function.formals;
+        let mut refused = None;
         let param = match self.param(variable) {
             Ok(param) if param.open && !(is_device && is_last) => {
                 self.report(Diagnostic::invalid("only a function's last parameter can lack a size", variable.span));
@@ -121,7 +123,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             Ok(param) => param,
             Err(diagnostic) => {
-                self.report(diagnostic);
+                self.report(diagnostic.clone());
+                refused = Some(diagnostic);
                 // A stand-in keeps the numbers of the following parameters right; the error above prevents its use.
                 let name = variable.name.map_or_else(String::new, |name| name.text.to_owned());
                 let (ty, size, align) = (ScalarType::B64, 8, 8);
@@ -130,7 +133,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         };
         let register = param.register;
         self.function.params.push(param);
-        if let Some(name) = variable.name {
+        if let Some(reason) = refused {
+            self.declare_unsupported(variable, &reason);
+        } else if let Some(name) = variable.name {
             let id = ParamId(u32::try_from(self.function.params.len() - 1).unwrap_or(u32::MAX));
             self.declare(name, register.map_or(Symbol::Param(id), Symbol::Reg));
         }
@@ -143,6 +148,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
+        }
+        if variable.space == StateSpace::Reg && variable.vector != 1 {
+            return Err(Diagnostic::unsupported("a parameter in a vector of registers", variable.span));
         }
         let register = (variable.space == StateSpace::Reg).then(|| self.new_register(ty));
         let declared = variables::size_of(variable, ty)?;
@@ -379,17 +387,9 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     fn registers(&mut self, variable: &ast::Variable<'s>, name: ast::Ident<'s>) -> Result<(), Diagnostic> {
         let ty = variables::element_type(variable)?;
-        if variable.vector != 1 || !variable.dims.is_empty() {
-            return Err(Diagnostic::unsupported("registers of vector or array type", variable.span));
-        }
-        if ty.class() == Class::Opaque {
-            return Err(Diagnostic::unsupported(format!("registers of type {ty}"), variable.span));
-        }
-        let Some(count) = variable.range else {
-            let register = self.new_register(ty);
-            self.declare(name, Symbol::Reg(register));
-            return Ok(());
-        };
+        variables::check_register(variable, ty)?;
+        let width = variable.vector;
+        let count = variable.range.unwrap_or(1).saturating_mul(width);
         let first = self.function.registers.len();
         let length = first.saturating_add(count as usize);
         if length > MAX_REGISTERS as usize {
@@ -398,8 +398,15 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         self.function.registers.resize(length, ty);
         let first = Reg(u32::try_from(first).unwrap_or(u32::MAX));
-        if !self.scopes.declare_range(name.text, Symbol::Reg(first), count) {
-            self.report(Diagnostic::invalid(format!("`{}<…>` is declared twice in this scope", name.text), name.span));
+        let symbol = if width == 1 { Symbol::Reg(first) } else { Symbol::Vector(first, width) };
+        match variable.range {
+            None => self.declare(name, symbol),
+            Some(count) => {
+                if !self.scopes.declare_range(name.text, symbol, count) {
+                    let message = format!("`{}<…>` is declared twice in this scope", name.text);
+                    self.report(Diagnostic::invalid(message, name.span));
+                }
+            }
         }
         Ok(())
     }
@@ -430,15 +437,15 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Some(symbol);
         }
         match self.module.find(name)? {
-            (name, Symbol::ModuleReg(ty)) => {
+            Symbol::ModuleReg(ty) => {
                 if let Some(register) = self.module_registers.get(name) {
                     return Some(Symbol::Reg(*register));
                 }
                 let register = self.new_register(ty);
-                self.module_registers.insert(name, register);
+                self.module_registers.insert(name.to_owned(), register);
                 Some(Symbol::Reg(register))
             }
-            (_, symbol) => Some(symbol),
+            symbol => Some(symbol),
         }
     }
 
@@ -448,6 +455,35 @@ impl<'s> FunctionDecoder<'_, 's> {
             Some(Symbol::Unsupported(reason)) => Err(self.module.reason(reason)),
             Some(symbol) => Ok(symbol),
             None => Err(Diagnostic::invalid(format!("`{}` is not declared", name.text), name.span)),
+        }
+    }
+
+    /// As [`Self::resolve`], with a selector: `v.x` is an element of a vector of registers.
+    pub(super) fn resolve_element(
+        &mut self,
+        name: ast::Ident<'s>,
+        selector: Option<ast::Ident<'s>>,
+    ) -> Result<Symbol, Diagnostic> {
+        match (self.resolve(name)?, selector) {
+            (Symbol::Vector(Reg(first), width), Some(selector)) => {
+                let number = match selector.text {
+                    "x" | "r" => 0,
+                    "y" | "g" => 1,
+                    "z" | "b" => 2,
+                    "w" | "a" => 3,
+                    _ => width,
+                };
+                if number >= width {
+                    let message = format!("`{}` has {width} elements, and no `.{}`", name.text, selector.text);
+                    return Err(Diagnostic::invalid(message, selector.span));
+                }
+                Ok(Symbol::Reg(Reg(first.saturating_add(number))))
+            }
+            (_, Some(selector)) => {
+                let message = format!("selector `.{}` is not allowed here", selector.text);
+                Err(Diagnostic::invalid(message, selector.span))
+            }
+            (symbol, None) => Ok(symbol),
         }
     }
 

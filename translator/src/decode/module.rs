@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::arrays;
 use super::function::{self, FormCache};
 use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
-use super::scope::Symbol;
+use super::scope::{Symbol, numbered};
 use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
 use super::variables;
@@ -29,6 +29,8 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) errors: Vec<Diagnostic>,
     text: &'s str,
     names: FxHashMap<&'s str, Symbol>,
+    /// Registers at module scope: type and number of `prefix0 …`.
+    register_ranges: FxHashMap<&'s str, (ScalarType, u32)>,
     signatures: Vec<Signature>,
     /// What functions are declared as; an alias has another one's number in `names`.
     declared: FxHashMap<&'s str, FuncId>,
@@ -50,6 +52,7 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
         errors: Vec::new(),
         text: source.text(),
         names: FxHashMap::default(),
+        register_ranges: FxHashMap::default(),
         signatures: Vec::new(),
         declared: FxHashMap::default(),
         forms: FormCache::default(),
@@ -139,11 +142,14 @@ impl<'s> ModuleDecoder<'s> {
         };
         if variable.space == StateSpace::Reg {
             let ty = variables::element_type(variable)?;
-            let count = variable.range.unwrap_or(1);
-            if variable.range.is_some() || variable.vector != 1 || count != 1 {
-                return Err(Diagnostic::unsupported("ranges or vectors of registers at module scope", variable.span));
+            variables::check_register(variable, ty)?;
+            if variable.vector != 1 {
+                return Err(Diagnostic::unsupported("vectors of registers at module scope", variable.span));
             }
-            self.names.insert(name.text, Symbol::ModuleReg(ty));
+            match variable.range {
+                Some(count) => drop(self.register_ranges.insert(name.text, (ty, count))),
+                None => drop(self.names.insert(name.text, Symbol::ModuleReg(ty))),
+            }
             return Ok(());
         }
         if let Some(Symbol::Variable(earlier)) = self.names.get(name.text).copied() {
@@ -348,8 +354,12 @@ impl<'s> ModuleDecoder<'s> {
     }
 
     /// Finds a name at module scope.
-    pub(super) fn find(&self, name: &str) -> Option<(&'s str, Symbol)> {
-        self.names.get_key_value(name).map(|(name, symbol)| (*name, *symbol))
+    pub(super) fn find(&self, name: &str) -> Option<Symbol> {
+        self.names.get(name).copied().or_else(|| {
+            let (prefix, number) = numbered(name)?;
+            let (ty, count) = self.register_ranges.get(prefix)?;
+            (number < *count).then_some(Symbol::ModuleReg(*ty))
+        })
     }
 
     /// What callers must know of a function.

@@ -36,8 +36,10 @@
 //! A word that ends in `?` may be missing together with all behind it, one that ends in `~` without those behind it. Such
 //! an operand then reads as `_`.
 
+mod calls;
+
 use super::function::FunctionDecoder;
-use super::program::{Base, Operand, Special, Targets};
+use super::program::{Base, Operand, Reg, Special};
 use super::scope::Symbol;
 use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
@@ -131,7 +133,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 operand => self.predicate_source(operand),
             },
             "r" => match operand {
-                ast::Operand::Name { name, suffix: None } => self.register(*name, ty, ScalarType::fits),
+                ast::Operand::Name { name, suffix } => self.register(*name, *suffix, ty, ScalarType::fits),
                 other => Err(Diagnostic::invalid(format!("expected a register of type {ty}"), other.span())),
             },
             "#" => match operand {
@@ -176,8 +178,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
         match operand {
-            ast::Operand::Name { name, suffix: None } => {
-                let operand = self.register(*name, ty, fits)?;
+            ast::Operand::Name { name, suffix } if suffix.is_none() || self.is_declared(name.text) => {
+                let operand = self.register(*name, *suffix, ty, fits)?;
                 match operand {
                     // NVIDIA's compiler takes the upper half from a register that nothing has written.
                     Operand::Reg(register) if self.register_type(register).bits() == 128 && ty.is_signed() => {
@@ -187,9 +189,6 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
             }
             ast::Operand::Name { name, .. } => {
-                if self.is_declared(name.text) {
-                    self.resolve(*name)?;
-                }
                 let message = format!("`{}` is no destination: a register of type {ty} is needed", name.text);
                 Err(Diagnostic::invalid(message, name.span))
             }
@@ -200,25 +199,33 @@ impl<'s> FunctionDecoder<'_, 's> {
     pub(super) fn register(
         &mut self,
         name: ast::Ident<'s>,
+        selector: Option<ast::Ident<'s>>,
         ty: ScalarType,
         fits: fn(ScalarType, ScalarType) -> bool,
     ) -> Result<Operand> {
-        match self.resolve(name)? {
-            Symbol::Reg(reg) => {
-                let found = self.register_type(reg);
-                if fits(found, ty) {
-                    Ok(Operand::Reg(reg))
-                } else {
-                    let message =
-                        format!("register `{}` is {found}, which does not fit the type {ty} needed here", name.text);
-                    Err(Diagnostic::invalid(message, name.span))
-                }
-            }
+        match self.resolve_element(name, selector)? {
+            Symbol::Reg(reg) => self.fitting(reg, name, ty, fits),
             _ => Err(Diagnostic::invalid(
                 format!("`{}` is not a register; a register of type {ty} is needed", name.text),
                 name.span,
             )),
         }
+    }
+
+    /// A register, if its type fits. The name is for the message.
+    fn fitting(
+        &self,
+        register: Reg,
+        name: ast::Ident<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        let found = self.register_type(register);
+        if fits(found, ty) {
+            return Ok(Operand::Reg(register));
+        }
+        let message = format!("register `{}` is {found}, which does not fit the type {ty} needed here", name.text);
+        Err(Diagnostic::invalid(message, name.span))
     }
 
     fn source(
@@ -234,12 +241,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                         format!("special register `{}` can't be used here: only `mov` and `cvt` take it", name.text);
                     return Err(Diagnostic::invalid(message, operand.span()));
                 }
-                if let Some(suffix) = suffix {
-                    self.resolve(*name)?;
-                    let message = format!("selector `.{}` is not allowed here", suffix.text);
-                    return Err(Diagnostic::invalid(message, suffix.span));
-                }
-                self.register(*name, ty, fits)
+                self.register(*name, *suffix, ty, fits)
             }
             ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
             ast::Operand::Not(_) if ty == ScalarType::Pred => self.predicate_source(operand),
@@ -302,8 +304,37 @@ impl<'s> FunctionDecoder<'_, 's> {
                     if destination { self.destination(scalar, ty, fits)? } else { self.source(scalar, ty, fits)? };
                 Ok(Operand::Vector(vec![only]))
             }
-            other => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
+            other => {
+                if let ast::Operand::Name { name, .. } = other {
+                    self.resolve(*name)?;
+                }
+                match self.vector_register(other) {
+                    Some(vector) if vector.width() == wanted => self.registers_of(&vector, ty, fits),
+                    _ => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
+                }
+            }
         }
+    }
+
+    /// A vector of registers that stands there as a whole.
+    fn vector_register(&mut self, operand: &ast::Operand<'s>) -> Option<VectorRegister<'s>> {
+        let ast::Operand::Name { name, suffix: None } = operand else { return None };
+        match self.lookup(name.text) {
+            Some(Symbol::Vector(first, width)) => Some(VectorRegister { name: *name, first, width }),
+            _ => None,
+        }
+    }
+
+    fn registers_of(
+        &self,
+        vector: &VectorRegister<'s>,
+        ty: ScalarType,
+        fits: fn(ScalarType, ScalarType) -> bool,
+    ) -> Result<Operand> {
+        let Reg(first) = vector.first;
+        let registers = (first..first.saturating_add(vector.width)).map(Reg);
+        let elements = registers.map(|register| self.fitting(register, vector.name, ty, fits));
+        Ok(Operand::Vector(elements.collect::<Result<_>>()?))
     }
 
     /// The elements of a vector; of destinations, not all may be `_`.
@@ -329,29 +360,12 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 
     fn mov_operand(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, destination: bool) -> Result<Operand> {
+        if let Some(vector) = self.vector_register(operand) {
+            return self.registers_of(&vector, part_of(ty, vector.width(), operand.span())?, ScalarType::fits);
+        }
         match operand {
             ast::Operand::Vector(elements, span) => {
-                let bits = match elements.len() {
-                    1 => ty.bits(),
-                    2 => ty.bits() / 2,
-                    4 => ty.bits() / 4,
-                    _ => 0,
-                };
-                let part = match bits {
-                    8 => ScalarType::B8,
-                    16 => ScalarType::B16,
-                    32 => ScalarType::B32,
-                    64 => ScalarType::B64,
-                    _ => {
-                        return Err(Diagnostic::invalid(
-                            format!("{} elements do not divide {ty}", elements.len()),
-                            *span,
-                        ));
-                    }
-                };
-                if ty.class() != Class::Bits {
-                    return Err(Diagnostic::invalid(format!("a vector does not fit {ty}"), *span));
-                }
+                let part = part_of(ty, elements.len(), *span)?;
                 self.elements(elements, *span, part, ScalarType::fits, destination)
             }
             operand if destination => self.destination(operand, ty, ScalarType::fits),
@@ -500,7 +514,7 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     fn predicate_source(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
         match operand {
-            ast::Operand::Not(name) => match self.register(*name, ScalarType::Pred, ScalarType::fits)? {
+            ast::Operand::Not(name) => match self.register(*name, None, ScalarType::Pred, ScalarType::fits)? {
                 Operand::Reg(reg) => Ok(Operand::NotReg(reg)),
                 other => Ok(other),
             },
@@ -540,115 +554,40 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         Err(Diagnostic::invalid("expected the name of a `.branchtargets`", operand.span()))
     }
+}
 
-    /// `call (results), function, (arguments), prototype;` becomes results, function, arguments; for a call through a
-    /// register results, register, arguments and [`Operand::Targets`].
-    fn call_operands(&mut self, instruction: &ast::Instruction<'s>) -> Result<Vec<Operand>> {
-        let (results, rest) = match instruction.operands.as_slice() {
-            [ast::Operand::List(results, _), rest @ ..] => (results.as_slice(), rest),
-            rest => ([].as_slice(), rest),
-        };
-        let [ast::Operand::Name { name, suffix: None }, rest @ ..] = rest else {
-            return Err(Diagnostic::invalid("expected the function to call", instruction.span));
-        };
-        let (arguments, rest, span) = match rest {
-            [ast::Operand::List(arguments, span), rest @ ..] => (arguments.as_slice(), rest, *span),
-            rest => ([].as_slice(), rest, instruction.span),
-        };
-        let (callee, targets) = match (self.resolve(*name)?, rest) {
-            (Symbol::Function(function), []) => (Operand::Function(function), None),
-            (Symbol::Function(_), [other, ..]) => {
-                let message = format!("`{}` is called directly: nothing may follow its arguments", name.text);
-                return Err(Diagnostic::invalid(message, other.span()));
-            }
-            (Symbol::Reg(register), [ast::Operand::Name { name: table, suffix: None }]) => {
-                let ty = self.register_type(register);
-                if ty.bits() != 64 || ty.class() == Class::Float {
-                    let message = format!("register `{}` of type {ty} can't hold a function's address", name.text);
-                    return Err(Diagnostic::invalid(message, name.span));
-                }
-                (Operand::Reg(register), Some(self.call_targets(*table)?))
-            }
-            (Symbol::Reg(_), _) => {
-                let message = "a call through a register needs a prototype or a list of targets";
-                return Err(Diagnostic::invalid(message, span));
-            }
-            _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
-        };
-        let (taken, given) = match (&callee, &targets) {
-            (_, Some(targets)) => (targets.formals.clone(), targets.results.clone()),
-            (Operand::Function(function), None) => {
-                let signature = self.signature(*function, span)?;
-                (signature.formals, signature.results)
-            }
-            _ => return Err(Diagnostic::internal("a call of nothing", span)),
-        };
-        // An open array may be left out.
-        let least = taken.len() - usize::from(taken.last().is_some_and(|last| last.open));
-        if given.len() != results.len() || !(least..=taken.len()).contains(&arguments.len()) {
-            let message = format!(
-                "`{}` takes {} arguments and gives {} results, here are {} and {}",
-                name.text,
-                taken.len(),
-                given.len(),
-                arguments.len(),
-                results.len()
-            );
-            return Err(Diagnostic::invalid(message, span));
-        }
-        let results = results.iter().zip(given).map(|(operand, passed)| self.call_result(operand, passed.scalar));
-        let results = results.collect::<Result<_>>()?;
-        let arguments = arguments.iter().zip(taken).map(|(operand, passed)| self.call_argument(operand, passed.scalar));
-        let arguments = arguments.collect::<Result<_>>()?;
-        let mut operands = vec![Operand::List(results), callee, Operand::List(arguments)];
-        operands.extend(targets.map(Operand::Targets));
-        Ok(operands)
-    }
+/// A vector of registers by its name.
+struct VectorRegister<'s> {
+    name: ast::Ident<'s>,
+    first: Reg,
+    width: u32,
+}
 
-    /// What a call through a register may call: a prototype, a list of targets, or a variable that holds their addresses.
-    fn call_targets(&mut self, table: ast::Ident<'s>) -> Result<Targets> {
-        match self.resolve(table)? {
-            Symbol::Table(number) => {
-                if let Some(Operand::Targets(targets)) = self.find_table(number) {
-                    return Ok(targets.clone());
-                }
-            }
-            Symbol::Variable(variable) => {
-                let functions = self.functions_in(variable);
-                return self.listed(functions, table.span);
-            }
-            _ => {}
-        }
-        let message = format!("`{}` is neither a `.callprototype` nor a list of targets", table.text);
-        Err(Diagnostic::invalid(message, table.span))
+impl VectorRegister<'_> {
+    fn width(&self) -> usize {
+        self.width as usize
     }
+}
 
-    /// A result of a call: a `.param` variable, or a register where the function gives a scalar.
-    fn call_result(&mut self, operand: &ast::Operand<'s>, ty: Option<ScalarType>) -> Result<Operand> {
-        match (self.param_variable(operand), operand, ty) {
-            (Some(param), ..) => Ok(param),
-            (None, ast::Operand::Sink(_), _) => Ok(Operand::Sink),
-            (None, _, Some(ty)) => self.destination(operand, ty, ScalarType::fits),
-            (None, ..) => Err(Diagnostic::invalid("expected a `.param` variable for an array", operand.span())),
-        }
+/// Type of the parts that `mov` packs so many of into a value.
+fn part_of(ty: ScalarType, count: usize, span: Span) -> Result<ScalarType> {
+    let bits = match count {
+        1 => ty.bits(),
+        2 => ty.bits() / 2,
+        4 => ty.bits() / 4,
+        _ => 0,
+    };
+    let part = match bits {
+        8 => ScalarType::B8,
+        16 => ScalarType::B16,
+        32 => ScalarType::B32,
+        64 => ScalarType::B64,
+        _ => return Err(Diagnostic::invalid(format!("{count} elements do not divide {ty}"), span)),
+    };
+    if ty.class() != Class::Bits {
+        return Err(Diagnostic::invalid(format!("a vector does not fit {ty}"), span));
     }
-
-    /// An argument of a call: a `.param` variable, or a register or constant where the function takes a scalar.
-    fn call_argument(&mut self, operand: &ast::Operand<'s>, ty: Option<ScalarType>) -> Result<Operand> {
-        match (self.param_variable(operand), ty) {
-            (Some(param), _) => Ok(param),
-            (None, Some(ty)) => self.source(operand, ty, ScalarType::fits),
-            (None, None) => Err(Diagnostic::invalid("expected a `.param` variable for an array", operand.span())),
-        }
-    }
-
-    fn param_variable(&mut self, operand: &ast::Operand<'s>) -> Option<Operand> {
-        let ast::Operand::Name { name, suffix: None } = operand else { return None };
-        match self.lookup(name.text) {
-            Some(Symbol::Param(param)) => Some(Operand::Address(Base::Param(param), 0)),
-            _ => None,
-        }
-    }
+    Ok(part)
 }
 
 /// The bits of a constant in a type, zero-extended. Integers have 64 bits and are cut to the type (PTX section 4.5.1).

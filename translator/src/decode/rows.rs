@@ -225,6 +225,8 @@ rows! {
     // Data movement and conversion
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
     "mov.b128", "M m" => lower(movement::mov128);
+    "mov.(v2|v4).(b16|b32|u16|u32|s16|s32|f32)", "W w" => lower(movement::mov_vector);
+    "mov.v2.(b64|u64|s64|f64)", "W w" => lower(movement::mov_vector);
     "cvta{.to}.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => lower(convert::cvta);
     "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:u64" => lower(convert::isspacep);
     "cvt.(u8|u16|u32|u64|s8|s16|s32|s64).(u8|u16|u32|u64|s8|s16|s32|s64)", "D S:1" => lower(convert::int_to_int);

@@ -10,6 +10,8 @@ use super::types::ScalarType;
 pub enum Symbol {
     /// A register.
     Reg(Reg),
+    /// A vector of so many registers, one after another: `.reg .v4 .f32 v`.
+    Vector(Reg, u32),
     /// A variable in memory.
     Variable(VarId),
     /// A `.param` variable.
@@ -27,7 +29,7 @@ pub enum Symbol {
 /// `prefix0` to `prefix{count - 1}`.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// What `prefix0` stands for; a register's number counts up from it.
+    /// What `prefix0` stands for; the numbers of registers count up from it.
     first: Symbol,
     count: u32,
 }
@@ -95,6 +97,9 @@ impl<'s> Scopes<'s> {
             let range = scope.ranges.get(prefix)?;
             (number < range.count).then_some(match range.first {
                 Symbol::Reg(Reg(first)) => Symbol::Reg(Reg(first.saturating_add(number))),
+                Symbol::Vector(Reg(first), width) => {
+                    Symbol::Vector(Reg(first.saturating_add(number.saturating_mul(width))), width)
+                }
                 other => other,
             })
         })
@@ -107,7 +112,7 @@ impl<'s> Scopes<'s> {
 }
 
 /// The parts of a name that a range could declare: `%r10` has the prefix `%r` and the number 10.
-fn numbered(name: &str) -> Option<(&str, u32)> {
+pub(super) fn numbered(name: &str) -> Option<(&str, u32)> {
     let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = name.get(prefix.len()..)?;
     let canonical = digits.len() == 1 || !digits.starts_with('0');

@@ -19,6 +19,22 @@ pub(super) fn element_type(variable: &ast::Variable<'_>) -> Result<ScalarType, D
         .ok_or_else(|| Diagnostic::invalid(format!("`.{}` is not a type", variable.ty.text), variable.ty.span))
 }
 
+/// Refuses registers of types that registers can't have.
+pub(super) fn check_register(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<(), Diagnostic> {
+    if !variable.dims.is_empty() {
+        return Err(Diagnostic::invalid("registers have no arrays", variable.span));
+    }
+    if ty.class() == Class::Opaque {
+        return Err(Diagnostic::unsupported(format!("registers of type {ty}"), variable.span));
+    }
+    let bits = ty.bits() * variable.vector;
+    if variable.vector != 1 && (ty == ScalarType::Pred || variable.vector > 4 || bits > 128) {
+        let message = format!("registers have no vectors of {} elements of type {ty}", variable.vector);
+        return Err(Diagnostic::invalid(message, variable.span));
+    }
+    Ok(())
+}
+
 /// Size in bytes; `None` for an array without a size. A leading `[]` takes its size from the initialiser.
 pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Option<u64>, Diagnostic> {
     let mut size = u64::from(ty.bytes()) * u64::from(variable.vector);

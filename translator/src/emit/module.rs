@@ -395,16 +395,13 @@ impl<'t> Module<'t> {
         self.dr.functions.push(function);
     }
 
-    /// Declares that invocations of a subgroup come together again where the structure of control flow says so, as far
-    /// as the target can promise it.
+    /// Declares that invocations of a subgroup come together again where the structure of control flow says so, where the target
+    /// can promise it. Others were seen to do it.
     pub(super) fn reconvergence(&mut self, function: Word) -> Result<()> {
-        let maximal = !self.target.quirks.maximal_reconvergence_wrong;
-        let (feature, mode) = if maximal && self.target.has(Feature::ShaderMaximalReconvergence) {
-            (Feature::ShaderMaximalReconvergence, ExecutionMode::MaximallyReconvergesKHR)
-        } else if self.target.has(Feature::ShaderSubgroupUniformControlFlow) {
-            (Feature::ShaderSubgroupUniformControlFlow, ExecutionMode::SubgroupUniformControlFlowKHR)
-        } else {
-            return Ok(());
+        let Some(feature) = self.target.convergence() else { return Ok(()) };
+        let mode = match feature {
+            Feature::ShaderMaximalReconvergence => ExecutionMode::MaximallyReconvergesKHR,
+            _ => ExecutionMode::SubgroupUniformControlFlowKHR,
         };
         self.need(feature, "operations of a warp")?;
         let operands = vec![Operand::IdRef(function), Operand::ExecutionMode(mode)];

@@ -129,6 +129,7 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
         Unary::SignExtend | Unary::LowWord | Unary::HighWord => return Err(internal("a sequence of operations")),
+        Unary::Root(_) => return Err(internal("a root that legalisation should have replaced")),
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),

@@ -203,6 +203,15 @@ impl Machine {
         let rounds = matches!(op, Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil);
         let x = match from {
             Type::F32 if rounds && self.facts.rounding_exact => f32::from_bits(a as u32).into(),
+            Type::F32 if matches!(op, Unary::SqrtApprox | Unary::InverseSqrtApprox) => {
+                let Facts { roots_f32_denormals, roots_f32_flush, .. } = self.facts;
+                let x = f32::from_bits(a as u32);
+                match () {
+                    () if roots_f32_flush => flushed(x).into(),
+                    () if roots_f32_denormals => x.into(),
+                    () => self.sometimes_flushed(x).into(),
+                }
+            }
             _ => self.operand(from, a),
         };
         let signed = if from == Type::I32 { i64::from(a as i32) } else { a as i64 };
@@ -231,7 +240,7 @@ impl Machine {
             Unary::Floor => exact(x.floor()),
             Unary::Ceil => exact(x.ceil()),
             // Where Vulkan has no result, and its bound for angles.
-            Unary::SqrtApprox | Unary::InverseSqrtApprox if x <= 0.0 => exact(42.0),
+            Unary::SqrtApprox | Unary::InverseSqrtApprox if x <= 0.0 && !self.facts.roots_f32_ends => exact(42.0),
             Unary::Log2Approx if !self.facts.log2_f32_close && x <= 0.0 => exact(42.0),
             Unary::SinApprox | Unary::CosApprox if !self.facts.sin_cos_f32_close => exact(0.0004),
             Unary::Sqrt if to == Type::F32 => {

@@ -336,10 +336,12 @@ pub enum Unary {
     Ceil,
     /// Square root, correctly rounded.
     Sqrt,
-    /// Square root of a normal number as the device gives it.
+    /// Square root of a positive, normal number as the device gives it; of others where facts vouch for that.
     SqrtApprox,
-    /// `1 / sqrt(x)` of a normal number as the device gives it, within Vulkan's bound; `F32`.
+    /// `1 / sqrt(x)` in the same way, within Vulkan's bound; `F32`.
     InverseSqrtApprox,
+    /// An approximate root as PTX has it, within its bound and of any `F32`. Legalisation replaces it.
+    Root(Root),
     /// `2^x` within PTX's bound; `F32`.
     Exp2Approx,
     /// Binary logarithm within PTX's bound, of anything but subnormals; `F32`.
@@ -350,6 +352,15 @@ pub enum Unary {
     CosApprox,
     /// Hyperbolic tangent within PTX's bound; `F32`. No device's own is used.
     TanhApprox,
+}
+
+/// An approximate root of an `F32`: `sqrt.approx` or `rsqrt.approx`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Root {
+    /// Whether it is one over the root.
+    pub inverse: bool,
+    /// Whether subnormal operands count as zeros of their sign.
+    pub flush: bool,
 }
 
 /// Operations on two operands. Integer ones take two of one type, shifts an `I32` amount.

@@ -319,7 +319,8 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         | Unary::SinApprox
         | Unary::CosApprox
         | Unary::TanhApprox
-        | Unary::InverseSqrtApprox => operand == F32 && result == F32,
+        | Unary::InverseSqrtApprox
+        | Unary::Root(_) => operand == F32 && result == F32,
         Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil | Unary::Sqrt | Unary::SqrtApprox => {
             operand == result && float(operand)
         }

@@ -6,7 +6,7 @@ use super::convert::{narrow, widen};
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{Parts, SINGLE, leading, product_sign, round, stick, with_extremes};
-use crate::target::{Facts, Feature, Target};
+use crate::target::{Facts, Target};
 
 /// Replaces `FDiv` on types where the target doesn't do it right.
 pub fn expand_division(function: &mut Function, target: &Target) {
@@ -39,7 +39,7 @@ fn guarded(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
 
 /// A quotient without the device's division on its type.
 pub fn divide(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value, y: Value) -> Value {
-    let has_double = target.has(Feature::ShaderFloat64) && target.facts.div_f64_rounded;
+    let has_double = target.computes_doubles() && target.facts.div_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &target.facts, rounding, x, y),
         _ => on_integers(b, rounding, x, y),

@@ -10,7 +10,7 @@ use super::fma::wide_sum;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
-use crate::target::{Feature, Target};
+use crate::target::Target;
 
 /// Replaces every `Flushed` but what [`take_flushing`] can do; by what doesn't flush if that isn't asked for.
 pub fn expand_flushed(function: &mut Function, target: &Target, flush: bool) {
@@ -68,7 +68,7 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
     if is_own {
         return scaled(b, target, arithmetic);
     }
-    if !target.has(Feature::ShaderFloat64) {
+    if !target.computes_doubles() {
         return scaled_if_least(b, rounding, arithmetic);
     }
     let exact = match arithmetic {

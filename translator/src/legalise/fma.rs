@@ -11,7 +11,7 @@ use crate::soft::{
     DOUBLE, Format, Parts, SINGLE, leading_zeros, odd_sum, product_sign, round, stick, two_product, two_sum,
     unless_nan, width,
 };
-use crate::target::{Facts, Feature, Target};
+use crate::target::{Facts, Target};
 
 /// Replaces `Fma` on types where the target doesn't do it right.
 pub fn expand_fma(function: &mut Function, target: &Target) {
@@ -34,7 +34,7 @@ pub fn expand_fma(function: &mut Function, target: &Target) {
 /// The first two's product and the third's sum without the device's `Fma`.
 pub fn multiply_add(b: &mut Builder<'_>, target: &Target, rounding: Rounding, operands: [Value; 3]) -> Value {
     match b.type_of(operands[0]) {
-        Type::F32 if target.has(Feature::ShaderFloat64) => through_double(b, &target.facts, rounding, operands),
+        Type::F32 if target.computes_doubles() => through_double(b, &target.facts, rounding, operands),
         Type::F32 if rounding == Rounding::NearestEven && target.facts.are_normals_exact() => by_errors(b, operands),
         _ => fused_on_integers(b, rounding, operands),
     }

@@ -17,6 +17,7 @@ mod loop_budget;
 mod nans;
 mod narrow_memory;
 mod reports;
+mod root_ends;
 mod roots;
 mod round;
 mod rounded;
@@ -27,7 +28,7 @@ mod words;
 use crate::ir::Function;
 use crate::math::{Math, Topic};
 use crate::passes::{forward, remove_dead};
-use crate::target::{Facts, Feature, Target};
+use crate::target::Target;
 
 pub use generic::expand_generic;
 pub use locks::{TABLE_BYTES, lock_long_accesses, needs_table};
@@ -44,10 +45,12 @@ pub fn legalise(function: &mut Function, target: &Target) {
 
 /// The same with some of the arithmetic left to the device.
 pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
-    // Emulated floats give no NaN of their own accord.
-    let nan_f64_nvidia = target.facts.nan_f64_nvidia && target.has(Feature::ShaderFloat64);
-    let facts = math.relax(&Facts { nan_f64_nvidia, ..target.facts.clone() });
-    let target = &Target { facts, ..target.clone() };
+    let mut target = Target { facts: math.relax(&target.facts), ..target.clone() };
+    if !target.computes_doubles() {
+        // Emulated floats give no NaN of their own accord.
+        target.facts.nan_f64_nvidia = math.is_fast(Topic::Nan);
+    }
+    let target = &target;
     generic::expand_generic(function);
     // What others make of operations would hide which of their results are seen.
     nans::expand_nans(function, target);
@@ -59,6 +62,7 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     // Before the others: what they make needs no care, and would only become slow.
     singles::expand_singles(function, target);
     approximate::expand_approximate(function, target);
+    root_ends::expand_root_ends(function, target);
     roots::expand_roots(function, target);
     // Before the others: what these make of an operation may contain theirs.
     flushed::expand_flushed(function, target, !math.is_fast(Topic::Denormals));

@@ -38,7 +38,7 @@ fn is_single(op: &Op) -> bool {
     matches!(
         op,
         Op::Fma(..)
-            | Op::Unary(Unary::Sqrt, _)
+            | Op::Unary(Unary::Sqrt | Unary::Root(_), _)
             | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..)
     )
 }

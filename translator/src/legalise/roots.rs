@@ -1,13 +1,13 @@
 //! Approximate roots of `F32` where the device's are not known to be as close as PTX demands: in `F64`, whose sums and
 //! products are exact enough; without it from the errors of sums and products. Results are within half an ulp and a little.
 //!
-//! Lowering deals with operands that are not positive, normal numbers.
+//! [`root_ends`](super::root_ends) deals with operands that are not positive, normal numbers.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{SINGLE, two_product};
-use crate::target::{Feature, Target};
+use crate::target::Target;
 
 /// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions use these too, within wider bounds: this one must
 /// come before them.
@@ -15,7 +15,7 @@ pub fn expand_roots(function: &mut Function, target: &Target) {
     if target.facts.roots_f32_close {
         return;
     }
-    let has_double = target.has(Feature::ShaderFloat64);
+    let has_double = target.computes_doubles();
     let facts = &target.facts;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))

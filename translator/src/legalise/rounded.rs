@@ -8,7 +8,7 @@ use super::sqrt::root;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{self, Format};
-use crate::target::{Feature, Target};
+use crate::target::Target;
 
 /// Replaces every `Rounded`.
 pub fn expand_rounded(function: &mut Function, target: &Target) {
@@ -20,7 +20,7 @@ pub fn expand_rounded(function: &mut Function, target: &Target) {
 
 fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let facts = &target.facts;
-    let is_single = |b: &Builder<'_>, value| b.type_of(value) == Type::F32 && target.has(Feature::ShaderFloat64);
+    let is_single = |b: &Builder<'_>, value| b.type_of(value) == Type::F32 && target.computes_doubles();
     match arithmetic {
         Arithmetic::Narrow(value) => narrow(b, facts, rounding, value),
         Arithmetic::Sub(x, y) => {

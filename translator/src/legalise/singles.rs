@@ -11,7 +11,7 @@ use super::rounded::{negated, sum_on_integers};
 use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
-use crate::target::{Feature, Target};
+use crate::target::Target;
 
 /// Replaces what flushing would make wrong, on devices that are right about normal numbers.
 pub fn expand_singles(function: &mut Function, target: &Target) {
@@ -19,10 +19,10 @@ pub fn expand_singles(function: &mut Function, target: &Target) {
         return;
     }
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Widen, x)) if target.has(Feature::ShaderFloat64) => {
+        Stmt::Let(_, Op::Unary(Unary::Widen, x)) if target.computes_doubles() => {
             Rewritten::By(widen(b, &target.facts, x))
         }
-        Stmt::Let(_, Op::Unary(Unary::Narrow, x)) if target.has(Feature::ShaderFloat64) => {
+        Stmt::Let(_, Op::Unary(Unary::Narrow, x)) if target.computes_doubles() => {
             Rewritten::By(narrow(b, &target.facts, Rounding::NearestEven, x))
         }
         Stmt::Let(result, op) if target.facts.normal_f32_exact => match op {

@@ -6,7 +6,7 @@ use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{Format, Parts, SINGLE, leading, round_normal, stick, unless_nan};
-use crate::target::{Facts, Feature, Target};
+use crate::target::{Facts, Target};
 
 /// Replaces `Sqrt` on types where the target doesn't do it right.
 pub fn expand_sqrt(function: &mut Function, target: &Target) {
@@ -37,7 +37,7 @@ fn raised(b: &mut Builder<'_>, x: Value) -> Value {
 
 /// A square root without the device's on its type.
 pub fn root(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value) -> Value {
-    let has_double = target.has(Feature::ShaderFloat64) && target.facts.sqrt_f64_rounded;
+    let has_double = target.computes_doubles() && target.facts.sqrt_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &target.facts, rounding, x),
         _ => on_integers(b, rounding, x),

@@ -1,13 +1,13 @@
 //! Approximate functions of floats (PTX sections 9.7.3 and 9.7.4): what they do at the ends of their ranges. How close they
-//! are in between is legalisation's matter.
+//! are in between is legalisation's matter, and so is all of the roots.
 //!
 //! Zeros, infinities, NaNs and subnormals are treated as NVIDIA's compiler and hardware do: without `.ftz`, what hardware
 //! takes for zero is scaled before and after.
 
-use super::float::{each_lane, finished, floats, nan_of, or_nan};
+use super::float::{each_lane, finished, float_of, floats, nan_of, or_nan};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::ir::{Binary, Type, Unary, Value};
+use crate::ir::{Binary, Root, Type, Unary, Value};
 use crate::soft::{self, DOUBLE, SINGLE};
 
 /// A function on floats, whose operands and result are flushed as the modifiers say; formats of 16 bits go through f32.
@@ -52,53 +52,26 @@ pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
+/// A root of an f32.
+fn root(l: &mut Lowering<'_, '_>, i: &Instruction, inverse: bool) -> Result {
+    let flush = i.modifiers.has("ftz");
+    each_lane(l, i, |l, format, [bits]| {
+        let operand = float_of(l, format, bits);
+        let root = l.b.unary(Unary::Root(Root { inverse, flush }), operand);
+        let root = or_nan(l, root, &[operand]);
+        // None is subnormal.
+        l.b.bits(root)
+    })
+}
+
 /// `sqrt.approx`
 pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| {
-        root(l, a, 2f32.powi(-12), |l, scaled| {
-            let root = l.b.unary(Unary::SqrtApprox, scaled);
-            // Zeros and infinity are their own roots.
-            (root, a, a)
-        })
-    })
+    root(l, i, false)
 }
 
 /// `rsqrt.approx` on f32.
 pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| {
-        root(l, a, 2f32.powi(12), |l, scaled| {
-            let root = l.b.unary(Unary::InverseSqrtApprox, scaled);
-            let infinity = l.b.f32(f32::INFINITY);
-            let infinity = signed(l, infinity, a);
-            let zero = l.b.f32(0.0);
-            (root, infinity, zero)
-        })
-    })
-}
-
-/// A root: `compute` gives that of a normal number, of zeros and of infinity; a subnormal's is scaled back by `scale`.
-fn root(
-    l: &mut Lowering<'_, '_>,
-    a: Value,
-    scale: f32,
-    compute: impl FnOnce(&mut Lowering<'_, '_>, Value) -> (Value, Value, Value),
-) -> Value {
-    let (is_tiny, scaled) = scaled_up(l, a);
-    let (root, of_zero, of_infinity) = compute(l, scaled);
-    let scale = l.b.f32(scale);
-    let scaled_back = l.b.fmul(root, scale);
-    let root = l.b.select(is_tiny, scaled_back, root);
-    let bits = l.b.bits(a);
-    let infinity = l.b.i32(SINGLE.infinity() as u32);
-    let is_infinity = l.b.eq(bits, infinity);
-    let result = l.b.select(is_infinity, of_infinity, root);
-    // Negative numbers and NaNs are above infinity.
-    let is_above = l.b.ult(infinity, bits);
-    let nan = l.b.constant(Type::F32, SINGLE.nan);
-    let result = l.b.select(is_above, nan, result);
-    let magnitude = l.b.magnitude(a);
-    let is_zero = l.b.is_zero(magnitude);
-    l.b.select(is_zero, of_zero, result)
+    root(l, i, true)
 }
 
 /// A number with the sign of another one, on bits; the number is positive.

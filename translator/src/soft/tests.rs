@@ -53,7 +53,7 @@ impl Device {
 /// A device of which nothing is known, with double precision or without.
 fn unknown(has_double: bool) -> Target {
     let mut target = Target::preset("lavapipe").expect("a preset");
-    target.facts = Facts::default();
+    target.facts = Facts { denormals_f64_kept: has_double, ..Facts::default() };
     if !has_double {
         target.features.remove(&Feature::ShaderFloat64);
     }

@@ -86,6 +86,8 @@ fn subgroup_size(target: &Target) -> Option<u32> {
     let size = if choice { WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size)) } else { sizes.size };
     let known = (asks || !choice) && !target.quirks.subgroups_unreliable;
     let able = known && target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
+    // Else an operation of a subgroup may lack some who were elsewhere before.
+    let able = able && (target.convergence().is_some() || target.facts.subgroups_reconverge);
     (able && size.is_power_of_two() && size <= 128).then_some(size)
 }
 
@@ -135,15 +137,48 @@ mod tests {
         assert_eq!(for_warps(&device(32, 32, 256), Blocks::Fitting, 1), Packing { subgroup_size: 32, lanes: 1 });
     }
 
+    /// Has nothing make invocations of a subgroup meet again.
+    fn part(target: &mut Target) {
+        target.features.remove(&Feature::ShaderMaximalReconvergence);
+        target.features.remove(&Feature::ShaderSubgroupUniformControlFlow);
+        target.facts.subgroups_reconverge = false;
+    }
+
+    #[test]
+    fn subgroups_serve_that_meet_again_by_promise_or_by_experience() {
+        let reasons: [fn(&mut Target); 3] = [
+            |target| target.facts.subgroups_reconverge = true,
+            |target| drop(target.features.insert(Feature::ShaderMaximalReconvergence)),
+            |target| {
+                target
+                    .features
+                    .extend([Feature::ShaderMaximalReconvergence, Feature::ShaderSubgroupUniformControlFlow]);
+                target.quirks.maximal_reconvergence_wrong = true;
+            },
+        ];
+        for reason in reasons {
+            let mut target = device(8, 64, 128);
+            part(&mut target);
+            reason(&mut target);
+            assert_eq!(for_warps(&target, Blocks::Fitting, 1), Packing { subgroup_size: 32, lanes: 1 });
+        }
+    }
+
     #[test]
     fn a_warp_lies_in_an_invocation_where_subgroups_do_not_serve() {
         let alone = Packing { subgroup_size: 1, lanes: 32 };
-        let lacks: [fn(&mut Target); 5] = [
+        let lacks: [fn(&mut Target); 7] = [
             |target| target.subgroups.ballot = false,
             |target| target.subgroups.shuffle = false,
             |target| target.quirks.subgroups_unreliable = true,
             |target| target.features.retain(|feature| *feature != Feature::SubgroupSizeControl),
             |target| target.features.retain(|feature| *feature != Feature::ComputeFullSubgroups),
+            part,
+            |target| {
+                part(target);
+                target.features.insert(Feature::ShaderMaximalReconvergence);
+                target.quirks.maximal_reconvergence_wrong = true;
+            },
         ];
         for lack in lacks {
             let mut target = device(8, 64, 128);

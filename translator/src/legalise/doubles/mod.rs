@@ -1,8 +1,8 @@
-//! 64-bit floats where the device has none: values become their bits in `I64`, operations such on 32-bit words.
+//! 64-bit floats where the device has none, or may flush their denormals: values become their bits in `I64`, operations such on 32-bit words.
 //!
 //! Everything is exact, whatever the facts say. NaNs of results are the one that an invalid operation gives on NVIDIA's
 //! hardware; which other one it is that PTX gives, `OrNan` has said before. The passes behind create no 64-bit floats for
-//! targets that have none.
+//! such targets.
 //!
 //! Operations are written out where they stand: drivers inline functions in any case.
 
@@ -23,11 +23,11 @@ use crate::ir::{
     Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value,
 };
 use crate::passes::{Rewritten, rewrite};
-use crate::target::{Feature, Target};
+use crate::target::Target;
 
-/// Replaces everything on `F64` if the target doesn't have it.
+/// Replaces everything on `F64` if the target isn't to compute on it.
 pub fn expand_doubles(function: &mut Function, target: &Target) {
-    if target.has(Feature::ShaderFloat64) {
+    if target.computes_doubles() {
         return;
     }
     rewrite(function, |b, stmt| match *stmt {

@@ -128,6 +128,8 @@ mod tests {
         assert!(facts("mali").denormals_f32_kept && facts("mali").normal_f32_exact);
         let minimum = facts("vulkan1.1-minimum");
         assert!(!minimum.denormals_f32_kept && !minimum.normal_f32_exact);
+        // No f64, no promise about it.
+        assert!(facts("amd-gcn").denormals_f64_kept && !facts("intel-xe").denormals_f64_kept);
     }
 
     /// What a file says that is read by nobody would be a typing error.

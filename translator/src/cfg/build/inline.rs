@@ -1,0 +1,376 @@
+//! Calls: the callee's body in the caller's place, once for each call; functions that call themselves have one instance for all of
+//! their calls, and a stack.
+
+use std::sync::Arc;
+
+use super::{Build, Instance};
+use crate::cfg::calls;
+use crate::cfg::recursion::{Site, Slot, Stack};
+use crate::cfg::switch::switch;
+use crate::cfg::{End, Frame, ParamSlot};
+use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::interface::Fault;
+use crate::ir::{Stmt, Type, Value, Var};
+use crate::lower::carrier;
+use crate::lower::services::Service;
+
+/// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
+/// where.
+const MAX_LIVENESS: usize = 1 << 30;
+
+impl<'p> Build<'p> {
+    /// A call from the current block; control then goes to `next`.
+    pub(super) fn call(
+        &mut self,
+        instance: &mut Instance<'p>,
+        instruction: &Instruction,
+        next: u32,
+    ) -> Result<(), Diagnostic> {
+        let [Operand::List(results), callee, Operand::List(arguments), targets @ ..] = instruction.operands.as_slice()
+        else {
+            return Err(Diagnostic::internal("a call of another form", instruction.span));
+        };
+        let call = Call { at: instruction.span, results, arguments, next };
+        match (callee, targets) {
+            (Operand::Function(id), []) => self.call_function(instance, *id, &call),
+            (Operand::Reg(register), [Operand::Targets(targets)]) => {
+                self.call_through(instance, *register, targets, &call)
+            }
+            _ => Err(Diagnostic::internal("a call of another form", instruction.span)),
+        }
+    }
+
+    /// A call through a register: a choice among the functions that it may go to.
+    fn call_through(
+        &mut self,
+        instance: &mut Instance<'p>,
+        register: Reg,
+        targets: &Targets,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let target = self.function.var(Type::I64);
+        self.with(instance, |lowering| {
+            lowering.b.at(call.at);
+            let value = lowering.register(register);
+            lowering.b.set(target, value);
+        });
+        let candidates = calls::candidates(self.program, targets);
+        let cases: Vec<(u64, u32)> = candidates.iter().map(|id| (id.address(), self.new_block())).collect();
+        self.choose(instance, call.at, target, &cases);
+        for (id, (_, block)) in candidates.into_iter().zip(cases) {
+            instance.current = block;
+            self.call_function(instance, id, call)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the current block by going where a variable says; anything else is reported and ends the thread.
+    pub(super) fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, u32)]) {
+        let bad = self.new_block();
+        if let Some(block) = self.blocks.get_mut(bad as usize) {
+            block.body = vec![Stmt::At(at), Stmt::Report(Fault::BadTarget, Vec::new())];
+            block.end = End::Goto(instance.exits);
+        }
+        let first = switch(&mut self.function, &mut self.blocks, at, var, cases, bad);
+        self.finish(instance, End::Goto(first), first);
+    }
+
+    /// A call of one function.
+    fn call_function(&mut self, instance: &mut Instance<'p>, id: FuncId, call: &Call<'_>) -> Result<(), Diagnostic> {
+        let Some(callee) = self.program.functions.get(id.0 as usize) else {
+            return Err(Diagnostic::internal("a call of a function that isn't there", call.at));
+        };
+        if callee.body.is_none() {
+            return self.call_service(instance, callee, call);
+        }
+        match self.recursive.get(&id) {
+            Some(group) => self.call_recursive(instance, (id, *group), callee, call),
+            None => self.inline(instance, callee, call),
+        }
+    }
+
+    /// A call of a function that the module doesn't define, but CUDA does.
+    fn call_service(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Function,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let Some(service) = Service::find(callee) else {
+            let message = format!("a call of `{}`, which this module does not define", callee.name);
+            return Err(Diagnostic::unsupported(message, call.at));
+        };
+        self.prints |= service == Service::Print;
+        let mut frame = self.frame(callee, Vec::new());
+        let slots = self.slots(callee, &mut frame);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        let result = self.with(instance, |lowering| {
+            let value = |slot: &Slot| match slot {
+                Slot::Words(words) => match words.as_slice() {
+                    [low, high] => {
+                        let (low, high) = (lowering.b.get(*low), lowering.b.get(*high));
+                        lowering.b.join(low, high)
+                    }
+                    [word] => lowering.b.get(*word),
+                    _ => lowering.b.i32(0),
+                },
+                Slot::Register(var) => lowering.b.get(*var),
+            };
+            let arguments: Vec<Value> = slots.iter().take(callee.formals).map(value).collect();
+            service.lower(lowering, &arguments)
+        })?;
+        if service.ends_thread() {
+            self.finish(instance, End::Goto(instance.exits), call.next);
+            return Ok(());
+        }
+        if let Some(value) = result {
+            let values = self.with(instance, |lowering| match lowering.b.type_of(value) {
+                Type::I64 if callee.params.iter().skip(callee.formals).all(|param| param.register.is_none()) => {
+                    let (low, high) = lowering.b.halves(value);
+                    vec![low, high]
+                }
+                _ => vec![value],
+            });
+            self.results(instance, callee, call.results, vec![values])?;
+        }
+        self.finish(instance, End::Goto(call.next), call.next);
+        Ok(())
+    }
+
+    /// Inlines a call.
+    fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result<(), Diagnostic> {
+        let mut frame = self.frame(callee, Vec::new());
+        frame.locals.clone_from(&instance.frame.locals);
+        let slots = self.slots(callee, &mut frame);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        let entry = self.new_block();
+        let back = self.new_block();
+        self.finish(instance, End::Goto(entry), back);
+        self.body(callee, frame, entry, back, instance.exits);
+        instance.pending.push(Stmt::At(call.at));
+        let values = self.read_results(instance, callee, &slots);
+        self.results(instance, callee, call.results, values)?;
+        self.finish(instance, End::Goto(call.next), call.next);
+        Ok(())
+    }
+
+    /// A call of a function that calls itself: see [`recursion`](super::recursion).
+    fn call_recursive(
+        &mut self,
+        instance: &mut Instance<'p>,
+        id: (FuncId, usize),
+        callee: &'p Function,
+        call: &Call<'_>,
+    ) -> Result<(), Diagnostic> {
+        let number = self.recursive_instance(id, callee)?;
+        let Some((entry, slots)) = self.stack.as_ref().and_then(|stack| {
+            let callee = stack.instances.get(number)?;
+            Some((callee.entry, callee.slots.clone()))
+        }) else {
+            return Err(Diagnostic::internal("a recursive call without a stack", call.at));
+        };
+        let (check, push, back) = (self.new_block(), self.new_block(), self.new_block());
+        self.finish(instance, End::Goto(check), push);
+        instance.pending.push(Stmt::At(call.at));
+        let passed = self.arguments(instance, callee, &slots, call.arguments)?;
+        let push = (push, instance.pending.len());
+        instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
+        self.finish(instance, End::Goto(entry), back);
+        instance.pending.push(Stmt::At(call.at));
+        let values = self.read_results(instance, callee, &slots);
+        let back = (back, instance.pending.len());
+        self.results(instance, callee, call.results, values)?;
+        self.finish(instance, End::Goto(call.next), call.next);
+        if let Some(stack) = &mut self.stack {
+            stack.sites.push(Site { callee: number, check, push, back, exits: instance.exits, at: call.at });
+        }
+        Ok(())
+    }
+
+    /// The number of the one instance of a function that calls itself; its body is built later.
+    fn recursive_instance(&mut self, (id, group): (FuncId, usize), callee: &'p Function) -> Result<usize, Diagnostic> {
+        let known = self.stack.as_ref().and_then(|stack| stack.instances.iter().position(|known| known.id == id));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let mut frame = self.frame(callee, Vec::new());
+        let slots = self.slots(callee, &mut frame);
+        let (entry, returns) = (self.new_block(), self.new_block());
+        let inlined = calls::inlined(self.program, id, &self.recursive);
+        let stack = self.stack.get_or_insert_with(|| Stack::new(&mut self.function));
+        let number = stack.add(self.program, (id, group), (entry, returns), slots, &inlined)?;
+        frame.locals = stack.instances.get(number).map(|instance| Arc::clone(&instance.locals));
+        self.waiting.push((number, callee, frame));
+        Ok(number)
+    }
+
+    /// Builds the bodies of the functions that call themselves, and what their calls do.
+    pub(super) fn finish_recursive(&mut self, exits: u32) {
+        while let Some((number, callee, frame)) = self.waiting.pop() {
+            let place = self.stack.as_ref().and_then(|stack| stack.instances.get(number));
+            let Some((entry, returns)) = place.map(|instance| (instance.entry, instance.returns)) else { continue };
+            let first = self.blocks.len();
+            // The entry is older than the others, but assigns like them: what stands in it is moved behind.
+            let start = self.new_block();
+            self.body(callee, frame, start, returns, exits);
+            if let Some(block) = self.blocks.get_mut(entry as usize) {
+                block.end = End::Goto(start);
+            }
+            let blocks = first..self.blocks.len();
+            if let Some(instance) = self.stack.as_mut().and_then(|stack| stack.instances.get_mut(number)) {
+                instance.blocks = blocks;
+            }
+        }
+        if let Some(stack) = self.stack.take() {
+            if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {
+                let at = stack.sites.first().map_or(Span::default(), |site| site.at);
+                self.errors.push(Diagnostic::unsupported("recursion in a kernel as large as this", at));
+                return;
+            }
+            stack.finish(&mut self.function, &mut self.blocks);
+        }
+    }
+
+    /// Where a function instance's parameters and results live.
+    fn slots(&mut self, function: &Function, frame: &mut Frame) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        let interface = function.params.iter().zip(&frame.params).take(function.formals + function.results);
+        for (param, slot) in interface {
+            slots.push(match (param.register, slot) {
+                (Some(register), _) => match frame.registers.get_mut(register.0 as usize) {
+                    Some((ty, var)) => Slot::Register(*var.get_or_insert_with(|| self.function.var(carrier(*ty)))),
+                    None => Slot::Words(Vec::new()),
+                },
+                (None, ParamSlot::Words(words)) => Slot::Words(words.clone()),
+                (None, ParamSlot::Kernel(_)) => Slot::Words(Vec::new()),
+            });
+        }
+        slots
+    }
+
+    /// The values of arguments, and the variables of the callee that they belong in.
+    fn arguments(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Function,
+        slots: &[Slot],
+        actuals: &[Operand],
+    ) -> Result<Vec<(Var, Value)>, Diagnostic> {
+        let mut passed = Vec::new();
+        for ((param, slot), actual) in callee.params.iter().zip(slots).zip(actuals) {
+            match (slot, actual) {
+                (Slot::Words(theirs), Operand::Address(Base::Param(actual), _)) => {
+                    let ours = self.words(instance, callee, param, *actual)?;
+                    self.with(instance, |lowering| {
+                        passed.extend(theirs.iter().zip(ours).map(|(theirs, ours)| (*theirs, lowering.b.get(ours))));
+                    });
+                }
+                (Slot::Register(_), Operand::Address(Base::Param(_), _)) => return Err(register_expected(callee)),
+                (Slot::Register(var), actual) => {
+                    let value = self.with(instance, |lowering| lowering.source(actual, param.ty))?;
+                    passed.push((*var, value));
+                }
+                (Slot::Words(words), actual) => {
+                    // A register or constant for a `.param` parameter, as old PTX passes it.
+                    let value = self.with(instance, |lowering| lowering.source(actual, param.ty))?;
+                    match words.as_slice() {
+                        [word] => passed.push((*word, value)),
+                        [low, high] => {
+                            let (first, second) = self.with(instance, |lowering| lowering.b.halves(value));
+                            passed.extend([(*low, first), (*high, second)]);
+                        }
+                        _ => return Err(array_expected()),
+                    }
+                }
+            }
+        }
+        Ok(passed)
+    }
+
+    /// The words of a `.param` variable of this function that is passed to or from another's.
+    fn words(
+        &self,
+        instance: &Instance<'p>,
+        callee: &Function,
+        param: &Param,
+        actual: ParamId,
+    ) -> Result<Vec<Var>, Diagnostic> {
+        let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
+        if instance.frame.memory(actual.0 as usize).is_some() {
+            let message = "passing a function's own parameter by name, whose address is taken,";
+            return Err(Diagnostic::unsupported(message, Span::default()));
+        }
+        match instance.frame.params.get(actual.0 as usize) {
+            Some(ParamSlot::Words(words)) if size == param.size || param.open => Ok(words.clone()),
+            Some(ParamSlot::Words(_)) => {
+                let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
+                Err(Diagnostic::invalid(message, Span::default()))
+            }
+            _ => Err(Diagnostic::unsupported("passing a kernel's parameter by name", Span::default())),
+        }
+    }
+
+    /// What a function's results hold when it has returned.
+    fn read_results(&mut self, instance: &mut Instance<'p>, callee: &Function, slots: &[Slot]) -> Vec<Vec<Value>> {
+        let slots = slots.get(callee.formals..).unwrap_or_default();
+        self.with(instance, |lowering| {
+            let mut read = |slot: &Slot| match slot {
+                Slot::Words(words) => words.iter().map(|word| lowering.b.get(*word)).collect(),
+                Slot::Register(var) => vec![lowering.b.get(*var)],
+            };
+            slots.iter().map(&mut read).collect()
+        })
+    }
+
+    /// Gives the caller a call's results.
+    fn results(
+        &mut self,
+        instance: &mut Instance<'p>,
+        callee: &Function,
+        actuals: &[Operand],
+        values: Vec<Vec<Value>>,
+    ) -> Result<(), Diagnostic> {
+        let params = callee.params.get(callee.formals..).unwrap_or_default();
+        for ((param, actual), values) in params.iter().zip(actuals).zip(values) {
+            match (actual, values.as_slice()) {
+                (Operand::Address(Base::Param(_), _), _) if param.register.is_some() => {
+                    return Err(register_expected(callee));
+                }
+                (Operand::Address(Base::Param(actual), _), values) => {
+                    let ours = self.words(instance, callee, param, *actual)?;
+                    instance.pending.extend(ours.into_iter().zip(values).map(|(var, value)| Stmt::Set(var, *value)));
+                }
+                (actual, [value]) => self.with(instance, |lowering| lowering.assign(actual, param.ty, *value))?,
+                (actual, [low, high]) => self.with(instance, |lowering| {
+                    let value = lowering.b.join(*low, *high);
+                    lowering.assign(actual, param.ty, value)
+                })?,
+                _ => return Err(array_expected()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A call as its instruction has it.
+struct Call<'c> {
+    at: Span,
+    results: &'c [Operand],
+    arguments: &'c [Operand],
+    /// Where control goes behind it.
+    next: u32,
+}
+
+fn array_expected() -> Diagnostic {
+    Diagnostic::invalid("an array parameter needs a `.param` variable as its argument", Span::default())
+}
+
+fn register_expected(callee: &Function) -> Diagnostic {
+    let message = format!("`{}` takes or gives a register here, not a `.param` variable", callee.name);
+    Diagnostic::invalid(message, Span::default())
+}
