@@ -175,7 +175,8 @@ fn is_cheap_unary(op: Unary) -> bool {
         | Unary::Log2Approx
         | Unary::SinApprox
         | Unary::CosApprox
-        | Unary::TanhApprox => false,
+        | Unary::TanhApprox
+        | Unary::Root(_) => false,
     }
 }
 
