@@ -398,8 +398,9 @@ fn limits_are_checked() {
 #[test]
 fn spirv_before_vulkan_1_1_is_refused() {
     let target = Target { spirv: Version(1, 2), ..lavapipe() };
-    let (kind, _) = emit_error(&target, &Builder::default().finish());
-    assert_eq!(kind.to_string(), "not supported: SPIR-V 1.2, which the target has: modules need 1.3");
+    let errors = emit(&target, &[], None).unwrap_err();
+    let messages: Vec<_> = errors.iter().map(|error| error.kind.to_string()).collect();
+    assert_eq!(messages, ["not supported: SPIR-V 1.2, which the target has: modules need 1.3"]);
 }
 
 #[test]
