@@ -171,7 +171,6 @@ fn is_cheap_unary(op: Unary) -> bool {
         | Unary::Sqrt
         | Unary::SqrtApprox
         | Unary::InverseSqrtApprox
-        | Unary::Root(_)
         | Unary::Exp2Approx
         | Unary::Log2Approx
         | Unary::SinApprox
