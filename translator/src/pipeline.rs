@@ -98,6 +98,8 @@ pub(crate) fn compile<'p>(
         places = legalise::expand_reports(&mut function, status, number);
     }
     legalise::split_words(&mut function, options.target);
+    // Last, since only now it is known what each condition's arms cost.
+    passes::straighten(&mut function, options.target);
     check(&function, "legalisation").map_err(fail)?;
     let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
     Ok(Kernel { ptx, layout, function, threads, number, reports, prints })

@@ -90,6 +90,7 @@ impl Quirks {
             maximal_reconvergence_wrong,
             workgroup_atomic_stores_wrong,
             local_memory,
+            conditions_slow: _, // only slow
         } = *device;
         let within =
             |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));

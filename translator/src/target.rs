@@ -341,6 +341,9 @@ pub struct Quirks {
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
     /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
     pub loop_budget: Option<u32>,
+    /// The driver runs all arms of conditions, under masks, and takes the longer to compile the more conditions follow each other
+    /// within a loop, exponentially at worst.
+    pub conditions_slow: bool,
     /// Nested conditionals and loops that the driver gets right; it ignores deeper ones. llvmpipe stops at 80
     /// (`LP_MAX_TGSI_NESTING`), of which its own passes may take some.
     pub nesting: Option<u32>,

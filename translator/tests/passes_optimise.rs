@@ -10,10 +10,12 @@ use program::{MEMORY, random_program};
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Order,
-    Scope, Space, Stmt, Type, Unary, Value, verify,
+    Scope, Space, Stmt, Type, Unary, Value, Var, verify,
 };
 use ptx2spv_translator::legalise::legalise;
-use ptx2spv_translator::passes::{forward, merge_ifs, narrow_truncated, optimise, remove_dead, resolve_spaces};
+use ptx2spv_translator::passes::{
+    flatten_ifs, forward, merge_ifs, narrow_truncated, optimise, remove_dead, resolve_spaces,
+};
 use ptx2spv_translator::{Span, Target};
 
 /// Memory after a run.
@@ -53,6 +55,7 @@ fn random_programs_keep_their_meaning() {
         check("forward", &forward);
         check("remove_dead", &remove_dead);
         check("merge_ifs", &merge_ifs);
+        check("flatten_ifs", &|function| flatten_ifs(function, 64));
         check("resolve_spaces", &resolve_spaces);
         check("narrow_truncated", &narrow_truncated);
         check("legalise", &|function| legalise(function, &target));
@@ -476,5 +479,79 @@ fn extended_numbers_are_compared_before_they_are_extended() {
         machine.run(&f).unwrap_or_else(|fault| panic!("{fault}\n{f}"));
         let found: Vec<bool> = machine.shared.chunks(4).map(|word| word[0] != 0).collect();
         assert_eq!(found, [number < bound, number <= bound, bound < number, bound <= number], "{number} and {bound}");
+    }
+}
+
+/// A function with an `If` on whether the thread's number is odd, whose arms are as given, and a variable that is stored
+/// behind it.
+fn conditional(then: impl FnOnce(&mut Builder<'_>, Var), otherwise: impl FnOnce(&mut Builder<'_>, Var)) -> Function {
+    function(|b, global| {
+        let var = b.var(Type::I32);
+        let thread = b.builtin(Builtin::ThreadIndex);
+        let odd = b.and_const(thread, 1);
+        let odd = b.is_nonzero(odd);
+        b.if_else(odd, |b| then(b, var), |b| otherwise(b, var));
+        let found = b.get(var);
+        b.store(access(Space::Global, 4), global, vec![found]);
+    })
+}
+
+#[test]
+fn small_conditions_become_selects() {
+    // Nested: the inner one reads what the outer one has assigned.
+    let nested = |b: &mut Builder<'_>, var: Var| {
+        let seven = b.i32(7);
+        b.set(var, seven);
+        let thread = b.builtin(Builtin::ThreadIndex);
+        let above = b.ult(seven, thread);
+        b.if_(above, |b| {
+            let old = b.get(var);
+            let new = b.add_const(old, 1);
+            b.set(var, new);
+        });
+    };
+    let other = |b: &mut Builder<'_>, var: Var| {
+        let nine = b.i32(9);
+        b.set(var, nine);
+    };
+    let original = conditional(nested, other);
+    for (most, ifs) in [(64, 0), (2, 1), (1, 2)] {
+        let mut f = original.clone();
+        flatten_ifs(&mut f, most);
+        assert_eq!(verify(&f), Ok(()), "{f}");
+        assert_eq!(count(&f, |line| line.starts_with("if")), ifs, "{most}: {f}");
+        assert_eq!(outcome(&f), outcome(&original), "{f}");
+    }
+}
+
+#[test]
+fn what_may_not_be_done_in_vain_keeps_its_condition() {
+    type Arm = fn(&mut Builder<'_>, Var);
+    let arms: [Arm; 4] = [
+        |b, var| {
+            let (seven, zero) = (b.i32(7), b.i32(0));
+            let quotient = b.div_unsigned(seven, zero);
+            b.set(var, quotient);
+        },
+        |b, var| {
+            let zero = b.i32(0);
+            let found = b.load(access(Space::Shared, 4), zero, 1);
+            b.set(var, found[0]);
+        },
+        |b, _| {
+            let zero = b.i32(0);
+            b.store(access(Space::Shared, 4), zero, vec![zero]);
+        },
+        |b, var| {
+            let one = b.constant(Type::F32, 0x3f80_0000);
+            let root = b.unary(Unary::Sqrt, one);
+            let bits = b.bitcast(root, Type::I32);
+            b.set(var, bits);
+        },
+    ];
+    for arm in arms {
+        let mut f = conditional(arm, |_, _| {});
+        flatten_ifs(&mut f, 64);
+        assert_eq!(count(&f, |line| line.starts_with("if")), 1, "{f}");
     }
 }

@@ -38,6 +38,8 @@ struct Row {
 
 const MESA_LIMITS: &str =
     "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/auxiliary/gallivm/lp_bld_limits.h";
+const SWIFTSHADER_FLOW: &str =
+    "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Pipeline/SpirvShaderControlFlow.cpp";
 const DAWN: &str = "https://dawn.googlesource.com/dawn/+/refs/heads/main/src/dawn/native/vulkan/PhysicalDeviceVk.cpp";
 
 const ROWS: &[Row] = &[
@@ -61,6 +63,16 @@ const ROWS: &[Row] = &[
         },
         hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
         avoid: |quirks| quirks.loop_values_lost = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "conditions_slow",
+            drivers: "SwiftShader",
+            description: "time to compile grows exponentially with the conditions in a loop (Function::ExistsPath)",
+            evidence: SWIFTSHADER_FLOW,
+        },
+        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        avoid: |quirks| quirks.conditions_slow = true,
     },
     Row {
         bug: KnownBug {
@@ -272,7 +284,7 @@ mod tests {
     #[test]
     fn swiftshader() {
         let device = Identity { driver: vk::DriverId::GOOGLE_SWIFTSHADER, ..UNKNOWN };
-        assert_eq!(quirks(device), Quirks { loop_values_lost: true, ..Quirks::default() });
+        assert_eq!(quirks(device), Quirks { loop_values_lost: true, conditions_slow: true, ..Quirks::default() });
     }
 
     /// By vendor too, as Vulkan 1.1 has no driver ids.

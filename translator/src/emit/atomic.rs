@@ -72,7 +72,7 @@ impl Body<'_, '_, '_> {
             (Space::Shared, SharedLayout::Words(_)) => {
                 let array = self.shared_words()?;
                 if bytes == array.word_bytes {
-                    let index = self.divide(address, bytes)?;
+                    let index = self.divide(address, bytes, array.bytes)?;
                     let pointer = self.word_pointer(array, index)?;
                     self.modify(Space::Shared, pointer, change, order)
                 } else if bytes < array.word_bytes {

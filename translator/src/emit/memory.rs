@@ -155,7 +155,7 @@ impl Body<'_, '_, '_> {
         }
         let count = shape.bytes() / array.word_bytes;
         let each = if count == 1 { access } else { Access { order: relaxed(access.order), ..access } };
-        let first = self.divide(address, array.word_bytes)?;
+        let first = self.divide(address, array.word_bytes, array.bytes)?;
         let mut words = Vec::with_capacity(4);
         for number in 0..count {
             let pointer = self.numbered_pointer(array, first, number)?;
@@ -202,7 +202,7 @@ impl Body<'_, '_, '_> {
             self.ordered_fence(access.order)?;
             each.order = relaxed(access.order);
         }
-        let first = self.divide(address, array.word_bytes)?;
+        let first = self.divide(address, array.word_bytes, array.bytes)?;
         for (number, word) in (0..).zip(words) {
             let pointer = self.numbered_pointer(array, first, number)?;
             self.store_word(array, pointer, each, word)?;
@@ -227,9 +227,14 @@ impl Body<'_, '_, '_> {
         if number == 0 {
             return self.word_pointer(array, first);
         }
-        let ty = self.module.u32()?;
-        let number = self.module.u32_constant(number)?;
-        let index = self.compute(Op::IAdd, ty, &[first, number]);
+        let known = self.offsets.constant(first).and_then(|first| first.checked_add(number));
+        let index = match known.filter(|&index| index < array.bytes / array.word_bytes) {
+            Some(index) => self.index_constant(index)?,
+            None => {
+                let (ty, number) = (self.module.u32()?, self.module.u32_constant(number)?);
+                self.compute(Op::IAdd, ty, &[first, number])
+            }
+        };
         self.word_pointer(array, index)
     }
 
@@ -255,12 +260,17 @@ impl Body<'_, '_, '_> {
     /// The part of a word that `bytes` bytes at an address are.
     pub(super) fn part(&mut self, array: WordArray, address: Word, bytes: u32) -> Result<Part> {
         let ty = self.module.u32()?;
-        let index = self.divide(address, array.word_bytes)?;
+        let index = self.divide(address, array.word_bytes, array.bytes)?;
         let pointer = self.word_pointer(array, index)?;
-        let mask = self.module.u32_constant(array.word_bytes - 1)?;
-        let byte = self.compute(Op::BitwiseAnd, ty, &[address, mask]);
-        let three = self.module.u32_constant(3)?;
-        let shift = self.compute(Op::ShiftLeftLogical, ty, &[byte, three]);
+        let shift = match self.offsets.constant(address) {
+            Some(address) => self.module.u32_constant(address % array.word_bytes * 8)?,
+            None => {
+                let mask = self.module.u32_constant(array.word_bytes - 1)?;
+                let byte = self.compute(Op::BitwiseAnd, ty, &[address, mask]);
+                let three = self.module.u32_constant(3)?;
+                self.compute(Op::ShiftLeftLogical, ty, &[byte, three])
+            }
+        };
         Ok(Part { array, pointer, shift, bits: bytes * 8 })
     }
 

@@ -154,6 +154,8 @@ pub(super) struct WordArray {
     pub(super) word: Word,
     /// Bytes of a word.
     pub(super) word_bytes: u32,
+    /// Bytes that it has in any case.
+    pub(super) bytes: u32,
     block: bool,
 }
 
@@ -217,19 +219,26 @@ impl Body<'_, '_, '_> {
         let word = self.module.global(Global::Int(bits))?;
         let variable = self.module.shared_variable(word, bits / 8, block)?;
         self.uses(StorageClass::Workgroup, variable);
-        Ok(WordArray { class: StorageClass::Workgroup, variable, word, word_bytes: bits / 8, block })
+        let bytes = self.known_shared_bytes();
+        Ok(WordArray { class: StorageClass::Workgroup, variable, word, word_bytes: bits / 8, bytes, block })
     }
 
     /// Local memory.
     pub(super) fn local_words(&mut self) -> Result<WordArray> {
         let word = self.module.u32()?;
+        let words = self.function.local_bytes.div_ceil(4).max(1);
         if self.local == 0 {
-            let words = self.function.local_bytes.div_ceil(4).max(1);
             let length = self.module.u32_constant(words)?;
             let ty = self.module.global(Global::Array(word, length))?;
             self.local = self.declare(ty, None, "local")?;
         }
-        Ok(WordArray { class: StorageClass::Function, variable: self.local, word, word_bytes: 4, block: false })
+        let bytes = words.saturating_mul(4);
+        Ok(WordArray { class: StorageClass::Function, variable: self.local, word, word_bytes: 4, bytes, block: false })
+    }
+
+    /// Bytes of shared memory that there are in any launch.
+    fn known_shared_bytes(&self) -> u32 {
+        u32::try_from(self.function.workgroup_shared_bytes()).unwrap_or(u32::MAX)
     }
 
     /// A pointer to a word of an array by its number.
@@ -276,19 +285,26 @@ impl Body<'_, '_, '_> {
                 self.uses(StorageClass::Workgroup, variable);
                 let pointer = self.module.global(Global::Pointer(StorageClass::Workgroup, element))?;
                 let member = self.module.u32_constant(0)?;
-                let index = self.divide(address, bytes)?;
+                let index = self.divide(address, bytes, self.known_shared_bytes())?;
                 Ok(self.compute(Op::AccessChain, pointer, &[variable, member, index]))
             }
             _ => Err(internal(format!("typed pointer into {space:?} memory"))),
         }
     }
 
-    /// A 32-bit offset divided by a size that is a power of two; it is a multiple of it, or the remainder doesn't matter.
+    /// A 32-bit offset into memory divided by a size that is a power of two; it is a multiple of it, or the remainder doesn't
+    /// matter.
+    ///
+    /// A constant gives a constant if it is below `end`, where the memory certainly reaches to: SwiftShader takes any other
+    /// index for one that differs between invocations. Of what lies behind that, drivers mustn't know.
     ///
     /// A constant part is divided on its own, so that the driver finds a common index with immediate offsets. The rest
     /// may be negative then: with a sign-extending shift the sum is still right, since shared and local memory end far
     /// below 2 GiB.
-    pub(super) fn divide(&mut self, offset: Word, bytes: u32) -> Result<Word> {
+    pub(super) fn divide(&mut self, offset: Word, bytes: u32, end: u32) -> Result<Word> {
+        if let Some(constant) = self.offsets.constant(offset).filter(|&constant| constant < end) {
+            return self.index_constant(constant / bytes);
+        }
         if bytes == 1 {
             return Ok(offset);
         }
@@ -303,6 +319,13 @@ impl Body<'_, '_, '_> {
             }
             _ => Ok(self.compute(Op::ShiftRightLogical, ty, &[offset, amount])),
         }
+    }
+
+    /// A constant that counts as one when more is added.
+    pub(super) fn index_constant(&mut self, index: u32) -> Result<Word> {
+        let id = self.module.u32_constant(index)?;
+        self.offsets.note_constant(id, index.into());
+        Ok(id)
     }
 }
 
@@ -319,6 +342,11 @@ impl Offsets {
         if let Ok(bits) = u32::try_from(bits) {
             self.constants.insert(id, bits);
         }
+    }
+
+    /// The bits of a constant.
+    pub(super) fn constant(&self, id: Word) -> Option<u32> {
+        self.constants.get(&id).copied()
     }
 
     /// Notes a sum, if one of its parts is a constant.

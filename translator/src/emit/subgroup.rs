@@ -34,11 +34,18 @@ impl Body<'_, '_, '_> {
                 if !operations.shuffle {
                     return Err(lacks("shuffles"));
                 }
-                self.module.capability(Capability::GroupNonUniformShuffle);
                 let [result] = results else { return Err(internal("a shuffle gives one value")) };
-                let operands = vec![scope, Operand::IdRef(self.value(value)?), Operand::IdRef(self.value(lane)?)];
+                let (value, lane) = (self.value(value)?, self.value(lane)?);
+                // From one invocation to all is less work for some devices, and much less for the driver of SwiftShader.
+                let to_all = operations.ballot && self.offsets.constant(lane).is_some();
+                let (op, capability) = if to_all {
+                    (Op::GroupNonUniformBroadcast, Capability::GroupNonUniformBallot)
+                } else {
+                    (Op::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle)
+                };
+                self.module.capability(capability);
                 let ty = self.ty(Type::I32)?;
-                let id = self.result(Op::GroupNonUniformShuffle, ty, operands);
+                let id = self.result(op, ty, vec![scope, Operand::IdRef(value), Operand::IdRef(lane)]);
                 self.set_value(*result, id)?;
             }
             SubgroupOp::Barrier => self.subgroup_barrier(scope)?,

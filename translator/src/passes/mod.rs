@@ -5,6 +5,7 @@
 //! What depends on the device is in [`legalise`](crate::legalise).
 
 mod dead;
+mod flatten;
 mod forward;
 mod merge;
 mod narrow;
@@ -13,6 +14,7 @@ mod rewrite;
 mod spaces;
 
 pub use dead::remove_dead;
+pub use flatten::flatten_ifs;
 pub use forward::forward;
 pub use merge::merge_ifs;
 pub use narrow::narrow_truncated;
@@ -21,6 +23,7 @@ pub use rewrite::{Rewritten, rewrite};
 pub use spaces::resolve_spaces;
 
 use crate::ir::Function;
+use crate::target::Target;
 
 /// Makes a freshly lowered function small: variables forwarded, neighbouring conditions joined, address spaces resolved,
 /// addresses narrowed, dead code removed.
@@ -31,6 +34,15 @@ pub fn optimise(function: &mut Function) {
     resolve_spaces(function);
     narrow_truncated(function);
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
+    forward(function);
+    remove_dead(function);
+}
+
+/// Turns small conditions of a function that is otherwise ready for emission into selects. Of those that the driver takes
+/// long for, larger ones too.
+pub fn straighten(function: &mut Function, target: &Target) {
+    let most = if target.quirks.conditions_slow { 64 } else { 8 };
+    flatten_ifs(function, most);
     forward(function);
     remove_dead(function);
 }
