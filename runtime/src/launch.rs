@@ -39,6 +39,9 @@ impl LaunchConfig {
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
+/// CUDA's limit of a block in z; those in x and y are that of its threads.
+const MAX_BLOCK_Z: u32 = 64;
+
 /// CUDA's limit for the threads of a block; devices may take more.
 pub(crate) const MAX_BLOCK: u32 = 1024;
 
@@ -214,6 +217,9 @@ fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
     }
     if threads > u128::from(MAX_BLOCK) {
         return refuse(format!("CUDA allows {MAX_BLOCK} threads, not {threads}"));
+    }
+    if block[2] > MAX_BLOCK_Z {
+        return refuse(format!("CUDA allows {MAX_BLOCK} x {MAX_BLOCK} x {MAX_BLOCK_Z}"));
     }
     // Barriers count whole warps.
     if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {

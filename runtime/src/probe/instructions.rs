@@ -3,7 +3,7 @@
 use ptx2spv_translator::target::Facts;
 
 use super::judge;
-use super::operands::{Operands, double, double_nans, single, single_nans, tiny, unary};
+use super::operands::{Operands, double, double_nans, ends, single, single_nans, tiny, unary};
 
 /// Size of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,10 @@ impl Instruction {
 
     const fn unary(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
         Self { text, width: Width::Single, operands: unary, right }
+    }
+
+    const fn ends(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: ends, right }
     }
 
     const fn tiny(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
@@ -227,18 +231,13 @@ const FACTS: &[(Fact, &[Instruction])] = &[
             Instruction::double("add.rn.f64 %r, %a, %b;", judge::add_f64),
             Instruction::double("sub.rn.f64 %r, %a, %b;", judge::sub_f64),
             Instruction::double("mul.rn.f64 %r, %a, %b;", judge::mul_f64),
-            Instruction::double("setp.lt.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
-                judge::compares_f64(operands, result, |a, b| a < b)
-            }),
-            Instruction::double("setp.le.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
-                judge::compares_f64(operands, result, |a, b| a <= b)
-            }),
-            Instruction::double("setp.eq.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
-                judge::compares_f64(operands, result, |a, b| a == b)
-            }),
-            Instruction::double("setp.neu.f64 %p, %a, %b; selp.b64 %r, 1, 0, %p;", |operands, result| {
-                judge::compares_f64(operands, result, |a, b| a != b)
-            }),
+            Instruction::double(
+                "setp.lt.f64 %p, %a, %b; selp.b32 %word, 1, 0, %p; setp.le.f64 %p, %a, %b; selp.b32 %base, 2, 0, %p; \
+                 or.b32 %word, %word, %base; setp.eq.f64 %p, %a, %b; selp.b32 %base, 4, 0, %p; \
+                 or.b32 %word, %word, %base; setp.neu.f64 %p, %a, %b; selp.b32 %base, 8, 0, %p; \
+                 or.b32 %word, %word, %base; cvt.u64.u32 %r, %word;",
+                judge::compares_f64,
+            ),
             Instruction::double("cvt.rn.f64.s64 %r, %a;", |[a, ..], result| {
                 judge::converted_f64(a as i64 as f64, result)
             }),
@@ -337,22 +336,22 @@ const FACTS: &[(Fact, &[Instruction])] = &[
     (
         |facts| &mut facts.roots_f32_ends,
         &[
-            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_ends),
-            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_ends),
+            Instruction::ends("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_ends),
+            Instruction::ends("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_ends),
         ],
     ),
     (
         |facts| &mut facts.roots_f32_denormals,
         &[
-            Instruction::unary("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_subnormal),
-            Instruction::unary("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_subnormal),
+            Instruction::ends("sqrt.approx.f32 %r, %a;", judge::sqrt_f32_subnormal),
+            Instruction::ends("rsqrt.approx.f32 %r, %a;", judge::rsqrt_f32_subnormal),
         ],
     ),
     (
         |facts| &mut facts.roots_f32_flush,
         &[
-            Instruction::unary("sqrt.approx.ftz.f32 %r, %a;", judge::sqrt_f32_flushing),
-            Instruction::unary("rsqrt.approx.ftz.f32 %r, %a;", judge::rsqrt_f32_flushing),
+            Instruction::ends("sqrt.approx.ftz.f32 %r, %a;", judge::sqrt_f32_flushing),
+            Instruction::ends("rsqrt.approx.ftz.f32 %r, %a;", judge::rsqrt_f32_flushing),
         ],
     ),
     (

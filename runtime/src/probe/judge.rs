@@ -87,9 +87,11 @@ pub fn mul_f64(operands: Operands, result: u64) -> bool {
     same_f64(a * b, result)
 }
 
-pub fn compares_f64(operands: Operands, result: u64, holds: fn(f64, f64) -> bool) -> bool {
+/// A bit each for less, less or equal, equal, and unequal or undefined.
+pub fn compares_f64(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f64s(operands);
-    result == u64::from(holds(a, b))
+    let holds = [a < b, a <= b, a == b, a != b];
+    result == holds.into_iter().rev().fold(0, |bits, holds| bits << 1 | u64::from(holds))
 }
 
 /// A number converted.

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn subgroups_that_come_apart_are_found_to() {
-        for (seed, size) in (0..).zip([2, 8, 32, 64, 128]) {
+        for (seed, size) in (0..).zip([4, 32, 64]) {
             assert!(!parts_and_meets(Some(seed), size, &[]), "{size}");
             assert!(parts_and_meets(Some(seed), size, &[Feature::ShaderSubgroupUniformControlFlow]), "{size}");
         }

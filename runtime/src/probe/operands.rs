@@ -112,9 +112,18 @@ pub fn unary() -> Vec<Operands> {
     let spread = (0..=u32::MAX).step_by(STRIDE);
     let near_one = (0x3f80_0000..0x4080_0000).step_by(61);
     let angles = (0..100_000u32).map(|step| (step as f32 * (std::f32::consts::FRAC_PI_2 / 100_000.0)).to_bits());
-    let around_powers =
-        (0..512u32).flat_map(|top| (0..9).map(move |step| (top << 23).wrapping_add(step).wrapping_sub(4)));
-    spread.chain(near_one).chain(angles).chain(around_powers).map(|bits| [bits.into(), 0, 0]).collect()
+    spread.chain(near_one).chain(angles).chain(around_powers()).map(|bits| [bits.into(), 0, 0]).collect()
+}
+
+/// The powers of two of both signs, zeros, infinities, and their neighbours.
+fn around_powers() -> impl Iterator<Item = u32> {
+    (0..512u32).flat_map(|top| (0..9).map(move |step| (top << 23).wrapping_add(step).wrapping_sub(4)))
+}
+
+/// One f32 each, from the ends of its range: subnormals, zeros, infinities and NaNs, and powers of two of both signs.
+pub fn ends() -> Vec<Operands> {
+    let subnormals = (0..1u32 << 23).step_by(2053).flat_map(|bits| [bits, bits | 1 << 31]);
+    subnormals.chain(around_powers()).map(|bits| [bits.into(), 0, 0]).collect()
 }
 
 /// As [`single`], and operands whose sums and products are tiny, or almost.

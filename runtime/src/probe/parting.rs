@@ -15,9 +15,9 @@ use crate::launch::LaunchConfig;
 const WARP: u32 = 32;
 /// Threads of a block, where the device has room for so many: several subgroups, which part too.
 const BLOCK: u32 = 8 * WARP;
-const BLOCKS: u32 = 64;
+const BLOCKS: u32 = 32;
 /// Launches, in each of which threads part differently.
-const LAUNCHES: u32 = 4;
+const LAUNCHES: u32 = 3;
 
 /// Tries it.
 ///

@@ -54,9 +54,16 @@ fn wrong_sizes() {
     }
     let limits = context.device.target().limits.clone();
     let most = limits.max_compute_work_group_invocations;
-    for block in
-        [[0, 1, 1], [1, 1, 0], [most + 1, 1, 1], [most, 2, 1], [1, 1, u32::MAX], [u32::MAX; 3], [most / 2 + 1, 2, 1]]
-    {
+    for block in [
+        [0, 1, 1],
+        [1, 1, 0],
+        [most + 1, 1, 1],
+        [most, 2, 1],
+        [1, 1, 65],
+        [1, 1, u32::MAX],
+        [u32::MAX; 3],
+        [most / 2 + 1, 2, 1],
+    ] {
         assert!(matches!(launch(&kernel, [1; 3], block, 0), Err(Error::Block { .. })), "{block:?}");
     }
     let available = limits.max_compute_shared_memory_size;

@@ -185,7 +185,9 @@ def vectors(tables):
             "mov.u32 %v.y, %b;",
             "setp.lt.u32 %p, %v.r, %v.g;",
             "add.u32 %v.z, %v.x, %v.y;",
-            "@%p sub.u32 %v.z, %v.x, %v.y;",
+            "sub.u32 %v.w, %v.x, %v.y;",
+            # No guarded write of an element: ptxas 12.9 has others change with it.
+            "selp.u32 %v.z, %v.w, %v.z, %p;",
             "mad.lo.u32 %v.w, %v.x, %v.y, 7;",
             "mov.u32 %d0, %v.b;",
             "mov.u32 %d1, %v.a;",

@@ -41,6 +41,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "mbarrier" => parts.mbarrier()?,
             "cp" => parts.copy()?,
             "pmevent" => parts.event()?,
+            "bfe" | "bfi" => parts.field()?,
             _ => {}
         }
         self.vectors(&parts)?;
@@ -95,6 +96,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             let Some(lies) = self.base_space(*base) else { continue };
             let agrees = match space {
                 Some(space) => space == lies,
+                None if parts.ast.opcode.text == "prefetchu" => lies == StateSpace::Global,
                 None => !matches!(lies, StateSpace::Const | StateSpace::Param),
             };
             if !agrees {
@@ -251,6 +253,18 @@ impl Parts<'_, '_> {
             Some(Operand::Imm(given)) if *given > size => self.refuse(format!("{given} of {size} bytes")),
             _ => Ok(()),
         }
+    }
+
+    /// Position and length of a bit field, which the decoded operands have the low 32 bits of.
+    fn field(&self) -> Result {
+        let large = |operand: &ast::Operand<'_>| match operand {
+            ast::Operand::Constant(ast::Constant::Int { bits, .. }, _) => *bits > 255,
+            _ => false,
+        };
+        if self.ast.operands.iter().rev().take(2).any(large) {
+            return self.refuse("a constant position or length of a bit field must be below 256");
+        }
+        Ok(())
     }
 
     /// `pmevent`

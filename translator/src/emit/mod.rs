@@ -70,6 +70,9 @@ pub struct EntryFacts {
 /// Newest SPIR-V version that is emitted: from 1.6 on, subgroup sizes may vary unless told otherwise.
 const NEWEST: Version = Version(1, 5);
 
+/// Oldest SPIR-V version that is emitted: that of Vulkan 1.1.
+const OLDEST: Version = Version(1, 3);
+
 /// Emits one module with the given entries. Specialization constants have the ids of [`crate::interface::spec_id`].
 /// With `source`, into which the functions' marks point, the module says which line its instructions come from.
 ///
@@ -79,6 +82,11 @@ const NEWEST: Version = Version(1, 5);
 /// [`EmitEntry::function`] asks for. The other entries can be emitted without the failed ones by another call.
 pub fn emit(target: &Target, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
     let outside = |kind| vec![Diagnostic::new(kind, Span::default())];
+    let Version(major, minor) = target.spirv;
+    if target.spirv < OLDEST {
+        let what = format!("SPIR-V {major}.{minor}, which the target has: modules need {}.{}", OLDEST.0, OLDEST.1);
+        return Err(outside(ErrorKind::Unsupported(what)));
+    }
     let mut module = Module::new(target, target.spirv.min(NEWEST)).map_err(outside)?;
     module
         .declare_launch(default_local(entries), default_block(entries), default_shared_bytes(entries))

@@ -2,9 +2,8 @@
 
 use super::integer::{magnitude, minimum, shift_left, shift_right, shift_right_signed};
 use super::{Lowering, Result, carrier};
-use crate::decode::program::{Instruction, Operand};
+use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
-use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};
 
 /// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
@@ -53,9 +52,6 @@ pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Position and length of a bit field. The 32-bit forms take their low 8 bits only; those of 64 bits don't reduce them.
 fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) -> Result<(Value, Value)> {
     let mut operand = |index| -> Result<Value> {
-        if matches!(l.operand(i, index), Operand::Imm(constant) if *constant > 255) {
-            return Err(Diagnostic::invalid("a constant position or length of a bit field must be below 256", i.span));
-        }
         let value = l.int(i, index, ScalarType::U32)?;
         if width == 32 {
             return Ok(l.b.and_const(value, 0xff));

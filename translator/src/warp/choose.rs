@@ -148,7 +148,7 @@ mod tests {
     fn subgroups_serve_that_meet_again_by_promise_or_by_experience() {
         let reasons: [fn(&mut Target); 3] = [
             |target| target.facts.subgroups_reconverge = true,
-            |target| drop(target.features.insert(Feature::ShaderMaximalReconvergence)),
+            |target| target.features.extend([Feature::ShaderMaximalReconvergence]),
             |target| {
                 target
                     .features

@@ -11,7 +11,7 @@ use ptx2spv_translator::emit::{EmitEntry, emit};
 use ptx2spv_translator::ir::{
     Access, AtomicOp, Binary, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
 };
-use ptx2spv_translator::target::{Facts, Quirks};
+use ptx2spv_translator::target::{Facts, Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
 
 use flow::nested;
@@ -393,6 +393,14 @@ fn limits_are_checked() {
     b.op(Type::I32, Op::Builtin(Builtin::PushConstant(128)));
     assert_eq!(limit(&b.finish()), (132, 128));
     limit(&nested(2000));
+}
+
+#[test]
+fn spirv_before_vulkan_1_1_is_refused() {
+    let target = Target { spirv: Version(1, 2), ..lavapipe() };
+    let errors = emit(&target, &[], None).unwrap_err();
+    let messages: Vec<_> = errors.iter().map(|error| error.kind.to_string()).collect();
+    assert_eq!(messages, ["not supported: SPIR-V 1.2, which the target has: modules need 1.3"]);
 }
 
 #[test]

@@ -151,11 +151,11 @@ impl World for PlainWorld<'_> {
         atomic: &Atomic,
         address: u64,
         value: Value,
-        comparator: u64,
+        comparator: Value,
     ) -> Result<Value, Box<Fault>> {
         let bytes = atomic.bits / 8;
         let floats = self.floats;
-        let change = |old| atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator, floats, &mut Plain);
+        let change = |old| atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator.bits, floats, &mut Plain);
         let result = ordered(atomic.semantics, || match (atomic.class, atomic.op) {
             // 64 bits are read at once only under the lock of an update.
             (Class::Device, AtomicOp::Load) if bytes <= 4 => self.memory.load(address, bytes).map(|old| (old, old)),

@@ -59,12 +59,12 @@ pub(super) fn atomic<C: Choice>(
     atomic: &Atomic,
     address: u64,
     value: Value,
-    comparator: u64,
+    comparator: Value,
     floats: &FloatControls,
 ) -> Result<Value, Box<Fault>> {
     let bytes = atomic.bits / 8;
     let old = load(lane, address, bytes)?;
-    let new = atomic::apply(atomic.op, atomic.bits, old.bits, value.bits, comparator, floats, choice);
+    let new = atomic::apply(atomic.op, atomic.bits, old.bits, value.bits, comparator.bits, floats, choice);
     store(lane, address, bytes, Value { bits: new, undefined: value.undefined })?;
     Ok(old)
 }

@@ -396,12 +396,12 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
             cx.demand(lane.shadow.as_deref_mut(), who, atomic.comparator, "the comparator of an atomic operation");
         }
     }
-    let register = |slot: Slot, there: bool| if there { lane.registers[slot as usize] } else { 0 };
-    let undefined = lane.shadow.as_ref().filter(|_| W::STRICT && has_value);
-    let value = Value {
-        bits: register(atomic.value, has_value),
-        undefined: undefined.map_or(0, |s| s.undefined[atomic.value as usize]),
+    let shadow = lane.shadow.as_ref().filter(|_| W::STRICT);
+    let register = |slot: Slot, there: bool| Value {
+        bits: if there { lane.registers[slot as usize] } else { 0 },
+        undefined: shadow.filter(|_| there).map_or(0, |s| s.undefined[slot as usize]),
     };
+    let value = register(atomic.value, has_value);
     let comparator = register(atomic.comparator, atomic.op == CompareExchange);
     let address = lane.registers[atomic.pointer as usize];
     let old = match atomic.class {

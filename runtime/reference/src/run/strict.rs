@@ -13,7 +13,7 @@ use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
 use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
-use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, Party, Race, Shape, Space, Strict};
+use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
 use crate::memory::{Fault, Words, atomic};
 
 /// What is known of device memory from one dispatch to the next.
@@ -250,7 +250,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         atomic: &Atomic,
         address: u64,
         value: Value,
-        comparator: u64,
+        comparator: Value,
     ) -> Result<Value, Box<Fault>> {
         let location = self.locate(local, atomic.class, address, (atomic.bits / 8).into())?;
         let reachable = Reachable { memory: self.memory, words: &local.words };
@@ -258,11 +258,11 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         let choice = &mut self.choice;
         let mut changed = false;
         let update = |old, old_undefined| {
-            let new = atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator, floats, choice);
+            let new = atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator.bits, floats, choice);
             changed = new != old;
             let writes = match atomic.op {
                 AtomicOp::Load => false,
-                AtomicOp::CompareExchange => old == comparator,
+                AtomicOp::CompareExchange => old == comparator.bits,
                 _ => true,
             };
             let undefined = match atomic.op {
@@ -271,7 +271,9 @@ impl<C: Choice> World for StrictWorld<'_, C> {
                 _ if old_undefined != 0 => mask(atomic.bits),
                 _ => 0,
             };
-            writes.then_some((new, undefined))
+            // Loops around compare-and-swap put back what they have read of the rest of a word.
+            let kept = comparator.undefined & !(new ^ old);
+            writes.then_some(New { bits: new, undefined, kept })
         };
         let loaded = self.strict.atomic(&reachable, agent(local, who), location, atomic, who.pc, update);
         self.version += u64::from(changed || loaded.stale);

@@ -93,7 +93,7 @@ pub(super) trait World {
         atomic: &Atomic,
         address: u64,
         value: Value,
-        comparator: u64,
+        comparator: Value,
     ) -> Result<Value, Box<Fault>>;
 
     /// A memory barrier.

@@ -59,7 +59,7 @@ pub(super) const ALL: [Preset; 16] = [
     // From the sources of PanVK in Mesa 26 (`panvk_vX_physical_device.c`, architecture 10).
     preset!("mali", "Arm Mali-G610, PanVK, Mesa 26"),
     // Measured on an H200 with denormals preserved (see `Quirks::denorm_preserve_unadvertised`): `Fma` on f32, atomic
-    // additions and `Exp2` flush all the same, and `Sqrt` on f32 is one unit off in a sixth of all cases.
+    // additions, `Exp2`, `Sqrt` and `InverseSqrt` flush all the same, and `Sqrt` on f32 is one unit off in a sixth of all cases.
     preset!("nvidia", "NVIDIA's driver 580 on data-centre and desktop chips since Volta"),
     Preset {
         name: "reference",

@@ -31,12 +31,17 @@ impl Definedness {
         u64::from_le_bytes(result)
     }
 
-    /// Up to 8 bytes are stored, with these undefined bits; `origin` is asked who stores them if there are any.
-    pub(super) fn store(&mut self, offset: u64, bytes: u8, undefined: u64, origin: impl FnOnce() -> u32) {
-        let origin = if undefined == 0 { 0 } else { origin() };
+    /// Up to 8 bytes are stored, with these undefined bits; `origin` is asked who stores them if there are any but those
+    /// that are kept.
+    pub(super) fn store(&mut self, offset: u64, bytes: u8, undefined: u64, kept: u64, origin: impl FnOnce() -> u32) {
+        let stored = undefined & !kept;
+        let origin = if stored == 0 { 0 } else { origin() };
         let places = offset..offset.saturating_add(bytes.into());
-        for (i, mask) in places.zip(undefined.to_le_bytes()) {
+        for (i, (mask, stored)) in places.zip(undefined.to_le_bytes().into_iter().zip(stored.to_le_bytes())) {
             *self.undefined.get_mut(i) = mask;
+            if mask != 0 && stored == 0 {
+                continue;
+            }
             let origin = if mask == 0 { 0 } else { origin };
             if origin != 0 || !self.origins.is_untouched(i) {
                 *self.origins.get_mut(i) = origin;

@@ -141,6 +141,17 @@ pub struct Race {
     pub repeated: u64,
 }
 
+/// What an atomic operation writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct New {
+    /// The value. Its undefined bits are those that everybody reads there.
+    pub bits: u64,
+    /// Which of its bits are undefined (1).
+    pub undefined: u64,
+    /// Which of its bits stay what they are in memory (1), defined or not.
+    pub kept: u64,
+}
+
 /// Where an undefined value in memory came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndefinedStore {
@@ -333,12 +344,12 @@ impl Strict {
         self.order.announce(&event);
         let known = self.memories.get(location.space);
         known.look_for_races(&self.order, &mut self.races, location, bytes, &event);
-        self.write(memory, Write { location, bytes, value, event, replaced: None });
+        self.write(memory, Write { location, bytes, value, event, replaced: None }, 0);
     }
 
-    /// An atomic operation. `update` gets the old value and its undefined bits and returns the new value and its undefined
-    /// bits, or `None` to write nothing (a load, or a compare-exchange that fails). It may be called twice, with different
-    /// old values, of which the last counts. Returns the old value.
+    /// An atomic operation. `update` gets the old value and its undefined bits and returns the new value, or `None` to
+    /// write nothing (a load, or a compare-exchange that fails). It may be called twice, with different old values, of which
+    /// the last counts. Returns the old value.
     pub fn atomic(
         &mut self,
         memory: &impl Bytes,
@@ -346,7 +357,7 @@ impl Strict {
         location: Location,
         atomic: &Atomic,
         pc: Pc,
-        mut update: impl FnMut(u64, u64) -> Option<(u64, u64)>,
+        mut update: impl FnMut(u64, u64) -> Option<New>,
     ) -> Loaded {
         let (bytes, class) = (atomic.bits / 8, class(location.space));
         let reads = atomic.op != AtomicOp::Store;
@@ -398,7 +409,9 @@ impl Strict {
             self.order.announce(&event);
             let sequence = message.filter(|_| reads);
             let replaced = self.order.write(agent, location, atomic.scope, semantics, sequence);
-            self.write(memory, Write { location, bytes, value: new, event, replaced });
+            // Somebody may have defined what is kept since it was read.
+            let value = (new.bits, new.undefined & !(new.kept & !newest.1));
+            self.write(memory, Write { location, bytes, value, event, replaced }, new.kept);
         }
         loaded
     }
@@ -421,13 +434,15 @@ impl Strict {
         }
     }
 
-    fn write(&mut self, memory: &impl Bytes, write: Write) {
+    /// `kept` are the bits that stay what they are: who stored them stored what is undefined of them.
+    fn write(&mut self, memory: &impl Bytes, write: Write, kept: u64) {
         let Write { location, bytes, value, event, .. } = write;
         let defined = &mut self.memories.get(location.space).defined;
         if let Some(weak) = &mut self.weak {
             weak.store(memory, |byte| defined.load(byte.offset, 1), write);
         }
         memory.store(location, bytes, value.0);
-        defined.store(location.offset, bytes, value.1, || self.origins.number(self.dispatch, event.agent, event.pc));
+        let origin = || self.origins.number(self.dispatch, event.agent, event.pc);
+        defined.store(location.offset, bytes, value.1, kept, origin);
     }
 }

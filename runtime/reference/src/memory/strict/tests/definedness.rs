@@ -57,11 +57,33 @@ fn undefined_bits_are_kept_one_by_one() {
 fn an_atomic_hands_undefined_bits_on() {
     let (mut strict, memory) = started(false);
     let add = atomic(AtomicOp::IAdd, Space::Device(1), Scope::Device, RELAXED);
-    let old = strict.atomic(&memory, ONE, device(0), &add, 0, |bits, undefined| Some((bits + 1, undefined)));
+    let old = strict
+        .atomic(&memory, ONE, device(0), &add, 0, |bits, undefined| Some(New { bits: bits + 1, undefined, kept: 0 }));
     assert_eq!(old.undefined, 0xffff_ffff);
     strict.host_write(1, 0, 4);
-    let old = strict.atomic(&memory, ONE, device(0), &add, 0, |bits, undefined| Some((bits + 1, undefined)));
+    let old = strict
+        .atomic(&memory, ONE, device(0), &add, 0, |bits, undefined| Some(New { bits: bits + 1, undefined, kept: 0 }));
     assert_eq!((old.bits, old.undefined), (1, 0));
+}
+
+#[test]
+fn what_an_atomic_keeps_is_as_defined_as_it_was() {
+    let (mut strict, memory) = started(false);
+    // Behind the read of a word that a loop changes one byte of, somebody else stores the next with the bits that it had.
+    let swap = atomic(AtomicOp::CompareExchange, Space::Device(1), Scope::Device, RELAXED);
+    let read = strict.atomic(&memory, ONE, device(0), &swap, 0, |_, _| None);
+    assert_eq!((read.bits, read.undefined), (0, 0xffff_ffff));
+    strict.store(&memory, TWO, device(1), 1, (0, 0), &SHARED, 0);
+    let new = New { bits: 0x54, undefined: 0xffff_ff00, kept: 0xffff_ff00 };
+    strict.atomic(&memory, ONE, device(0), &swap, 1, |old, _| (old == read.bits).then_some(new));
+    let loaded = strict.load(&memory, ONE, device(0), 4, &SHARED, 0);
+    assert_eq!((loaded.bits, loaded.undefined), (0x54, 0xffff_0000));
+    // Nobody has stored the rest.
+    assert_eq!(strict.host_read(1, 0, 4), None);
+    strict.store(&memory, TWO, device(2), 1, (0, 0xff), &SHARED, 2);
+    let new = New { bits: 0x55, undefined: 0xffff_0000, kept: 0xffff_ff00 };
+    strict.atomic(&memory, ONE, device(0), &swap, 3, |_, _| Some(new));
+    assert_eq!(strict.host_read(1, 0, 4).map(|store| (store.offset, store.pc)), Some((2, 2)));
 }
 
 #[test]

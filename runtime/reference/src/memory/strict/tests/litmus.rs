@@ -59,7 +59,7 @@ impl Run {
             Load(place, access) => registers[thread].push(strict.load(memory, agent, place, 4, &access, pc).bits),
             AtomicStore(place, value, scope, semantics) => {
                 let atomic = atomic(AtomicOp::Store, place.space, scope, semantics);
-                strict.atomic(memory, agent, place, &atomic, pc, |_, _| Some((value, 0)));
+                strict.atomic(memory, agent, place, &atomic, pc, |_, _| Some(defined(value)));
             }
             AtomicLoad(place, scope, semantics) => {
                 let atomic = atomic(AtomicOp::Load, place.space, scope, semantics);
@@ -67,7 +67,7 @@ impl Run {
             }
             Add(place, scope, semantics) => {
                 let atomic = atomic(AtomicOp::IAdd, place.space, scope, semantics);
-                let old = strict.atomic(memory, agent, place, &atomic, pc, |old, _| Some((old + 1, 0)));
+                let old = strict.atomic(memory, agent, place, &atomic, pc, |old, _| Some(defined(old + 1)));
                 registers[thread].push(old.bits);
             }
             Fence(memory, semantics) => {
@@ -538,8 +538,8 @@ fn atomics_of_different_width_race() {
     let found = races_of(|strict, memory| {
         let narrow = atomic(AtomicOp::IAdd, X.space, Scope::Device, RELAXED);
         let wide = Atomic { bits: 64, ..narrow };
-        strict.atomic(memory, A, X, &narrow, 1, |old, _| Some((old + 1, 0)));
-        strict.atomic(memory, FAR, X, &wide, 2, |old, _| Some((old + 1, 0)));
+        strict.atomic(memory, A, X, &narrow, 1, |old, _| Some(defined(old + 1)));
+        strict.atomic(memory, FAR, X, &wide, 2, |old, _| Some(defined(old + 1)));
     });
     assert_eq!(found.len(), 1);
 }
@@ -588,7 +588,7 @@ fn every_write_is_seen_in_the_end() {
         strict.begin_workgroup(0);
         strict.begin_workgroup(1);
         let memory = Plain::default();
-        strict.atomic(&memory, A, FLAG, &store, 0, |_, _| Some((1, 0)));
+        strict.atomic(&memory, A, FLAG, &store, 0, |_, _| Some(defined(1)));
         strict.store(&memory, A, X, 4, (1, 0), &volatile, 0);
         let spins = (0..1000).take_while(|_| {
             let loaded = strict.atomic(&memory, FAR, FLAG, &load, 0, |_, _| None);
@@ -615,7 +615,7 @@ fn wide_atomics_are_not_torn() {
         strict.begin_workgroup(1);
         let memory = Plain::default();
         for value in [0x1_0000_0001, u64::MAX] {
-            strict.atomic(&memory, A, FLAG, &store, 0, |_, _| Some((value, 0)));
+            strict.atomic(&memory, A, FLAG, &store, 0, |_, _| Some(defined(value)));
         }
         seen.insert(strict.atomic(&memory, FAR, FLAG, &load, 0, |_, _| None).bits);
         assert!(strict.end_dispatch().is_empty());

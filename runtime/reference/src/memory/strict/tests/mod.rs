@@ -46,6 +46,11 @@ fn atomic(op: AtomicOp, space: Space, scope: Scope, semantics: Semantics) -> Ato
     Atomic { op, class, bits: 32, d: 0, pointer: 0, value: 0, comparator: 0, scope, semantics, unequal }
 }
 
+/// A value that is defined.
+fn defined(bits: u64) -> New {
+    New { bits, ..New::default() }
+}
+
 /// Non-private, as all accesses to shared memory should be.
 const SHARED: MemoryAccess =
     MemoryAccess { non_private: true, available: None, visible: None, volatile: false, coherent: false };

@@ -103,9 +103,9 @@ impl Execution {
             let (acquire, release) = (self.random.pick(2) == 0, self.random.pick(2) == 0);
             let semantics = self.semantics(acquire && event.reads, release && event.writes);
             let atomic = atomic(op, location.space, scope, semantics);
-            let old = self
-                .strict
-                .atomic(&self.memory, agent, location, &atomic, id as u32, |_, _| event.writes.then_some((value, 0)));
+            let old = self.strict.atomic(&self.memory, agent, location, &atomic, id as u32, |_, _| {
+                event.writes.then_some(defined(value))
+            });
             event = axioms::Event {
                 atomic: true,
                 acquire: semantics.acquire,
