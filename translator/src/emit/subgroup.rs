@@ -36,8 +36,9 @@ impl Body<'_, '_, '_> {
                 }
                 let [result] = results else { return Err(internal("a shuffle gives one value")) };
                 let (value, lane) = (self.value(value)?, self.value(lane)?);
-                // From one invocation to all is less work for some devices, and much less for the driver of SwiftShader.
-                let to_all = operations.ballot && self.offsets.constant(lane).is_some();
+                // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
+                let simpler = self.module.target.quirks.conditions_slow && operations.ballot;
+                let to_all = simpler && self.offsets.constant(lane).is_some();
                 let (op, capability) = if to_all {
                     (Op::GroupNonUniformBroadcast, Capability::GroupNonUniformBallot)
                 } else {
