@@ -91,6 +91,7 @@ impl Quirks {
             workgroup_atomic_stores_wrong,
             local_memory,
             conditions_slow: _, // only slow
+            stack_small,
         } = *device;
         let within =
             |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
@@ -102,6 +103,7 @@ impl Quirks {
             // Who expects it relies on subgroups that run in step.
             ("subgroup_barriers_wait", self.subgroup_barriers_wait == subgroup_barriers_wait),
             ("loop_budget", within(self.loop_budget, loop_budget)),
+            ("stack_small", self.stack_small >= stack_small),
             ("nesting", within(self.nesting, nesting)),
             ("byte_swaps_wrong", self.byte_swaps_wrong >= byte_swaps_wrong),
             ("subgroups_unreliable", self.subgroups_unreliable >= subgroups_unreliable),
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 13] = [
+        let cases: [(&str, Change); 14] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
             ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
@@ -165,6 +167,7 @@ mod tests {
             ("quirk `loop_values_lost`", |t| t.quirks.loop_values_lost = true),
             ("quirk `surplus_invocations_loop`", |t| t.quirks.surplus_invocations_loop = true),
             ("quirk `loop_budget`", |t| t.quirks.loop_budget = Some(9)),
+            ("quirk `stack_small`", |t| t.quirks.stack_small = true),
             ("quirk `local_memory`", |t| t.quirks.local_memory = Some(9)),
             ("quirk `byte_swaps_wrong`", |t| t.quirks.byte_swaps_wrong = true),
             ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),

@@ -344,6 +344,9 @@ pub struct Quirks {
     /// The driver runs all arms of conditions, under masks, and takes the longer to compile the more conditions follow each other
     /// within a loop, exponentially at worst.
     pub conditions_slow: bool,
+    /// Each value that lives across blocks has a slot of its own on a stack of 512 KiB, and a kernel that needs more crashes when
+    /// it runs.
+    pub stack_small: bool,
     /// Nested conditionals and loops that the driver gets right; it ignores deeper ones. llvmpipe stops at 80
     /// (`LP_MAX_TGSI_NESTING`), of which its own passes may take some.
     pub nesting: Option<u32>,

@@ -38,6 +38,8 @@ struct Row {
 
 const MESA_LIMITS: &str =
     "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/auxiliary/gallivm/lp_bld_limits.h";
+const SWIFTSHADER_STACK: &str =
+    "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Reactor/SubzeroReactor.cpp";
 const SWIFTSHADER_FLOW: &str =
     "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Pipeline/SpirvShaderControlFlow.cpp";
 const DAWN: &str = "https://dawn.googlesource.com/dawn/+/refs/heads/main/src/dawn/native/vulkan/PhysicalDeviceVk.cpp";
@@ -73,6 +75,16 @@ const ROWS: &[Row] = &[
         },
         hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
         avoid: |quirks| quirks.conditions_slow = true,
+    },
+    Row {
+        bug: KnownBug {
+            name: "stack_small",
+            drivers: "SwiftShader",
+            description: "kernels crash that keep more than 512 KiB on the stack, with a slot for each value (setStackSizeLimit)",
+            evidence: SWIFTSHADER_STACK,
+        },
+        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        avoid: |quirks| quirks.stack_small = true,
     },
     Row {
         bug: KnownBug {
@@ -284,7 +296,10 @@ mod tests {
     #[test]
     fn swiftshader() {
         let device = Identity { driver: vk::DriverId::GOOGLE_SWIFTSHADER, ..UNKNOWN };
-        assert_eq!(quirks(device), Quirks { loop_values_lost: true, conditions_slow: true, ..Quirks::default() });
+        assert_eq!(
+            quirks(device),
+            Quirks { loop_values_lost: true, conditions_slow: true, stack_small: true, ..Quirks::default() }
+        );
     }
 
     /// By vendor too, as Vulkan 1.1 has no driver ids.

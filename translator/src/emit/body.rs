@@ -11,9 +11,10 @@ use super::inputs::PushConstants;
 use super::lines::Position;
 use super::module::{Global, Module, instruction};
 use super::storage::{Offsets, SharedLayout};
+use super::variables::Row;
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
-use crate::ir::{Builtin, Function, Stmt, Type, Value, Var};
+use crate::ir::{Builtin, Function, Stmt, Type, Value};
 use crate::target::Feature;
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
@@ -27,6 +28,7 @@ pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Resu
         function: entry.function,
         values: vec![0; entry.function.values.len()],
         vars: vec![0; entry.function.vars.len()],
+        rows: FxHashMap::default(),
         variables: Vec::new(),
         start: Vec::new(),
         blocks: Vec::new(),
@@ -60,12 +62,14 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) function: &'f Function,
     /// Ids by the number of the value; 0 where there is none yet.
     values: Vec<Word>,
-    /// Function variables by the number of the variable; 0 where there is none yet.
-    vars: Vec<Word>,
+    /// Function variables, or places in arrays of them, by the number of the variable; 0 where there is none yet.
+    pub(super) vars: Vec<Word>,
+    /// Those arrays.
+    pub(super) rows: FxHashMap<Type, Row>,
     /// Declarations of Function variables, which SPIR-V wants before everything else.
     variables: Vec<Instruction>,
     /// What is computed once at the function's start: its inputs.
-    start: Vec<Instruction>,
+    pub(super) start: Vec<Instruction>,
     blocks: Vec<dr::Block>,
     /// Label of the block under construction; 0 behind a terminator.
     label: Word,
@@ -473,21 +477,5 @@ impl<'f> Body<'_, '_, 'f> {
         let slot = self.values.get_mut(value.0 as usize).ok_or_else(|| internal(format!("no value {value}")))?;
         *slot = id;
         Ok(())
-    }
-
-    /// The Function variable of a variable.
-    pub(super) fn variable(&mut self, var: Var) -> Result<Word> {
-        let index = var.0 as usize;
-        match self.vars.get(index) {
-            None => Err(internal(format!("no variable {var}"))),
-            Some(0) => {
-                let ty = self.ty(self.function.var_type(var))?;
-                let zero = self.module.global(Global::Null(ty))?;
-                let id = self.declare(ty, Some(zero), &format!("r{}", var.0))?;
-                self.vars[index] = id;
-                Ok(id)
-            }
-            Some(&id) => Ok(id),
-        }
     }
 }

@@ -23,6 +23,7 @@ mod order;
 mod shape;
 mod storage;
 mod subgroup;
+mod variables;
 mod wide;
 
 use std::collections::BTreeSet;

@@ -469,6 +469,40 @@ fn atomic_stores_to_shared_memory() {
     assert_eq!((lines(&wrong, "OpAtomicStore").len(), lines(&wrong, "OpAtomicExchange").len()), (4, 4), "{wrong}");
 }
 
+/// Many variables of a type are elements of one array where the driver's stack is small, and each has a place of its own.
+#[test]
+fn many_variables_where_the_stack_is_small() {
+    let function = |count: u64| {
+        let mut b = Builder::default();
+        for number in 0..count {
+            let (variable, value) = (b.function.var(Type::I32), b.constant(Type::I32, number));
+            b.body.push(Stmt::Set(variable, value));
+            b.op(Type::I32, Op::Get(variable));
+        }
+        b.finish()
+    };
+    let small = Target { quirks: Quirks { stack_small: true, ..Quirks::default() }, ..nvidia() };
+    for (target, count, variables, places) in
+        [(nvidia(), 200, 200, 0), (small.clone(), 60, 60, 0), (small, 200, 1, 200)]
+    {
+        let text = emit_valid(&target, &function(count));
+        let declared = lines(&text, "OpVariable")
+            .iter()
+            .filter(|line| line.ends_with("null") || line.contains("Function "))
+            .count();
+        assert_eq!(declared, variables, "{text}");
+        let mut chains: Vec<_> = lines(&text, "OpAccessChain")
+            .iter()
+            .filter_map(|line| line.split(' ').next_back())
+            .map(str::to_owned)
+            .collect();
+        chains.sort_unstable();
+        chains.dedup();
+        // One more place is any of them: so the array is not taken apart.
+        assert_eq!(chains.len(), if places == 0 { 0 } else { places + 1 }, "{text}");
+    }
+}
+
 #[test]
 fn local_memory_that_the_driver_does_not_take() {
     let mut b = Builder::shared(0);

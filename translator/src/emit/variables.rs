@@ -1,0 +1,79 @@
+//! Variables of a kernel's function. Drivers turn those of the Function storage class into values.
+//!
+//! SwiftShader keeps each value that lives across blocks, and each place where values join, in a slot of its own of its stack, and
+//! its compiler fails silently where that grows beyond 512 KiB. There, many variables of a type are elements of an array, which is
+//! kept in memory if one access to it has an index that nobody knows.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{BuiltIn, Op, StorageClass, Word};
+
+use super::body::Body;
+use super::module::{Global, instruction};
+use super::{Result, internal};
+use crate::ir::{Type, Var};
+
+/// From so many variables of a type on they are elements of an array.
+const MANY: usize = 100;
+
+/// Variables of a type, side by side.
+pub(super) struct Row {
+    array: Word,
+    /// The elements that are some variable's.
+    used: u32,
+}
+
+impl Body<'_, '_, '_> {
+    /// A pointer to a variable.
+    pub(super) fn variable(&mut self, var: Var) -> Result<Word> {
+        let index = var.0 as usize;
+        match self.vars.get(index) {
+            None => Err(internal(format!("no variable {var}"))),
+            Some(0) => {
+                let ty = self.function.var_type(var);
+                let many = || self.function.vars.iter().filter(|other| **other == ty).count() >= MANY;
+                let id = if self.module.target.quirks.stack_small && many() {
+                    self.element(ty)?
+                } else {
+                    let ty = self.ty(ty)?;
+                    let zero = self.module.global(Global::Null(ty))?;
+                    self.declare(ty, Some(zero), &format!("r{}", var.0))?
+                };
+                self.vars[index] = id;
+                Ok(id)
+            }
+            Some(&id) => Ok(id),
+        }
+    }
+
+    /// A pointer to the next element of the array of a type.
+    fn element(&mut self, ty: Type) -> Result<Word> {
+        let element = self.ty(ty)?;
+        let pointer = self.module.global(Global::Pointer(StorageClass::Function, element))?;
+        if !self.rows.contains_key(&ty) {
+            let row = self.row(ty, element, pointer)?;
+            self.rows.insert(ty, row);
+        }
+        let row = self.rows.get_mut(&ty).ok_or_else(|| internal("no array of variables"))?;
+        let (array, number) = (row.array, row.used);
+        row.used += 1;
+        let number = self.module.u32_constant(number)?;
+        Ok(self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(number)]))
+    }
+
+    /// An array for all variables of a type.
+    fn row(&mut self, ty: Type, element: Word, pointer: Word) -> Result<Row> {
+        let count = self.function.vars.iter().filter(|other| **other == ty).count();
+        let length = self.module.u32_constant(u32::try_from(count).unwrap_or(u32::MAX))?;
+        let array_type = self.module.global(Global::Array(element, length))?;
+        let zeros = self.module.global(Global::Null(array_type))?;
+        let array = self.declare(array_type, Some(zeros), "variables")?;
+        // All are zero already.
+        let u32 = self.module.u32()?;
+        let any = self.input(BuiltIn::LocalInvocationIndex, u32)?;
+        let any = self.at_start(Op::UMod, u32, vec![Operand::IdRef(any), Operand::IdRef(length)]);
+        let place = self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(any)]);
+        let zero = self.module.global(Global::Null(element))?;
+        self.start.push(instruction(Op::Store, 0, 0, vec![Operand::IdRef(place), Operand::IdRef(zero)]));
+        Ok(Row { array, used: 0 })
+    }
+}
