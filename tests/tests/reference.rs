@@ -1,6 +1,6 @@
 //! Every launch case as a test of its own on the reference device: plainly at subgroup sizes from 1 to 128 and as the
-//! device of a preset, and under its checks with everything that Vulkan leaves open decided badly, under some seeds with
-//! workgroups smaller than blocks, and under some without Vulkan's memory model.
+//! device of a preset, and under its checks with everything that Vulkan leaves open decided badly: under some seeds with
+//! workgroups smaller than blocks, under some without Vulkan's memory model, and under some as the device of a preset.
 //!
 //! A case of a single instruction runs at some of the sizes only, and each case as some of the presets and under some of
 //! the seeds. They are drawn by its name, so that all cases together have all of them; with `PTX2SPV_REFERENCE=all` each
@@ -24,10 +24,12 @@ const PRESETS_OF_A_CASE: usize = 1;
 /// Invocations of workgroups, where they are fewer than usual; no fewer than those of a subgroup.
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Bugs of drivers whose workarounds are right where there is no bug. Adversarial runs have them under every other eight seeds.
-const QUIRKS: [&str; 5] = [
+const QUIRKS: [&str; 7] = [
     "byte_swaps_wrong",
+    "conditions_slow",
     "loop_values_lost",
     "maximal_reconvergence_wrong",
+    "stack_small",
     "surplus_invocations_loop",
     "workgroup_atomic_stores_wrong",
 ];
@@ -35,6 +37,8 @@ const QUIRKS: [&str; 5] = [
 const SEEDS: u64 = 50;
 /// Under how many of them one case runs, if not under all of them.
 const SEEDS_OF_A_CASE: u64 = 1;
+/// Every so many seeds the device is a preset's.
+const SEEDS_TO_A_PRESET: u64 = 3;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -83,7 +87,15 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
         (0..SEEDS_OF_A_CASE).map(|i| (first + i * SEEDS / SEEDS_OF_A_CASE) % SEEDS).collect()
     };
     let memory_model = [Feature::VulkanMemoryModel, Feature::VulkanMemoryModelDeviceScope];
-    let adversarial = seeds.into_iter().map(|seed| ReferenceOptions {
+    let preset = |number: usize| Some(Target::PRESETS[number % Target::PRESETS.len()].to_owned());
+    let (of_presets, others): (Vec<u64>, Vec<u64>) = seeds.into_iter().partition(|seed| seed % SEEDS_TO_A_PRESET == 0);
+    let adversarial_presets = of_presets.into_iter().map(|seed| ReferenceOptions {
+        check: true,
+        seed: Some(seed),
+        target: preset(drawn as usize / SEEDS as usize + seed as usize),
+        ..ReferenceOptions::default()
+    });
+    let adversarial = others.into_iter().map(|seed| ReferenceOptions {
         check: true,
         seed: Some(seed),
         subgroup: Some(SIZES[(seed % 8) as usize]),
@@ -95,11 +107,11 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
     let presets = if all { Target::PRESETS.len() } else { PRESETS_OF_A_CASE };
     let first = drawn as usize / SIZES.len();
     let as_presets = (0..presets).map(|i| ReferenceOptions {
-        target: Some(Target::PRESETS[(first + i) % Target::PRESETS.len()].to_owned()),
+        target: preset(first + i),
         threads: NonZeroUsize::new(1),
         ..ReferenceOptions::default()
     });
-    plain.chain(as_presets).chain(adversarial).collect()
+    plain.chain(as_presets).chain(adversarial).chain(adversarial_presets).collect()
 }
 
 /// FNV-1a: the same in every build, so that a case keeps its seeds.

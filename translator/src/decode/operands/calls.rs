@@ -64,6 +64,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             );
             return Err(Diagnostic::invalid(message, span));
         }
+        let mut pairs = arguments.iter().zip(&taken).chain(results.iter().zip(&given));
+        if let Some((operand, _)) = pairs.find(|(_, passed)| passed.register && passed.scalar.is_none()) {
+            return Err(Diagnostic::unsupported("a parameter in a vector of registers", operand.span()));
+        }
         let results = results.iter().zip(given).map(|(operand, passed)| self.call_result(operand, passed.scalar));
         let results = results.collect::<Result<_>>()?;
         let arguments = arguments.iter().zip(taken).map(|(operand, passed)| self.call_argument(operand, passed.scalar));

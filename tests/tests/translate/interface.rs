@@ -1,0 +1,242 @@
+//! What a translation tells the host: parameters, variables, sizes, and what the device must have.
+
+use ptx2spv_translator::interface::ParamLocation;
+use ptx2spv_translator::{ErrorKind, Feature, Interface, Target};
+
+use crate::support::*;
+
+#[test]
+fn dynamic_shared_memory_is_told() {
+    let shared = |text: &str| accepted(text).interface.entries[0].shared.clone();
+    let none = shared(&kernel("k", ""));
+    assert_eq!((none.static_bytes, none.dynamic), (0, false));
+    let some =
+        shared(&kernel("k", ".shared .align 8 .b8 s[20]; .shared .u32 t; st.shared.u32 [s], 1; st.shared.u32 [t], 2;"));
+    assert_eq!((some.static_bytes, some.dynamic), (24, false));
+    let dynamic = ".extern .shared .align 16 .b8 dyn[];\n".to_owned();
+    let both =
+        shared(&(dynamic.clone() + &kernel("k", ".shared .u32 t; st.shared.u32 [t], 2; st.shared.u32 [dyn+4], 3;")));
+    assert_eq!((both.static_bytes, both.dynamic), (4, true));
+    assert!(!shared(&(dynamic + &kernel("k", ""))).dynamic);
+}
+
+/// Offset, size, alignment, and whether it is an array and a pointer.
+type ParamFacts = (u32, u32, u32, bool, bool);
+
+fn params(interface: &Interface) -> Vec<ParamFacts> {
+    let facts = |param: &ptx2spv_translator::interface::Param| {
+        (param.offset, param.size, param.align, param.array, param.pointer)
+    };
+    interface.entries[0].params.iter().map(facts).collect()
+}
+
+#[test]
+fn parameters_lie_at_multiples_of_their_alignment() {
+    let parameters = ".param .u8 a, .param .u64 b, .param .align 8 .b8 s[12], .param .u16 c, .param .f32 d,
+        .param .u64 .ptr .global .align 16 e, .param .b8 f[3], .param .align 4 .b8 g[4]";
+    let interface = accepted(&format!(".entry k({parameters}) {{ ret; }}")).interface;
+    let expected: [ParamFacts; 8] = [
+        (0, 1, 1, false, false),
+        (8, 8, 8, false, false),
+        (16, 12, 8, true, false),
+        (28, 2, 2, false, false),
+        (32, 4, 4, false, false),
+        (40, 8, 8, false, true),
+        (48, 3, 1, true, false),
+        (52, 4, 4, true, false),
+    ];
+    assert_eq!(params(&interface), expected);
+    let entry = &interface.entries[0];
+    assert_eq!((entry.params_size, entry.params_location), (56, ParamLocation::PushConstant));
+    assert_eq!(entry.push_constant_size, 40 + 56);
+    let names: Vec<_> = entry.params.iter().map(|param| (param.name.as_str(), param.ty.as_str())).collect();
+    assert_eq!(names[..3], [("a", "u8"), ("b", "u64"), ("s", "b8")]);
+}
+
+#[test]
+fn parameters_that_are_too_large_for_push_constants_go_to_a_buffer() {
+    // lavapipe has 128 bytes, of which 40 are taken.
+    let location = |size: u32, body: &str| {
+        let text =
+            format!(".entry k(.param .align 4 .b8 s[{size}]) {{ .reg .u32 %r<2>; .reg .u64 %rd<2>; {body} ret; }}");
+        let interface = accepted(&text).interface;
+        let entry = &interface.entries[0];
+        (entry.params_location, entry.params_size, entry.push_constant_size)
+    };
+    let load = "ld.param.u32 %r1, [s+80];";
+    assert_eq!(location(88, load), (ParamLocation::PushConstant, 88, 128));
+    assert_eq!(location(89, load), (ParamLocation::Buffer, 89, 40));
+    assert_eq!(location(4096, load), (ParamLocation::Buffer, 4096, 40));
+    // An address needs memory behind it.
+    assert_eq!(location(88, "mov.b64 %rd1, s;").0, ParamLocation::Buffer);
+}
+
+#[test]
+fn accesses_to_parameters_must_lie_inside() {
+    let text = |access: &str| {
+        format!(".entry k(.param .u32 a, .param .align 4 .b8 s[6]) {{ .reg .u32 %r<3>; {access} ret; }}")
+    };
+    accepted(&text("ld.param.u32 %r1, [s]; ld.param.u16 %r1, [s+4]; ld.param.u8 %r1, [s+5];"));
+    refused(&text("¦ld.param.u32 %r1, [s+4];"), &["do not lie in the parameter's 6 bytes"]);
+    refused(&text("¦ld.param.u32 %r1, [a+-4];"), &["do not lie in the parameter's 4 bytes"]);
+    refused(&text("¦ld.param.u16 %r1, [s+1];"), &["2 bytes at offset 1"]);
+    refused(&text("¦ld.param.v2.u32 {%r1, %r2}, [s];"), &["4 bytes at offset 4"]);
+    refused(&text("¦st.param.u32 [a], %r1;"), &["a kernel's parameters can't be written"]);
+    refused(&text("¦ld.global.u32 %r1, [a];"), &["another state space"]);
+    let unaligned = ".entry k(.param .u8 a, .param .b8 s[8]) { .reg .u32 %r<2>; ¦ld.param.u32 %r1, [s]; ret; }";
+    refused(unaligned, &["4 bytes of a parameter that lies at offset 1"]);
+}
+
+const VARIABLES: &str = ".global .u32 a = 5;
+.global .align 8 .b8 b[3] = {1, 2, 3};
+.const .f32 c[2] = {1.0, 0f40000000};
+.global .u64 p = b+1;
+.global .u32 z;
+.global .u8 q[3] = {0xFF(b), 7, 0xFF00(b)};
+.global .u16 w[2][2] = {{1, 2}, {-1}};
+";
+
+/// The preset for NVIDIA's driver, whose modules have no variables of the translator's own.
+fn interface_of_variables() -> Interface {
+    let target = Target::preset("nvidia").unwrap();
+    translate(&format!("{HEADER}{VARIABLES}{}", kernel("k", "")), &target, None, false).unwrap().interface
+}
+
+#[test]
+fn variables_have_places() {
+    let variables = interface_of_variables().variables;
+    let places: Vec<_> =
+        variables.list.iter().map(|v| (v.name.as_str(), &*v.space, &*v.ty, v.offset, v.size)).collect();
+    let expected = [
+        ("a", "global", "u32", 8, 4),
+        ("b", "global", "b8", 16, 3),
+        ("c", "const", "f32", 0, 8),
+        ("p", "global", "u64", 24, 8),
+        ("z", "global", "u32", 32, 4),
+        ("q", "global", "u8", 36, 3),
+        ("w", "global", "u16", 40, 8),
+    ];
+    assert_eq!(places, expected);
+    assert_eq!(variables.size, 48);
+    assert!(variables.align >= 8 && variables.align.is_power_of_two());
+}
+
+#[test]
+fn variables_have_initial_content() {
+    let variables = interface_of_variables().variables;
+    let mut image = [0u8; 48];
+    for run in &variables.image {
+        image[run.offset as usize..][..run.bytes.len()].copy_from_slice(&run.bytes);
+    }
+    let mut expected = [0u8; 48];
+    // Constants come first.
+    expected[..4].copy_from_slice(&1.0_f32.to_le_bytes());
+    expected[4..8].copy_from_slice(&2.0_f32.to_le_bytes());
+    expected[8] = 5;
+    expected[16..19].copy_from_slice(&[1, 2, 3]);
+    expected[37] = 7;
+    expected[40..46].copy_from_slice(&[1, 0, 2, 0, 0xff, 0xff]);
+    assert_eq!(image, expected);
+    let relocations: Vec<_> = variables.relocations.iter().map(|r| (r.offset, r.size, r.target, r.shift)).collect();
+    assert_eq!(relocations, [(24, 8, 17, 0), (36, 1, 16, 0), (38, 1, 16, 8)]);
+}
+
+#[test]
+fn block_sizes_are_told() {
+    let block =
+        |directives: &str| accepted(&format!(".entry k() {directives} {{ ret; }}")).interface.entries[0].block.clone();
+    assert_eq!((block("").required, block("").max), (None, None));
+    assert_eq!(block(".reqntid 32, 2, 1").required, Some([32, 2, 1]));
+    assert_eq!(block(".reqntid 32").required, Some([32, 1, 1]));
+    assert_eq!(block(".maxntid 64, 4").max, Some([64, 4, 1]));
+    assert_eq!(block(".minnctapersm 2 .maxnreg 32").max, None);
+}
+
+#[test]
+fn features_are_those_of_what_is_used() {
+    let text = kernel("plain", "add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;")
+        + &kernel("double", "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%rd1], %fd1;");
+    let interface = accepted(&text).interface;
+    let has = |name: &str| interface.entry(name).unwrap().features.contains(&Feature::ShaderFloat64);
+    assert!(!has("plain") && has("double") && interface.features.contains(&Feature::ShaderFloat64));
+    for entry in &interface.entries {
+        assert!(entry.features.contains(&Feature::BufferDeviceAddress));
+        assert!(entry.features.is_subset(&interface.features));
+    }
+}
+
+#[test]
+fn doubles_need_no_feature() {
+    let mut target = lavapipe();
+    target.features.remove(&Feature::ShaderFloat64);
+    let double = "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%rd1], %fd1;";
+    let text = HEADER.to_owned() + &kernel("double", double);
+    let interface = translate(&text, &target, None, false).unwrap().interface;
+    assert!(!interface.features.contains(&Feature::ShaderFloat64), "{:?}", interface.features);
+}
+
+#[test]
+fn missing_features_are_named() {
+    let mut target = lavapipe();
+    target.features.remove(&Feature::BufferDeviceAddress);
+    let text = HEADER.to_owned() + &kernel("k", "");
+    let errors = translate(&text, &target, None, false).unwrap_err();
+    assert_eq!(errors.list.len(), 1, "{errors}");
+    let error = &errors.list[0];
+    assert!(matches!(error.kind, ErrorKind::MissingFeature { feature: Feature::BufferDeviceAddress, .. }), "{errors}");
+    assert!(error.kind.to_string().contains("`bufferDeviceAddress`"), "{errors}");
+}
+
+#[test]
+fn limits_are_named() {
+    let mut target = lavapipe();
+    target.limits.max_compute_shared_memory_size = 1024;
+    let text = HEADER.to_owned() + &kernel("k", ".shared .b8 s[1025]; st.shared.u8 [s+1], %r1;");
+    let errors = translate(&text, &target, None, false).unwrap_err();
+    let limit = matches!(errors.list[0].kind, ErrorKind::Limit { needed: 1025, available: 1024, .. });
+    assert!(limit, "{errors}");
+}
+
+#[test]
+fn clusters_take_no_more_than_a_workgroup_has() {
+    let interface = accepted(".entry k() .reqnctapercluster 2, 4 { ret; }").interface;
+    assert_eq!(interface.entries[0].cluster.map(|cluster| cluster.size), Some([2, 4, 1]));
+    assert_eq!(accepted(".entry k() .reqnctapercluster 1 { ret; }").interface.entries[0].cluster, None);
+    let limit = |text: &str, numbers: (u64, u64)| {
+        let errors = translate(&(HEADER.to_owned() + text), &lavapipe(), None, false).unwrap_err();
+        let found = match errors.list[0].kind {
+            ErrorKind::Limit { needed, available, .. } => (needed, available),
+            _ => panic!("{errors}"),
+        };
+        assert_eq!(found, numbers, "{errors}");
+    };
+    limit(".entry k() .reqnctapercluster 9, 2 { ret; }", (18, 16));
+    // Each block has 8,192 bytes of shared memory.
+    limit(
+        ".entry k() .reqnctapercluster 5 { .shared .b32 s[2048]; .reg .u32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }",
+        (5 * 8192, 32768),
+    );
+}
+
+/// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of
+/// a warp; without full subgroups there is no operation of a subgroup left.
+#[test]
+fn subgroups_as_the_driver_has_them() {
+    const VOTE: &str = "mov.u32 %r2, %tid.x;\n\tsetp.gt.u32 %p1, %r2, 5;\n\tvote.sync.ballot.b32 %r1, %p1, -1;\n\t\
+                        st.global.u32 [%rd1], %r1;";
+    let text = format!("{HEADER}{}", kernel("k", VOTE));
+    let made = |target: &Target| translate(&text, target, None, false).unwrap();
+    let mut target = Target::preset("nvidia").unwrap();
+    let usual = made(&target).disassemble();
+    assert!(usual.contains("MaximallyReconvergesKHR") && usual.contains("OpGroupNonUniformBallot"), "{usual}");
+    target.quirks.maximal_reconvergence_wrong = true;
+    let careful = made(&target);
+    assert!(!careful.interface.features.contains(&Feature::ShaderMaximalReconvergence));
+    let careful = careful.disassemble();
+    assert!(!careful.contains("Maximal") && careful.contains("SubgroupUniformControlFlowKHR"), "{careful}");
+    target.features.remove(&Feature::ComputeFullSubgroups);
+    let alone = made(&target);
+    assert_eq!(alone.interface.entries[0].packing.map(|packing| (packing.subgroup_size, packing.lanes)), Some((1, 32)));
+    let alone = alone.disassemble();
+    assert!(!alone.contains("GroupNonUniform"), "{alone}");
+}
