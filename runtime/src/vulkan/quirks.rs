@@ -88,6 +88,16 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "local_memory",
+            drivers: "SwiftShader",
+            description: "its compiler ends the process at 128 KiB of local memory, which lie on that stack for four invocations",
+            evidence: SWIFTSHADER_STACK,
+        },
+        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        avoid: |quirks| quirks.local_memory = Some(Quirks::SWIFTSHADER_LOCAL_MEMORY),
+    },
+    Row {
+        bug: KnownBug {
             name: "surplus_invocations_loop",
             drivers: "Mesa llvmpipe 22.3",
             description: "loops run on for what a workgroup leaves of its last vector",
@@ -298,7 +308,13 @@ mod tests {
         let device = Identity { driver: vk::DriverId::GOOGLE_SWIFTSHADER, ..UNKNOWN };
         assert_eq!(
             quirks(device),
-            Quirks { loop_values_lost: true, conditions_slow: true, stack_small: true, ..Quirks::default() }
+            Quirks {
+                loop_values_lost: true,
+                conditions_slow: true,
+                stack_small: true,
+                local_memory: Some(Quirks::SWIFTSHADER_LOCAL_MEMORY),
+                ..Quirks::default()
+            }
         );
     }
 
