@@ -63,7 +63,7 @@ const ROWS: &[Row] = &[
             description: "the same; seen in the version of Debian's chromium 156",
             evidence: "tests/kernels/sha256.json",
         },
-        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        hits: |device| device.is_swiftshader(),
         avoid: |quirks| quirks.loop_values_lost = true,
     },
     Row {
@@ -73,7 +73,7 @@ const ROWS: &[Row] = &[
             description: "time to compile grows exponentially with the conditions in a loop (Function::ExistsPath)",
             evidence: SWIFTSHADER_FLOW,
         },
-        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        hits: |device| device.is_swiftshader(),
         avoid: |quirks| quirks.conditions_slow = true,
     },
     Row {
@@ -83,7 +83,7 @@ const ROWS: &[Row] = &[
             description: "kernels crash that keep more than 512 KiB on the stack, with a slot for each value (setStackSizeLimit)",
             evidence: SWIFTSHADER_STACK,
         },
-        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        hits: |device| device.is_swiftshader(),
         avoid: |quirks| quirks.stack_small = true,
     },
     Row {
@@ -93,7 +93,7 @@ const ROWS: &[Row] = &[
             description: "its compiler ends the process at 128 KiB of local memory, which lie on that stack for four invocations",
             evidence: SWIFTSHADER_STACK,
         },
-        hits: |device| device.driver == vk::DriverId::GOOGLE_SWIFTSHADER,
+        hits: |device| device.is_swiftshader(),
         avoid: |quirks| quirks.local_memory = Some(Quirks::SWIFTSHADER_LOCAL_MEMORY),
     },
     Row {
@@ -226,6 +226,10 @@ const ROWS: &[Row] = &[
 impl Identity<'_> {
     fn is_llvmpipe(&self) -> bool {
         self.driver == vk::DriverId::MESA_LLVMPIPE
+    }
+
+    fn is_swiftshader(&self) -> bool {
+        self.driver == vk::DriverId::GOOGLE_SWIFTSHADER
     }
 
     fn is_nvidia(&self) -> bool {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::arrays;
 use super::function::{self, FormCache};
 use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
-use super::scope::{Symbol, numbered};
+use super::scope::{Ranges, Symbol, numbered};
 use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
 use super::variables;
@@ -29,8 +29,8 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) errors: Vec<Diagnostic>,
     text: &'s str,
     names: FxHashMap<&'s str, Symbol>,
-    /// Registers at module scope: type and number of `prefix0 …`.
-    register_ranges: FxHashMap<&'s str, (ScalarType, u32)>,
+    /// Ranges of registers at module scope.
+    ranges: Ranges<'s>,
     signatures: Vec<Signature>,
     /// What functions are declared as; an alias has another one's number in `names`.
     declared: FxHashMap<&'s str, FuncId>,
@@ -52,7 +52,7 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
         errors: Vec::new(),
         text: source.text(),
         names: FxHashMap::default(),
-        register_ranges: FxHashMap::default(),
+        ranges: Ranges::default(),
         signatures: Vec::new(),
         declared: FxHashMap::default(),
         forms: FormCache::default(),
@@ -147,9 +147,9 @@ impl<'s> ModuleDecoder<'s> {
                 return Err(Diagnostic::unsupported("vectors of registers at module scope", variable.span));
             }
             match variable.range {
-                Some(count) => drop(self.register_ranges.insert(name.text, (ty, count))),
-                None => drop(self.names.insert(name.text, Symbol::ModuleReg(ty))),
-            }
+                Some(count) => self.ranges.declare(name.text, Symbol::ModuleReg(ty), count),
+                None => self.names.insert(name.text, Symbol::ModuleReg(ty)).is_none(),
+            };
             return Ok(());
         }
         if let Some(Symbol::Variable(earlier)) = self.names.get(name.text).copied() {
@@ -355,11 +355,7 @@ impl<'s> ModuleDecoder<'s> {
 
     /// Finds a name at module scope.
     pub(super) fn find(&self, name: &str) -> Option<Symbol> {
-        self.names.get(name).copied().or_else(|| {
-            let (prefix, number) = numbered(name)?;
-            let (ty, count) = self.register_ranges.get(prefix)?;
-            (number < *count).then_some(Symbol::ModuleReg(*ty))
-        })
+        self.names.get(name).copied().or_else(|| self.ranges.find(numbered(name)?))
     }
 
     /// What callers must know of a function.

@@ -304,15 +304,15 @@ impl<'s> FunctionDecoder<'_, 's> {
                     if destination { self.destination(scalar, ty, fits)? } else { self.source(scalar, ty, fits)? };
                 Ok(Operand::Vector(vec![only]))
             }
-            other => {
-                if let ast::Operand::Name { name, .. } = other {
-                    self.resolve(*name)?;
+            other => match self.vector_register(other) {
+                Some(vector) if vector.width() == wanted => self.registers_of(&vector, ty, fits),
+                _ => {
+                    if let ast::Operand::Name { name, .. } = other {
+                        self.resolve(*name)?;
+                    }
+                    Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span()))
                 }
-                match self.vector_register(other) {
-                    Some(vector) if vector.width() == wanted => self.registers_of(&vector, ty, fits),
-                    _ => Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span())),
-                }
-            }
+            },
         }
     }
 

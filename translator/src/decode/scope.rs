@@ -34,10 +34,33 @@ struct Range {
     count: u32,
 }
 
+/// Ranges by their prefixes.
+#[derive(Debug, Default)]
+pub(super) struct Ranges<'s>(FxHashMap<&'s str, Range>);
+
+impl<'s> Ranges<'s> {
+    /// Declares `prefix0 …`; gives back false if that prefix has a range already.
+    pub(super) fn declare(&mut self, prefix: &'s str, first: Symbol, count: u32) -> bool {
+        self.0.insert(prefix, Range { first, count }).is_none()
+    }
+
+    /// Finds a name by its parts; see [`numbered`].
+    pub(super) fn find(&self, (prefix, number): (&str, u32)) -> Option<Symbol> {
+        let range = self.0.get(prefix)?;
+        (number < range.count).then_some(match range.first {
+            Symbol::Reg(Reg(first)) => Symbol::Reg(Reg(first.saturating_add(number))),
+            Symbol::Vector(Reg(first), width) => {
+                Symbol::Vector(Reg(first.saturating_add(number.saturating_mul(width))), width)
+            }
+            other => other,
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 struct Scope<'s> {
     names: FxHashMap<&'s str, Symbol>,
-    ranges: FxHashMap<&'s str, Range>,
+    ranges: Ranges<'s>,
     /// For names that a range could hold, such as `%r3`: the smallest number of each prefix.
     numbered: FxHashMap<&'s str, u32>,
     labels: u32,
@@ -72,7 +95,7 @@ impl<'s> Scopes<'s> {
         let Some(scope) = self.open.last_mut() else { return false };
         let mut new = scope.names.insert(name, symbol).is_none();
         if let Some((prefix, number)) = numbered(name) {
-            new &= scope.ranges.get(prefix).is_none_or(|range| number >= range.count);
+            new &= scope.ranges.find((prefix, number)).is_none();
             let smallest = scope.numbered.entry(prefix).or_insert(number);
             *smallest = number.min(*smallest);
         }
@@ -82,7 +105,7 @@ impl<'s> Scopes<'s> {
     /// Declares registers `prefix0 …`; gives back false if the innermost scope has that range or one of them already.
     pub fn declare_range(&mut self, prefix: &'s str, first: Symbol, count: u32) -> bool {
         let Some(scope) = self.open.last_mut() else { return false };
-        let new = scope.ranges.insert(prefix, Range { first, count }).is_none();
+        let new = scope.ranges.declare(prefix, first, count);
         new && scope.numbered.get(prefix).is_none_or(|smallest| *smallest >= count)
     }
 
@@ -93,15 +116,7 @@ impl<'s> Scopes<'s> {
             if let Some(symbol) = scope.names.get(name) {
                 return Some(*symbol);
             }
-            let (prefix, number) = parts?;
-            let range = scope.ranges.get(prefix)?;
-            (number < range.count).then_some(match range.first {
-                Symbol::Reg(Reg(first)) => Symbol::Reg(Reg(first.saturating_add(number))),
-                Symbol::Vector(Reg(first), width) => {
-                    Symbol::Vector(Reg(first.saturating_add(number.saturating_mul(width))), width)
-                }
-                other => other,
-            })
+            scope.ranges.find(parts?)
         })
     }
 

@@ -64,8 +64,8 @@ pub(super) struct Body<'m, 't, 'f> {
     values: Vec<Word>,
     /// Function variables, or places in arrays of them, by the number of the variable; 0 where there is none yet.
     pub(super) vars: Vec<Word>,
-    /// Those arrays.
-    pub(super) rows: FxHashMap<Type, Row>,
+    /// Those arrays, by type; `None` for types with few variables.
+    pub(super) rows: FxHashMap<Type, Option<Row>>,
     /// Declarations of Function variables, which SPIR-V wants before everything else.
     variables: Vec<Instruction>,
     /// What is computed once at the function's start: its inputs.

@@ -16,8 +16,11 @@ use crate::ir::{Type, Var};
 const MANY: usize = 100;
 
 /// Variables of a type, side by side.
+#[derive(Clone, Copy)]
 pub(super) struct Row {
     array: Word,
+    /// The type of pointers to one of them.
+    pointer: Word,
     /// The elements that are some variable's.
     used: u32,
 }
@@ -30,13 +33,13 @@ impl Body<'_, '_, '_> {
             None => Err(internal(format!("no variable {var}"))),
             Some(0) => {
                 let ty = self.function.var_type(var);
-                let many = || self.function.vars.iter().filter(|other| **other == ty).count() >= MANY;
-                let id = if self.module.target.quirks.stack_small && many() {
-                    self.element(ty)?
-                } else {
-                    let ty = self.ty(ty)?;
-                    let zero = self.module.global(Global::Null(ty))?;
-                    self.declare(ty, Some(zero), &format!("r{}", var.0))?
+                let id = match self.row(ty)? {
+                    Some(row) => self.element(ty, row)?,
+                    None => {
+                        let ty = self.ty(ty)?;
+                        let zero = self.module.global(Global::Null(ty))?;
+                        self.declare(ty, Some(zero), &format!("r{}", var.0))?
+                    }
                 };
                 self.vars[index] = id;
                 Ok(id)
@@ -45,24 +48,31 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// A pointer to the next element of the array of a type.
-    fn element(&mut self, ty: Type) -> Result<Word> {
-        let element = self.ty(ty)?;
-        let pointer = self.module.global(Global::Pointer(StorageClass::Function, element))?;
-        if !self.rows.contains_key(&ty) {
-            let row = self.row(ty, element, pointer)?;
-            self.rows.insert(ty, row);
-        }
-        let row = self.rows.get_mut(&ty).ok_or_else(|| internal("no array of variables"))?;
-        let (array, number) = (row.array, row.used);
-        row.used += 1;
-        let number = self.module.u32_constant(number)?;
-        Ok(self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(number)]))
+    /// A pointer to the next element of a type's array.
+    fn element(&mut self, ty: Type, row: Row) -> Result<Word> {
+        let number = self.module.u32_constant(row.used)?;
+        self.rows.insert(ty, Some(Row { used: row.used + 1, ..row }));
+        Ok(self.at_start(Op::AccessChain, row.pointer, vec![Operand::IdRef(row.array), Operand::IdRef(number)]))
     }
 
-    /// An array for all variables of a type.
-    fn row(&mut self, ty: Type, element: Word, pointer: Word) -> Result<Row> {
+    /// The array of a type, if its variables are in one.
+    fn row(&mut self, ty: Type) -> Result<Option<Row>> {
+        if !self.module.target.quirks.stack_small {
+            return Ok(None);
+        }
+        if let Some(row) = self.rows.get(&ty) {
+            return Ok(*row);
+        }
         let count = self.function.vars.iter().filter(|other| **other == ty).count();
+        let row = if count < MANY { None } else { Some(self.new_row(ty, count)?) };
+        self.rows.insert(ty, row);
+        Ok(row)
+    }
+
+    /// An array for so many variables of a type.
+    fn new_row(&mut self, ty: Type, count: usize) -> Result<Row> {
+        let element = self.ty(ty)?;
+        let pointer = self.module.global(Global::Pointer(StorageClass::Function, element))?;
         let length = self.module.u32_constant(u32::try_from(count).unwrap_or(u32::MAX))?;
         let array_type = self.module.global(Global::Array(element, length))?;
         let zeros = self.module.global(Global::Null(array_type))?;
@@ -74,6 +84,6 @@ impl Body<'_, '_, '_> {
         let place = self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(any)]);
         let zero = self.module.global(Global::Null(element))?;
         self.start.push(instruction(Op::Store, 0, 0, vec![Operand::IdRef(place), Operand::IdRef(zero)]));
-        Ok(Row { array, used: 0 })
+        Ok(Row { array, pointer, used: 0 })
     }
 }

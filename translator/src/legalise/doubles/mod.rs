@@ -1,4 +1,5 @@
-//! 64-bit floats where the device has none, or may flush their denormals: values become their bits in `I64`, operations such on 32-bit words.
+//! 64-bit floats where the device has none, or may flush their denormals: values become their bits in `I64`, operations such on
+//! 32-bit words.
 //!
 //! Everything is exact, whatever the facts say. NaNs of results are the one that an invalid operation gives on NVIDIA's
 //! hardware; which other one it is that PTX gives, `OrNan` has said before. The passes behind create no 64-bit floats for
