@@ -22,7 +22,7 @@ pub struct Workload {
 
 macro_rules! ptx {
     ($name:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kernels/", $name, ".ptx"))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/kernels/", $name, ".ptx"))
     };
 }
 

@@ -13,7 +13,7 @@ use clap::Parser;
 use ptx2spv::cli::{self, Status};
 
 #[allow(dead_code, reason = "the tests of the reference device use the rest")]
-#[path = "../../../runtime/reference/tests/shaders/description.rs"]
+#[path = "../../../../runtime/reference/tests/shaders/description.rs"]
 mod description;
 
 use description::{Recorded, Shader};

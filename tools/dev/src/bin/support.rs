@@ -12,7 +12,7 @@ use ptx2spv_translator::decode::support::{Entry, Family, Support, entries};
 const HEAD: &str = "\
 # What translates
 
-This file is made by `cargo run -p ptx2spv --bin support > docs/support.md` from the instruction table
+This file is made by `cargo run -p ptx2spv-dev --bin support > docs/support.md` from the instruction table
 (`translator/src/decode/rows.rs`) and the manual's forms (`translator/src/decode/support/`). A test fails when it is out of
 date.
 
