@@ -33,6 +33,7 @@ from generator import (
     progress,
     simd,
     spaces,
+    tiles,
     video,
     warps,
 )
@@ -53,7 +54,7 @@ def main():
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, blocks, barriers,
-        mbarriers, clusters, progress, litmus, launches,
+        mbarriers, clusters, tiles, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

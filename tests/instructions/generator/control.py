@@ -314,7 +314,7 @@ def jumps(tables):
 def special_registers(tables):
     """What special registers say that is the same on every device: clocks run, identifiers are in range."""
     family = Family("special_registers", "Special registers, as far as they say the same on every device.", tables, header=header("8.1"))
-    declared = [".reg .b64 %po, %x, %y, %g;", ".reg .b32 %r, %a, %b;", ".reg .pred %p;"]
+    declared = [".reg .b64 %po, %x, %y, %g;", ".reg .b32 %r, %a, %b;", ".reg .pred %p;", ".shared .b32 own;"]
     start = ["ld.param.u64 %po, [out];"]
 
     def kernel(name, body, expected):
@@ -342,8 +342,10 @@ def special_registers(tables):
         + true(3, ["mov.u64 %x, %gridid;", "setp.ge.u64 %p, %x, 0;"])
         + true(4, ["mov.u32 %a, %total_smem_size;", "mov.u32 %b, %aggr_smem_size;", "setp.le.u32 %p, %a, %b;"])
         + true(5, ["mov.u32 %a, %reserved_smem_offset_begin;", "mov.u32 %b, %reserved_smem_offset_end;",
-                   "setp.le.u32 %p, %a, %b;"]),
-        [1] * 6,
+                   "setp.le.u32 %p, %a, %b;"])
+        + true(6, ["mov.u32 %r, %reserved_smem_offset_1;", "setp.ge.u32 %p, %r, %a;", "setp.lt.and.u32 %p, %r, %b, %p;"])
+        + true(7, ["st.shared.u32 [own], %r;", "mov.u32 %r, own;", "setp.ge.u32 %p, %r, %b;", "setp.lt.or.u32 %p, %r, %a, %p;"]),
+        [1] * 8,
     )  # fmt: skip
     return family
 

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Services, calls};
 use crate::ast::StateSpace;
-use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, VarId};
+use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::lower::{memory, short};
@@ -17,6 +17,8 @@ use crate::target::Target;
 const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
+/// Bytes of shared memory that CUDA reserves for each block, for its own libraries. Kernels that don't ask where have none.
+pub const RESERVED_SHARED: u32 = 1 << 10;
 /// The most blocks that hardware has in a cluster.
 const MAX_CLUSTER: u32 = 16;
 /// Bytes that `alloca` can give away, where it is used.
@@ -42,8 +44,10 @@ pub struct Layout {
     pub params: Vec<u32>,
     /// Size of the block.
     pub params_size: u32,
-    /// Bytes of static shared memory.
+    /// Bytes of static shared memory, reserved ones included.
     pub shared_bytes: u32,
+    /// Bytes at the start of shared memory that are reserved for CUDA's libraries.
+    pub reserved_shared: u32,
     /// Whether dynamic shared memory is used.
     pub dynamic_shared: bool,
     /// Bytes in which hardware of the module's architecture gives away shared memory: a power of two.
@@ -181,6 +185,7 @@ pub fn lay_out(
         params: Vec::new(),
         params_size: 0,
         shared_bytes: 0,
+        reserved_shared: 0,
         dynamic_shared: false,
         shared_unit: shared_unit(program),
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
@@ -213,7 +218,11 @@ pub fn lay_out(
     for function in reachable(program, kernel) {
         collect_variables(function, &mut used);
         layout.short_addresses |= short::takes_address(program, function);
+        if reads_reserved_shared(function) {
+            layout.reserved_shared = RESERVED_SHARED;
+        }
     }
+    layout.shared_bytes = layout.reserved_shared;
     let mut used: Vec<VarId> = used.into_iter().collect();
     used.sort_unstable();
     for id in &used {
@@ -271,6 +280,11 @@ fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32;
         return Err(Diagnostic::new(ErrorKind::Limit { what, needed: blocks, available }, function.span));
     }
     Ok(size)
+}
+
+/// Whether a function asks for the shared memory that is reserved.
+fn reads_reserved_shared(function: &Function) -> bool {
+    function.operands().any(|operand| matches!(operand, Operand::Special(Special::ReservedShared(_))))
 }
 
 /// Puts the stack behind the other local memory, if the kernel or what it calls has one.

@@ -19,7 +19,7 @@ mod tree;
 
 pub use barriers::{Barrier, Kind, Red, Reduction, Resolved, Stop, resolve};
 pub use build::{Built, build};
-pub use layout::{Layout, Places, STACK_BYTES, lay_out, module_variables, uses_stack};
+pub use layout::{Layout, Places, RESERVED_SHARED, STACK_BYTES, lay_out, module_variables, uses_stack};
 pub use lockstep::keep_in_step;
 pub use meetings::meet_apart;
 pub use reports::place;

@@ -361,6 +361,19 @@ pub enum LaneMask {
     Greater,
 }
 
+/// What a special register says of the shared memory that CUDA keeps from programs for its own libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReservedShared {
+    /// Where it begins.
+    Begin,
+    /// Where it ends.
+    End,
+    /// How much there is.
+    Capacity,
+    /// Where a library's part of it begins: 0 or 1.
+    Part(u8),
+}
+
 /// Special registers that translate (PTX chapter 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -374,6 +387,9 @@ pub enum Special {
     LaneMask(LaneMask),
     DynamicSharedSize,
     TotalSharedSize,
+    AggregateSharedSize,
+    /// A place in the shared memory that CUDA reserves, or its size, in bytes from its start.
+    ReservedShared(ReservedShared),
     Clock,
     ClockHigh,
     Clock64,
@@ -426,7 +442,12 @@ impl Special {
             ("%globaltimer", _, None) => Some(Self::GlobalTimer),
             ("%globaltimer_lo", _, None) => Some(Self::Clock),
             ("%globaltimer_hi", _, None) => Some(Self::ClockHigh),
-            ("%aggr_smem_size", _, None) => Some(Self::TotalSharedSize),
+            ("%aggr_smem_size", _, None) => Some(Self::AggregateSharedSize),
+            ("%reserved_smem_offset_begin", _, None) => Some(Self::ReservedShared(ReservedShared::Begin)),
+            ("%reserved_smem_offset_end", _, None) => Some(Self::ReservedShared(ReservedShared::End)),
+            ("%reserved_smem_offset_cap", _, None) => Some(Self::ReservedShared(ReservedShared::Capacity)),
+            ("%reserved_smem_offset_0", _, None) => Some(Self::ReservedShared(ReservedShared::Part(0))),
+            ("%reserved_smem_offset_1", _, None) => Some(Self::ReservedShared(ReservedShared::Part(1))),
             ("%nsmid", _, None) => Some(Self::Fixed(1, 32)),
             ("%smid", _, None) => Some(Self::Fixed(0, 32)),
             ("%gridid", _, None) => Some(Self::GridId),
@@ -465,7 +486,7 @@ impl Special {
         }
     }
 
-    /// Whether a name is that of a performance counter, a register of the driver's, or an offset of reserved memory.
+    /// Whether a name is that of a performance counter or of a register of the driver's.
     fn is_counter(name: &str) -> bool {
         let numbered = |prefix: &str, limit: u32| {
             let digits = name.strip_prefix(prefix).and_then(|digits| digits.parse::<u32>().ok());
@@ -475,8 +496,6 @@ impl Special {
         numbered("%pm", 8)
             || wide.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < 8)
             || numbered("%envreg", 32)
-            || numbered("%reserved_smem_offset_", 2)
-            || matches!(name, "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap")
     }
 
     /// Whether PTX has a special register of that name, translated or not.
@@ -485,7 +504,9 @@ impl Special {
             "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %gridid %is_explicit_cluster
             %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank %lanemask_eq
             %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo
-            %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec";
+            %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec
+            %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap %reserved_smem_offset_0
+            %reserved_smem_offset_1";
         NAMES.split_ascii_whitespace().any(|known| known == name) || Self::is_counter(name)
     }
 }

@@ -117,10 +117,11 @@ fn special_register(name: &'static str) -> Entry {
         }
         "smid" | "gridid" | "current_graph_exec" => "Always 0: one multiprocessor, grids have no number, no graph.",
         "nsmid" => "Always 1.",
-        "pm0" | "pm0_64" | "reserved_smem_offset_begin" | "reserved_smem_offset_cap" | "reserved_smem_offset_end" => {
-            "And their like: always 0."
+        "pm0" | "pm0_64" => "And their like: always 0.",
+        "reserved_smem_offset_begin" | "reserved_smem_offset_cap" | "reserved_smem_offset_end" => {
+            "A kernel that reads any of these registers has 1 KiB more of shared memory, before its own."
         }
-        "aggr_smem_size" => "The same as `%total_smem_size`: nothing is reserved.",
+        "aggr_smem_size" => "`%total_smem_size` and what is reserved.",
         _ => "",
     };
     let support = if known { Support::Full } else { Support::None };

@@ -2,7 +2,8 @@
 
 use super::services::fetch_add;
 use super::{Lowering, cluster};
-use crate::decode::program::{LaneMask, Special};
+use crate::cfg::{Layout, RESERVED_SHARED};
+use crate::decode::program::{LaneMask, ReservedShared, Special};
 use crate::decode::types::ScalarType;
 use crate::interface::push_constant;
 use crate::ir::{Binary, Builder, Builtin, Type, Value};
@@ -56,13 +57,16 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             }
         }
         Special::DynamicSharedSize => b.builtin(Builtin::DynamicSharedBytes),
-        // Hardware gives it away in units, whose size goes by the architecture.
         Special::TotalSharedSize => {
-            let unit = u64::from(l.layout.shared_unit);
-            let dynamic = b.builtin(Builtin::DynamicSharedBytes);
-            let total = b.add_const(dynamic, u64::from(l.layout.dynamic_shared_offset()) + unit - 1);
-            b.and_const(total, u64::from(!(l.layout.shared_unit - 1)))
+            shared_size(b, l.layout, l.layout.dynamic_shared_offset() - l.layout.reserved_shared)
         }
+        Special::AggregateSharedSize => shared_size(b, l.layout, l.layout.dynamic_shared_offset()),
+        Special::ReservedShared(what) => match what {
+            ReservedShared::Begin | ReservedShared::Part(0) => cluster::own_address(b, 0),
+            ReservedShared::Part(_) => cluster::own_address(b, RESERVED_SHARED / 2),
+            ReservedShared::End => cluster::own_address(b, RESERVED_SHARED),
+            ReservedShared::Capacity => b.i32(RESERVED_SHARED),
+        },
         Special::ExplicitCluster => return (b.bool(l.layout.explicit_cluster), ScalarType::Pred),
         Special::Clock => {
             let clock = clock(l);
@@ -80,6 +84,13 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         Special::Fixed(value, _) => b.i32(value),
     };
     (value, ScalarType::U32)
+}
+
+/// The size of a block's shared memory, of which so many bytes are static, in the units in which hardware gives it away.
+fn shared_size(b: &mut Builder<'_>, layout: &Layout, static_bytes: u32) -> Value {
+    let dynamic = b.builtin(Builtin::DynamicSharedBytes);
+    let total = b.add_const(dynamic, u64::from(static_bytes) + u64::from(layout.shared_unit) - 1);
+    b.and_const(total, u64::from(!(layout.shared_unit - 1)))
 }
 
 /// The number of the workgroup, which is the block's or the cluster's. A large grid runs as several dispatches, each with
