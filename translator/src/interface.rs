@@ -267,7 +267,7 @@ pub struct Param {
     pub align: u32,
     /// Whether PTX declares it as an array (a struct by value).
     pub array: bool,
-    /// Whether PTX declares it as a pointer (`.ptr`), or it is as wide as an address and used as one.
+    /// Whether PTX declares it as a pointer (`.ptr`), or the kernel is seen to compute addresses that it accesses from it.
     pub pointer: bool,
 }
 

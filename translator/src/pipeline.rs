@@ -27,6 +27,8 @@ pub(crate) struct Kernel<'p> {
     number: u32,
     reports: Vec<Place>,
     prints: bool,
+    /// Offsets of the push constants that are pointers.
+    pointers: BTreeSet<u32>,
 }
 
 /// What all kernels of a module share.
@@ -79,6 +81,7 @@ pub(crate) fn compile<'p>(
     check(&function, "restructuring").map_err(fail)?;
     // Variables forwarded, address spaces resolved, dead code removed.
     passes::optimise(&mut function);
+    let pointers = passes::pointer_constants(&function);
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     warp::pack(&mut function, options.target, blocks(ptx, options.block_threads))
         .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
@@ -102,7 +105,7 @@ pub(crate) fn compile<'p>(
     passes::straighten(&mut function, options.target);
     check(&function, "legalisation").map_err(fail)?;
     let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
-    Ok(Kernel { ptx, layout, function, threads, number, reports, prints })
+    Ok(Kernel { ptx, layout, function, threads, number, reports, prints, pointers })
 }
 
 /// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
@@ -189,6 +192,8 @@ pub(crate) fn describe(
 
 fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> Entry {
     let layout = &kernel.layout;
+    let inlined = layout.params_location == ParamLocation::PushConstant;
+    let is_pointer = |offset: u32| inlined && kernel.pointers.contains(&(push_constant::PARAMS + offset));
     let formals = kernel.ptx.params.iter().take(kernel.ptx.formals);
     let params = formals.zip(&layout.params).map(|(param, offset)| Param {
         name: param.name.clone(),
@@ -197,9 +202,9 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         size: param.size,
         align: param.align,
         array: param.array,
-        pointer: param.pointer,
+        pointer: param.pointer || (!param.array && is_pointer(*offset)),
     });
-    let inline = if layout.params_location == ParamLocation::PushConstant { layout.params_size } else { 0 };
+    let inline = if inlined { layout.params_size } else { 0 };
     Entry {
         name: kernel.ptx.name.clone(),
         params: params.collect(),

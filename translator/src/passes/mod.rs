@@ -10,6 +10,7 @@ mod forward;
 mod merge;
 mod narrow;
 mod operands;
+mod pointers;
 mod rewrite;
 mod spaces;
 
@@ -19,6 +20,7 @@ pub use forward::forward;
 pub use merge::merge_ifs;
 pub use narrow::narrow_truncated;
 pub use operands::{for_each_result, map_op_operands, map_operands};
+pub use pointers::pointer_constants;
 pub use rewrite::{Rewritten, rewrite};
 pub use spaces::resolve_spaces;
 

@@ -1,0 +1,117 @@
+//! Which of the launch's 64-bit constants are pointers: those from which addresses in global memory are computed.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{Binary, Block, Builtin, Function, Op, Space, Stmt, Type, Value};
+
+/// Offsets of the push constants that are pointers. Where an address is a sum of two of them, either may be the base, and none is
+/// named.
+pub fn pointer_constants(function: &Function) -> BTreeSet<u32> {
+    let mut origins = Origins {
+        values: vec![Origin::Number; function.values.len()],
+        vars: vec![Origin::Number; function.vars.len()],
+    };
+    // Ends because origins only rise, at most twice each.
+    while origins.visit(&function.body, function) {}
+    let mut pointers = BTreeSet::new();
+    accessed(&function.body, &mut |address| {
+        if let Some(Origin::Constant(offset)) = origins.values.get(address.0 as usize) {
+            pointers.insert(*offset);
+        }
+    });
+    pointers
+}
+
+/// What a 64-bit value was computed from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// No push constant.
+    Number,
+    /// The push constant at this offset, and numbers.
+    Constant(u32),
+    /// Several.
+    Several,
+}
+
+impl Origin {
+    fn join(self, other: Origin) -> Origin {
+        match (self, other) {
+            (Origin::Number, origin) | (origin, Origin::Number) => origin,
+            (a, b) if a == b => a,
+            _ => Origin::Several,
+        }
+    }
+}
+
+struct Origins {
+    values: Vec<Origin>,
+    vars: Vec<Origin>,
+}
+
+impl Origins {
+    /// One round over a list and those nested there; whether anything rose.
+    fn visit(&mut self, block: &Block, function: &Function) -> bool {
+        let mut rose = false;
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) if function.type_of(*value) == Type::I64 => {
+                    let origin = self.origin(*op);
+                    rose |= raise(&mut self.values[value.0 as usize], origin);
+                }
+                Stmt::Set(var, value) => {
+                    let origin = self.values[value.0 as usize];
+                    rose |= raise(&mut self.vars[var.0 as usize], origin);
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    rose |= self.visit(then, function);
+                    rose |= self.visit(otherwise, function);
+                }
+                Stmt::Loop(body) => rose |= self.visit(body, function),
+                _ => {}
+            }
+        }
+        rose
+    }
+
+    fn origin(&self, op: Op) -> Origin {
+        let of = |value: Value| self.values[value.0 as usize];
+        match op {
+            Op::Builtin(Builtin::PushConstant(offset)) => Origin::Constant(offset),
+            Op::Get(var) => self.vars[var.0 as usize],
+            Op::Binary(Binary::Add, a, b) | Op::Select(_, a, b) => of(a).join(of(b)),
+            // What is subtracted is a number, and what is masked stays near.
+            Op::Binary(Binary::Sub | Binary::And, a, _) => of(a),
+            _ => Origin::Number,
+        }
+    }
+}
+
+fn raise(place: &mut Origin, origin: Origin) -> bool {
+    let joined = place.join(origin);
+    let rose = joined != *place;
+    *place = joined;
+    rose
+}
+
+/// Calls `visit` with each address in global memory, or in memory that isn't known, that is accessed.
+fn accessed(block: &Block, visit: &mut impl FnMut(Value)) {
+    for stmt in block {
+        let (access, address) = match stmt {
+            Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => (access, *address),
+            Stmt::Atomic(atomic) => (&atomic.access, atomic.address),
+            Stmt::If { then, otherwise, .. } => {
+                accessed(then, visit);
+                accessed(otherwise, visit);
+                continue;
+            }
+            Stmt::Loop(body) => {
+                accessed(body, visit);
+                continue;
+            }
+            _ => continue,
+        };
+        if matches!(access.space, Space::Global | Space::Generic) {
+            visit(address);
+        }
+    }
+}
