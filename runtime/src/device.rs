@@ -93,7 +93,8 @@ impl Device {
     ///     }";
     /// let module = device.load(&Source::new("beyond.ptx", ptx))?;
     /// let out = device.upload(&[0_u32; 16])?;
-    /// module.kernel("beyond")?.launch(&LaunchConfig::new([1; 3], [1; 3]), &[(&out).into()])?;
+    /// // SAFETY: the reference device checks every access.
+    /// unsafe { module.kernel("beyond")?.launch(&LaunchConfig::new([1; 3], [1; 3]), &[(&out).into()]) }?;
     /// let error = device.synchronize().unwrap_err();
     /// assert!(error.to_string().contains("out-of-bounds access"), "{error}");
     /// # Ok::<(), ptx2spv_runtime::Error>(())
@@ -194,40 +195,55 @@ impl Device {
 
     /// Loads a module that was translated before, for this device or for one with less.
     ///
+    /// # Safety
+    /// As for [`Device::load_spirv`]: the translation is as the translator made it.
+    ///
     /// # Errors
     /// Those of [`Device::load_spirv`].
-    pub fn load_translated(&self, translation: &Translation) -> Result<Module, Error> {
-        self.load_spirv(&translation.spirv, &translation.interface)
+    pub unsafe fn load_translated(&self, translation: &Translation) -> Result<Module, Error> {
+        // SAFETY: by the contract.
+        unsafe { self.load_spirv(&translation.spirv, &translation.interface) }
     }
 
-    /// Loads a SPIR-V module with its interface. The SPIR-V must be valid for Vulkan and as the interface describes it:
-    /// drivers don't check it.
+    /// Loads a SPIR-V module with its interface.
+    ///
+    /// # Safety
+    /// The SPIR-V is valid for Vulkan and as the interface describes it, as what [`Program::translate`] makes is. Drivers don't
+    /// check it: an invalid module may end or corrupt the process. (The reference device refuses it.)
+    ///
+    /// [`Program::translate`]: ptx2spv_translator::Program::translate
     ///
     /// # Errors
     /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::MadeForOthers`] if it
     /// relies on what the device's arithmetic doesn't do or its driver does wrong, [`Error::Interface`] if the
     /// interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the reference device, which does check
     /// the SPIR-V, [`Error::OutOfMemory`].
-    pub fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
+    pub unsafe fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
         Module::from_spirv(self, spirv, interface)
     }
 
     /// Loads a module that comes in several variants: the best of those that the device can run. One that relies on arithmetic
     /// which the device was seen to do otherwise is none of them.
     ///
+    /// # Safety
+    /// As for [`Device::load_spirv`], for each variant.
+    ///
     /// # Errors
     /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best.
-    pub fn load_bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
+    pub unsafe fn load_bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
         Module::from_bundle(self, bundle)
     }
 
     /// Loads what `ptx2spv translate` wrote, or PTX: a `.spv` with the `.json` beside it, by either name, a bundle, whose
     /// name ends in `.json` too, or a `.ptx`.
     ///
+    /// # Safety
+    /// As for [`Device::load_spirv`], unless it is a `.ptx`.
+    ///
     /// # Errors
     /// [`Error::File`] if a file can't be read or isn't what its name says, and those of [`Device::load`],
     /// [`Device::load_spirv`] and [`Device::load_bundle`].
-    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
+    pub unsafe fn load_file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
         Module::from_file(self, path.as_ref())
     }
 

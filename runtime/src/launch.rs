@@ -73,11 +73,22 @@ impl Kernel {
     ///
     /// [`Device::set_max_dispatch_time`]: crate::Device::set_max_dispatch_time
     ///
+    /// # Safety
+    /// A kernel is foreign code that computes addresses: nothing checks these on a Vulkan device, where a wrong one may end or
+    /// corrupt the process. The caller makes sure that
+    /// * the arguments have the types that the kernel takes (only their number and sizes are checked), and are values that it
+    ///   was written for;
+    /// * what the kernel reads and writes with them lies inside of live buffers of this device, until it has ended: a buffer
+    ///   must not be dropped while a launch is still to come that reaches it through an address stored elsewhere;
+    /// * its threads don't race with each other, and a kernel that waits for something sees that happen.
+    ///
+    /// The reference device checks all of this.
+    ///
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`].
-    pub fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+    pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let (prepared, mut launch) = self.prepare(config, args)?;
         let Some(most) = self.shared.device.max_dispatch_time() else {
             return prepared.pipeline.launch(&mut launch).map(|_| ());
@@ -98,10 +109,13 @@ impl Kernel {
     /// Launches the kernel `repeats` times, one after another, and returns how long each took, from the end of everything
     /// before it to its own end: by the device's own clock, or the host's on the reference device. Grids are not split here.
     ///
+    /// # Safety
+    /// As for [`Kernel::launch`].
+    ///
     /// # Errors
     /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
     /// [`Kernel::launch`].
-    pub fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
+    pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
         let (prepared, mut launch) = self.prepare(config, args)?;
         prepared.pipeline.time(&mut launch, repeats)
     }

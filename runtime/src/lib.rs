@@ -18,7 +18,8 @@
 //! let a = device.upload(&vec![1.0_f32; n as usize])?;
 //! let b = device.upload(&vec![2.0_f32; n as usize])?;
 //! let c = device.alloc(4 * u64::from(n))?;
-//! kernel.launch(&LaunchConfig::linear(n, 256), &[(&a).into(), (&b).into(), (&c).into(), n.into()])?;
+//! // SAFETY: `vector_add` takes three arrays of `n` floats and `n`, and stays inside of the arrays.
+//! unsafe { kernel.launch(&LaunchConfig::linear(n, 256), &[(&a).into(), (&b).into(), (&c).into(), n.into()]) }?;
 //! let sums: Vec<f32> = c.download()?;
 //! assert_eq!(sums[0], 3.0);
 //! # Ok(())
@@ -36,6 +37,8 @@
 //!   comes first.
 //! * **Errors** are found before the device sees anything: wrong arguments, sizes, limits and missing features have
 //!   errors of their own. After [`Error::DeviceLost`] everything on that device fails.
+//! * **Forks.** A device belongs to the process that opened it. In a child that was forked off, whatever uses it fails with
+//!   [`Error::Forked`], and nothing of it is freed; the child may open a device of its own.
 //! * **Aborted kernels.** A kernel can fail by itself, at a `trap` or a failed assertion, and some drivers stop kernels before
 //!   their work is done. The first call that waits for a kernel or reads from the device after it then fails with
 //!   [`Error::Aborted`]. The reference device stops kernels that access
@@ -47,7 +50,7 @@
 //! * **Events.** Kernels count events with `pmevent` (`__prof_trigger`): [`Module::counters`] gives the counts,
 //!   [`Module::reset_counters`] starts again.
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
-//!   nothing here checks the addresses that it computes. The reference device does.
+//!   nothing here checks the addresses that it computes, so that launching is `unsafe`. The reference device does check them.
 
 mod args;
 mod backend;

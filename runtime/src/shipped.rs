@@ -97,7 +97,7 @@ fn by_preference<'b>(target: &Target, bundle: &'b Bundle, reasons: &mut Vec<(Str
 
 fn pair(device: &Device, spirv: &Path, interface: &Interface) -> Result<Module, Error> {
     let words = words(&read(spirv)?).ok_or_else(|| wrong(spirv, "it is no SPIR-V module"))?;
-    device.load_spirv(&words, interface)
+    Module::from_spirv(device, &words, interface)
 }
 
 fn interface(path: &Path) -> Result<Interface, Error> {

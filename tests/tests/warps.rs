@@ -111,7 +111,8 @@ fn launch(subgroup: u32, kernel: &str) -> Result<Vec<u32>, Error> {
     let device = Device::reference(options.config()?);
     let module = device.load(&Source::new("warps.ptx", KERNELS))?;
     let out = device.alloc(128)?;
-    module.kernel(kernel)?.launch(&LaunchConfig::linear(32, 32), &[(&out).into()])?;
+    // SAFETY: the device is the reference device, which checks every access.
+    unsafe { module.kernel(kernel)?.launch(&LaunchConfig::linear(32, 32), &[(&out).into()]) }?;
     out.download()
 }
 
@@ -144,7 +145,8 @@ fn no_subgroup_feature_is_needed() {
     let device = Device::reference(options.config().unwrap());
     let module = device.load(&Source::new("warps.ptx", KERNELS)).unwrap();
     let out = device.alloc(128).unwrap();
-    module.kernel("gone").unwrap().launch(&LaunchConfig::linear(32, 32), &[(&out).into()]).unwrap();
+    // SAFETY: the device is the reference device, which checks every access.
+    unsafe { module.kernel("gone").unwrap().launch(&LaunchConfig::linear(32, 32), &[(&out).into()]) }.unwrap();
     assert_eq!(out.download::<u32>().unwrap(), (0..32).map(|thread| u32::MAX << thread).collect::<Vec<_>>());
 }
 

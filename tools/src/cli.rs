@@ -15,6 +15,8 @@ pub enum Status {
     Success,
     /// It did its work and found failures, which it reported: exit status 1.
     Failure,
+    /// A process that did the work ended with this exit status, and has said why.
+    Code(u8),
 }
 
 /// The flag `--math`.
@@ -54,6 +56,7 @@ pub fn main(body: impl FnOnce(&mut dyn Write) -> Result<Status>) -> ExitCode {
     match result {
         Ok(Status::Success) => ExitCode::SUCCESS,
         Ok(Status::Failure) => ExitCode::FAILURE,
+        Ok(Status::Code(code)) => code.into(),
         Err(error) if is_broken_pipe(&error) => {
             // What is still in the buffer would be written at the drop, to the same closed pipe.
             let _ = out.into_parts();

@@ -6,3 +6,4 @@ pub mod cuda;
 pub mod findings;
 pub mod table;
 pub mod target;
+pub mod watch;

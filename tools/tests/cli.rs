@@ -1,9 +1,10 @@
 //! The command line from outside: exit status, messages, files written.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ptx2spv"));
@@ -426,4 +427,89 @@ fn one_thread_is_followed() {
     let stores = done.out.lines().filter(|line| line.contains("OpStore")).count();
     assert!(stores >= 1, "{}", done.out);
     assert!(done.out.ends_with("  passed\n"), "{}", done.out);
+}
+
+/// Stores to an address that is not there.
+const CRASHING: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry crashing(.param .u64 number)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [number];
+    shl.b64 %rd2, %rd1, 3;
+    st.global.u32 [%rd2], 1;
+    ret;
+}
+";
+
+/// On CPU devices such a kernel ends the process; other devices fail in ways of their own, and the reference device says what it was.
+#[test]
+fn a_crash_names_the_kernel() {
+    let directory = tempfile::tempdir().unwrap();
+    let ptx = directory.path().join("crashing.ptx").display().to_string();
+    fs::write(&ptx, CRASHING).unwrap();
+    let case = r#"{"name": "wild", "ptx": "crashing.ptx", "entry": "crashing", "args": [{"type": "u64", "value": 1}],
+                   "expect": [{"global": "g", "type": "u32", "data": [1]}]}"#;
+    let cases = directory.path().join("cases.json").display().to_string();
+    fs::write(&cases, case).unwrap();
+    let here = run(&["devices", "--device", "default"]);
+    let crashes = here.out.contains("llvmpipe");
+    for (args, name) in [
+        (vec!["run", &ptx, "u64:1"], "kernel `crashing` on"),
+        (vec!["run", &cases], "kernel `crashing` (case `wild`) on"),
+        (vec!["test", &cases], "kernel `crashing` (case `wild`) on"),
+    ] {
+        let done = run(&args);
+        assert_eq!(done.status, Some(1), "{args:?}: {}{}", done.out, done.err);
+        if crashes {
+            for part in [name, " ended the process (", "SIGSEGV", "\nhelp: `--device reference --check` finds out"] {
+                assert!(done.err.contains(part), "{args:?}: {}", done.err);
+            }
+        }
+    }
+    let done = run(&["run", &ptx, "--device", "reference", "u64:1"]);
+    assert_eq!(done.status, Some(1), "{}", done.err);
+    assert!(done.out.contains("ut-of-bounds access"), "{}", done.out);
+}
+
+#[test]
+fn arguments_of_the_wrong_kind_are_refused() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let fails =
+        |first: &str, part: &str| fails(&["run", &ptx, "--entry", "odd", "--block", "4", first, "u32[4]"], 1, part);
+    fails("null", "argument 0, `null`: the kernel accesses memory through its parameter `in`");
+    fails("f64:5", "argument 0, `f64:5`: the kernel accesses memory through its parameter `in`");
+    fails("u32:5", "parameter `in` has 8 bytes, the argument 4");
+    let wide = directory.path().join("wide.ptx").display().to_string();
+    fs::write(&wide, ".version 7.0 .target sm_50 .address_size 64 .entry k(.param .u32 a, .param .f64 b) { ret; }")
+        .unwrap();
+    self::fails(&["run", &wide, "u32[1]", "f64:1"], 1, "an address has 8 bytes, parameter `a` has 4");
+    self::fails(&["run", &wide, "u64:1", "f64:1"], 1, "parameter `a` has 4 bytes, the argument 8");
+    self::fails(&["run", &wide, "u32:1", "f64[1]"], 1, "the parameter `b` is a number of the type f64");
+}
+
+/// The process that runs kernels ends when the one that watches it is killed.
+#[test]
+fn nothing_runs_on_unwatched() {
+    let directory = tempfile::tempdir().unwrap();
+    let ptx = directory.path().join("many.ptx");
+    fs::write(&ptx, ".version 7.0 .target sm_50 .address_size 64 .entry k() { ret; }").unwrap();
+    // So many blocks take hours.
+    let mut watcher = command(&["run", ptx.to_str().unwrap(), "--grid", "2147483647,65535"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut output = watcher.stdout.take().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // The reading ends when no process has the other end any more.
+    std::thread::spawn(move || sender.send(output.read_to_string(&mut String::new()).is_ok()));
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(true), "the kernel runs on");
 }

@@ -100,7 +100,8 @@ fn attempt(device: &Device, instruction: &Instruction) -> Result<Attempt, Error>
     let size = instruction.width.size();
     let output = device.alloc(operands.len() as u64 * size as u64)?;
     let count = u32::try_from(operands.len()).unwrap_or(u32::MAX);
-    kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()])?;
+    // SAFETY: these kernels of ours read and write `count` elements of the two buffers.
+    unsafe { kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()]) }?;
     let mut results = vec![0; operands.len() * size];
     output.read(0, &mut results)?;
     let results = results.chunks_exact(size).map(Width::bits);

@@ -44,8 +44,8 @@ pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
     for salt in (0..LAUNCHES).map(|launch| launch * threads) {
         let config = LaunchConfig::new([BLOCKS, 1, 1], [block, 1, 1]);
         let mut results = vec![0_u32; threads as usize];
-        let run = kernel
-            .launch(&config, &[(&output).into(), salt.into()])
+        // SAFETY: this kernel of ours writes one element of the buffer for each thread.
+        let run = unsafe { kernel.launch(&config, &[(&output).into(), salt.into()]) }
             .and_then(|()| output.read(0, bytemuck::cast_slice_mut(&mut results)));
         match run {
             Err(error @ (Error::Aborted { .. } | Error::Fault { .. })) => return Ok(Attempt::Wrong(error.to_string())),

@@ -3,7 +3,7 @@
 use ptx2spv_runtime::{Arg, Error, Kernel, LaunchConfig};
 use ptx2spv_translator::interface::BlockSize;
 
-use crate::{Context, basics, basics_interface};
+use crate::{Context, Launch, Load, basics, basics_interface};
 
 const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
 
@@ -14,7 +14,7 @@ fn wrong_arguments() {
     let kernel = context.kernel("vector_add");
     let (buffer, foreign) = (context.device.alloc(16).unwrap(), other.device.alloc(16).unwrap());
     let p = Arg::Pointer(&buffer);
-    let refuse = |args: &[Arg<'_>]| kernel.launch(&ONE, args).unwrap_err();
+    let refuse = |args: &[Arg<'_>]| kernel.run(&ONE, args).unwrap_err();
 
     assert!(matches!(refuse(&[]), Error::ArgumentCount { expected: 4, given: 0, .. }));
     assert!(matches!(refuse(&[p, p, p]), Error::ArgumentCount { expected: 4, given: 3, .. }));
@@ -34,7 +34,7 @@ fn wrong_arguments() {
     assert_eq!(message, "kernel `vector_add`, argument 3: parameter `n` has 4 bytes, the argument 1");
     // All that is right: every type of four bytes.
     for value in [Arg::U32(0), Arg::S32(0), Arg::F32(0.0), Arg::Bytes(&[0; 4])] {
-        kernel.launch(&ONE, &[p, Arg::U64(buffer.address()), Arg::Address(0), value]).unwrap();
+        kernel.run(&ONE, &[p, Arg::U64(buffer.address()), Arg::Address(0), value]).unwrap();
     }
     drop((buffer, kernel, foreign));
     context.finish();
@@ -47,7 +47,7 @@ fn wrong_sizes() {
     let kernel = context.kernel("count_blocks");
     let out = context.device.upload(&[0_u32; 3]).unwrap();
     let launch = |kernel: &Kernel, grid, block, dynamic_shared_bytes| {
-        kernel.launch(&LaunchConfig { grid, block, dynamic_shared_bytes }, &[(&out).into()])
+        kernel.run(&LaunchConfig { grid, block, dynamic_shared_bytes }, &[(&out).into()])
     };
     for grid in [[0, 1, 1], [1, 0, 1], [1, 1, 0], [1 << 31, 1, 1], [1, 65_536, 1], [1, 1, u32::MAX]] {
         assert!(matches!(launch(&kernel, grid, [1; 3], 0), Err(Error::Grid { .. })), "{grid:?}");
@@ -79,9 +79,9 @@ fn wrong_sizes() {
 
     let mut interface = basics_interface();
     interface.entries[1].block = BlockSize { required: Some([4, 2, 1]), ..BlockSize::default() };
-    let required = context.device.load_spirv(basics(), &interface).unwrap().kernel("count_blocks").unwrap();
+    let required = context.device.spirv(basics(), &interface).unwrap().kernel("count_blocks").unwrap();
     interface.entries[1].block = BlockSize { max: Some([4, 2, 1]), ..BlockSize::default() };
-    let bounded = context.device.load_spirv(basics(), &interface).unwrap().kernel("count_blocks").unwrap();
+    let bounded = context.device.spirv(basics(), &interface).unwrap().kernel("count_blocks").unwrap();
     let message = launch(&required, [1; 3], [8, 1, 1], 0).unwrap_err().to_string();
     assert_eq!(
         message,

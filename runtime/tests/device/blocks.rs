@@ -6,7 +6,7 @@ use ptx2spv_runtime::{Device, Error, LaunchConfig, Module, ReferenceOptions};
 use ptx2spv_translator::interface::Packing;
 use ptx2spv_translator::{Options, Program, Source};
 
-use crate::Context;
+use crate::{Context, Launch, Load};
 
 /// * `numbers(out)`: each thread writes its number in the grid, after a barrier.
 /// * `trapped(out)`: thread 700 executes a trap; the others write.
@@ -103,14 +103,14 @@ fn blocks_that_fit_are_not_packed() {
     let out = device.alloc(4 * 3 * 1024).unwrap();
     for block in [1024, 100, 256, 257, 1000] {
         out.fill(0xff).unwrap();
-        kernel.launch(&LaunchConfig::new([3, 1, 1], [block, 1, 1]), &[(&out).into()]).unwrap();
+        kernel.run(&LaunchConfig::new([3, 1, 1], [block, 1, 1]), &[(&out).into()]).unwrap();
         let numbers = out.download::<u32>().unwrap();
         let all = 3 * block as usize;
         assert!(numbers[..all].iter().zip(0..).all(|(&number, thread)| number == thread), "{block}");
         assert!(numbers[all..].iter().all(|&number| number == u32::MAX), "{block}");
     }
     assert_eq!(kernel.entry().packing, None);
-    let error = kernel.launch(&LaunchConfig::new([1; 3], [1025, 1, 1]), &[(&out).into()]).unwrap_err();
+    let error = kernel.run(&LaunchConfig::new([1; 3], [1025, 1, 1]), &[(&out).into()]).unwrap_err();
     assert!(error.to_string().contains("CUDA allows 1024 threads, not 1025"), "{error}");
 }
 
@@ -120,14 +120,14 @@ fn packed_threads_report_and_print() {
     let module = load(&device);
     let out = device.upload(&[0_u32; 1024]).unwrap();
     let config = LaunchConfig::new([1; 3], [1024, 1, 1]);
-    module.kernel("trapped").unwrap().launch(&config, &[(&out).into()]).unwrap();
+    module.kernel("trapped").unwrap().run(&config, &[(&out).into()]).unwrap();
     let error = out.download::<u32>().unwrap_err().to_string();
     let line = KERNELS.lines().position(|line| line.contains("trap;")).unwrap() + 1;
     assert!(error.contains(&format!("line {line}")) && error.contains("`trap`"), "{error}");
     // The other threads go on, also those of the same invocation.
     let written = out.download::<u32>().unwrap();
     assert!(written.iter().zip(0..).all(|(&value, thread)| value == if thread == 700 { 0 } else { thread }));
-    module.kernel("prints").unwrap().launch(&config, &[(&out).into()]).unwrap();
+    module.kernel("prints").unwrap().run(&config, &[(&out).into()]).unwrap();
     device.synchronize().unwrap();
     let text = String::from_utf8(device.take_output()).unwrap();
     let mut lines: Vec<u32> = text.lines().map(|line| line.parse().unwrap()).collect();
@@ -145,9 +145,9 @@ fn translated_modules_take_the_blocks_that_they_are_for() {
         let only = ["numbers".to_owned()];
         let options = Options { entries: Some(&only), block_threads, ..Options::new(device.target()) };
         let translation = program.translate(&options).unwrap();
-        let kernel = device.load_translated(&translation).unwrap().kernel("numbers").unwrap();
+        let kernel = device.translated(&translation).unwrap().kernel("numbers").unwrap();
         let packing = kernel.entry().packing;
-        kernel.launch(&LaunchConfig::new([1; 3], [block, 1, 1]), &[(&out).into()]).map(|()| packing)
+        kernel.run(&LaunchConfig::new([1; 3], [block, 1, 1]), &[(&out).into()]).map(|()| packing)
     };
     assert_eq!(launch(None, 128).unwrap(), None);
     let error = launch(None, 512).unwrap_err();
@@ -171,7 +171,7 @@ fn shared_memory_has_its_limit_on_all_ways() {
     let out = device.alloc(4).unwrap();
     let launch = |dynamic_shared_bytes| {
         let config = LaunchConfig { dynamic_shared_bytes, ..LaunchConfig::new([1; 3], [32, 1, 1]) };
-        kernel.launch(&config, &[(&out).into()])
+        kernel.run(&config, &[(&out).into()])
     };
     launch(available - 40_000 - own).unwrap();
     let message = launch(available - 40_000).unwrap_err().to_string();
@@ -203,7 +203,7 @@ fn long_grids_are_submitted_in_parts() {
             out.fill(0).unwrap();
             device.synchronize().unwrap();
             let before = device.submissions();
-            kernel.launch(&LaunchConfig::new([500, 1, 1], [64, 1, 1]), &[(&out).into()]).unwrap();
+            kernel.run(&LaunchConfig::new([500, 1, 1], [64, 1, 1]), &[(&out).into()]).unwrap();
             device.synchronize().unwrap();
             let submissions = device.submissions() - before;
             assert!(out.download::<u32>().unwrap().into_iter().eq(0..64 * 500));
@@ -230,7 +230,7 @@ fn the_largest_grid_begins_at_once() {
     let device = Device::reference("steps=300000".parse::<ReferenceOptions>().unwrap().config().unwrap());
     let kernel = load(&device).kernel("tiny").unwrap();
     // It would take for ever; its budget of instructions ends it soon.
-    kernel.launch(&LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1; 3]), &[]).unwrap();
+    kernel.run(&LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1; 3]), &[]).unwrap();
     let error = device.synchronize().unwrap_err().to_string();
     assert!(error.contains("300000"), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use ptx2spv_runtime::{Arg, Error, LaunchConfig};
 
-use crate::Context;
+use crate::{Context, Launch};
 
 /// Bytes that differ wherever a copy could go wrong.
 fn pattern(len: usize) -> Vec<u8> {
@@ -101,7 +101,7 @@ fn more_than_four_gibibytes() {
             let kernel = context.kernel("step");
             // `place + 1` is a multiple of 4, as the kernel wants it.
             kernel
-                .launch(&LaunchConfig::linear(1, 1), &[Arg::Address(buffer.address() + place + 1), 5_u32.into()])
+                .run(&LaunchConfig::linear(1, 1), &[Arg::Address(buffer.address() + place + 1), 5_u32.into()])
                 .unwrap();
             let copy = context.device.alloc(20 << 20).unwrap();
             copy.copy_from(0, &buffer, place, 20 << 20).unwrap();
@@ -128,7 +128,7 @@ fn freeing_while_the_device_works() {
         for by in 0..300_u32 {
             let buffer = context.device.alloc(4096).unwrap();
             buffer.fill(0).unwrap();
-            kernel.launch(&LaunchConfig::linear(1024, 64), &[(&buffer).into(), by.into()]).unwrap();
+            kernel.run(&LaunchConfig::linear(1024, 64), &[(&buffer).into(), by.into()]).unwrap();
             kept.copy_from(0, &buffer, 0, 4096).unwrap();
         }
         // The kernel goes while the last launches are on their way, too.
@@ -146,7 +146,7 @@ fn closing_while_the_device_works() {
         let kernel = context.kernel("step");
         let buffer = context.device.upload(&[0_u32; 1 << 16]).unwrap();
         for by in 0..100_u32 {
-            kernel.launch(&LaunchConfig::linear(1 << 16, 64), &[(&buffer).into(), by.into()]).unwrap();
+            kernel.run(&LaunchConfig::linear(1 << 16, 64), &[(&buffer).into(), by.into()]).unwrap();
         }
         drop((kernel, buffer));
         context.finish();

@@ -3,6 +3,8 @@
 use ptx2spv_runtime::{Arg, Device, Error, Kernel, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::Source;
 
+use crate::Launch;
+
 /// Each block writes its place in its cluster and its cluster's number to `out`, and how many clusters there are.
 /// * `either`: clusters of any size; `demanding` of two; `large`: with 4,096 bytes of shared memory each.
 const KERNELS: &str = "
@@ -58,7 +60,7 @@ fn device() -> Device {
 
 fn places(device: &Device, kernel: &Kernel, blocks: u32) -> Vec<[u32; 3]> {
     let out = device.alloc(12 * u64::from(blocks)).unwrap();
-    kernel.launch(&LaunchConfig::new([blocks, 1, 1], [3, 1, 1]), &[(&out).into()]).unwrap();
+    kernel.run(&LaunchConfig::new([blocks, 1, 1], [3, 1, 1]), &[(&out).into()]).unwrap();
     out.download().unwrap()
 }
 
@@ -94,10 +96,10 @@ fn what_does_not_fit_is_refused() {
 
     let kernel = module.cluster_kernel("either", [4, 1, 1]).unwrap();
     let none = [Arg::Address(0)];
-    let launch = |grid, block| kernel.launch(&LaunchConfig::new(grid, block), &none).unwrap_err();
+    let launch = |grid, block| kernel.run(&LaunchConfig::new(grid, block), &none).unwrap_err();
     let error = launch([6, 1, 1], [32, 1, 1]);
     assert!(matches!(error, Error::Grid { .. }) && error.to_string().contains("4 x 1 x 1"), "{error}");
     let shared = LaunchConfig { dynamic_shared_bytes: 20_000, ..LaunchConfig::new([4, 1, 1], [32, 1, 1]) };
-    let error = kernel.launch(&shared, &none).unwrap_err();
+    let error = kernel.run(&shared, &none).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 80_000, .. }), "{error}");
 }

@@ -3,7 +3,7 @@
 use ptx2spv_runtime::LaunchConfig;
 use ptx2spv_translator::Source;
 
-use crate::Context;
+use crate::{Context, Launch};
 
 /// Event 0 by all warps, 1 and 7 by those of threads below 40, 3 by each warp once more than by the one before, and 9 by a
 /// single thread of each.
@@ -54,14 +54,14 @@ fn events_count_once_for_each_warp() {
         let kernel = module.kernel("counting").unwrap();
         assert_eq!(module.counters().unwrap(), [0; 16]);
         let launch = LaunchConfig::new([5, 1, 1], [96, 1, 1]);
-        kernel.launch(&launch, &[]).unwrap();
+        kernel.run(&launch, &[]).unwrap();
         assert_eq!(module.counters().unwrap(), events(&[(0, 15), (1, 10), (7, 10), (3, 30), (9, 15)]));
         // They go on until somebody resets them, and leave variables alone.
-        kernel.launch(&launch, &[]).unwrap();
+        kernel.run(&launch, &[]).unwrap();
         assert_eq!(module.counters().unwrap(), events(&[(0, 30), (1, 20), (7, 20), (3, 60), (9, 30)]));
         module.reset_counters().unwrap();
         // A block whose last warp is not full.
-        kernel.launch(&LaunchConfig::new([1; 3], [35, 1, 1]), &[]).unwrap();
+        kernel.run(&LaunchConfig::new([1; 3], [35, 1, 1]), &[]).unwrap();
         assert_eq!(module.counters().unwrap(), events(&[(0, 2), (1, 2), (7, 2), (3, 3), (9, 1)]));
         let mut before = [0; 4];
         module.read_variable("before", 0, &mut before).unwrap();

@@ -3,7 +3,7 @@
 use ptx2spv_runtime::LaunchConfig;
 use ptx2spv_translator::target::Version;
 
-use crate::Context;
+use crate::{Context, Launch};
 
 /// Adds 1,000 numbers with blocks of 64 and checks every sum, and that nothing was written behind them.
 fn add_vectors(context: &Context) {
@@ -15,7 +15,7 @@ fn add_vectors(context: &Context) {
     let kernel = context.kernel("vector_add");
     let config = LaunchConfig::linear(n, 64);
     assert_eq!(config.grid, [16, 1, 1]);
-    kernel.launch(&config, &[(&a).into(), (&b).into(), (&c).into(), n.into()]).unwrap();
+    kernel.run(&config, &[(&a).into(), (&b).into(), (&c).into(), n.into()]).unwrap();
     let c: Vec<f32> = c.download().unwrap();
     for (i, &sum) in c.iter().enumerate() {
         assert_eq!(sum, if i < 1000 { 1.5 * i as f32 + 1.0 } else { -1.0 }, "element {i}");
@@ -47,7 +47,7 @@ fn launch_in_order(context: Context) {
     let kernel = context.kernel("step");
     let mut expected: Vec<u32> = (0..n).collect();
     for by in 0..5000_u32 {
-        kernel.launch(&LaunchConfig::linear(n, 64), &[(&buffer).into(), by.into()]).unwrap();
+        kernel.run(&LaunchConfig::linear(n, 64), &[(&buffer).into(), by.into()]).unwrap();
         expected.iter_mut().for_each(|x| *x = x.wrapping_mul(3).wrapping_add(by));
     }
     assert_eq!(buffer.download::<u32>().unwrap(), expected);
@@ -60,7 +60,7 @@ fn launches_copies_and_fills_in_order() {
     for context in Context::several() {
         let kernel = context.kernel("step");
         let (a, b) = (context.device.alloc(1024).unwrap(), context.device.alloc(1024).unwrap());
-        let step = |by: u32| kernel.launch(&LaunchConfig::linear(256, 32), &[(&a).into(), by.into()]).unwrap();
+        let step = |by: u32| kernel.run(&LaunchConfig::linear(256, 32), &[(&a).into(), by.into()]).unwrap();
         a.fill(0).unwrap();
         step(7);
         b.copy_from(0, &a, 0, 1024).unwrap();
@@ -98,10 +98,10 @@ fn grids_larger_than_the_device_allows() {
     let context = Context::new();
     let kernel = context.kernel("count_blocks");
     let out = context.device.upload(&[0_u32; 3]).unwrap();
-    kernel.launch(&LaunchConfig::new([70_000, 1, 1], [1, 1, 1]), &[(&out).into()]).unwrap();
+    kernel.run(&LaunchConfig::new([70_000, 1, 1], [1, 1, 1]), &[(&out).into()]).unwrap();
     assert_eq!(out.download::<u32>().unwrap(), [70_000, 70_000 / 2 * 69_999, 70_000]);
     out.fill(0).unwrap();
-    kernel.launch(&LaunchConfig::new([70_000, 3, 2], [1, 1, 1]), &[(&out).into()]).unwrap();
+    kernel.run(&LaunchConfig::new([70_000, 3, 2], [1, 1, 1]), &[(&out).into()]).unwrap();
     assert_eq!(out.download::<u32>().unwrap()[0], 6 * 70_000);
     drop((out, kernel));
     context.finish();
@@ -113,7 +113,7 @@ fn block_and_shared_sizes_reach_the_kernel() {
     let kernel = context.kernel("sizes");
     let out = context.device.alloc(20).unwrap();
     let run = |block, dynamic_shared_bytes| {
-        kernel.launch(&LaunchConfig { grid: [1; 3], block, dynamic_shared_bytes }, &[(&out).into()]).unwrap();
+        kernel.run(&LaunchConfig { grid: [1; 3], block, dynamic_shared_bytes }, &[(&out).into()]).unwrap();
         out.download::<u32>().unwrap()
     };
     // 20 static bytes are rounded up to 32; so is the sum.
@@ -137,7 +137,7 @@ fn threads_share_a_device() {
                         let kernel = module.kernel("step").unwrap();
                         let buffer = device.upload(&[0_u32; 64]).unwrap();
                         for _ in 0..200 {
-                            kernel.launch(&LaunchConfig::linear(64, 64), &[(&buffer).into(), by.into()]).unwrap();
+                            kernel.run(&LaunchConfig::linear(64, 64), &[(&buffer).into(), by.into()]).unwrap();
                         }
                         buffer.download().unwrap()
                     })
@@ -161,13 +161,13 @@ fn times_of_launches() {
     let buffer = context.device.upload(&[1_u32; 1 << 16]).unwrap();
     let config = LaunchConfig::linear(1 << 16, 64);
     let begin = std::time::Instant::now();
-    let times = kernel.time(&config, &[(&buffer).into(), 0_u32.into()], 20).unwrap();
+    let times = kernel.timed(&config, &[(&buffer).into(), 0_u32.into()], 20).unwrap();
     let elapsed = begin.elapsed();
     assert_eq!(times.len(), 20);
     assert!(times.iter().all(|time| !time.is_zero()), "{times:?}");
     assert!(times.iter().sum::<std::time::Duration>() <= elapsed, "{times:?} in {elapsed:?}");
     assert_eq!(buffer.download::<u32>().unwrap(), vec![3_u32.pow(20); 1 << 16]);
-    assert!(kernel.time(&config, &[(&buffer).into(), 0_u32.into()], 0).unwrap().is_empty());
+    assert!(kernel.timed(&config, &[(&buffer).into(), 0_u32.into()], 0).unwrap().is_empty());
     drop((buffer, kernel));
     context.finish();
 }

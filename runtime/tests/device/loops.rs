@@ -5,7 +5,7 @@
 use ptx2spv_runtime::{Error, Kernel, LaunchConfig, Module};
 use ptx2spv_translator::Source;
 
-use crate::Context;
+use crate::{Context, Launch};
 
 /// * `single(out, n)`: a loop of `n` rounds; each thread stores what it computed.
 /// * `nest(out, n, m, every)`: threads whose number is a multiple of `every` do `n` times `m` rounds, the others one; then
@@ -197,7 +197,7 @@ fn single_loops() {
         let out = context.device.alloc(4 * 32).unwrap();
         let lengths = [1, 65_000, SURE, 70_000, 1_000_000, 5].into_iter().chain(SURE..BUDGET + 5);
         for n in lengths {
-            kernel.launch(&ROW, &[(&out).into(), n.into()]).unwrap();
+            kernel.run(&ROW, &[(&out).into(), n.into()]).unwrap();
             check(&context, "single", n, out.download(), &[sum(1, n); 32]);
         }
         drop((module, kernel, out));
@@ -213,7 +213,7 @@ fn nested_loops_in_some_threads() {
     let out = context.device.alloc(4 * 32).unwrap();
     for (n, m) in [(3, 5), (200, 200), (250, 260), (256, 255), (400, 400), (1, 70_000), (70_000, 1)] {
         for every in [1, 3, 16, 32] {
-            kernel.launch(&ROW, &[(&out).into(), n.into(), m.into(), every.into()]).unwrap();
+            kernel.run(&ROW, &[(&out).into(), n.into(), m.into(), every.into()]).unwrap();
             let expected: Vec<u32> = (0..32_u32).map(|i| if i % every == 0 { sum(n, m) } else { sum(1, 1) }).collect();
             check(&context, "nest", n * m + n, out.download(), &expected);
         }
@@ -230,7 +230,7 @@ fn code_behind_cut_loops_is_skipped() {
     let kernel = module.kernel("chain").unwrap();
     for n in [1, 60_000, 70_000, 3_000_000] {
         let out = context.device.upload(&[0_u32]).unwrap();
-        kernel.launch(&ONE, &[(&out).into(), n.into()]).unwrap();
+        kernel.run(&ONE, &[(&out).into(), n.into()]).unwrap();
         check(&context, "chain", n, out.download(), &[7]);
     }
     drop((module, kernel));
@@ -244,7 +244,7 @@ fn values_of_a_last_round() {
         let module = load(&context);
         let kernel = module.kernel("leave").unwrap();
         let out = context.device.upload(&[0_u32; 32]).unwrap();
-        kernel.launch(&ROW, &[(&out).into()]).unwrap();
+        kernel.run(&ROW, &[(&out).into()]).unwrap();
         let last = |thread: u32| {
             let rounds = (2..=(thread & 3) + 1).rev();
             5 * rounds.fold(thread, |x, left| 5 * x + left)
@@ -264,7 +264,7 @@ fn loops_in_workgroups_of_any_size() {
     for threads in 1..=40 {
         let out = context.device.upload(&vec![0_u32; threads as usize]).unwrap();
         let config = LaunchConfig { block: [threads, 1, 1], ..ONE };
-        kernel.launch(&config, &[(&out).into()]).unwrap();
+        kernel.run(&config, &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), vec![2; threads as usize]);
     }
     drop((module, kernel));
@@ -282,7 +282,7 @@ fn loops_of_atomics() {
     let mut stopped = 0;
     for n in counts {
         let out = context.device.upload(&[0_f64]).unwrap();
-        kernel.launch(&ROW, &[(&out).into(), n.into()]).unwrap();
+        kernel.run(&ROW, &[(&out).into(), n.into()]).unwrap();
         match out.download::<f64>() {
             Ok(sum) => assert_eq!(sum, [32.0 * f64::from(n)], "{n} times"),
             Err(Error::Aborted { .. }) if limited && n > 5_000 => stopped += 1,
@@ -305,7 +305,7 @@ fn reports_of_stopped_kernels() {
         let (module, other) = (load(&context), load(&context));
         let (single, chain) = (module.kernel("single").unwrap(), module.kernel("chain").unwrap());
         let (other_single, out) = (other.kernel("single").unwrap(), context.device.alloc(4 * 32).unwrap());
-        let launch = |kernel: &Kernel, n: u32| kernel.launch(&ONE, &[(&out).into(), n.into()]).unwrap();
+        let launch = |kernel: &Kernel, n: u32| kernel.run(&ONE, &[(&out).into(), n.into()]).unwrap();
         let names = |result: Result<(), Error>| match result {
             Ok(()) => vec![],
             Err(Error::Aborted { kernels, .. }) => kernels,
@@ -332,7 +332,7 @@ fn reports_of_stopped_kernels() {
         out.write(0, &[0; 4]).unwrap();
         assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), ["single"]);
         assert_eq!(names(module.read_variable("seen", 0, &mut [0; 4])), nothing);
-        let times = single.time(&ONE, &[(&out).into(), 70_000_u32.into()], 3);
+        let times = single.timed(&ONE, &[(&out).into(), 70_000_u32.into()], 3);
         assert_eq!(names(times.map(drop)), ["single"]);
         // The module may be gone by then.
         launch(&chain, 70_000);

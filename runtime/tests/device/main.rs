@@ -19,20 +19,73 @@ mod shipped;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use ptx2spv_runtime::{
-    Config, Device, DeviceSelector, Instance, InstanceOptions, Kernel, Module, VALIDATION_VARIABLE, ValidationLog,
+    Arg, Config, Device, DeviceSelector, Error, Instance, InstanceOptions, Kernel, LaunchConfig, Module,
+    VALIDATION_VARIABLE, ValidationLog,
 };
+use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::interface::{
     BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
 };
 use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Feature, Interface, Math};
+use ptx2spv_translator::{Feature, Interface, Math, Translation};
 
 /// A device under validation. [`Context::finish`] checks that the layers had nothing to say.
 struct Context {
     device: Device,
     log: Option<Arc<ValidationLog>>,
+}
+
+/// Launches the kernels of these tests, which stay inside of the buffers that they are given. Those that don't run on the reference
+/// device only.
+trait Launch {
+    fn run(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error>;
+    fn timed(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error>;
+}
+
+impl Launch for Kernel {
+    fn run(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+        // SAFETY: see `Launch`.
+        unsafe { self.launch(config, args) }
+    }
+
+    fn timed(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
+        // SAFETY: see `Launch`.
+        unsafe { self.time(config, args, repeats) }
+    }
+}
+
+/// Loads the modules of these tests, which are valid. Those that aren't are refused by what the runtime does check, or are for the
+/// reference device only.
+trait Load {
+    fn spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error>;
+    fn translated(&self, translation: &Translation) -> Result<Module, Error>;
+    fn bundle(&self, bundle: &Bundle) -> Result<Module, Error>;
+    fn file(&self, path: impl AsRef<Path>) -> Result<Module, Error>;
+}
+
+impl Load for Device {
+    fn spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
+        // SAFETY: see `Load`.
+        unsafe { self.load_spirv(spirv, interface) }
+    }
+
+    fn translated(&self, translation: &Translation) -> Result<Module, Error> {
+        // SAFETY: see `Load`.
+        unsafe { self.load_translated(translation) }
+    }
+
+    fn bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
+        // SAFETY: see `Load`.
+        unsafe { self.load_bundle(bundle) }
+    }
+
+    fn file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
+        // SAFETY: see `Load`.
+        unsafe { self.load_file(path) }
+    }
 }
 
 fn options() -> InstanceOptions {
@@ -65,7 +118,7 @@ impl Context {
     }
 
     fn basics(&self) -> Module {
-        self.device.load_spirv(basics(), &basics_interface()).unwrap()
+        self.device.spirv(basics(), &basics_interface()).unwrap()
     }
 
     fn kernel(&self, name: &str) -> Kernel {

@@ -3,7 +3,7 @@
 use ptx2spv_runtime::{Arg, Error, LaunchConfig};
 use ptx2spv_translator::{Feature, Source};
 
-use crate::{Context, basics, basics_interface};
+use crate::{Context, Launch, Load, basics, basics_interface};
 
 const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
 
@@ -29,11 +29,11 @@ fn variables_with_addresses_in_them() {
         // The kernel follows the pointer.
         let out = context.device.upload(&[0_u32]).unwrap();
         let follow = module.kernel("follow").unwrap();
-        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        follow.run(&ONE, &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), [0x1122_3344]);
         assert_eq!(read("value", 4), 0x1122_3345_u32.to_le_bytes());
         module.write_variable("value", 2, &[0, 0]).unwrap();
-        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        follow.run(&ONE, &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), [0x3345]);
         // A kernel keeps its module's variables, and they can point anywhere.
         let elsewhere = context.device.upload(&[7_u32, 8]).unwrap();
@@ -47,7 +47,7 @@ fn variables_with_addresses_in_them() {
         assert!(matches!(wrong[1], Err(Error::OutOfRange { offset: 3, len: 2, size: 4 })));
         assert!(matches!(wrong[2], Err(Error::OutOfRange { .. })));
         drop(module);
-        follow.launch(&ONE, &[(&out).into()]).unwrap();
+        follow.run(&ONE, &[(&out).into()]).unwrap();
         assert_eq!(elsewhere.download::<u32>().unwrap(), [7, 9]);
         drop((out, elsewhere, follow));
         context.finish();
@@ -77,15 +77,15 @@ fn modules_that_do_not_fit() {
     missing = Feature::ALL.iter().copied().filter(|feature| !missing.contains(feature)).collect();
     let mut interface = basics_interface();
     interface.features.extend(&missing);
-    match context.device.load_spirv(basics(), &interface).err() {
+    match context.device.spirv(basics(), &interface).err() {
         Some(Error::MissingFeatures { missing: named, .. }) => assert_eq!(named, missing),
         None => assert!(missing.is_empty()),
         Some(other) => panic!("{other}"),
     }
     let mut interface = basics_interface();
     interface.entries[0].name = "elsewhere".into();
-    assert!(matches!(context.device.load_spirv(basics(), &interface), Err(Error::Interface(_))));
-    assert!(matches!(context.device.load_spirv(&[1, 2, 3], &basics_interface()), Err(Error::Interface(_))));
+    assert!(matches!(context.device.spirv(basics(), &interface), Err(Error::Interface(_))));
+    assert!(matches!(context.device.spirv(&[1, 2, 3], &basics_interface()), Err(Error::Interface(_))));
     context.finish();
 }
 
@@ -105,9 +105,9 @@ fn two_modules() {
     assert_ne!(first.variable("value"), second.variable("value"));
     let out = context.device.upload(&[0_u32; 2]).unwrap();
     let (a, b) = (first.kernel("follow").unwrap(), second.kernel("follow").unwrap());
-    a.launch(&ONE, &[(&out).into()]).unwrap();
-    a.launch(&ONE, &[(&out).into()]).unwrap();
-    b.launch(&ONE, &[Arg::Address(out.address() + 4)]).unwrap();
+    a.run(&ONE, &[(&out).into()]).unwrap();
+    a.run(&ONE, &[(&out).into()]).unwrap();
+    b.run(&ONE, &[Arg::Address(out.address() + 4)]).unwrap();
     assert_eq!(out.download::<u32>().unwrap(), [0x1122_3345, 0x1122_3344]);
     drop((first, second, a, b, out));
     context.finish();

@@ -3,7 +3,7 @@
 use ptx2spv_runtime::{Device, Error, FindingKind, Kernel, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::{Feature, Source};
 
-use crate::{basics, basics_interface};
+use crate::{Launch, Load, basics, basics_interface};
 
 /// * `poke(at, value)`: stores `value`.
 /// * `branch(at)`: goes one way or the other by what lies there, and stores which.
@@ -74,7 +74,7 @@ fn a_fault_comes_back_once_and_the_device_goes_on() {
     for options in ["subgroup=32", "check", "seed=1"] {
         let device = open(options);
         let (poke, buffer) = (kernel(&device, "poke"), device.upload(&[0_u32; 4]).unwrap());
-        let launch = |address: u64, value: u32| poke.launch(&ONE, &[address.into(), value.into()]).unwrap();
+        let launch = |address: u64, value: u32| poke.run(&ONE, &[address.into(), value.into()]).unwrap();
         launch(buffer.address() + 16, 1);
         launch(buffer.address() + 2, 2);
         launch(buffer.address() + 4, 3);
@@ -93,7 +93,7 @@ fn a_fault_comes_back_once_and_the_device_goes_on() {
 fn faults_name_kernel_and_line() {
     let device = open("subgroup=8");
     let poke = kernel(&device, "poke");
-    poke.launch(&ONE, &[0_u64.into(), 1_u32.into()]).unwrap();
+    poke.run(&ONE, &[0_u64.into(), 1_u32.into()]).unwrap();
     let error = device.synchronize().unwrap_err();
     assert!(error.to_string().starts_with("kernel `poke` was stopped: out-of-bounds access: "), "{error}");
     let Error::Fault { findings } = error else { panic!("{error}") };
@@ -107,7 +107,7 @@ fn freed_memory_is_known() {
     let device = open("subgroup=8");
     let poke = kernel(&device, "poke");
     let address = device.alloc(64).unwrap().address();
-    poke.launch(&ONE, &[(address + 8).into(), 1_u32.into()]).unwrap();
+    poke.run(&ONE, &[(address + 8).into(), 1_u32.into()]).unwrap();
     assert_eq!(faults(device.synchronize()), [FindingKind::UseAfterFree]);
     // The parameters of another launch don't get the address either.
     assert_ne!(device.alloc(64).unwrap().address(), address);
@@ -117,13 +117,13 @@ fn freed_memory_is_known() {
 fn findings_that_stop_nothing_are_kept() {
     let device = open("check");
     let (branch, buffer) = (kernel(&device, "branch"), device.alloc(4).unwrap());
-    branch.launch(&ONE, &[(&buffer).into()]).unwrap();
+    branch.run(&ONE, &[(&buffer).into()]).unwrap();
     device.synchronize().unwrap();
     let kinds: Vec<FindingKind> = device.take_findings().iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [FindingKind::Uninitialised]);
     assert_eq!(device.take_findings(), []);
     // Now it is initialised.
-    branch.launch(&ONE, &[(&buffer).into()]).unwrap();
+    branch.run(&ONE, &[(&buffer).into()]).unwrap();
     assert_eq!(buffer.download::<u32>().unwrap(), [1]);
     assert_eq!(device.take_findings(), []);
 }
@@ -133,14 +133,14 @@ fn waiting_for_ever_ends() {
     // Threads that wait let the others of their block run on, which looks like progress: only the budget ends it.
     let device = open("subgroup=8,steps=100000");
     let (wait, flag) = (kernel(&device, "wait"), device.upload(&[0_u32]).unwrap());
-    wait.launch(&ONE, &[(&flag).into()]).unwrap();
+    wait.run(&ONE, &[(&flag).into()]).unwrap();
     assert_eq!(faults(device.synchronize()), [FindingKind::StepBudget]);
     flag.write(0, &[1]).unwrap();
-    wait.launch(&ONE, &[(&flag).into()]).unwrap();
+    wait.run(&ONE, &[(&flag).into()]).unwrap();
     device.synchronize().unwrap();
     let device = open("steps=5");
     let (poke, buffer) = (kernel(&device, "poke"), device.alloc(4).unwrap());
-    poke.launch(&ONE, &[(&buffer).into(), 1_u32.into()]).unwrap();
+    poke.run(&ONE, &[(&buffer).into(), 1_u32.into()]).unwrap();
     assert_eq!(faults(device.synchronize()), [FindingKind::StepBudget]);
 }
 
@@ -151,7 +151,7 @@ fn modules_that_the_target_can_not_run_are_refused_by_rule() {
     // It does not say what it needs, but the device looks for itself.
     interface.features.clear();
     interface.entries.clear();
-    match device.load_spirv(basics(), &interface).err() {
+    match device.spirv(basics(), &interface).err() {
         Some(Error::Refused { rule, .. }) => assert_eq!(rule, Feature::ShaderInt64.name()),
         other => panic!("{other:?}"),
     }
@@ -161,7 +161,7 @@ fn modules_that_the_target_can_not_run_are_refused_by_rule() {
 fn launches_are_measured_by_the_host() {
     let device = open("subgroup=8");
     let (poke, buffer) = (kernel(&device, "poke"), device.alloc(4).unwrap());
-    let times = poke.time(&ONE, &[(&buffer).into(), 7_u32.into()], 3).unwrap();
+    let times = poke.timed(&ONE, &[(&buffer).into(), 7_u32.into()], 3).unwrap();
     assert!(times.len() == 3 && times.iter().all(|time| !time.is_zero()), "{times:?}");
     assert_eq!(buffer.download::<u32>().unwrap(), [7]);
 }

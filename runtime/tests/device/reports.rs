@@ -3,7 +3,7 @@
 use ptx2spv_runtime::{Error, LaunchConfig, Module};
 use ptx2spv_translator::Source;
 
-use crate::Context;
+use crate::{Context, Launch};
 
 const KERNELS: &str = r#"
 .version 7.0
@@ -153,16 +153,16 @@ fn traps_name_kernel_and_place() {
         let module = load(&context);
         let out = context.device.upload(&[0_u32; 8]).unwrap();
         let kernel = module.kernel("trapped").unwrap();
-        kernel.launch(&row(5), &[(&out).into()]).unwrap();
+        kernel.run(&row(5), &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), [7, 7, 7, 7, 7, 0, 0, 0]);
-        kernel.launch(&row(8), &[(&out).into()]).unwrap();
+        kernel.run(&row(8), &[(&out).into()]).unwrap();
         let (name, reason, place) = aborted(context.device.synchronize());
         assert_eq!((name.as_str(), reason.as_str()), ("trapped", "a thread executed `trap`"));
         let line = line_of("@%p trap");
         assert_eq!(place, (line, Some("check".to_owned()), Some("faults.cu:17".to_owned())));
         // Told once; the thread stopped there and the others went on; the module still works.
         assert_eq!(out.download::<u32>().unwrap(), [7, 7, 7, 7, 7, 0, 7, 7]);
-        kernel.launch(&row(8), &[(&out).into()]).unwrap();
+        kernel.run(&row(8), &[(&out).into()]).unwrap();
         assert!(matches!(out.download::<u32>(), Err(Error::Aborted { .. })));
         context.device.synchronize().unwrap();
         drop((module, out, kernel));
@@ -177,10 +177,10 @@ fn stacks_end() {
         let out = context.device.upload(&[0_u32]).unwrap();
         let kernel = module.kernel("recursive").unwrap();
         for depth in [0, 1, 100, 400] {
-            kernel.launch(&row(1), &[(&out).into(), u32::into(depth)]).unwrap();
+            kernel.run(&row(1), &[(&out).into(), u32::into(depth)]).unwrap();
             assert_eq!(out.download::<u32>().unwrap(), [depth * (depth + 1) / 2]);
         }
-        kernel.launch(&row(3), &[(&out).into(), u32::into(20_000)]).unwrap();
+        kernel.run(&row(3), &[(&out).into(), u32::into(20_000)]).unwrap();
         let (name, reason, place) = aborted(context.device.synchronize());
         assert_eq!((name.as_str(), place.0), ("recursive", line_of("call (taken), deep, (given);")));
         assert!(reason.contains("stack"), "{reason}");
@@ -195,9 +195,9 @@ fn assertions_speak_as_in_cuda() {
         let module = load(&context);
         let out = context.device.upload(&[0_u32]).unwrap();
         let kernel = module.kernel("asserted").unwrap();
-        kernel.launch(&row(3), &[(&out).into()]).unwrap();
+        kernel.run(&row(3), &[(&out).into()]).unwrap();
         context.device.synchronize().unwrap();
-        kernel.launch(&row(4), &[(&out).into()]).unwrap();
+        kernel.run(&row(4), &[(&out).into()]).unwrap();
         let (name, reason, _) = aborted(context.device.synchronize());
         let expected = "a.cu:42: main: block: [0,0,0], thread: [3,0,0] Assertion `x < 3` failed";
         assert_eq!((name.as_str(), reason.as_str()), ("asserted", expected));
@@ -212,7 +212,7 @@ fn prints_arrive_once_and_whole() {
         let module = load(&context);
         let kernel = module.kernel("printing").unwrap();
         for more in [0_u32, 100] {
-            kernel.launch(&row(3), &[more.into()]).unwrap();
+            kernel.run(&row(3), &[more.into()]).unwrap();
             context.device.synchronize().unwrap();
             let text = String::from_utf8(context.device.take_output()).unwrap();
             let mut lines: Vec<&str> = text.lines().collect();
@@ -223,7 +223,7 @@ fn prints_arrive_once_and_whole() {
         }
         // More than there is room for: 40 bytes each.
         let many = LaunchConfig::new([60, 1, 1], [512, 1, 1]);
-        kernel.launch(&many, &[0_u32.into()]).unwrap();
+        kernel.run(&many, &[0_u32.into()]).unwrap();
         context.device.synchronize().unwrap();
         let text = String::from_utf8(context.device.take_output()).unwrap();
         let lines = text.lines().filter(|line| line.ends_with('%')).count();

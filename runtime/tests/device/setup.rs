@@ -9,7 +9,7 @@ use ptx2spv_runtime::{
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::{FloatControls, Version};
 
-use crate::{Context, basics_interface, options};
+use crate::{Context, Load, basics_interface, options};
 
 #[test]
 fn devices_describe_themselves() {
@@ -96,7 +96,7 @@ fn validation_speaks_up() {
     let mut interface = basics_interface();
     interface.entries.clear();
     // A header, and `OpTypeVoid` without the memory model that every module must have.
-    let module = context.device.load_spirv(&[0x0723_0203, 0x0001_0300, 0, 2, 0, 2 << 16 | 19, 1], &interface);
+    let module = context.device.spirv(&[0x0723_0203, 0x0001_0300, 0, 2, 0, 2 << 16 | 19, 1], &interface);
     drop(module);
     assert!(!log.messages().is_empty());
 }

@@ -8,7 +8,7 @@ use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::interface::Packing;
 use ptx2spv_translator::{Options, Program, Source, Target, Translation};
 
-use crate::Context;
+use crate::{Context, Launch, Load};
 
 /// Each thread writes three times the number of its neighbour in the warp.
 const ROTATE: &str = "
@@ -49,7 +49,7 @@ fn reference(options: &str) -> Device {
 fn packing_of(device: &Device, module: &Module) -> Option<Packing> {
     let kernel = module.kernel("rotate").unwrap();
     let out = device.upload(&[0_u32; 64]).unwrap();
-    kernel.launch(&LaunchConfig::new([1; 3], [64, 1, 1]), &[(&out).into()]).unwrap();
+    kernel.run(&LaunchConfig::new([1; 3], [64, 1, 1]), &[(&out).into()]).unwrap();
     let expected: Vec<u32> = (0..64).map(|t| 3 * (t & 32 | (t + 1) & 31)).collect();
     assert_eq!(out.download::<u32>().unwrap(), expected);
     kernel.entry().packing
@@ -72,14 +72,14 @@ fn the_variant_that_fits_best_is_taken() {
         ("seed=3,subgroup=8", alone.subgroup_size, alone.lanes),
     ] {
         let device = reference(options);
-        let module = device.load_bundle(&bundle).unwrap();
+        let module = device.bundle(&bundle).unwrap();
         assert_eq!(packing_of(&device, &module), Some(Packing { subgroup_size, lanes }), "{options}");
     }
     // The device that tests run on takes one too.
     let context = Context::new();
     let own = translate(context.device.target());
     let packing = own.interface.entries[0].packing;
-    let module = context.device.load_bundle(&Bundle::new([preset("vulkan1.1-minimum"), own])).unwrap();
+    let module = context.device.bundle(&Bundle::new([preset("vulkan1.1-minimum"), own])).unwrap();
     assert_eq!(packing_of(&context.device, &module), packing);
     drop(module);
     context.finish();
@@ -96,21 +96,21 @@ fn the_launch_takes_a_variant_that_holds_its_blocks() {
     };
     let launch = |kernel: &Kernel, threads: u32| {
         let out = device.upload(&vec![0_u32; threads as usize]).unwrap();
-        kernel.launch(&LaunchConfig::new([1; 3], [threads, 1, 1]), &[(&out).into()])?;
+        kernel.run(&LaunchConfig::new([1; 3], [threads, 1, 1]), &[(&out).into()])?;
         let expected: Vec<u32> = (0..threads).map(|t| 3 * (t & !31 | (t + 1) & 31)).collect();
         assert_eq!(out.download::<u32>().unwrap(), expected, "{threads}");
         Ok(())
     };
     // The first takes 128 invocations of 4 threads each. That order in the bundle is not the order of the sizes is no matter.
     let bundle = Bundle::new([made(Some(1024)), made(None)]);
-    let module = device.load_bundle(&bundle).unwrap();
+    let module = device.bundle(&bundle).unwrap();
     let kernel = module.kernel("rotate").unwrap();
     assert_eq!(kernel.entry().packing, Some(Packing { subgroup_size: 8, lanes: 4 }));
     for threads in [64, 512, 1024, 544, 32] {
         launch(&kernel, threads).unwrap();
     }
     // One that holds too few says how many, and what to do.
-    let module = device.load_translated(&made(None)).unwrap();
+    let module = device.translated(&made(None)).unwrap();
     let error = launch(&module.kernel("rotate").unwrap(), 1024).unwrap_err();
     assert!(matches!(error, Error::Block { .. }));
     let text = error.to_string();
@@ -120,14 +120,14 @@ fn the_launch_takes_a_variant_that_holds_its_blocks() {
     // A variant with its variables elsewhere can't stand in for the others.
     let mut moved = bundle;
     moved.variants[0].interface.variables.size += 16;
-    let module = device.load_bundle(&moved).unwrap();
+    let module = device.bundle(&moved).unwrap();
     assert!(matches!(launch(&module.kernel("rotate").unwrap(), 1024), Err(Error::Block { .. })));
 }
 
 #[test]
 fn a_device_that_none_fits_is_told_why() {
     let bundle = Bundle::new(["nvidia", "reference"].map(preset));
-    let error = reference("without=shaderInt64+computeFullSubgroups").load_bundle(&bundle).unwrap_err();
+    let error = reference("without=shaderInt64+computeFullSubgroups").bundle(&bundle).unwrap_err();
     let text = error.to_string();
     for part in [
         "no variant of the module fits reference (",
@@ -138,11 +138,11 @@ fn a_device_that_none_fits_is_told_why() {
         assert!(text.contains(part), "{text}");
     }
     let empty = Bundle { format: Bundle::FORMAT, variants: Vec::new() };
-    assert!(matches!(reference("threads=1").load_bundle(&empty), Err(Error::NoVariant { .. })));
+    assert!(matches!(reference("threads=1").bundle(&empty), Err(Error::NoVariant { .. })));
     let newer = Bundle { format: 7, ..bundle };
-    assert!(matches!(reference("threads=1").load_bundle(&newer), Err(Error::Interface(_))));
+    assert!(matches!(reference("threads=1").bundle(&newer), Err(Error::Interface(_))));
     // One module by itself is refused in the same way.
-    match reference("seed=1").load_translated(&preset("reference")).unwrap_err() {
+    match reference("seed=1").translated(&preset("reference")).unwrap_err() {
         Error::MadeForOthers { reasons, .. } => {
             assert!(reasons.contains(&"`div_f32_rounded` doesn't hold".to_owned()), "{reasons:?}");
         }
@@ -166,7 +166,7 @@ fn files_are_loaded_by_any_of_their_names() {
     fs::write(folder.path().join("rotate.ptx"), ROTATE).unwrap();
     let device = reference("threads=1");
     for name in ["rotate.spv", "rotate.json", "rotate.bundle.json", "rotate.ptx"] {
-        let module = device.load_file(folder.path().join(name)).unwrap();
+        let module = device.file(folder.path().join(name)).unwrap();
         assert_eq!(packing_of(&device, &module), Some(Packing { subgroup_size: 32, lanes: 1 }), "{name}");
     }
 }
@@ -179,7 +179,7 @@ fn wrong_files_are_refused() {
     write_pair(folder.path(), &translation);
     let file = |name: &str, bytes: &[u8]| {
         fs::write(folder.path().join(name), bytes).unwrap();
-        device.load_file(folder.path().join(name)).err()
+        device.file(folder.path().join(name)).err()
     };
     for (name, bytes) in [
         ("rotate.txt", &b""[..]),
@@ -192,7 +192,7 @@ fn wrong_files_are_refused() {
     ] {
         assert!(matches!(file(name, bytes), Some(Error::File { .. })), "{name}");
     }
-    assert!(matches!(device.load_file(folder.path().join("none.ptx")), Err(Error::File { .. })));
+    assert!(matches!(device.file(folder.path().join("none.ptx")), Err(Error::File { .. })));
     // Every number of the description becomes wrong in turn. It is refused, or does no harm: numbers such as `line` say
     // nothing that is relied on.
     let good = serde_json::to_value(&translation.interface).unwrap();
@@ -210,12 +210,12 @@ fn wrong_files_are_refused() {
             let mut changed = good.clone();
             *changed.pointer_mut(place).unwrap() = wrong.into();
             fs::write(folder.path().join("rotate.json"), changed.to_string()).unwrap();
-            match device.load_file(folder.path().join("rotate.spv")) {
+            match device.file(folder.path().join("rotate.spv")) {
                 Ok(module) => {
                     let Ok(kernel) = module.kernel("rotate") else { continue };
                     // Its arguments may not fit, and the device may refuse it; nothing panics.
                     let out = device.upload(&[0_u32; 64]).unwrap();
-                    let _ = kernel.launch(&LaunchConfig::new([1; 3], [64, 1, 1]), &[(&out).into()]);
+                    let _ = kernel.run(&LaunchConfig::new([1; 3], [64, 1, 1]), &[(&out).into()]);
                     let _ = device.synchronize();
                 }
                 Err(_) => refused += 1,

@@ -21,6 +21,11 @@ Arguments:
   null                           the null pointer
   Types: u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
 
+/// The type of an argument that is a value.
+pub fn value_type(text: &str) -> Option<Scalar> {
+    text.split_once(':').and_then(|(kind, _)| kind.parse().ok())
+}
+
 /// Parses one argument.
 pub fn parse(text: &str) -> Result<Argument> {
     parse_unnamed(text).with_context(|| format!("argument `{text}`"))

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use ptx2spv_runtime::{
-    Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, LaunchConfig, LoadOptions,
+    Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, Kernel, LaunchConfig, LoadOptions,
+    Module,
 };
 use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
 use super::prepare::{Argument, Prepared};
+use crate::watch;
 
 /// A device of the runtime.
 pub struct DeviceBackend {
@@ -98,12 +100,34 @@ fn messages_of(device: &Device) -> Vec<String> {
     device.instance().map_or_else(Vec::new, |instance| instance.validation_messages())
 }
 
+/// How a case gets its kernel.
+pub struct Steps<'a> {
+    /// Loads the module.
+    pub load: &'a dyn Fn(&Device) -> Result<Module, Error>,
+    /// Looks at the kernel before its launch, and may refuse that.
+    pub check: &'a dyn Fn(&Kernel) -> Result<(), String>,
+}
+
 impl Backend for DeviceBackend {
     fn name(&self) -> String {
         self.name.clone()
     }
 
     fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
+        let options = self.options;
+        let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+        self.run_by(case, &Steps { load: &|device| device.load_with(&source, options), check: &|_| Ok(()) })
+    }
+}
+
+impl DeviceBackend {
+    /// How it loads PTX.
+    pub fn options(&self) -> LoadOptions {
+        self.options
+    }
+
+    /// As [`Backend::run`], by these steps; nothing reads the case's PTX.
+    pub fn run_by(&mut self, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, Failure> {
         let device = match self.device.take() {
             Some(device) => device,
             None => {
@@ -113,7 +137,7 @@ impl Backend for DeviceBackend {
             }
         };
         device.set_max_dispatch_time(self.max_dispatch_time);
-        let result = run(&device, case, self.options);
+        let result = run(&device, case, steps);
         let complaint = self.check_validation(&device);
         let found = device.take_findings();
         if !matches!(result, Err(Failure::Broken(_))) {
@@ -139,19 +163,24 @@ impl From<&Prepared> for LaunchConfig {
     }
 }
 
-fn run(device: &Device, case: &Prepared, options: LoadOptions) -> Result<Outputs, Failure> {
-    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
-    let module = device.load_with(&source, options).map_err(failure)?;
+fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, Failure> {
+    let of_case = if case.name == case.entry { String::new() } else { format!(" (case `{}`)", case.name) };
+    let _running = watch::running(format!("kernel `{}`{of_case} on {}", case.entry, device.info().name));
+    let module = (steps.load)(device).map_err(failure)?;
     let kernel = match case.cluster {
         Some(size) => module.cluster_kernel(&case.entry, size),
         None => module.kernel(&case.entry),
     };
     let kernel = kernel.map_err(failure)?;
+    (steps.check)(&kernel).map_err(Failure::Refused)?;
     for (name, array) in &case.globals {
         module.write_variable(name, 0, &array.bytes).map_err(failure)?;
     }
     let buffers = buffers(device, &case.args).map_err(failure)?;
-    kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers)).map_err(failure)?;
+    // SAFETY: whoever names kernel and arguments answers for them. Where that isn't the caller, as on the command line, this
+    // process runs nothing else, and another one watches it.
+    let launched = unsafe { kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers)) };
+    launched.map_err(failure)?;
     device.synchronize().map_err(failure)?;
     let mut outputs = Outputs::default();
     for buffer in &buffers {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub use backend::{Backend, Failure, Outputs};
 pub use case::{Case, Found, Verdict, find, judge};
 pub use cuda::CudaBackend;
-pub use device::DeviceBackend;
+pub use device::{DeviceBackend, Steps};
 pub use prepare::Prepared;
 pub use scalar::Scalar;
 

@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use ptx2spv::cases::DeviceBackend;
 use ptx2spv::cli::{self, MathArgument, Status, UsageError};
+use ptx2spv::watch;
 use ptx2spv_runtime::{Device, DeviceSelector, ReferenceOptions};
 
 mod completions;
@@ -20,8 +21,8 @@ mod translate;
 /// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device that
 /// needs no driver.
 ///
-/// Exit status: 0 if all went well, 1 if the input was refused a launch case failed or the reference
-/// device found something, 2 for wrong arguments.
+/// Exit status: 0 if all went well, 1 if the input was refused, a launch case failed, a kernel crashed or the reference device
+/// found something, 2 for wrong arguments.
 #[derive(Debug, Parser)]
 #[command(name = "ptx2spv", version, max_term_width = 100)]
 pub struct CommandLine {
@@ -40,8 +41,23 @@ enum Command {
 }
 
 impl CommandLine {
-    /// Runs the subcommand.
+    /// Runs the subcommand; one that runs kernels in a process of its own, except on the reference device, which they can't crash.
     pub fn run(self, out: &mut dyn Write) -> Result<Status> {
+        let (device, reads_stdin) = match &self.command {
+            Command::Run(arguments) => (Some(arguments.device()), arguments.reads_stdin()),
+            Command::Test(arguments) => (Some(arguments.device()), false),
+            _ => (None, false),
+        };
+        match device {
+            Some(_) if watch::is_watched() && !reads_stdin => watch::end_with_watcher(),
+            Some(_) if watch::is_watched() => {}
+            Some(device) if !matches!(device.selector()?, DeviceSelector::Reference(_)) => {
+                if let Some(status) = watch::watch(reads_stdin) {
+                    return status;
+                }
+            }
+            _ => {}
+        }
         match self.command {
             Command::Translate(arguments) => translate::run(&arguments, out),
             Command::Inspect(arguments) => inspect::run(&arguments, out),

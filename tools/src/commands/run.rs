@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
-use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Scalar, Verdict, argument_text, judge};
+use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Scalar, Steps, Verdict, argument_text, judge};
 use ptx2spv::cli::{self, Status, UsageError};
 use ptx2spv::findings;
 use ptx2spv_runtime::{Config, Device, DeviceSelector, Finding, Trace};
 use ptx2spv_translator::{Program, Source};
+
+mod kinds;
 
 /// Run a kernel and print its buffers, or run a launch case and print its verdict too.
 #[derive(Debug, Args)]
@@ -81,6 +83,17 @@ fn trace(text: &str) -> Result<Trace, String> {
     Ok(Trace { workgroup: triple(block, 0, "index")?, local: triple(thread, 0, "index")? })
 }
 
+impl Arguments {
+    pub(super) fn device(&self) -> &super::DeviceArguments {
+        &self.device
+    }
+
+    /// Whether the standard input is the PTX.
+    pub(super) fn reads_stdin(&self) -> bool {
+        self.file == Path::new("-")
+    }
+}
+
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if arguments.file.extension().is_some_and(|extension| extension == "json") {
         run_cases(arguments, out)
@@ -120,7 +133,12 @@ fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         expectation: Expectation::Results(Vec::new()),
     };
     let mut backend = open(arguments)?;
-    let outcome = backend.run(&case);
+    let options = backend.options();
+    let steps = Steps {
+        load: &|device| device.load_with(&source, options),
+        check: &|kernel| kinds::check(kernel.params(), &arguments.args, &case.args),
+    };
+    let outcome = backend.run_by(&case, &steps);
     print_trace(&backend, out)?;
     let found = match outcome {
         Ok(outputs) => {
@@ -143,6 +161,8 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let mut backend = open(arguments)?;
     for case in Case::load(&arguments.file)? {
         writeln!(out, "{}", case.label())?;
+        // The kernel may end this process.
+        out.flush()?;
         let prepared = case.prepare()?;
         let outcome = backend.run(&prepared);
         print_trace(&backend, out)?;

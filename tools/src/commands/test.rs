@@ -46,6 +46,12 @@ pub struct Arguments {
     verbose: bool,
 }
 
+impl Arguments {
+    pub(super) fn device(&self) -> &super::DeviceArguments {
+        &self.device
+    }
+}
+
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let found = find(&arguments.paths)?;
     if arguments.verbose {

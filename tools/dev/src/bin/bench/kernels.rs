@@ -164,14 +164,17 @@ fn vulkan_times(device: &Device, case: &Prepared, arguments: &Arguments, side: &
     let buffers = runtime::buffers(device, &case.args)?;
     let args = runtime::arguments(&case.args, &buffers);
     let config = LaunchConfig::from(case);
-    kernel.launch(&config, &args)?;
+    // SAFETY: the workloads and the launch cases that a developer names give their kernels what these were written for.
+    unsafe { kernel.launch(&config, &args) }?;
     device.synchronize()?;
     if side.outputs.is_none() {
         let buffers = buffers.iter().map(|buffer| buffer.as_ref().map(|buffer| buffer.download()).transpose());
         side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, ..Outputs::default() });
     }
-    kernel.time(&config, &args, WARM_UP)?;
-    side.times.extend(kernel.time(&config, &args, arguments.repeats).context("timing")?);
+    // SAFETY: as above.
+    let time = |repeats| unsafe { kernel.time(&config, &args, repeats) };
+    time(WARM_UP)?;
+    side.times.extend(time(arguments.repeats).context("timing")?);
     Ok(())
 }
 
