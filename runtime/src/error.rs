@@ -231,6 +231,10 @@ pub enum Error {
     /// The device stopped answering. Everything on it is lost; open it anew.
     #[error("the device was lost: a kernel ran too long, accessed memory that is not there, or the driver failed")]
     DeviceLost,
+    /// The device was opened by the process that this one was forked from. What was opened there doesn't work here, nor is it freed
+    /// here; a device that this process opens does.
+    #[error("the device was opened before this process was forked off: open it after the fork")]
+    Forked,
     /// Kernels were stopped before their work was done: what they and those after them wrote is incomplete. Reported once,
     /// by the first call that waits for them or reads from the device; the device goes on working.
     #[error("{}{}: {reason}; results are incomplete", kernel_list(kernels), place_of(place.as_ref()))]

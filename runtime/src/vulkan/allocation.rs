@@ -29,6 +29,7 @@ impl Allocation {
 
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let device = &self.device;
+        device.raw.check_process()?;
         if device.memory.is_unified() {
             device.queue.while_idle(|| self.block.write_mapped(offset, bytes))
         } else {

@@ -64,6 +64,7 @@ impl Device {
     /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is
     /// within the block.
     pub fn read(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.raw.check_process()?;
         if self.memory.is_unified() {
             self.queue.while_idle(|| block.read_mapped(offset, bytes))
         } else {

@@ -9,6 +9,7 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use super::info::{query, version_of};
+use super::process::Process;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceInfo;
@@ -51,6 +52,7 @@ struct Shared {
     /// Where the messenger, and the layers themselves until the instance is gone, put their messages.
     log: Option<Arc<ValidationLog>>,
     messenger: Option<Messenger>,
+    process: Process,
     // The library, which must stay loaded as long as the instance lives.
     _entry: ash::Entry,
 }
@@ -147,8 +149,16 @@ impl Instance {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice { reason: "no driver is installed".to_owned() },
             result => Error::vulkan("vkCreateInstance")(result),
         })?;
-        let mut shared =
-            Shared { raw, version, restrictions, staging: options.staging, log, messenger: None, _entry: entry };
+        let mut shared = Shared {
+            raw,
+            version,
+            restrictions,
+            staging: options.staging,
+            log,
+            messenger: None,
+            process: Process::this(),
+            _entry: entry,
+        };
         if let Some(log) = &shared.log {
             let functions = ext::debug_utils::Instance::new(&shared._entry, &shared.raw);
             // SAFETY: as above.
@@ -163,7 +173,7 @@ impl Instance {
     /// of which nothing is known yet does its self-test, which takes a second; one that fails at it is trusted with nothing.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if there are none.
+    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in another process.
     pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
         let tested = |(physical, info): (vk::PhysicalDevice, DeviceInfo)| {
             Device::vulkan(self, physical, info.clone()).map_or(info, |device| device.info().clone())
@@ -172,6 +182,7 @@ impl Instance {
     }
 
     fn list(&self) -> Result<Vec<(vk::PhysicalDevice, DeviceInfo)>, Error> {
+        self.shared.process.check()?;
         let raw = &self.shared.raw;
         // SAFETY: the instance is alive.
         let list = unsafe { raw.enumerate_physical_devices() }.map_err(|result| match result {
@@ -242,6 +253,9 @@ impl Instance {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        if !self.process.is_this() {
+            return;
+        }
         // SAFETY: every device keeps a clone of its instance, so none is left; the log is still alive, as fields are
         // dropped after this.
         unsafe {

@@ -73,6 +73,7 @@ impl Memory {
 
     /// Makes a block of at least `size` bytes, also if that is zero.
     pub fn allocate(self: &Arc<Self>, size: u64, place: Place) -> Result<Block, Error> {
+        self.raw.check_process()?;
         // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
         let padded = size.max(1).checked_next_multiple_of(16).filter(|&padded| padded <= self.max_buffer_size);
         let padded = padded.ok_or(Error::BufferTooLarge { requested: size, available: self.max_buffer_size })?;
@@ -188,8 +189,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        let Some(ash) = self.memory.raw.destroyer() else { return };
         // SAFETY: whoever drops a block has made sure that no submission uses it.
-        unsafe { self.memory.raw.ash.destroy_buffer(self.buffer, None) };
+        unsafe { ash.destroy_buffer(self.buffer, None) };
         if let Some(allocation) = self.allocation.take() {
             // Freeing fails only for an allocation of another allocator.
             let freed = lock(&self.memory.allocator).free(allocation);

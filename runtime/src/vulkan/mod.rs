@@ -7,6 +7,7 @@ mod info;
 mod instance;
 mod memory;
 mod pipeline;
+mod process;
 mod progress;
 mod queue;
 mod quirks;

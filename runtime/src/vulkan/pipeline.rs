@@ -23,6 +23,7 @@ pub(crate) struct Shader {
 impl Shader {
     /// The words must have passed [`crate::check::interface`].
     pub fn new(device: &Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
+        device.raw.check_process()?;
         let info = vk::ShaderModuleCreateInfo::default().code(spirv);
         // SAFETY: the words are valid SPIR-V for this device: from the translator, or by the contract of `load_spirv`.
         let module = unsafe { device.raw.ash.create_shader_module(&info, None) };
@@ -33,6 +34,7 @@ impl Shader {
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
+        self.device.raw.check_process()?;
         let mut handles = Handles::new(&self.device.raw, entry.push_constant_size)?;
         let values = variant.specialization();
         let data: Vec<u8> = values.iter().flat_map(|(_, value)| value.to_ne_bytes()).collect();
@@ -70,8 +72,10 @@ impl Shader {
 
 impl Drop for Shader {
     fn drop(&mut self) {
-        // SAFETY: only making pipelines uses it, which borrows the shader.
-        unsafe { self.device.raw.ash.destroy_shader_module(self.module, None) };
+        if let Some(ash) = self.device.raw.destroyer() {
+            // SAFETY: only making pipelines uses it, which borrows the shader.
+            unsafe { ash.destroy_shader_module(self.module, None) };
+        }
     }
 }
 
@@ -107,6 +111,7 @@ impl Handles {
 impl Pipeline {
     /// Launches it after everything launched before, and returns without waiting for it.
     pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+        self.device.raw.check_process()?;
         let _gate = gate(launch);
         self.device.queue.record(|recorder| {
             begin(launch, recorder)?;
@@ -165,10 +170,12 @@ impl Drop for Pipeline {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        // SAFETY: whoever drops this has made sure that no submission uses it; destroying nothing is allowed.
-        unsafe {
-            self.raw.ash.destroy_pipeline(self.pipeline, None);
-            self.raw.ash.destroy_pipeline_layout(self.layout, None);
+        if let Some(ash) = self.raw.destroyer() {
+            // SAFETY: whoever drops this has made sure that no submission uses it; destroying nothing is allowed.
+            unsafe {
+                ash.destroy_pipeline(self.pipeline, None);
+                ash.destroy_pipeline_layout(self.layout, None);
+            }
         }
     }
 }

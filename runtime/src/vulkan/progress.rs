@@ -118,9 +118,9 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Means::Timeline(semaphore) = self.means {
+        if let (Means::Timeline(semaphore), Some(ash)) = (&self.means, self.raw.destroyer()) {
             // SAFETY: the queue is idle when it drops this, and nobody waits any more.
-            unsafe { self.raw.ash.destroy_semaphore(semaphore, None) };
+            unsafe { ash.destroy_semaphore(*semaphore, None) };
         }
     }
 }
@@ -182,7 +182,9 @@ impl Fence {
 
 impl Drop for Fence {
     fn drop(&mut self) {
-        // SAFETY: it is signalled, or was never submitted, or the queue is idle.
-        unsafe { self.raw.ash.destroy_fence(self.handle, None) };
+        if let Some(ash) = self.raw.destroyer() {
+            // SAFETY: it is signalled, or was never submitted, or the queue is idle.
+            unsafe { ash.destroy_fence(self.handle, None) };
+        }
     }
 }

@@ -217,6 +217,10 @@ impl Queue {
 
     /// Drops something once everything recorded so far has finished.
     pub fn retire(&self, thing: impl Send + 'static) {
+        // In another process the state may be locked by a thread that isn't there, and nothing is destroyed.
+        if self.raw.check_process().is_err() {
+            return;
+        }
         let mut state = lock(&self.state);
         let serial = if state.open.is_some() { state.submitted + 1 } else { state.submitted };
         // On a failed queue it waits for the queue's own end.
@@ -228,6 +232,7 @@ impl Queue {
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
+        self.raw.check_process()?;
         let state = lock(&self.state);
         match state.failed {
             Some(result) => Err(Error::vulkan("an earlier vkQueueSubmit")(result)),
@@ -334,15 +339,20 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        let Some(ash) = self.raw.destroyer() else {
+            // The allocator knows nothing of processes, and would give memory back to the driver.
+            std::mem::forget(self.memory.clone());
+            return;
+        };
         let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Errors mean that the device is lost, and then nothing runs on it any more.
         // SAFETY: nobody else has the queue; after the wait no submission uses the pools or what is retired. The open batch
         // was never submitted.
         unsafe {
-            let _ = self.raw.ash.queue_wait_idle(state.handle);
+            let _ = ash.queue_wait_idle(state.handle);
             state.retired.clear();
             for batch in state.open.take().into_iter().chain(state.in_flight.drain(..)).chain(state.idle.drain(..)) {
-                self.raw.ash.destroy_command_pool(batch.pool, None);
+                ash.destroy_command_pool(batch.pool, None);
             }
         }
     }

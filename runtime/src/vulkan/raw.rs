@@ -5,6 +5,7 @@ use ptx2spv_translator::target::Version;
 
 use super::features::{self, Offer};
 use super::instance::Instance;
+use super::process::Process;
 use crate::error::Error;
 use crate::info::DeviceInfo;
 
@@ -17,6 +18,7 @@ pub(crate) struct RawDevice {
     pub timeline: Option<khr::timeline_semaphore::Device>,
     /// `None` where it is part of the Vulkan version.
     address: Option<khr::buffer_device_address::Device>,
+    process: Process,
     // Instance after device: a device must be destroyed first.
     _instance: Instance,
 }
@@ -49,8 +51,20 @@ impl RawDevice {
                 .then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),
             address: extension.then(|| khr::buffer_device_address::Device::new(instance.raw(), &ash)),
             ash,
+            process: Process::this(),
             _instance: instance.clone(),
         })
+    }
+
+    /// Fails in a process that was forked off from the device's.
+    pub fn check_process(&self) -> Result<(), Error> {
+        self.process.check()
+    }
+
+    /// The device's functions, for destroying what belongs to it; `None` in a process that was forked off from its own, where
+    /// nothing must be destroyed.
+    pub fn destroyer(&self) -> Option<&ash::Device> {
+        self.process.is_this().then_some(&self.ash)
     }
 
     /// The device address of a buffer made with `SHADER_DEVICE_ADDRESS` usage and bound to memory.
@@ -68,7 +82,9 @@ impl RawDevice {
 
 impl Drop for RawDevice {
     fn drop(&mut self) {
-        // SAFETY: all children hold an `Arc` of this device, so they are gone, and with them all pending work.
-        unsafe { self.ash.destroy_device(None) };
+        if let Some(ash) = self.destroyer() {
+            // SAFETY: all children hold an `Arc` of this device, so they are gone, and with them all pending work.
+            unsafe { ash.destroy_device(None) };
+        }
     }
 }

@@ -95,7 +95,9 @@ impl QueryPool {
 
 impl Drop for QueryPool {
     fn drop(&mut self) {
-        // SAFETY: dropped by the queue when its last use has finished.
-        unsafe { self.raw.ash.destroy_query_pool(self.handle, None) };
+        if let Some(ash) = self.raw.destroyer() {
+            // SAFETY: dropped by the queue when its last use has finished.
+            unsafe { ash.destroy_query_pool(self.handle, None) };
+        }
     }
 }
