@@ -21,6 +21,7 @@ from generator import (
     half,
     integer,
     launches,
+    legacy,
     litmus,
     logic,
     mbarriers,
@@ -50,7 +51,7 @@ def main():
     total = 0
     arithmetic = (
         integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
-        approximate,
+        approximate, legacy,
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, blocks, barriers,

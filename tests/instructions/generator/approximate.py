@@ -183,14 +183,14 @@ def root(bits):
     return F64.round(Fraction(math.isqrt(scaled), 2**shift))
 
 
-def families(tables):
-    family = Family("approximate", __doc__.strip(), tables)
+def plans():
+    """Functions with their values, those at zeros and infinities, and tables of operands with the error allowed there."""
     zero, one = 0, 0x3F800000
     inverse = {0: INFINITY, 0x80000000: NEGATIVE_INFINITY}
     negative = lambda function: lambda x: math.nan if x < 0 else function(x)
     # The bounds are the manual's. Where it gives an absolute one over a binade, that is so many units in the last
     # place.
-    plans = [
+    return [
         (
             "rcp",
             lambda x: 1 / x,
@@ -224,7 +224,11 @@ def families(tables):
             [("approx_exponent", {"rel": 2**-22}), ("approx_fraction", {"abs": 2**-22.5 + 2**-24})],
         ),
     ]
-    for opcode, function, specials, cases in plans:
+
+
+def families(tables):
+    family = Family("approximate", __doc__.strip(), tables)
+    for opcode, function, specials, cases in plans():
         for ftz in ("", ".ftz"):
             entry = f"{opcode}_approx{ftz.replace('.', '_')}_f32"
             (table, check), *others = cases

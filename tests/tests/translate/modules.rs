@@ -135,10 +135,34 @@ fn declarations_that_are_not_translated_matter_where_they_are_used() {
     let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
     assert!(errors.list[0].kind.to_string().contains("textures"), "{errors}");
     // The declaration is to blame, not the uses that follow it.
-    let function = ".func f(.reg .v2 .f32 %v)\n{\n\t.reg .f32 %f;\n\tmov.f32 %f, %v.x;\n\tret;\n}\n".to_owned();
-    accepted(&(function.clone() + &kernel("k", "")));
-    let call = kernel("k", ".reg .v2 .f32 %w; call f, (¦%w);");
-    refused(&(function + &call), &["a parameter in a vector of registers"]);
+    let body = "\n{\n\t.reg .b64 %x, %y;\n\tmov.b128 {%x, %y}, %v;\n\tret;\n}\n";
+    let function = |mark: &str| format!(".func f({mark}.reg .b128 %v){body}");
+    accepted(&(function("") + &kernel("k", "")));
+    let call = kernel("k", ".reg .b128 %w; call f, (%w);");
+    refused(&(function("¦") + &call), &["a parameter in a register of type .b128"]);
+}
+
+#[test]
+fn variables_that_ptx_does_not_have() {
+    let initial = "only global and constant variables have initial values";
+    let size = "only `.extern` arrays can lack a size";
+    for (module, body, part) in [
+        (".shared .u32 ¦s = 5;", "", initial),
+        (".global .b32 ¦a[];", "", size),
+        (".const .b32 ¦a[];", "", size),
+        (".shared .b32 ¦a[];", "", size),
+        (".global .u64 a = ¦nothing;", "", "`nothing` is not declared"),
+        (".func f(.param .b32 .¦v2 a) { ret; }", "", "`.v2` stands before the type"),
+        ("", ".local .u32 ¦l = 1;", initial),
+        ("", ".shared .b8 ¦s[];", size),
+        ("", ".global .u64 a = ¦later; .global .u32 later;", "`later` is not declared"),
+        ("", ".global .u32 a[2] = {1, 2, ¦3};", "more initial values than the variable has room for"),
+    ] {
+        refused(&format!("{module}\n{}", kernel("k", body)), &[part]);
+    }
+    accepted(&(".extern .shared .b8 s[];\n.extern .global .b8 g[];\n".to_owned() + &kernel("k", "")));
+    let address = "{ .shared .u32 s; .global .u64 ¦a = s; }";
+    refused(&kernel("k", address), &["the address of `s` as an initial value"]);
 }
 
 #[test]

@@ -108,10 +108,15 @@ impl<'p> Build<'p> {
     /// A frame whose first parameters are given; the others get words of their own.
     fn frame(&mut self, function: &Function, mut params: Vec<ParamSlot>) -> Frame {
         for param in function.params.iter().skip(params.len()) {
-            let words = if param.register.is_some() { 0 } else { param.size.div_ceil(4) };
+            let words = if param.register.is_some() { 0 } else { param.room().div_ceil(4) };
             params.push(ParamSlot::Words((0..words).map(|_| self.function.var(Type::I32)).collect()));
         }
+        let rooms = function.params.iter().zip(&params).map(|(param, slot)| match slot {
+            ParamSlot::Kernel(_) => param.room(),
+            ParamSlot::Words(words) => 4 * u32::try_from(words.len()).unwrap_or(0),
+        });
         Frame {
+            param_rooms: rooms.collect(),
             is_device: function.kind == FunctionKind::Func,
             registers: function.registers.iter().map(|ty| (*ty, None)).collect(),
             upper: FxHashMap::default(),

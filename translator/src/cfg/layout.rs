@@ -105,7 +105,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
             variables.align = variables.align.max(u32::try_from(variable.align).unwrap_or(u32::MAX));
         }
     }
-    for (id, variable) in ids.clone() {
+    for (id, variable) in ids.clone().filter(|(_, variable)| !variable.in_function) {
         let Some(offset) = places.variables.get(&id).copied() else { continue };
         let space = if variable.space == StateSpace::Const { "const" } else { "global" };
         variables.list.push(interface::Variable {
@@ -199,14 +199,16 @@ pub fn lay_out(
         module: Arc::clone(module),
         places: Places::default(),
     };
+    let mut end = 0u32;
     for param in function.params.iter().take(function.formals) {
-        let offset = layout.params_size.next_multiple_of(param.align.max(1));
+        let offset = end.next_multiple_of(param.align.max(1));
         layout.params.push(offset);
         // Neither overflows: parameters and alignments are at most 1 MiB.
-        layout.params_size = offset + param.size;
-        if layout.params_size > MAX_PARAMS {
+        end = offset + param.size;
+        layout.params_size = layout.params_size.max(offset + param.room());
+        if end > MAX_PARAMS {
             let what = "bytes of kernel parameters".to_owned();
-            let (needed, available) = (layout.params_size.into(), MAX_PARAMS.into());
+            let (needed, available) = (end.into(), MAX_PARAMS.into());
             return Err(Diagnostic::new(ErrorKind::Limit { what, needed, available }, function.span));
         }
     }

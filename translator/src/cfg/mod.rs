@@ -114,6 +114,8 @@ pub struct Frame {
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.
     pub param_sizes: Vec<u32>,
+    /// Bytes of them that accesses may reach, padding included.
+    pub param_rooms: Vec<u32>,
     /// The variables in local memory that hold them while the function runs, for those whose address is taken.
     pub param_memory: Vec<Option<VarId>>,
     /// Where its `.local` variables are, if it is a function that calls itself or is inlined into one.

@@ -27,7 +27,7 @@ pub(super) fn size_open(program: &mut Program) {
         let Some(param) = function.params.get_mut(array) else { continue };
         param.size = size;
         if let Some(variable) = param.memory.and_then(|id| program.variables.get_mut(id.0 as usize)) {
-            variable.size = size.into();
+            variable.size = param.room().into();
         }
     }
 }

@@ -198,6 +198,7 @@ impl Parts<'_, '_> {
         }
         if self.modifiers.has("volatile")
             && let Some(space) = self.modifiers.one_of(&["local", "const", "param"])
+            && !(space == "local" && program.version >= (9, 1))
         {
             return self.refuse(format!("`.volatile` is not for `.{space}`"));
         }
@@ -208,6 +209,9 @@ impl Parts<'_, '_> {
             None => 1,
         };
         let bits = elements * self.modifiers.ty(0).bits();
+        if elements == 8 && bits <= 128 && program.version < (8, 8) {
+            return self.refuse("vectors of eight short elements, which PTX has since 8.8");
+        }
         if bits > 128 && space.is_some() {
             return self.refuse(format!("only accesses to global memory can have {bits} bits"));
         }

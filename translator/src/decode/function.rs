@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::legacy;
 use super::module::{ModuleDecoder, Signature};
 use super::program::{
     FuncId, Function, InitPiece, InitValue, Instruction, Item, Label, Operand, Param, ParamId, Program, Reg,
     SourceLine, Targets, VarId, Variable,
 };
 use super::scope::{Labels, Scopes, Symbol};
-use super::table::{self, Form, Modifiers};
+use super::table::{Form, Modifiers};
 use super::types::{Class, ScalarType};
 use super::variables;
 use crate::ast::{self, StateSpace};
@@ -45,8 +46,8 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
         span: ast.span,
         registers: Vec::new(),
         params: Vec::new(),
-        formals: ast.params.len(),
-        results: ast.returns.len(),
+        formals: ast.params.iter().map(variables::registers_of).sum(),
+        results: ast.returns.iter().map(variables::registers_of).sum(),
         required_block: None,
         max_block: None,
         explicit_cluster: false,
@@ -67,7 +68,10 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
     };
     decoder.directives(&ast.directives);
     for formal in ast.params.iter().chain(&ast.returns) {
-        decoder.formal(formal);
+        match variables::registers_of(formal) {
+            1 => decoder.formal(formal),
+            _ => decoder.vector_formal(formal),
+        }
     }
     if let Some(body) = &ast.body {
         decoder.collect_labels(body);
@@ -112,6 +116,19 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
+    /// A parameter or result in a vector of registers is one parameter for each of them.
+    fn vector_formal(&mut self, variable: &ast::Variable<'s>) {
+        let first = self.function.registers.len();
+        let scalar = ast::Variable { vector: 1, name: None, ..variable.clone() };
+        for _ in 0..variable.vector {
+            self.formal(&scalar);
+        }
+        if let Some(name) = variable.name {
+            let first = Reg(u32::try_from(first).unwrap_or(u32::MAX));
+            self.declare(name, Symbol::Vector(first, variable.vector));
+        }
+    }
+
     fn formal(&mut self, variable: &ast::Variable<'s>) {
         let is_device = self.function.kind == ast::FunctionKind::Func;
         let is_last = self.function.params.len() + 1 == self.function.formals;
@@ -149,8 +166,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
         }
-        if variable.space == StateSpace::Reg && variable.vector != 1 {
-            return Err(Diagnostic::unsupported("a parameter in a vector of registers", variable.span));
+        if variable.space == StateSpace::Reg {
+            variables::check_register(variable, ty)?;
         }
         let register = (variable.space == StateSpace::Reg).then(|| self.new_register(ty));
         let declared = variables::size_of(variable, ty)?;
@@ -191,10 +208,11 @@ impl<'s> FunctionDecoder<'_, 's> {
                 space: StateSpace::Local,
                 ty: param.ty,
                 // Whole words, as it is passed.
-                size: u64::from(param.size).next_multiple_of(4),
+                size: u64::from(param.room()).next_multiple_of(4),
                 align: u64::from(param.align).max(4),
                 unsized_array: false,
                 external: false,
+                in_function: true,
                 init: Vec::new(),
                 span,
             });
@@ -319,8 +337,8 @@ impl<'s> FunctionDecoder<'_, 's> {
                 self.listed(functions, name.span).map(Operand::Targets)
             }
             ast::Statement::CallPrototype { returns, params, .. } => {
-                let formals = params.iter().map(variables::passed).collect::<Result<_, _>>()?;
-                let results = returns.iter().map(variables::passed).collect::<Result<_, _>>()?;
+                let formals = variables::passed(params)?;
+                let results = variables::passed(returns)?;
                 Ok(Operand::Targets(Targets { functions: None, formals, results }))
             }
             _ => Err(Diagnostic::internal("a table that is none", Span::default())),
@@ -355,8 +373,17 @@ impl<'s> FunctionDecoder<'_, 's> {
         let Some(name) = variable.name else {
             return Err(Diagnostic::invalid("this variable has no name", variable.span));
         };
+        variables::check_initialiser(variable)?;
         match variable.space {
             StateSpace::Reg => self.registers(variable, name),
+            // Where PTX before 1.4 has a kernel's parameters.
+            StateSpace::Param
+                if self.function.kind == ast::FunctionKind::Entry && self.module.program.version < (1, 4) =>
+            {
+                self.function.formals += 1;
+                self.formal(variable);
+                Ok(())
+            }
             StateSpace::Param => {
                 let param = self.param(variable)?;
                 if param.open {
@@ -370,9 +397,32 @@ impl<'s> FunctionDecoder<'_, 's> {
             _ => {
                 let id = self.module.declare_variable(variable, name)?;
                 self.declare(name, Symbol::Variable(id));
-                Ok(())
+                self.initialise(variable, id)
             }
         }
+    }
+
+    /// Gives a variable its initial content, whose names mean what they mean where the variable is declared.
+    fn initialise(&mut self, variable: &ast::Variable<'s>, id: VarId) -> Result<(), Diagnostic> {
+        let Self { module, scopes, .. } = self;
+        let Some(declared) = module.program.variables.get_mut(id.0 as usize) else {
+            return Err(Diagnostic::internal("a variable without a declaration", variable.span));
+        };
+        declared.in_function = true;
+        let (ty, size) = (declared.ty, declared.size);
+        let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
+        let content = variables::initial_content(variable, ty, size, &find)?;
+        let targets = content.iter().filter_map(|piece| match piece.value {
+            InitValue::Address { variable, .. } => module.program.variables.get(variable.0 as usize),
+            _ => None,
+        });
+        if let Some(unknown) = targets.into_iter().find(|target| !target.has_known_address()) {
+            return Err(variables::unknown_address(&unknown.name, variable.span));
+        }
+        if let Some(declared) = module.program.variables.get_mut(id.0 as usize) {
+            declared.init = content;
+        }
+        Ok(())
     }
 
     /// Declares the name of something that isn't translated, so that its uses aren't taken for slips.
@@ -538,6 +588,7 @@ impl<'s> FunctionDecoder<'_, 's> {
 pub(super) fn find_form<'s>(
     cache: &mut FormCache<'s>,
     text: &'s str,
+    program: &Program,
     instruction: &ast::Instruction<'s>,
 ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
     let end = instruction.modifiers.last().map_or(instruction.opcode.span.end, |last| last.span.end);
@@ -545,7 +596,7 @@ pub(super) fn find_form<'s>(
     if let Some((form, modifiers)) = cache.get(spelling) {
         return Ok((form, Arc::clone(modifiers)));
     }
-    let (form, modifiers) = table::find(instruction)?;
+    let (form, modifiers) = legacy::find(program, instruction)?;
     let modifiers = Arc::new(modifiers);
     cache.insert(spelling, (form, Arc::clone(&modifiers)));
     Ok((form, modifiers))

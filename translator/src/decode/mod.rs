@@ -6,6 +6,7 @@
 mod arrays;
 pub(crate) mod combinations;
 pub(crate) mod function;
+mod legacy;
 mod module;
 mod operands;
 pub mod program;

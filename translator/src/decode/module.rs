@@ -140,6 +140,7 @@ impl<'s> ModuleDecoder<'s> {
         let Some(name) = variable.name else {
             return Err(Diagnostic::invalid("this variable has no name", variable.span));
         };
+        variables::check_initialiser(variable)?;
         if variable.space == StateSpace::Reg {
             let ty = variables::element_type(variable)?;
             variables::check_register(variable, ty)?;
@@ -223,6 +224,9 @@ impl<'s> ModuleDecoder<'s> {
             return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));
         }
         let size = variables::size_of(variable, ty)?;
+        if size.is_none() && variable.linkage != Some(Linkage::Extern) {
+            return Err(Diagnostic::invalid("only `.extern` arrays can lack a size", variable.span));
+        }
         let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
         self.program.variables.push(Variable {
             name: name.text.to_owned(),
@@ -233,6 +237,7 @@ impl<'s> ModuleDecoder<'s> {
             // Old compilers write `.extern .shared .f32 s[];`, some `s[0]`.
             unsized_array: size.is_none_or(|size| size == 0),
             external,
+            in_function: false,
             init: Vec::new(),
             span: variable.span,
         });
@@ -244,7 +249,7 @@ impl<'s> ModuleDecoder<'s> {
         // Types that are none are reported when the header is decoded.
         let none = Passed { scalar: None, bytes: 0, register: false, open: false };
         let types = |variables: &[ast::Variable<'_>]| {
-            variables.iter().map(|variable| variables::passed(variable).unwrap_or(none)).collect()
+            variables::passed(variables).unwrap_or_else(|_| vec![none; variables.len()])
         };
         let signature = Signature { formals: types(&function.params), results: types(&function.returns) };
         match self.names.get(name.text) {
@@ -305,18 +310,13 @@ impl<'s> ModuleDecoder<'s> {
                 _ => None,
             })
             .collect();
-        let unknown = |(id, variable): &(VarId, &Variable)| {
-            !known.contains(id)
-                || variable.external
-                || !matches!(variable.space, StateSpace::Global | StateSpace::Const)
-        };
+        let unknown = |(id, variable): &(VarId, &Variable)| !known.contains(id) || !variable.has_known_address();
         let all = (0..).map(VarId).zip(&self.program.variables);
         let mut todo: Vec<VarId> = all.filter(unknown).map(|(id, _)| id).collect();
         while let Some(target) = todo.pop() {
             for (holder, id) in holders.remove(&target).unwrap_or_default() {
                 let name = self.program.variables.get(target.0 as usize).map_or("", |target| target.name.as_str());
-                let reason =
-                    Diagnostic::unsupported(format!("the address of `{name}` as an initial value"), holder.span);
+                let reason = variables::unknown_address(name, holder.span);
                 self.refuse(holder, reason);
                 todo.push(id);
             }
@@ -368,7 +368,7 @@ impl<'s> ModuleDecoder<'s> {
         &mut self,
         instruction: &ast::Instruction<'s>,
     ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
-        function::find_form(&mut self.forms, self.text, instruction)
+        function::find_form(&mut self.forms, self.text, &self.program, instruction)
     }
 }
 

@@ -108,6 +108,12 @@ impl<'s> FunctionDecoder<'_, 's> {
             "a|!p" => return self.number_or_predicate(operand),
             "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
+            "w" if modifiers.has("v4")
+                && let Some(elements) = self.special_vector(operand) =>
+            {
+                let elements = elements.map(|element| special_value(element, modifiers.ty(0), operand));
+                return elements.into_iter().collect::<Result<_>>().map(Operand::Vector);
+            }
             _ => {}
         }
         let (role, ty) = word.split_once(':').unwrap_or((word, "0"));
@@ -243,6 +249,13 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
                 self.register(*name, *suffix, ty, fits)
             }
+            ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _)
+                if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
+                    && let Symbol::Reg(register) = self.resolve(*symbol)? =>
+            {
+                self.fitting(register, *symbol, ty, fits)?;
+                Ok(Operand::Sum(register, *offset))
+            }
             ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
             ast::Operand::Not(_) if ty == ScalarType::Pred => self.predicate_source(operand),
             other => Err(Diagnostic::invalid(format!("expected a register or constant of type {ty}"), other.span())),
@@ -258,11 +271,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         if let ast::Operand::Name { name, suffix } = operand
             && let Some(special) = self.special(*name, *suffix)?
         {
-            if special.has_type(ty) {
-                return Ok(Operand::Special(special));
-            }
-            let message = format!("special register `{}` is no {ty}", name.text);
-            return Err(Diagnostic::invalid(message, operand.span()));
+            return special_value(special, ty, operand);
         }
         self.source(operand, ty, fits)
     }
@@ -275,6 +284,14 @@ impl<'s> FunctionDecoder<'_, 's> {
         let written = component.map_or(name.text.to_owned(), |component| format!("{}.{component}", name.text));
         let special = Special::from_name(name.text, component);
         special.map(Some).ok_or_else(|| Diagnostic::unsupported(format!("special register `{written}`"), name.span))
+    }
+
+    /// The elements of a special register that stands there as a whole: `mov.v4.u32 v, %tid`.
+    fn special_vector(&self, operand: &ast::Operand<'s>) -> Option<[Special; 4]> {
+        match operand {
+            ast::Operand::Name { name, suffix: None } if !self.is_declared(name.text) => Special::elements(name.text),
+            _ => None,
+        }
     }
 
     fn vector(
@@ -563,10 +580,26 @@ struct VectorRegister<'s> {
     width: u32,
 }
 
-impl VectorRegister<'_> {
+impl<'s> VectorRegister<'s> {
     fn width(&self) -> usize {
         self.width as usize
     }
+
+    /// Its elements by their names.
+    fn elements(&self) -> impl Iterator<Item = ast::Operand<'s>> {
+        let VectorRegister { name, .. } = *self;
+        let elements = ["x", "y", "z", "w"].into_iter().take(self.width());
+        elements.map(move |text| ast::Operand::Name { name, suffix: Some(ast::Ident { text, span: name.span }) })
+    }
+}
+
+/// A special register where a type is needed.
+fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -> Result<Operand> {
+    if special.has_type(ty) {
+        return Ok(Operand::Special(special));
+    }
+    let name = if let ast::Operand::Name { name, .. } = written { name.text } else { "" };
+    Err(Diagnostic::invalid(format!("special register `{name}` is no {ty}"), written.span()))
 }
 
 /// Type of the parts that `mov` packs so many of into a value.
@@ -596,12 +629,12 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
     match (constant, ty.class()) {
         (ast::Constant::Int { bits, .. }, Class::Predicate) => Ok(u64::from(bits != 0)),
         (ast::Constant::Int { .. }, Class::Float | Class::Packed) => refuse("an integer"),
-        (ast::Constant::Int { bits, .. }, _) => {
+        (ast::Constant::Int { bits, unsigned }, _) => {
             let width = ty.bits();
-            if width > 64 {
-                return Err(Diagnostic::unsupported(format!("a constant of type {ty}"), span));
+            if width > 64 && !unsigned && bits.cast_signed() < 0 {
+                return Err(Diagnostic::unsupported(format!("a negative constant of type {ty}"), span));
             }
-            Ok(if width == 64 { bits } else { bits & ((1 << width) - 1) })
+            Ok(if width >= 64 { bits } else { bits & ((1 << width) - 1) })
         }
         (ast::Constant::F32(bits), _) => match ty {
             ScalarType::F32 | ScalarType::B32 => Ok(u64::from(bits)),

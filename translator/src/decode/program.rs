@@ -76,10 +76,19 @@ pub struct Variable {
     pub unsized_array: bool,
     /// Declared `.extern` and not defined in this module.
     pub external: bool,
+    /// Declared inside a function: the host can't ask for it by name.
+    pub in_function: bool,
     /// Initial content.
     pub init: Vec<InitPiece>,
     /// Its declaration.
     pub span: Span,
+}
+
+impl Variable {
+    /// Whether its address is known when the module is loaded.
+    pub fn has_known_address(&self) -> bool {
+        !self.external && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
+    }
 }
 
 /// A piece of a variable's initial content.
@@ -202,6 +211,13 @@ pub struct Param {
     pub memory: Option<VarId>,
 }
 
+impl Param {
+    /// Bytes that accesses may reach: PTX lets them go on into the padding behind the parameter.
+    pub fn room(&self) -> u32 {
+        self.size.next_multiple_of(self.align.clamp(1, WIDEST))
+    }
+}
+
 /// A label or an instruction.
 #[derive(Debug)]
 pub enum Item {
@@ -238,6 +254,8 @@ pub enum Operand {
     Reg(Reg),
     /// `!p`
     NotReg(Reg),
+    /// A register plus so much: `x+1`.
+    Sum(Reg, i64),
     /// A constant by its bits in the operand's type, zero-extended.
     Imm(u64),
     /// A special register.
@@ -291,6 +309,9 @@ pub struct Passed {
     /// Whether it is an array without a size.
     pub open: bool,
 }
+
+/// The widest access to memory that parameters lie in, in bytes.
+const WIDEST: u32 = 16;
 
 impl FuncId {
     /// What stands for the function's address: not zero, and different for each.
@@ -402,6 +423,8 @@ pub enum Special {
     ClusterNctaid(u8),
     ClusterRank,
     ClusterSize,
+    /// The fourth element of those that have three dimensions.
+    Fourth,
     /// One that says the same everywhere, and its width in bits.
     Fixed(u32, u32),
 }
@@ -424,6 +447,7 @@ impl Special {
             ("%nclusterid", Some(d), _) => Some(Self::ClusterCount(d)),
             ("%cluster_ctaid", Some(d), _) => Some(Self::ClusterCtaid(d)),
             ("%cluster_nctaid", Some(d), _) => Some(Self::ClusterNctaid(d)),
+            (name, _, Some("w")) if Self::has_dimensions(name) => Some(Self::Fourth),
             ("%cluster_ctarank", _, None) => Some(Self::ClusterRank),
             ("%cluster_nctarank", _, None) => Some(Self::ClusterSize),
             ("%laneid", _, None) => Some(Self::LaneId),
@@ -460,6 +484,26 @@ impl Special {
         }
     }
 
+    /// The elements of a special register that is a vector of four.
+    pub fn elements(name: &str) -> Option<[Self; 4]> {
+        let [x, y, z, w] = ["x", "y", "z", "w"].map(|component| Self::from_name(name, Some(component)));
+        Some([x?, y?, z?, w?])
+    }
+
+    fn has_dimensions(name: &str) -> bool {
+        matches!(
+            name,
+            "%tid"
+                | "%ntid"
+                | "%ctaid"
+                | "%nctaid"
+                | "%clusterid"
+                | "%nclusterid"
+                | "%cluster_ctaid"
+                | "%cluster_nctaid"
+        )
+    }
+
     /// Whether an instruction of that type may read it: places in the grid were 16 bits wide once, and the grid's number
     /// has become wider twice.
     pub fn has_type(self, ty: ScalarType) -> bool {
@@ -479,7 +523,7 @@ impl Special {
     fn has_width(self, bits: u32) -> bool {
         match self {
             Self::GridId => matches!(bits, 16 | 32 | 64),
-            Self::Tid(_) | Self::Ntid(_) | Self::Ctaid(_) | Self::Nctaid(_) => matches!(bits, 16 | 32),
+            Self::Tid(_) | Self::Ntid(_) | Self::Ctaid(_) | Self::Nctaid(_) | Self::Fourth => matches!(bits, 16 | 32),
             Self::Clock64 | Self::GlobalTimer => bits == 64,
             Self::Fixed(_, width) => bits == width,
             _ => bits == 32,

@@ -4,8 +4,8 @@ use super::operands::immediate;
 use super::program::{InitPiece, InitValue, Passed};
 use super::scope::Symbol;
 use super::types::{Class, ScalarType};
-use crate::ast;
-use crate::diagnostic::Diagnostic;
+use crate::ast::{self, StateSpace};
+use crate::diagnostic::{Diagnostic, Span};
 
 /// The largest variable in memory: 2^40 bytes, so that offsets never overflow.
 const MAX_SIZE: u64 = 1 << 40;
@@ -35,6 +35,15 @@ pub(super) fn check_register(variable: &ast::Variable<'_>, ty: ScalarType) -> Re
     Ok(())
 }
 
+/// Refuses initial content where PTX has none (PTX section 5.4.4).
+pub(super) fn check_initialiser(variable: &ast::Variable<'_>) -> Result<(), Diagnostic> {
+    if variable.init.is_some() && !matches!(variable.space, StateSpace::Global | StateSpace::Const | StateSpace::Tex) {
+        let message = format!("only global and constant variables have initial values, `.{}` has none", variable.space);
+        return Err(Diagnostic::invalid(message, variable.span));
+    }
+    Ok(())
+}
+
 /// Size in bytes; `None` for an array without a size. A leading `[]` takes its size from the initialiser.
 pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Option<u64>, Diagnostic> {
     let mut size = u64::from(ty.bytes()) * u64::from(variable.vector);
@@ -53,13 +62,23 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
     Ok(Some(size))
 }
 
-/// How a function's parameter or result is passed.
-pub(super) fn passed(variable: &ast::Variable<'_>) -> Result<Passed, Diagnostic> {
-    let ty = element_type(variable)?;
-    let scalar = (variable.dims.is_empty() && variable.vector == 1).then_some(ty);
-    let size = size_of(variable, ty)?;
-    let register = variable.space == ast::StateSpace::Reg;
-    Ok(Passed { scalar, bytes: size.unwrap_or(0), register, open: size.is_none() })
+/// How many parameters a parameter or result as written stands for: in a vector of registers, one for each of them.
+pub(super) fn registers_of(variable: &ast::Variable<'_>) -> usize {
+    if variable.space == StateSpace::Reg { variable.vector as usize } else { 1 }
+}
+
+/// How a function's parameters or results are passed.
+pub(super) fn passed(variables: &[ast::Variable<'_>]) -> Result<Vec<Passed>, Diagnostic> {
+    let mut all = Vec::new();
+    for variable in variables {
+        let ty = element_type(variable)?;
+        let register = variable.space == StateSpace::Reg;
+        let scalar = (variable.dims.is_empty() && (register || variable.vector == 1)).then_some(ty);
+        let size = if register { Some(ty.bytes().into()) } else { size_of(variable, ty)? };
+        let passed = Passed { scalar, bytes: size.unwrap_or(0), register, open: size.is_none() };
+        all.extend(std::iter::repeat_n(passed, registers_of(variable)));
+    }
+    Ok(all)
 }
 
 /// Alignment in bytes: the declared one, else that of the whole vector.
@@ -138,9 +157,10 @@ impl Filler<'_> {
                         match (self.find)(symbol.text) {
                             Some(Symbol::Variable(variable)) => InitValue::Address { variable, offset, shift },
                             Some(Symbol::Function(function)) if offset == 0 => InitValue::Function { function, shift },
-                            _ => {
-                                let message = format!("the address of `{}` as an initial value", symbol.text);
-                                return Err(Diagnostic::unsupported(message, symbol.span));
+                            Some(_) => return Err(unknown_address(symbol.text, symbol.span)),
+                            None => {
+                                let message = format!("`{}` is not declared", symbol.text);
+                                return Err(Diagnostic::invalid(message, symbol.span));
                             }
                         }
                     }
@@ -173,6 +193,11 @@ impl Filler<'_> {
             }
         }
     }
+}
+
+/// Refuses an initial value that is the address of something which has none before a kernel runs.
+pub(super) fn unknown_address(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::unsupported(format!("the address of `{name}` as an initial value"), span)
 }
 
 /// Right shift of a `0xFF00(…)` operator: the mask is one byte of an address.

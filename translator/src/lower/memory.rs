@@ -98,13 +98,13 @@ fn halves(ty: ScalarType) -> usize {
     if ty == ScalarType::B128 { 2 } else { 1 }
 }
 
-/// Offsets and lengths of the accesses that `count` elements take, of at most 16 bytes each.
+/// Offsets and lengths of the accesses that `count` elements take, of at most 16 bytes and 4 elements each.
 ///
 /// To the memory model a vector access is one of each element, in no order among them (PTX section 8.2.2). SPIR-V has atomic
 /// accesses of 4 and 8 bytes, so strong ones are that wide; narrower elements share one.
 fn pieces(access: Access, count: usize) -> impl Iterator<Item = (u64, usize)> {
     let bytes = usize::from(access.bytes).max(1);
-    let most = if access.order == Order::Weak { 16 / bytes } else { (4 / bytes).max(1) };
+    let most = if access.order == Order::Weak { (16 / bytes).min(4) } else { (4 / bytes).max(1) };
     (0..count).step_by(most).map(move |first| (first as u64 * u64::from(access.bytes), most.min(count - first)))
 }
 
@@ -125,14 +125,14 @@ fn access(i: &Instruction, place: &Place, ty: ScalarType, elements: usize) -> Re
     Ok(Access { space: place.space, bytes, order, read_only })
 }
 
-/// Vectors have at most 128 bits, in global memory 256 where the elements have 32 or 64; only the latter name what the
-/// second cache is to do with them.
+/// Vectors have at most 128 bits, in global memory 256 where the elements have 32 or 64, of which only those name what the
+/// second cache is to do with them. Eight elements have 8, 16 or 32.
 fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) -> Result {
     let wide = matches!((ty.bits(), elements), (32, 8) | (64, 4));
     if wide && !matches!(space, Space::Global | Space::Generic) {
         return Err(Diagnostic::invalid("only accesses to global memory can have 256 bits", i.span));
     }
-    if !wide && (ty.bits() as usize * elements > 128 || elements > 4) {
+    if !wide && (ty.bits() as usize * elements > 128 || elements > 4 && ty.bits() > 16) {
         return Err(Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span));
     }
     let evicts = i.modifiers.one_of(&["L2::evict_normal", "L2::evict_first", "L2::evict_last"]);
@@ -410,7 +410,7 @@ fn param_place(l: &mut Lowering<'_, '_>, param: usize, at: u32, ty: ScalarType) 
 
 /// Checks that an access lies inside a parameter and on a multiple of its size; gives its offset.
 fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: ScalarType) -> Result<u32> {
-    let size = l.frame.param_sizes.get(param).copied().unwrap_or(0);
+    let size = l.frame.param_rooms.get(param).copied().unwrap_or(0);
     let bytes = i64::from(ty.bytes());
     if offset < 0 || offset % bytes != 0 || offset.saturating_add(bytes) > i64::from(size) {
         let message = format!("{bytes} bytes at offset {offset} do not lie in the parameter's {size} bytes, aligned");

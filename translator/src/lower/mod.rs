@@ -166,6 +166,11 @@ impl Lowering<'_, '_> {
                 let value = self.register(*register);
                 Ok(self.b.not(value))
             }
+            Operand::Sum(register, addend) => {
+                let value = self.source(&Operand::Reg(*register), ty)?;
+                let sum = self.b.add_const(value, addend.cast_unsigned());
+                Ok(self.zero_extend_narrow(sum, ty.bits()))
+            }
             Operand::Imm(bits) => Ok(self.b.constant(carrier(ty), *bits)),
             Operand::Special(special) => {
                 let (value, found) = special::read(self, *special);
@@ -288,6 +293,7 @@ impl Lowering<'_, '_> {
                 let upper = self.upper(*register);
                 Ok([self.register(*register), self.b.get(upper)])
             }
+            Operand::Imm(bits) => Ok([self.b.i64(*bits), self.b.i64(0)]),
             other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
         }
     }

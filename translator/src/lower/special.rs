@@ -81,6 +81,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         // What a device says of itself that has one multiprocessor, counts no events and runs no graph.
         Special::GridId => return (b.i64(0), ScalarType::U64),
         Special::Fixed(value, 64) => return (b.i64(value.into()), ScalarType::U64),
+        Special::Fourth => b.i32(0),
         Special::Fixed(value, _) => b.i32(value),
     };
     (value, ScalarType::U32)

@@ -97,9 +97,17 @@ pub(super) fn head<'s>(qualifiers: &[Node<'s>], linkage: Option<Linkage>, names:
         }
         match word.text {
             "ptr" => set(&mut pointer, Pointer { space: None, align: None }, word)?,
+            "v2" | "v4" | "v8" if ty.is_some() && in_space == Some(StateSpace::Param) => {
+                let message = format!("`.{}` stands before the type of a parameter", word.text);
+                return Err(Diagnostic::invalid(message, word.span));
+            }
             "v2" => set(&mut vector, 2, word)?,
             "v4" => set(&mut vector, 4, word)?,
             "v8" => set(&mut vector, 8, word)?,
+            // A pointer to a texture's, sampler's or surface's handle.
+            "texref" | "samplerref" | "surfref" if let Some(pointer) = &mut pointer => {
+                set(&mut pointer.space, StateSpace::Tex, word)?;
+            }
             text if is_type(text) => set(&mut ty, word, word)?,
             text => match space(text) {
                 Some(space) => set(pointer.as_mut().map_or(&mut in_space, |pointer| &mut pointer.space), space, word)?,

@@ -43,6 +43,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             _ => return Err(Diagnostic::invalid(format!("`{}` is not a function", name.text), name.span)),
         };
+        let results = self.one_by_one(results);
+        let arguments = self.one_by_one(arguments);
         let (taken, given) = match (&callee, &targets) {
             (_, Some(targets)) => (targets.formals.clone(), targets.results.clone()),
             (Operand::Function(function), None) => {
@@ -64,10 +66,6 @@ impl<'s> FunctionDecoder<'_, 's> {
             );
             return Err(Diagnostic::invalid(message, span));
         }
-        let mut pairs = arguments.iter().zip(&taken).chain(results.iter().zip(&given));
-        if let Some((operand, _)) = pairs.find(|(_, passed)| passed.register && passed.scalar.is_none()) {
-            return Err(Diagnostic::unsupported("a parameter in a vector of registers", operand.span()));
-        }
         let results = results.iter().zip(given).map(|(operand, passed)| self.call_result(operand, passed.scalar));
         let results = results.collect::<Result<_>>()?;
         let arguments = arguments.iter().zip(taken).map(|(operand, passed)| self.call_argument(operand, passed.scalar));
@@ -75,6 +73,18 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut operands = vec![Operand::List(results), callee, Operand::List(arguments)];
         operands.extend(targets.map(Operand::Targets));
         Ok(operands)
+    }
+
+    /// Operands with each vector of registers as its elements.
+    fn one_by_one(&mut self, operands: &[ast::Operand<'s>]) -> Vec<ast::Operand<'s>> {
+        let mut all = Vec::new();
+        for operand in operands {
+            match self.vector_register(operand) {
+                Some(vector) => all.extend(vector.elements()),
+                None => all.push(operand.clone()),
+            }
+        }
+        all
     }
 
     /// What a call through a register may call: a prototype, a list of targets, or a variable that holds their addresses.
