@@ -30,6 +30,7 @@ from generator import (
     memory_wide,
     movement,
     neighbours,
+    newer,
     packed,
     progress,
     simd,
@@ -55,7 +56,7 @@ def main():
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, blocks, barriers,
-        mbarriers, clusters, tiles, progress, litmus, launches,
+        mbarriers, newer, clusters, tiles, progress, litmus, launches,
     )
     for module in modules:
         for family in module.families(contents):

@@ -215,6 +215,23 @@ def copies(tables):
     return family
 
 
+def bulk_load(family, name, copy, more):
+    """A kernel that copies a kibibyte to shared memory in two parts. `more` are operands behind the barrier."""
+    source = bytes_of(1024, 11)
+    body = THREAD + ["ld.param.u64 %src, [source];", "mov.u64 %x, data;", "cvt.u32.u64 %a, %x;"]
+    body += ["mov.u64 %s, 0x14f0000000000000;", "mov.u16 %h, 1;", *initialised("1"), "mov.u32 %n, 992;"]
+    body += ["@!%q bra wait;", "mbarrier.arrive.expect_tx.shared.b64 _, [barriers], 1024;"]
+    body += [f"{copy} [%a], [%src], 32, [barriers]{more};"]
+    body += [f"{copy} [%a+32], [%src+32], %n, [barriers]{more};"]
+    body += waiting("wait", "try_wait.parity", "0")
+    body += ["mad.lo.u32 %u, %t, 16, %a;", "mad.wide.u32 %po, %t, 16, %po;"]
+    for word in range(4):
+        body += [f"ld.shared.u32 %v, [%u+{4 * word}];", f"st.global.u32 [%po+{4 * word}], %v;"]
+    family.kernel(name, [".param .u64 out", ".param .u64 source"], REGISTERS + [".reg .b16 %h;"], body)
+    args = [{"type": "u8", "zeros": 1024}, {"type": "u8", "data": source}]
+    family.case(name, name, args, [{"arg": 0, "data": source}], block=64)
+
+
 def bulk(tables):
     """cp.async.bulk and cp.reduce.async.bulk between the block's shared memory and device memory."""
     family = Family("copy_bulk", "Bulk copies and reductions.", tables, MEMORY, header=header("8.0"))
@@ -225,18 +242,8 @@ def bulk(tables):
     for hint, policy in hints:
         for multicast, mask in (("", ""), (".multicast::cluster", ", %h")):
             name = "load" + ("_multicast" if multicast else "") + ("_hint" if hint else "")
-            body = start + ["mov.u64 %s, 0x14f0000000000000;", "mov.u16 %h, 1;", *initialised("1"), "mov.u32 %n, 992;"]
-            body += ["@!%q bra wait;", "mbarrier.arrive.expect_tx.shared.b64 _, [barriers], 1024;"]
             copy = f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{multicast}{hint}"
-            body += [f"{copy} [%a], [%src], 32, [barriers]{mask}{policy};"]
-            body += [f"{copy} [%a+32], [%src+32], %n, [barriers]{mask}{policy};"]
-            body += waiting("wait", "try_wait.parity", "0")
-            body += ["mad.lo.u32 %u, %t, 16, %a;", "mad.wide.u32 %po, %t, 16, %po;"]
-            for word in range(4):
-                body += [f"ld.shared.u32 %v, [%u+{4 * word}];", f"st.global.u32 [%po+{4 * word}], %v;"]
-            family.kernel(name, params, REGISTERS + [".reg .b16 %h;"], body)
-            args = [{"type": "u8", "zeros": 1024}, {"type": "u8", "data": source}]
-            family.case(name, name, args, [{"arg": 0, "data": source}], block=64)
+            bulk_load(family, name, copy, f"{mask}{policy}")
         # Words of the thread's number and more, from shared memory.
         name = "store" + ("_hint" if hint else "")
         prefetch = f"cp.async.bulk.prefetch.L2.global{hint} [%src], 64{policy};"

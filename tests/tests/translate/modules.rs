@@ -156,7 +156,7 @@ fn variables_that_ptx_does_not_have() {
         ("", ".local .u32 ¦l = 1;", initial),
         ("", ".shared .b8 ¦s[];", size),
         ("", ".global .u64 a = ¦later; .global .u32 later;", "`later` is not declared"),
-        ("", ".global .u32 a[2] = {1, 2, ¦3};", "more initial values than the variable has room for"),
+        ("", ".global .u32 a[2] = ¦{1, 2, 3};", "more initial values than the variable has room for"),
     ] {
         refused(&format!("{module}\n{}", kernel("k", body)), &[part]);
     }

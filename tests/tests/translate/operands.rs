@@ -70,6 +70,15 @@ fn unknown_words_and_words_of_other_instructions() {
     let errors = refused(&kernel("k", "add.¦wobble.u32 %r1, %r2, %r3;"), &["`add` has no modifier `.wobble`"]);
     assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownModifier { modifier, .. } if modifier == "wobble"));
     body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
+    for (line, words) in [
+        ("¦cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "PTX instruction `cvt.rs.f16x2.f32` is not translated yet"),
+        ("¦cvt.rz.ue8m0x2.f32 %rs1, %f1, %f2;", "PTX instruction `cvt.rz.ue8m0x2.f32` is not translated yet"),
+        ("¦atom.global.exch.b128 %r1, [%rd1], %r2;", "PTX instruction `atom.global.exch.b128`"),
+    ] {
+        let errors = refused(&kernel("k", line), &[words]);
+        assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)), "{line}");
+    }
+    body_refused("¦redux.sync.add.f32 %f1, %f2, %r1;", "`redux.sync.add.f32` is not a form of `redux`");
     body_refused("¦add.sat.u32 %r1, %r2, %r3;", "`add.sat.u32` is not a form of `add`");
     body_refused("¦ld.global [%rd1];", "`ld.global` is not a form of `ld`");
     body_refused("mov.u32 %r1, ¦%is_explicit_cluster;", "special register `%is_explicit_cluster` is no .u32");

@@ -177,11 +177,28 @@ impl Parts<'_, '_> {
             let message = format!("`{opcode}` without `.sync`, which targets from sm_70 on do not have since PTX 6.4");
             return self.refuse(message);
         }
+        if self.came_with_sm_100() && program.architecture().is_some_and(|number| number < 100) {
+            return self.refuse(format!("a form of `{opcode}` that only targets from sm_100 on have"));
+        }
         let specific = program.target.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']));
         if opcode == "setmaxnreg" && !specific {
             return self.refuse("`setmaxnreg`, which only targets such as sm_90a have");
         }
         Ok(())
+    }
+
+    fn came_with_sm_100(&self) -> bool {
+        use ScalarType::{E2m1x2, E2m3x2, E3m2x2, F32, F32x2};
+        let types = &self.modifiers.types;
+        let single = types.first() == Some(&F32);
+        let also = match self.ast.opcode.text {
+            "add" | "sub" | "fma" => single && types.len() == 2,
+            "min" | "max" => single && self.operands.len() == 4,
+            "redux" => single,
+            "st" => self.modifiers.has("bulk"),
+            _ => false,
+        };
+        also || types.iter().any(|ty| matches!(ty, F32x2 | E2m1x2 | E2m3x2 | E3m2x2))
     }
 
     /// `ld` and `st`

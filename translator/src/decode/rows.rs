@@ -75,13 +75,20 @@ rows! {
 
     // Floating point
     "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::add);
+    "add{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => lower(float::add);
     "add{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::add);
+    "add{.rn|.rz|.rm|.rp}{.sat}.f32.(f16|bf16)", "d a:1 b" => lower(float::mixed_add);
     "sub{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::sub);
+    "sub{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => lower(float::sub);
     "sub{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::sub);
+    "sub{.rn|.rz|.rm|.rp}{.sat}.f32.(f16|bf16)", "d a:1 b" => lower(float::mixed_sub);
     "mul{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => lower(float::mul);
+    "mul{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => lower(float::mul);
     "mul{.rn|.rz|.rm|.rp}.f64", "d a b" => lower(float::mul);
     "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => lower(float::fma);
+    "fma.(rn|rz|rm|rp){.ftz}.f32x2", "d a b c" => lower(float::fma);
     "fma.(rn|rz|rm|rp).f64", "d a b c" => lower(float::fma);
+    "fma.(rn|rz|rm|rp){.sat}.f32.(f16|bf16)", "d a:1 b:1 c" => lower(float::mixed_fma);
     "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => lower(float::mad);
     "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => lower(float::mad);
     "div.approx{.ftz}.f32", "d a b" => lower(approximate::div);
@@ -109,12 +116,16 @@ rows! {
     "abs.(f64|bf16|bf16x2)", "d a" => lower(float_bits::abs);
     "neg{.ftz}.(f32|f16|f16x2)", "d a" => lower(float_bits::neg);
     "neg.(f64|bf16|bf16x2)", "d a" => lower(float_bits::neg);
-    "min{.ftz}{.NaN}.(f32|f16|f16x2)", "d a b" => lower(float_bits::min);
+    "min{.ftz}{.NaN}.f32", "d a b c?" => lower(float_bits::min);
+    "min{.ftz}{.NaN}.abs.f32", "d a b c" => lower(float_bits::min);
+    "min{.ftz}{.NaN}.(f16|f16x2)", "d a b" => lower(float_bits::min);
     "min{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => lower(float_bits::min);
     "min{.NaN}.(bf16|bf16x2)", "d a b" => lower(float_bits::min);
     "min{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => lower(float_bits::min);
     "min.f64", "d a b" => lower(float_bits::min);
-    "max{.ftz}{.NaN}.(f32|f16|f16x2)", "d a b" => lower(float_bits::max);
+    "max{.ftz}{.NaN}.f32", "d a b c?" => lower(float_bits::max);
+    "max{.ftz}{.NaN}.abs.f32", "d a b c" => lower(float_bits::max);
+    "max{.ftz}{.NaN}.(f16|f16x2)", "d a b" => lower(float_bits::max);
     "max{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => lower(float_bits::max);
     "max{.NaN}.(bf16|bf16x2)", "d a b" => lower(float_bits::max);
     "max{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => lower(float_bits::max);
@@ -226,6 +237,7 @@ rows! {
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => lower(movement::mov);
     "mov.b128", "M m" => lower(movement::mov128);
     "mov.(v2|v4).(b16|b32|u16|u32|s16|s32|f32)", "W w" => lower(movement::mov_vector);
+    "mov.v8.(b16|u16|s16)", "W w" => lower(movement::mov_vector);
     "mov.v2.(b64|u64|s64|f64)", "W w" => lower(movement::mov_vector);
     "cvta{.to}.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => lower(convert::cvta);
     "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:u64" => lower(convert::isspacep);
@@ -269,6 +281,8 @@ rows! {
     "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).f32", "d a:1 a:1" => lower(convert_packed::pack);
     "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).f16x2", "d a:1" => lower(convert_packed::repack);
     "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)", "d a:1" => lower(convert_packed::repack);
+    "cvt.rn.satfinite{.relu}.(e2m1x2|e2m3x2|e3m2x2).f32", "d a:1 a:1" => lower(convert_packed::pack);
+    "cvt.rn{.relu}.f16x2.(e2m1x2|e2m3x2|e3m2x2)", "d a:1" => lower(convert_packed::repack);
     "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => lower(packed::pack);
     "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => lower(packed::pack);
     "ld{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => lower(memory::load);
@@ -281,6 +295,7 @@ rows! {
     "st.volatile{.global|.shared|.shared::cta|.shared::cluster|.local}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
     "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => lower(memory::store);
     "st.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => lower(memory::store);
+    "st.bulk{.weak}{.shared::cta}", "[a] b:u64 #:u64" => lower(copies::bulk_zeros);
     "alloca.(u32|u64)", "d a b:u32?" => lower(stack::alloca);
     "stacksave.(u32|u64)", "d" => lower(stack::save);
     "stackrestore.(u32|u64)", "r" => lower(stack::restore);
@@ -305,6 +320,7 @@ rows! {
     "match.all.sync.(b32|b64)", "d_|q:u32 a e:u32" => lower(warp::match_all);
     "redux.sync.(add|min|max).(u32|s32)", "d a e:u32" => lower(warp::redux);
     "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e:u32" => lower(warp::redux);
+    "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => lower(warp::redux_float);
     "activemask.b32", "d" => lower(warp::activemask);
     "elect.sync", "d_|p e:u32" => lower(warp::elect);
     "bar.warp.sync", "e:u32" => lower(warp::sync);
@@ -340,12 +356,13 @@ rows! {
     "mbarrier.init{.shared|.shared::cta}.b64", "[a] b:u32" => lower(mbarrier::init);
     "mbarrier.inval{.shared|.shared::cta}.b64", "[a]" => Nothing;
     "mbarrier.(expect_tx|complete_tx){.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "[a] b:u32" => lower(mbarrier::count_bytes);
-    "mbarrier.(arrive|arrive_drop){.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32~" => lower(mbarrier::arrive);
-    "mbarrier.(arrive|arrive_drop).(expect_tx|noComplete){.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => lower(mbarrier::arrive);
-    "mbarrier.test_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64" => lower(mbarrier::test);
-    "mbarrier.test_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32" => lower(mbarrier::test);
-    "mbarrier.try_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64 c:u32?" => lower(mbarrier::test);
-    "mbarrier.try_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32 c:u32?" => lower(mbarrier::test);
+    "mbarrier.(arrive|arrive_drop){.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32~" => lower(mbarrier::arrive);
+    "mbarrier.(arrive|arrive_drop).expect_tx{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => lower(mbarrier::arrive);
+    "mbarrier.(arrive|arrive_drop).noComplete{.release}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64", "d_:u64 [a] b:u32" => lower(mbarrier::arrive);
+    "mbarrier.test_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64" => lower(mbarrier::test);
+    "mbarrier.test_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32" => lower(mbarrier::test);
+    "mbarrier.try_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u64 c:u32?" => lower(mbarrier::test);
+    "mbarrier.try_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64", "d:pred [a] b:u32 c:u32?" => lower(mbarrier::test);
     "mbarrier.pending_count.b64", "d:u32 a" => lower(mbarrier::pending_count);
     "membar.(cta|gl|sys)", "" => lower(memory::fence);
     "membar.proxy.alias", "" => Nothing;
@@ -375,6 +392,8 @@ rows! {
     "cp.async.(commit_group|wait_all)", "" => Nothing;
     "cp.async.wait_group", "#" => Nothing;
     "cp.async.mbarrier.arrive{.noinc}{.shared|.shared::cta}.b64", "[a]" => lower(mbarrier::arrive_for_copies);
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => lower(copies::bulk_load);
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => lower(copies::bulk_load);
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => lower(copies::bulk_load);
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [a] b:u32 [a] c:u64" => lower(copies::bulk_load);
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [a] b:u32 [a] c:b16" => lower(copies::bulk_multicast);

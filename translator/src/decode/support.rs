@@ -89,6 +89,11 @@ pub fn entries() -> Vec<Entry> {
     instructions.chain(directives).chain(SPECIAL_REGISTERS.split_ascii_whitespace().map(special_register)).collect()
 }
 
+/// All forms that the manual gives, in the notation of the table's rows.
+pub(super) fn manual_forms() -> impl Iterator<Item = &'static str> {
+    instructions::ALL.iter().flat_map(|instruction| instruction.forms.iter().copied())
+}
+
 fn instruction(instruction: &Instruction) -> Entry {
     let Instruction { name, forms, uses, remark } = *instruction;
     let support = if table::forms(name).is_empty() { Support::None } else { judge(missing_forms(forms), uses) };

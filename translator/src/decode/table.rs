@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::rows::ROWS;
+use super::support;
 use super::types::ScalarType;
 use super::vocabulary;
 use crate::ast;
@@ -73,7 +74,7 @@ fn names(opcode: &str) -> &'static [&'static str] {
             "parity",
             "pending_count",
         ],
-        "red" | "st" => &["async"],
+        "red" | "st" => &["async", "bulk"],
         "setmaxnreg" => &["inc", "dec"],
         _ => &["hi", "lo", "wide", "l", "r", "pack"],
     }
@@ -153,48 +154,47 @@ fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
     (opcode, slots)
 }
 
-impl Form {
-    /// Matches modifiers as written against this row.
-    fn matches(&self, modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
-        let mut leading = modifiers.iter();
-        for slot in self.slots.iter().take_while(|slot| slot.leads) {
-            let next = leading.as_slice().first();
-            if next.is_some_and(|next| slot.choices.contains(&next.text)) {
-                leading.next();
-            } else if slot.required {
-                return None;
-            }
-        }
-        // An optional one that isn't there can't come later.
-        let late = |slot: &Slot| leading.as_slice().iter().any(|modifier| slot.choices.contains(&modifier.text));
-        if self.slots.iter().any(|slot| slot.leads && !slot.required && late(slot)) {
+/// Matches modifiers as written against the slots of a form.
+fn matches(slots: &[Slot], modifiers: &[ast::Ident<'_>]) -> Option<Modifiers> {
+    let mut leading = modifiers.iter();
+    for slot in slots.iter().take_while(|slot| slot.leads) {
+        let next = leading.as_slice().first();
+        if next.is_some_and(|next| slot.choices.contains(&next.text)) {
+            leading.next();
+        } else if slot.required {
             return None;
         }
-        let mut found: Vec<Option<&'static str>> = vec![None; self.slots.len()];
-        for modifier in modifiers {
-            let place = self
-                .slots
-                .iter()
-                .zip(&found)
-                .position(|(slot, place)| place.is_none() && slot.choices.contains(&modifier.text))?;
-            let earlier = self.slots.iter().zip(&found).take(place);
-            if self.slots[place].is_type && earlier.into_iter().any(|(slot, place)| slot.is_type && place.is_none()) {
-                return None;
-            }
-            found[place] = self.slots[place].choices.iter().copied().find(|choice| *choice == modifier.text);
-        }
-        let mut result = Modifiers::default();
-        for (slot, word) in self.slots.iter().zip(found) {
-            match word {
-                None if slot.required => return None,
-                None => {}
-                Some(word) if slot.is_type => result.types.extend(ScalarType::from_name(word)),
-                Some(word) => result.words.push(word),
-            }
-        }
-        Some(result)
     }
+    // An optional one that isn't there can't come later.
+    let late = |slot: &Slot| leading.as_slice().iter().any(|modifier| slot.choices.contains(&modifier.text));
+    if slots.iter().any(|slot| slot.leads && !slot.required && late(slot)) {
+        return None;
+    }
+    let mut found: Vec<Option<&'static str>> = vec![None; slots.len()];
+    for modifier in modifiers {
+        let place = slots
+            .iter()
+            .zip(&found)
+            .position(|(slot, place)| place.is_none() && slot.choices.contains(&modifier.text))?;
+        let earlier = slots.iter().zip(&found).take(place);
+        if slots[place].is_type && earlier.into_iter().any(|(slot, place)| slot.is_type && place.is_none()) {
+            return None;
+        }
+        found[place] = slots[place].choices.iter().copied().find(|choice| *choice == modifier.text);
+    }
+    let mut result = Modifiers::default();
+    for (slot, word) in slots.iter().zip(found) {
+        match word {
+            None if slot.required => return None,
+            None => {}
+            Some(word) if slot.is_type => result.types.extend(ScalarType::from_name(word)),
+            Some(word) => result.words.push(word),
+        }
+    }
+    Some(result)
+}
 
+impl Form {
     fn knows(&self, modifier: &str) -> bool {
         self.slots.iter().any(|slot| slot.choices.contains(&modifier))
     }
@@ -210,7 +210,7 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
             Diagnostic::new(ErrorKind::UnknownOpcode(opcode.text.to_owned()), opcode.span)
         });
     };
-    if let Some(found) = forms.iter().find_map(|form| Some((form, form.matches(&instruction.modifiers)?))) {
+    if let Some(found) = forms.iter().find_map(|form| Some((form, matches(&form.slots, &instruction.modifiers)?))) {
         return Ok(found);
     }
     for modifier in &instruction.modifiers {
@@ -220,27 +220,43 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
             return Err(Diagnostic::new(kind, modifier.span).with_help("no PTX instruction has this modifier"));
         }
     }
+    let span = instruction.modifiers.last().map_or(opcode.span, |last| opcode.span.to(last.span));
+    let written: String = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text)).collect();
     let unknown = instruction.modifiers.iter().find(|modifier| !forms.iter().any(|form| form.knows(modifier.text)));
+    let impossible = |modifier: &ast::Ident<'_>| {
+        IMPOSSIBLE.iter().find(|(op, word, _)| (*op, *word) == (opcode.text, modifier.text)).map(|(.., why)| *why)
+    };
     Err(match unknown {
+        _ if let Some(why) = instruction.modifiers.iter().find_map(impossible) => {
+            Diagnostic::unsupported(format!("PTX instruction `{}{written}`", opcode.text), span).with_help(why)
+        }
+        _ if is_form(instruction) => {
+            Diagnostic::unsupported(format!("PTX instruction `{}{written}` is not translated yet", opcode.text), span)
+        }
         Some(modifier) => {
-            let message = format!(
-                "`{}` with modifier `.{}` is not translated (PTX has the modifier)",
-                opcode.text, modifier.text
-            );
-            let refused = Diagnostic::unsupported(message, modifier.span);
-            match IMPOSSIBLE.iter().find(|(op, word, _)| (*op, *word) == (opcode.text, modifier.text)) {
-                Some((.., why)) => refused.with_help(*why),
-                None => refused,
-            }
+            let message = format!("`{}` with modifier `.{}` is not translated yet", opcode.text, modifier.text);
+            Diagnostic::unsupported(message, modifier.span)
         }
         None => {
-            let span = instruction.modifiers.last().map_or(opcode.span, |last| opcode.span.to(last.span));
-            let written: String = instruction.modifiers.iter().map(|modifier| format!(".{}", modifier.text)).collect();
             let known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
             Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
                 .with_help(format!("translated forms: {}", known.join(", ")))
         }
     })
+}
+
+/// Whether the manual has an instruction with these modifiers, translated or not.
+fn is_form(instruction: &ast::Instruction<'_>) -> bool {
+    static MANUAL: LazyLock<FxHashMap<&'static str, Vec<Vec<Slot>>>> = LazyLock::new(|| {
+        let mut manual: FxHashMap<&'static str, Vec<Vec<Slot>>> = FxHashMap::default();
+        for form in support::manual_forms() {
+            let (opcode, slots) = parse_syntax(form);
+            manual.entry(opcode).or_default().push(slots);
+        }
+        manual
+    });
+    let forms = MANUAL.get(instruction.opcode.text).map_or(&[][..], Vec::as_slice);
+    forms.iter().any(|slots| matches(slots, &instruction.modifiers).is_some())
 }
 
 /// All rows of an opcode.

@@ -59,6 +59,10 @@ scalar_types! {
     S16x2 = "s16x2", 32, Packed;
     E4m3x2 = "e4m3x2", 16, Packed;
     E5m2x2 = "e5m2x2", 16, Packed;
+    E2m1x2 = "e2m1x2", 8, Packed;
+    E2m3x2 = "e2m3x2", 16, Packed;
+    E3m2x2 = "e3m2x2", 16, Packed;
+    F32x2 = "f32x2", 64, Packed;
     Pred = "pred", 1, Predicate;
     TexRef = "texref", 64, Opaque;
     SamplerRef = "samplerref", 64, Opaque;

@@ -43,7 +43,7 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let given = match l.operand(i, 3) {
         Operand::Sink => l.b.constant(Type::I32, size),
         Operand::Reg(register) if l.register_type(*register) != ScalarType::Pred => l.int(i, 3, ScalarType::U32)?,
-        Operand::Imm(_) => l.int(i, 3, ScalarType::U32)?,
+        Operand::Imm(_) | Operand::Sum(..) => l.int(i, 3, ScalarType::U32)?,
         _ => {
             let ignored = l.int(i, 3, ScalarType::Pred)?;
             let (none, all) = (l.b.i32(0), l.b.constant(Type::I32, size));
@@ -205,5 +205,21 @@ pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if let Some(barrier) = barrier {
         mbarrier::complete(l, barrier, size);
     }
+    Ok(())
+}
+
+/// `st.bulk`: zeros to a multiple of 8 bytes of shared memory.
+pub fn bulk_zeros(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let size = l.int(i, 1, ScalarType::U64)?;
+    let size = l.b.truncate(size);
+    if *l.operand(i, 2) != Operand::Imm(0) {
+        return Err(Diagnostic::invalid("`st.bulk` stores zeros", i.span));
+    }
+    for_each(&mut l.b, size, 8, |b, offset| {
+        let target = b.add(to, offset);
+        let zero = b.i32(0);
+        b.store(words(Space::Shared), target, vec![zero; 2]);
+    });
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::decode::program::Instruction;
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Arithmetic, Rounding, Type, Value};
-use crate::soft::{self, BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
+use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// The format that a float type has, in each half of a packed one.
 pub fn format(ty: ScalarType) -> Format {
@@ -18,6 +18,9 @@ pub fn format(ty: ScalarType) -> Format {
         ScalarType::Bf16 | ScalarType::Bf16x2 => BFLOAT,
         ScalarType::E4m3x2 => E4M3,
         ScalarType::E5m2x2 => E5M2,
+        ScalarType::E2m1x2 => E2M1,
+        ScalarType::E2m3x2 => E2M3,
+        ScalarType::E3m2x2 => E3M2,
         ScalarType::Tf32 => TENSOR,
         ScalarType::F64 => DOUBLE,
         _ => SINGLE,
@@ -61,6 +64,13 @@ pub fn each_lane<const N: usize>(
     let mut operands = [Value(0); N];
     for (operand, index) in operands.iter_mut().zip(1..) {
         *operand = l.int(i, index, ty)?;
+    }
+    if ty == ScalarType::F32x2 {
+        let halves = operands.map(|operand| l.b.halves(operand));
+        let low = operation(l, format, halves.map(|(low, _)| low));
+        let high = operation(l, format, halves.map(|(_, high)| high));
+        let result = l.b.join(low, high);
+        return l.set(i, 0, ty, result);
     }
     if !is_pair(ty) {
         let result = operation(l, format, operands);
@@ -191,14 +201,47 @@ pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// `mad` on floats, which is `fma` since sm_20. Only chips before that have it without a rounding, and compute it on f32 in a way
-/// of their own: their modules get it rounded to nearest.
+/// An operation on f32 whose first operands come from a type of 16 bits.
+fn mixed<const N: usize>(
+    l: &mut Lowering<'_, '_>,
+    i: &Instruction,
+    narrow: usize,
+    operation: fn([Value; N]) -> Arithmetic,
+) -> Result {
+    let mut operands = [Value(0); N];
+    for (operand, index) in operands.iter_mut().zip(1..) {
+        let ty = i.modifiers.ty(usize::from(index <= narrow));
+        *operand = self::operand(l, i, index, ty, false)?;
+    }
+    let result = computed(l, i, operation(operands));
+    let bits = l.b.bits(result);
+    let bits = if i.modifiers.has("sat") { soft::saturate(&mut l.b, SINGLE, bits) } else { bits };
+    l.set(i, 0, ScalarType::F32, bits)
+}
+
+/// `add` of f16 or bf16 to f32
+pub fn mixed_add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    mixed(l, i, 1, |[a, b]| Arithmetic::Add(a, b))
+}
+
+/// `sub` of f32 from f16 or bf16
+pub fn mixed_sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    mixed(l, i, 1, |[a, b]| Arithmetic::Sub(a, b))
+}
+
+/// `fma` of f16 or bf16 to f32
+pub fn mixed_fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    mixed(l, i, 2, |[a, b, c]| Arithmetic::Fma(a, b, c))
+}
+
+/// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips and versions of PTX up to 3.1 have,
+/// it rounds to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| i.modifiers.has(rounding));
-    let is_old = l.program.architecture().is_some_and(|number| number < 20);
+    let is_old = l.program.version <= (3, 1) || l.program.architecture().is_some_and(|number| number < 20);
     if !rounds && !is_old {
         return Err(Diagnostic::invalid(
-            "`mad` on floats without a rounding, which only targets before sm_20 have",
+            "`mad` on floats without a rounding, which only PTX up to 3.1 and targets before sm_20 have",
             i.span,
         ));
     }

@@ -3,7 +3,7 @@
 
 use super::float::{each_lane, flush_if, format};
 use super::{Lowering, Result, carrier};
-use crate::decode::program::Instruction;
+use crate::decode::program::{Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::ir::Value;
 use crate::soft::{self, Format};
@@ -87,6 +87,9 @@ pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// both signs.
 fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
     let nan_wins = i.modifiers.has("NaN");
+    if *l.operand(i, 3) != Operand::Sink {
+        return extremum_of_three(l, i, largest);
+    }
     each_lane(l, i, |l, format, operands| {
         let flush = i.modifiers.has("ftz");
         let [a, b] = operands.map(|bits| flush_if(l, flush, format, bits));
@@ -100,5 +103,18 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
         let is_nan = soft::is_nan(&mut l.b, format, result);
         let signed = l.b.or(result, sign);
         l.b.select(is_nan, result, signed)
+    })
+}
+
+/// Of three operands, whose magnitudes are taken with `.abs`.
+fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
+    let nan_wins = i.modifiers.has("NaN");
+    each_lane(l, i, |l, format, operands| {
+        let [a, b, c] = operands.map(|bits| {
+            let bits = flush_if(l, i.modifiers.has("ftz"), format, bits);
+            if i.modifiers.has("abs") { soft::magnitude(&mut l.b, format, bits) } else { bits }
+        });
+        let first = soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
+        soft::extremum(&mut l.b, format, largest, nan_wins, first, c)
     })
 }

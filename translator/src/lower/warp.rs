@@ -6,6 +6,7 @@ use crate::decode::program::{Instruction, Operand};
 use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Reduction, Shuffle, Stmt, Type, Value, Vote, Warp, WarpOp};
+use crate::soft::{self, SINGLE};
 
 /// `vote.all`, `.any` and `.uni`
 pub fn vote(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -71,6 +72,33 @@ pub fn redux(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let value = l.int(i, 1, ScalarType::B32)?;
     let [result] = operation(l, i, 2, WarpOp::Reduce(reduction, value), [Type::I32])?;
     l.set(i, 0, ScalarType::B32, result)
+}
+
+/// `redux.sync` on f32: numbers are ordered as the integers that their bits give when negative ones are turned round. NaNs
+/// are put to the end where they lose, or win with `.NaN`.
+pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let smallest = i.modifiers.has("min");
+    let bits = l.int(i, 1, ScalarType::F32)?;
+    let bits = if i.modifiers.has("abs") { l.b.magnitude(bits) } else { bits };
+    let is_nan = soft::is_nan(&mut l.b, SINGLE, bits);
+    let end = if smallest == i.modifiers.has("NaN") { 1 << 31 } else { i32::MAX as u32 };
+    let end = l.b.i32(end);
+    let key = turned_round(l, bits);
+    let key = l.b.select(is_nan, end, key);
+    let reduction = if smallest { Reduction::MinSigned } else { Reduction::MaxSigned };
+    let [key] = operation(l, i, 2, WarpOp::Reduce(reduction, key), [Type::I32])?;
+    let result = turned_round(l, key);
+    let is_nan = soft::is_nan(&mut l.b, SINGLE, result);
+    let nan = l.b.constant(Type::I32, SINGLE.nan);
+    let result = l.b.select(is_nan, nan, result);
+    l.set(i, 0, ScalarType::F32, result)
+}
+
+/// Turns the order of words with a sign round, and back.
+fn turned_round(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
+    let sign = l.b.sar(bits, 31);
+    let flipped = l.b.and_const(sign, SINGLE.sign() - 1);
+    l.b.xor(bits, flipped)
 }
 
 /// `activemask`

@@ -30,6 +30,12 @@ pub const TENSOR: Format = Format { bits: 19, precision: 11, bias: 127, nan: 0x3
 pub const E4M3: Format = Format { bits: 8, precision: 4, bias: 7, nan: 0x7f };
 /// PTX's `.e5m2`.
 pub const E5M2: Format = Format { bits: 8, precision: 3, bias: 15, nan: 0x7f };
+/// PTX's `.e2m1`. Like the next two, all its bits are numbers: NaN becomes the largest.
+pub const E2M1: Format = Format { bits: 4, precision: 2, bias: 1, nan: 0x7 };
+/// PTX's `.e2m3`.
+pub const E2M3: Format = Format { bits: 6, precision: 4, bias: 1, nan: 0x1f };
+/// PTX's `.e3m2`.
+pub const E3M2: Format = Format { bits: 6, precision: 3, bias: 3, nan: 0x1f };
 
 impl Format {
     /// The format of a type; `F64`'s for any but `F32`.
@@ -52,9 +58,13 @@ impl Format {
         self.hidden() * u64::from(self.bias)
     }
 
-    /// Bits of infinity; what is above it (without the sign) is NaN.
+    /// Bits of infinity, or what follows the largest number; what is above it (without the sign) is NaN.
     pub fn infinity(self) -> u64 {
-        if self == E4M3 { self.nan } else { self.hidden() * u64::from(self.top_exponent()) }
+        match self {
+            E4M3 => self.nan,
+            E2M1 | E2M3 | E3M2 => self.sign(),
+            _ => self.hidden() * u64::from(self.top_exponent()),
+        }
     }
 
     /// Bits of the largest number.
