@@ -86,9 +86,24 @@ impl How {
         }
     }
 
+    /// A write that a later one of its invocation to the same place makes available, too.
+    pub(super) fn made_available(self, scope: Scope) -> Self {
+        let scope = scope.max(self.scope());
+        Self(self.0 & !(3 << Self::SCOPE) | (scope as u16) << Self::SCOPE)
+    }
+
     /// Whether it is as wide as another.
     pub(super) fn is_as_wide_as(self, other: Self) -> bool {
         self.0 >> Self::BYTES & 3 == other.0 >> Self::BYTES & 3
+    }
+
+    /// Whether all that races with an earlier access races with this one too, where the earlier one happened before. Both
+    /// are atomic, or neither is.
+    pub(super) fn covers(self, earlier: Self) -> bool {
+        let atomic = self.is_atomic();
+        (self.writes() || !earlier.writes())
+            && (self.is_private() || !earlier.is_private())
+            && (!atomic || self.scope() <= earlier.scope() && self.is_as_wide_as(earlier))
     }
 
     /// For reports.

@@ -1,7 +1,9 @@
 //! Data races: conflicting accesses that are not location-ordered.
 //!
-//! Of each word of memory the last write is kept and a few of the reads since: a race with one of many readers may be
-//! missed, none is found where there is none.
+//! Of each word of memory are kept the last ordinary write and, since then, a few of the ordinary reads and of the atomics.
+//! The three are kept apart, as what one of them races with, another may not: an atomic that follows an ordinary write of
+//! the same invocation hides nothing of that write from the atomics of others. A race with one of many readers or atomics
+//! may be missed, none is found where there is none.
 
 use rustc_hash::FxHashMap;
 
@@ -19,8 +21,12 @@ const REPORTS: usize = 256;
 /// The accesses to a word or byte. Events of former dispatches count for nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
+    /// The last write that is no atomic.
     write: Event,
+    /// Reads since that are no atomics.
     reads: [Event; 2],
+    /// Atomics since, of any kind.
+    atomics: [Event; 2],
     /// Whether a word's bytes have cells of their own.
     split: bool,
 }
@@ -72,32 +78,37 @@ impl Accesses {
 impl Cell {
     fn access(&mut self, order: &Order, event: &Event) -> Option<(Event, Missing)> {
         let conflict = |other: &Event| {
-            let conflicts = order.is_current(other) && other.agent != event.agent;
+            let conflicts =
+                order.is_current(other) && other.agent != event.agent && (other.how.writes() || event.how.writes());
             conflicts.then(|| order.missing(other, event)).flatten().map(|missing| (*other, missing))
         };
-        let mut race = conflict(&self.write);
-        if event.how.writes() {
-            race = race.or_else(|| self.reads.iter().find_map(conflict));
-            self.write = *event;
-            if !event.how.is_atomic() {
-                self.reads = Default::default();
+        let race = [self.write].iter().chain(&self.atomics).chain(&self.reads).find_map(conflict);
+        if event.how.is_atomic() {
+            if event.how.writes() && self.write.agent == event.agent {
+                self.write.how = self.write.how.made_available(event.how.scope());
             }
-        } else if self.write.agent != event.agent || self.write.time != event.time {
-            *self.place_for(order, event) = *event;
+            self.keep(|cell| &mut cell.atomics, order, event);
+        } else if event.how.writes() {
+            // All that is unordered with the others races with this one or is ordered before.
+            (self.write, self.reads, self.atomics) = (*event, Default::default(), Default::default());
+        } else {
+            self.keep(|cell| &mut cell.reads, order, event);
         }
         race
     }
 
-    /// Where a read is kept: in place of one that matters no more, if there is any.
-    fn place_for(&mut self, order: &Order, event: &Event) -> &mut Event {
-        let superseded = |old: &Event| {
-            !order.is_current(old)
-                || old.agent == event.agent
-                || !old.how.is_private() && order.happened_before(old, event)
-        };
+    /// Keeps an access besides the last write, in place of one that matters no more, if there is any.
+    fn keep(&mut self, slots: impl Fn(&mut Self) -> &mut [Event; 2], order: &Order, event: &Event) {
+        // Its own write races with whatever it races with, as long as the invocation has told nobody of either.
+        if self.write.agent == event.agent && self.write.time == event.time {
+            return;
+        }
+        let slots = slots(self);
+        let superseded =
+            |old: &Event| !order.is_current(old) || event.how.covers(old.how) && order.happened_before(old, event);
         let arbitrary = usize::from(event.agent.lane) + event.agent.workgroup as usize;
-        let index = self.reads.iter().position(superseded).unwrap_or(arbitrary % self.reads.len());
-        &mut self.reads[index]
+        let index = slots.iter().position(superseded).unwrap_or(arbitrary % slots.len());
+        slots[index] = *event;
     }
 }
 

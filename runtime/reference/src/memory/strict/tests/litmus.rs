@@ -485,6 +485,88 @@ fn conflicting_accesses_race() {
     }
 }
 
+/// All kinds of accesses to a place, with whether they write and whether they are atomic.
+fn accesses(place: Location) -> [(Op, bool, bool); 7] {
+    let device = Scope::Device;
+    let stored = MemoryAccess { available: Some(device), volatile: true, ..SHARED };
+    let loaded = MemoryAccess { visible: Some(device), volatile: true, ..SHARED };
+    [
+        (Store(place, 1, SHARED), true, false),
+        (Load(place, SHARED), false, false),
+        (Store(place, 2, stored), true, false),
+        (Load(place, loaded), false, false),
+        (AtomicStore(place, 3, device, RELAXED), true, true),
+        (AtomicLoad(place, device, RELAXED), false, true),
+        (Add(place, device, RELAXED), true, true),
+    ]
+}
+
+/// Whether two accesses race where nothing orders them.
+fn conflict((_, writes, atomic): (Op, bool, bool), (_, other_writes, other_atomic): (Op, bool, bool)) -> bool {
+    (writes || other_writes) && !(atomic && other_atomic)
+}
+
+#[test]
+fn an_access_is_not_hidden_by_a_later_one_of_the_same_thread() {
+    for (place, other) in [(X, FAR), (X, MATE), (SHARED_X, MATE), (SHARED_X, PEER)] {
+        for first in accesses(place) {
+            for second in accesses(place) {
+                for third in accesses(place) {
+                    let race = conflict(first, third) || conflict(second, third);
+                    let program: [Thread; 2] = [(A, &[first.0, second.0]), (other, &[third.0])];
+                    let outcomes = orderly(&program);
+                    assert!(outcomes.iter().all(|(_, races)| races.is_empty() != race), "{program:?}: {outcomes:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The first two are ordered by a message, and the third by nothing.
+#[test]
+fn an_access_is_not_hidden_by_one_that_is_ordered_behind_it() {
+    for first in accesses(X) {
+        for second in accesses(X) {
+            for third in accesses(X) {
+                let race = conflict(first, third) || conflict(second, third);
+                let program: [Thread; 3] = [
+                    (A, &[first.0, AtomicStore(FLAG, 1, Scope::Device, RELEASE)]),
+                    (MATE, &[AtomicLoad(FLAG, Scope::Device, ACQUIRE), second.0]),
+                    (FAR, &[third.0]),
+                ];
+                let (_, races) = run(&program, &[0, 0, 1, 1, 2], Mode { check: true, seed: None }).unwrap();
+                assert_eq!(!races.is_empty(), race, "{program:?}: {races:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_access_is_not_hidden_by_a_wider_or_narrower_one() {
+    let add = |bits| Atomic { bits, ..atomic(AtomicOp::IAdd, X.space, Scope::Device, RELAXED) };
+    let at = |offset| Location { offset, ..X };
+    for (written, added, other, race) in [
+        ((0, 4), (0, 32), (0, 32), Some(0)),
+        ((0, 1), (0, 32), (0, 32), Some(0)),
+        ((3, 1), (0, 32), (0, 32), Some(3)),
+        ((2, 2), (0, 64), (0, 64), Some(2)),
+        ((4, 4), (0, 64), (0, 64), Some(4)),
+        ((0, 8), (0, 32), (0, 32), Some(0)),
+        ((0, 8), (0, 32), (4, 32), Some(4)),
+        // Next to each other.
+        ((4, 4), (0, 32), (0, 32), None),
+        ((4, 1), (0, 32), (0, 32), None),
+    ] {
+        let found = races_of(|strict, memory| {
+            strict.store(memory, A, at(written.0), written.1, (0, 0), &SHARED, 3);
+            strict.atomic(memory, A, at(added.0), &add(added.1), 4, |old, _| Some(defined(old + 1)));
+            strict.atomic(memory, FAR, at(other.0), &add(other.1), 5, |old, _| Some(defined(old + 1)));
+        });
+        let first = found.iter().find(|race| race.first.pc == 3);
+        assert_eq!(first.map(|race| race.location.offset), race, "{written:?} {added:?} {other:?}");
+    }
+}
+
 #[test]
 fn a_write_after_reads_needs_order_but_no_visibility() {
     let release = Semantics { available: false, ..RELEASE };
