@@ -3,12 +3,15 @@
 use std::io::{self, Write};
 
 use ptx2spv_runtime::{Finding, FindingKind, Site};
-use ptx2spv_translator::Source;
+use ptx2spv_translator::{Program, Source};
 
 const BAR: &str = "=========";
 
 /// Writes a block for each finding, and a last line with their number. Lines of `source` are quoted where findings name it.
 pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::Result<()> {
+    // What can't be read has no line to quote.
+    let program = if findings.is_empty() { None } else { Program::new(source).ok() };
+    let text = Text { source, program };
     for finding in findings {
         let name = finding.kind.name();
         let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
@@ -17,10 +20,10 @@ pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::
         for line in message {
             writeln!(out, "{BAR}     {}", line.trim())?;
         }
-        site(out, "at", &finding.site, source)?;
+        site(out, "at", &finding.site, &text)?;
         if let Some(other) = &finding.other {
             let role = if finding.kind == FindingKind::Race { "against" } else { "value from" };
-            site(out, role, other, source)?;
+            site(out, role, other, &text)?;
         }
         if finding.repeated > 0 {
             writeln!(out, "{BAR}     and {} more times", finding.repeated)?;
@@ -34,16 +37,26 @@ pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::
     }
 }
 
+/// The text that findings name lines of.
+struct Text<'s> {
+    source: &'s Source,
+    program: Option<Program<'s>>,
+}
+
 /// Where something happened: source line, instruction, thread.
-fn site(out: &mut dyn Write, role: &str, site: &Site, source: &Source) -> io::Result<()> {
+fn site(out: &mut dyn Write, role: &str, site: &Site, text: &Text<'_>) -> io::Result<()> {
     let instruction = format!("`{}` (word {} of the SPIR-V)", site.instruction, site.word);
     match &site.line {
         Some((file, line)) => {
             writeln!(out, "{BAR}     {role} {file}:{line} in kernel {}", site.entry)?;
-            // Lines count from 1.
-            let text = source.text().lines().nth((*line as usize).saturating_sub(1));
-            if let Some(text) = text.filter(|_| file == source.name()) {
-                writeln!(out, "{BAR}         {}", text.trim())?;
+            if file == text.source.name() {
+                // Lines count from 1.
+                if let Some(quote) = text.source.text().lines().nth((*line as usize).saturating_sub(1)) {
+                    writeln!(out, "{BAR}         {}", quote.trim())?;
+                }
+                if let Some(origin) = text.program.as_ref().and_then(|program| program.origin(*line)) {
+                    writeln!(out, "{BAR}     from {origin}")?;
+                }
             }
             writeln!(out, "{BAR}     in {instruction}")?;
         }
@@ -114,5 +127,47 @@ mod tests {
         let mut out = Vec::new();
         write(&mut out, &[], &source).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "========= SUMMARY: nothing found\n");
+    }
+
+    #[test]
+    fn findings_name_the_line_of_the_cuda_source() {
+        let text = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.file 1 \"kernel.cu\"
+.file 2 \"vector.h\"
+.visible .entry k(.param .u64 at)
+{
+    .reg .b64 %rd;
+    ld.param.u64 %rd, [at];
+    .loc 1 12 3
+    st.global.u32 [%rd], 1;
+    .loc 2 3 5, function_name name, inlined_at 1 13 3
+    st.global.u32 [%rd+4], 1;
+    ret;
+}
+";
+        let source = Source::new("k.ptx", text);
+        for (line, origin) in [
+            (9, None),
+            (10, None),
+            (11, Some("kernel.cu:12")),
+            (13, Some("vector.h:3, inlined at kernel.cu:13")),
+            (99, None),
+        ] {
+            let finding = Finding {
+                kind: FindingKind::OutOfBounds,
+                message: "somewhere".to_owned(),
+                site: at(Some(("k.ptx", line)), None),
+                other: None,
+                repeated: 0,
+            };
+            let mut out = Vec::new();
+            write(&mut out, &[finding], &source).unwrap();
+            let out = String::from_utf8(out).unwrap();
+            let found = out.lines().find_map(|line| line.strip_prefix("=========     from "));
+            assert_eq!(found, origin, "{out}");
+        }
     }
 }

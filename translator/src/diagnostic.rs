@@ -44,6 +44,13 @@ impl Source {
         (line, before[line_start..].chars().count() + 1)
     }
 
+    /// Where a line, counted from 1, begins and ends in the text.
+    pub(crate) fn line_bytes(&self, line: u32) -> Option<(u32, u32)> {
+        let text = self.text.split('\n').nth(line.checked_sub(1)? as usize)?;
+        let start = text.as_ptr() as usize - self.text.as_ptr() as usize;
+        Some((u32::try_from(start).ok()?, u32::try_from(start + text.len()).ok()?))
+    }
+
     /// The text of a span; spans that don't lie on character boundaries are widened to the left.
     pub fn slice(&self, span: Span) -> &str {
         let start = floor_char_boundary(&self.text, span.start as usize);

@@ -107,6 +107,12 @@ impl<'s> Program<'s> {
         (self.decoded.version, &self.decoded.target, self.decoded.address_bits)
     }
 
+    /// What `.loc` says of the code on a line of the PTX text, counted from 1: file and line of what that was compiled from,
+    /// such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
+    pub fn origin(&self, line: u32) -> Option<String> {
+        cfg::line_origin(&self.decoded, self.source, line)
+    }
+
     /// Translates kernels to one SPIR-V module.
     ///
     /// # Errors

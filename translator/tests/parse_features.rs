@@ -563,10 +563,10 @@ fn locations_and_pragmas_in_bodies() {
     match body(&source).as_slice() {
         [
             Statement::Pragma(pragma),
-            Statement::Loc { file: 1, line: 21, column: 3 },
+            Statement::Loc { file: 1, line: 21, column: 3, inlined_at: None },
             Statement::Instruction(_),
-            Statement::Loc { file: 1, line: 9, column: 3 },
-            Statement::Loc { file: 2, line: 15, column: 0 },
+            Statement::Loc { file: 1, line: 9, column: 3, inlined_at: Some((1, 21)) },
+            Statement::Loc { file: 2, line: 15, column: 0, inlined_at: Some((1, 10)) },
             Statement::Instruction(_),
         ] => assert_eq!(pragma.text, "nounroll"),
         other => panic!("{other:?}"),

@@ -103,7 +103,7 @@ fn statement(value: &Statement<'_>) -> String {
             let operands: Vec<_> = instruction.operands.iter().map(operand).collect();
             format!("{guard}{}.{} {}", instruction.opcode.text, modifiers.join("."), operands.join(" "))
         }
-        Statement::Loc { file, line, column } => format!("loc {file} {line} {column}"),
+        Statement::Loc { file, line, column, .. } => format!("loc {file} {line} {column}"),
         other => format!("{other:?}"),
     }
 }

@@ -22,7 +22,7 @@ pub use build::{Built, build};
 pub use layout::{Layout, Places, RESERVED_SHARED, STACK_BYTES, lay_out, module_variables, uses_stack};
 pub use lockstep::keep_in_step;
 pub use meetings::meet_apart;
-pub use reports::place;
+pub use reports::{line_origin, place};
 pub use services::{Services, services};
 pub use spin::yield_in_loops;
 pub use tree::{barriers_unconditional, structure};

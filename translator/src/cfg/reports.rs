@@ -1,6 +1,8 @@
 //! Which modules have something to report, and the places in the source that reports name.
 
-use crate::decode::program::{Function, Instruction, Item, Operand, Program};
+use std::ops::RangeInclusive;
+
+use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::diagnostic::{Source, Span};
 use crate::interface::Place;
 use crate::lower::Rule;
@@ -33,23 +35,40 @@ pub fn place(program: &Program, kernel: &Function, source: &Source, span: Span) 
         return Place::default();
     }
     let line = u32::try_from(source.line_column(span.start).0).unwrap_or(u32::MAX);
-    let holds = |function: &&Function| {
-        let body = function.body.as_deref().unwrap_or_default();
-        let mut spans = body.iter().filter_map(|item| match item {
-            Item::Instruction(instruction) => Some(instruction.span),
-            Item::Label(_) => None,
-        });
-        let first = spans.next();
-        let last = spans.next_back().or(first);
-        first.zip(last).is_some_and(|(first, last)| first.start <= span.start && span.start <= last.start)
-    };
-    let function = program.functions.iter().find(holds);
-    let lines = function.map(|function| function.lines.as_slice()).unwrap_or_default();
-    let before = lines.partition_point(|line| line.at <= span.start);
-    let origin = before.checked_sub(1).and_then(|index| lines.get(index)).map(|line| {
-        let file = program.files.get(&line.file).map_or("?", String::as_str);
-        format!("{file}:{}", line.line)
-    });
+    let function = function_at(program, span.start..=span.start);
+    let origin = function.and_then(|function| origin(program, function, span.start));
     let function = function.filter(|function| function.name != kernel.name).map(|function| function.name.clone());
     Place { line, function, source: origin }
+}
+
+/// What `.loc` says of the code on a line of the text, from 1: see [`Place::source`].
+pub fn line_origin(program: &Program, source: &Source, line: u32) -> Option<String> {
+    let (start, end) = source.line_bytes(line)?;
+    let function = function_at(program, start..=end)?;
+    // The line's first instruction.
+    let at = function.instructions().map(|instruction| instruction.span.start).find(|at| (start..=end).contains(at))?;
+    origin(program, function, at)
+}
+
+/// The function with an instruction that begins somewhere between two bytes of the text, or with instructions around them.
+fn function_at(program: &Program, bytes: RangeInclusive<u32>) -> Option<&Function> {
+    let holds = |function: &&Function| {
+        let mut instructions = function.instructions().map(|instruction| instruction.span.start);
+        let first = instructions.next();
+        let last = instructions.next_back().or(first);
+        first.zip(last).is_some_and(|(first, last)| first <= *bytes.end() && *bytes.start() <= last)
+    };
+    program.functions.iter().find(holds)
+}
+
+/// What `.loc` says of a place in a function's code.
+fn origin(program: &Program, function: &Function, at: u32) -> Option<String> {
+    let before = function.lines.partition_point(|line| line.at <= at);
+    let line = function.lines.get(before.checked_sub(1)?)?;
+    let place = |file, line| format!("{}:{line}", program.files.get(&file).map_or("?", String::as_str));
+    let own = place(line.file, line.line);
+    Some(match line.inlined_at {
+        Some((file, line)) => format!("{own}, inlined at {}", place(file, line)),
+        None => own,
+    })
 }

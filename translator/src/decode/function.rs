@@ -274,8 +274,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                     }
                 }
                 ast::Statement::Instruction(instruction) => {
-                    if let Some((file, line)) = line.take() {
-                        self.function.lines.push(SourceLine { at: instruction.span.start, file, line });
+                    if let Some((file, line, inlined_at)) = line.take() {
+                        let at = instruction.span.start;
+                        self.function.lines.push(SourceLine { at, file, line, inlined_at });
                     }
                     match self.instruction(instruction) {
                         Ok(instruction) => items.push(Item::Instruction(instruction)),
@@ -296,7 +297,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                         self.report(diagnostic);
                     }
                 },
-                ast::Statement::Loc { file, line: number, .. } => line = Some((*file, *number)),
+                ast::Statement::Loc { file, line: number, inlined_at, .. } => {
+                    line = Some((*file, *number, *inlined_at));
+                }
                 ast::Statement::Pragma(_) => {}
             }
         }

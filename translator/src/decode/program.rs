@@ -186,6 +186,8 @@ pub struct SourceLine {
     pub file: u32,
     /// The line, from 1.
     pub line: u32,
+    /// `.file` number and line of the call that it was inlined at.
+    pub inlined_at: Option<(u32, u32)>,
 }
 
 /// A `.param` variable or a `.reg` parameter.

@@ -65,15 +65,22 @@ fn label<'s>(name: Ident<'s>, modifiers: &[Ident<'s>], colon: Span) -> Result<St
     Ok(Statement::Label(name))
 }
 
-/// `.loc file line column`
+/// `.loc file line column`, and `inlined_at file line column`
 pub(super) fn location<'s>(node: &Node<'s>) -> Result<Statement<'s>, Diagnostic> {
+    let [file, line, column] = place(node)?;
+    let call = node.children().find(|child| child.rule() == Rule::location_inlined);
+    let inlined_at = call.map(|call| place(&call)).transpose()?.map(|[file, line, _]| (file, line));
+    Ok(Statement::Loc { file, line, column, inlined_at })
+}
+
+/// File, line and column.
+fn place(node: &Node<'_>) -> Result<[u32; 3], Diagnostic> {
     let mut numbers = [0; 3];
     let children = node.children().filter(|child| child.rule() == Rule::number);
     for (slot, child) in numbers.iter_mut().zip(children) {
         *slot = literal::small(child.ident())?;
     }
-    let [file, line, column] = numbers;
-    Ok(Statement::Loc { file, line, column })
+    Ok(numbers)
 }
 
 /// The strings of a `.pragma`.
