@@ -112,7 +112,9 @@ impl Reporters {
         }
         let reason = match (report.fault, loop_budget) {
             (Some(Fault::LoopCutShort), Some(rounds)) => {
-                format!("the driver of {device} ends loops after {rounds} iterations of a thread's loops together")
+                format!(
+                    "the driver of {device} ends loops after {rounds} iterations of a thread's loops together, which other devices don't: try `--device gpu` or `--device reference`"
+                )
             }
             (Some(Fault::LoopCutShort), None) => format!("the driver of {device} ended a loop early"),
             (Some(Fault::Trap), _) => "a thread executed `trap`".to_owned(),
@@ -124,6 +126,9 @@ impl Reporters {
                 "threads that an operation of a warp names as members did not execute it together".to_owned()
             }
             (Some(Fault::Deadlock), _) => "threads waited for each other without end".to_owned(),
+            (Some(Fault::InvalidFree), _) => {
+                "a thread called `free` for memory that `malloc` hasn't given or that was freed already".to_owned()
+            }
             (None, _) => format!("it reported the unknown status {}", report.word(0)),
         };
         Error::Aborted { kernels, reason, place }

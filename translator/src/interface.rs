@@ -154,6 +154,30 @@ pub mod output {
     pub const HEADER: u64 = 16;
 }
 
+/// What lies in the region that kernels allocate from: arenas, each with granules of one size and a bitmap of those in use.
+pub mod heap {
+    /// Granules of one size.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Arena {
+        /// Base-2 logarithm of a granule's bytes.
+        pub shift: u32,
+        /// Words of the bitmap, each for 32 granules.
+        pub words: u32,
+        /// Where the bitmap begins in the region.
+        pub bitmap: u64,
+        /// Where the granules begin in the region.
+        pub granules: u64,
+    }
+
+    /// Allocations of up to 1 KiB, 32 KiB and 1 MiB with their headers. Together they take 7 MiB and their bitmaps, less
+    /// than the 8 MiB that the region has.
+    pub const ARENAS: [Arena; 3] = [
+        Arena { shift: 5, words: 2048, bitmap: 0, granules: 1 << 20 },
+        Arena { shift: 10, words: 64, bitmap: 2048 * 4, granules: 3 << 20 },
+        Arena { shift: 15, words: 3, bitmap: 2112 * 4, granules: 5 << 20 },
+    ];
+}
+
 /// Why a launch failed, as a kernel itself finds out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,10 +200,12 @@ pub enum Fault {
     DivergedMembers,
     /// Threads wait for each other in a way that never ends.
     Deadlock,
+    /// A thread called `free` with an address that `malloc` hasn't given, or has and was given back already.
+    InvalidFree,
 }
 
 impl Fault {
-    const ALL: [Fault; 8] = [
+    const ALL: [Fault; 9] = [
         Fault::LoopCutShort,
         Fault::Trap,
         Fault::Breakpoint,
@@ -188,6 +214,7 @@ impl Fault {
         Fault::BadTarget,
         Fault::DivergedMembers,
         Fault::Deadlock,
+        Fault::InvalidFree,
     ];
 
     /// The number that stands for it in the record's first word: from 1, below 2^31.
@@ -209,7 +236,7 @@ pub struct Place {
     /// The PTX function that it stands in, if that isn't the kernel itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// What `.loc` says of it: file and line, such as `kernel.cu:12`.
+    /// What `.loc` says of it: file and line, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }

@@ -20,7 +20,7 @@ const KERNELS: &str = r#"
 {
     .reg .pred %p;
     setp.eq.u32 %p, %v, 5;
-    .loc 1 17 3
+    .loc 1 17 3, function_name message, inlined_at 1 40 5
     @%p trap;
     ret;
 }
@@ -124,6 +124,76 @@ done:
 }
 "#;
 
+const HEAP: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 memory) malloc(.param .b64 size);
+.extern .func free(.param .b64 memory);
+.visible .entry frees(.param .u32 twice, .param .u32 inside, .param .u64 stray, .param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+    .param .b64 size;
+    .param .b64 memory;
+    st.param.b64 [size], 100;
+    call (memory), malloc, (size);
+    ld.param.b64 %rd1, [memory];
+    // Numbers that look like nothing that the heap knows.
+    st.global.u64 [%rd1], 7;
+    st.global.u64 [%rd1+16], 0xf00000000;
+    ld.param.u32 %r1, [inside];
+    cvt.u64.u32 %rd2, %r1;
+    add.u64 %rd2, %rd1, %rd2;
+    st.param.b64 [memory], %rd2;
+    call free, (memory); // first
+    ld.param.u32 %r1, [twice];
+    setp.eq.u32 %p, %r1, 0;
+    @%p bra once;
+    st.param.b64 [memory], %rd1;
+    call free, (memory); // second
+once:
+    ld.param.u64 %rd3, [stray];
+    st.param.b64 [memory], %rd3;
+    call free, (memory); // stray
+    ld.param.u64 %rd4, [out];
+    st.global.u32 [%rd4], 1;
+    ret;
+}
+"#;
+
+#[test]
+fn what_malloc_has_not_given_is_not_freed() {
+    for context in Context::several() {
+        let module = context.device.load(&Source::new("heap.ptx", HEAP)).unwrap();
+        let (kernel, out) = (module.kernel("frees").unwrap(), context.device.upload(&[0_u32; 64]).unwrap());
+        let frees = |twice: u32, inside: u32, stray: u64| {
+            kernel.run(&row(1), &[twice.into(), inside.into(), stray.into(), (&out).into()]).unwrap();
+            context.device.synchronize()
+        };
+        // Null is nothing to free.
+        frees(0, 0, 0).unwrap();
+        let line = |text: &str| HEAP.lines().position(|line| line.ends_with(text)).unwrap() as u32 + 1;
+        for (twice, inside, stray, text) in [
+            (1, 0, 0, "// second"),
+            (0, 8, 0, "// first"),
+            (0, 16, 0, "// first"),
+            (0, 32, 0, "// first"),
+            (0, 48, 0, "// first"),
+            (0, 0, out.address() + 64, "// stray"),
+            (0, 0, u64::MAX - 15, "// stray"),
+        ] {
+            let (name, reason, place) = aborted(frees(twice, inside, stray));
+            assert_eq!((name.as_str(), place.0), ("frees", line(text)), "{inside} {stray:#x}: {reason}");
+            assert!(reason.contains("`free`"), "{reason}");
+        }
+        frees(0, 0, 0).unwrap();
+        drop((module, kernel, out));
+        context.finish();
+    }
+}
+
 fn row(threads: u32) -> LaunchConfig {
     LaunchConfig::new([1; 3], [threads, 1, 1])
 }
@@ -159,7 +229,7 @@ fn traps_name_kernel_and_place() {
         let (name, reason, place) = aborted(context.device.synchronize());
         assert_eq!((name.as_str(), reason.as_str()), ("trapped", "a thread executed `trap`"));
         let line = line_of("@%p trap");
-        assert_eq!(place, (line, Some("check".to_owned()), Some("faults.cu:17".to_owned())));
+        assert_eq!(place, (line, Some("check".to_owned()), Some("faults.cu:17, inlined at faults.cu:40".to_owned())));
         // Told once; the thread stopped there and the others went on; the module still works.
         assert_eq!(out.download::<u32>().unwrap(), [7, 7, 7, 7, 7, 0, 7, 7]);
         kernel.run(&row(8), &[(&out).into()]).unwrap();

@@ -3,29 +3,12 @@
 //! It is a few arenas, each with granules of one size and a bitmap of the granules in use. An allocation is a run of up to
 //! 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single atomic gives it back.
 //! The first granule begins with a header that says which run it is. Where no arena has such a run, there is no memory.
+//! [`ARENAS`] has the layout.
 
-use crate::interface::{Region, push_constant};
+use crate::interface::heap::{ARENAS, Arena};
+use crate::interface::{Fault, Region, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, Order, Scope, Space, Type, Value};
 
-/// Granules of one size.
-struct Arena {
-    /// Base-2 logarithm of a granule's bytes.
-    shift: u32,
-    /// Words of the bitmap, each for 32 granules.
-    words: u32,
-    /// Where the bitmap begins in the region.
-    bitmap: u64,
-    /// Where the granules begin in the region.
-    granules: u64,
-}
-
-/// Allocations of up to 1 KiB, 32 KiB and 1 MiB with their headers. Together they take 7 MiB and their bitmaps, less than
-/// the 8 MiB that the region has.
-const ARENAS: [Arena; 3] = [
-    Arena { shift: 5, words: 2048, bitmap: 0, granules: 1 << 20 },
-    Arena { shift: 10, words: 64, bitmap: 2048 * 4, granules: 3 << 20 },
-    Arena { shift: 15, words: 3, bitmap: 2112 * 4, granules: 5 << 20 },
-];
 /// Bytes before the memory that the program gets, which is aligned to as many.
 const HEADER: u64 = 16;
 
@@ -138,30 +121,102 @@ fn take(b: &mut Builder<'_>, arena: &Arena, number: u32, base: Value, count: Val
     });
 }
 
-/// `free`: nothing for a null pointer.
+/// `free`: nothing for a null pointer. What `malloc` didn't give, or what was given back already, is reported and left as it
+/// is.
 pub(super) fn free(b: &mut Builder<'_>, region: Region, pointer: Value) {
     let base = base(b, region);
     let given = b.is_nonzero(pointer);
     b.if_(given, |b| {
+        let freed = b.var(Type::Bool);
+        let no = b.bool(false);
+        b.set(freed, no);
         let header = b.sub_const(pointer, HEADER);
-        let run = b.load_one(OWN, header);
-        let address = b.add_const(header, 4);
-        let mask = b.load_one(OWN, address);
-        let number = b.and_const(run, 0xff);
-        let index = b.shr(run, 8);
-        let mut bitmap = b.i64(0);
-        for (candidate, arena) in (0_u64..).zip(&ARENAS) {
-            let this = b.compare_const(Compare::Equal, number, candidate);
-            let start = b.i64(arena.bitmap);
-            bitmap = b.select(this, start, bitmap);
-        }
-        let offset = b.zero_extend(index);
-        let offset = b.shl(offset, 2);
-        let address = b.add(base, offset);
-        let address = b.add(address, bitmap);
-        let kept = b.not(mask);
-        // What was written here happens before whoever gets the memory next writes.
-        let access = Access { order: Order::Release(Scope::Device), ..COMMON };
-        b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
+        let Granule { exists, number, index, position, bitmap } = granule(b, base, header);
+        b.if_(exists, |b| {
+            let offset = b.zero_extend(index);
+            let offset = b.shl(offset, 2);
+            let address = b.add(base, offset);
+            let bits = b.add(address, bitmap);
+            let one = b.i32(1);
+            let first = b.shl_by(one, position);
+            let used = b.load_one(COMMON, bits);
+            let used = b.and(used, first);
+            let taken = b.is_nonzero(used);
+            b.if_(taken, |b| {
+                // The header says the same as its address, and the run begins with the header.
+                let run = b.load_one(OWN, header);
+                let address = b.add_const(header, 4);
+                let mask = b.load_one(OWN, address);
+                let expected = b.shl(index, 8);
+                let expected = b.or(expected, number);
+                let same = b.eq(run, expected);
+                let lowest = {
+                    let zero = b.i32(0);
+                    let negative = b.sub(zero, mask);
+                    b.and(mask, negative)
+                };
+                let begins = b.eq(lowest, first);
+                let valid = b.and(same, begins);
+                b.if_(valid, |b| {
+                    let kept = b.not(mask);
+                    // What was written here happens before whoever gets the memory next writes.
+                    let access = Access { order: Order::Release(Scope::Device), ..COMMON };
+                    let used = b.function.value(Type::I32);
+                    b.atomic(Atomic {
+                        result: Some(used),
+                        op: AtomicOp::And,
+                        access,
+                        address: bits,
+                        operand: kept,
+                        compare: None,
+                    });
+                    let used = b.and(used, mask);
+                    let all = b.eq(used, mask);
+                    b.set(freed, all);
+                });
+            });
+        });
+        let freed = b.get(freed);
+        let fails = b.not(freed);
+        b.if_(fails, |b| b.report(Fault::InvalidFree));
     });
+}
+
+/// A granule, found by its address.
+struct Granule {
+    /// Whether there is one that begins there.
+    exists: Value,
+    /// The arena's number.
+    number: Value,
+    /// The word of its bitmap.
+    index: Value,
+    /// The bit in the word.
+    position: Value,
+    /// Where the bitmap begins in the region.
+    bitmap: Value,
+}
+
+fn granule(b: &mut Builder<'_>, base: Value, address: Value) -> Granule {
+    let (exists, number, zero) = (b.bool(false), b.i32(0), b.i64(0));
+    let mut found = Granule { exists, number, index: number, position: number, bitmap: zero };
+    let offset = b.sub(address, base);
+    for (number, arena) in (0..).zip(&ARENAS) {
+        let within = b.sub_const(offset, arena.granules);
+        let inside = b.compare_const(Compare::LessUnsigned, within, u64::from(arena.words) << (arena.shift + 5));
+        let odd = b.and_const(within, (1 << arena.shift) - 1);
+        let even = b.is_zero(odd);
+        let exists = b.and(inside, even);
+        let granule = b.truncate(within);
+        let granule = b.shr(granule, arena.shift);
+        let (own, index, position) = (b.i32(number), b.shr(granule, 5), b.and_const(granule, 31));
+        let bitmap = b.i64(arena.bitmap);
+        found = Granule {
+            exists: b.or(found.exists, exists),
+            number: b.select(exists, own, found.number),
+            index: b.select(exists, index, found.index),
+            position: b.select(exists, position, found.position),
+            bitmap: b.select(exists, bitmap, found.bitmap),
+        };
+    }
+    found
 }
