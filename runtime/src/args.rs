@@ -46,6 +46,15 @@ impl Arg<'_> {
         matches!(self, Self::Pointer(_) | Self::Address(_))
     }
 
+    /// The address that it is, if it is one.
+    pub(crate) fn address(&self) -> Option<u64> {
+        match self {
+            Self::Pointer(buffer) => Some(buffer.address()),
+            Self::Address(address) => Some(*address),
+            _ => None,
+        }
+    }
+
     /// Calls `write` with the argument's little-endian bytes.
     fn with_bytes<R>(&self, write: impl FnOnce(&[u8]) -> R) -> R {
         match self {

@@ -141,6 +141,22 @@ impl Allocation {
         }
     }
 
+    /// Names a part of it, if the device has findings to tell.
+    pub fn name_part(&self, offset: u64, bytes: u64, name: &str) {
+        match self {
+            Self::Vulkan(_) => {}
+            Self::Reference(memory) => memory.name_part(offset, bytes, name),
+        }
+    }
+
+    /// Says that kernels allocate from the region at an offset, if the device looks after what they do with it.
+    pub fn add_heap(&self, offset: u64) {
+        match self {
+            Self::Vulkan(_) => {}
+            Self::Reference(memory) => memory.add_heap(offset),
+        }
+    }
+
     /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
     pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
         match self {

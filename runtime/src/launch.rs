@@ -54,6 +54,8 @@ pub(crate) struct Launch<'k> {
     pub kernel: &'k str,
     /// Where the kernel may report or print something, if it may.
     pub status: Option<&'k StatusRecord>,
+    /// The addresses among the arguments, with their positions.
+    pub pointers: Vec<(usize, u64)>,
     /// The workgroups of this submission, which are blocks or clusters of them: the whole grid, if it isn't split.
     part: Part,
     /// Most of them in one dispatch.
@@ -139,6 +141,7 @@ impl Kernel {
         let launch = Launch {
             kernel: self.name(),
             status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
+            pointers: args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.address()?))).collect(),
             part: ([0; 3], workgroups(self.entry(), config.grid)),
             // No device has zero here, but a wrong one must not make us loop.
             max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),

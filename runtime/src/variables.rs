@@ -28,7 +28,7 @@ pub(crate) struct LoadedVariables {
 impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
     pub fn new(device: &Device, interface: &Interface) -> Result<Self, Error> {
-        let &Interface { status, output, counters, .. } = interface;
+        let &Interface { status, output, heap, counters, .. } = interface;
         let layout = interface.variables.clone();
         if layout.size == 0 {
             return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default(), counters: None });
@@ -41,6 +41,15 @@ impl LoadedVariables {
         buffer.fill(0)?;
         for (offset, bytes) in pages(&layout, buffer.address()) {
             buffer.write(offset, &bytes)?;
+        }
+        for Variable { name, offset, size, .. } in &layout.list {
+            buffer.memory().name_part(*offset, *size, &format!("variable `{name}`"));
+        }
+        for (region, name) in [(heap, "the heap of `malloc`"), (output, "the buffer of `printf`")] {
+            region.iter().for_each(|region| buffer.memory().name_part(region.offset, region.size, name));
+        }
+        if let Some(heap) = heap {
+            buffer.memory().add_heap(heap.offset);
         }
         let reporters = Arc::<Reporters>::default();
         let status = status.map(|status| buffer.memory().status_record(status.offset, output, &reporters));

@@ -7,7 +7,7 @@ use crate::compile::compile;
 use crate::config::{Config, Mode};
 use crate::finding::{Finding, Refusal, Site};
 use crate::memory::Fault;
-use crate::memory::device::Memory;
+use crate::memory::device::{Memory, Pool};
 use crate::module::Module;
 use crate::requirements;
 use crate::run::{self, Findings, Knowledge, Launch, Log, Program};
@@ -112,6 +112,24 @@ impl Device {
             knowledge.strict.free(number);
         }
         memory.free(address);
+    }
+
+    /// Says what `bytes` bytes from an address on are, for findings to name them: a variable, say.
+    pub fn name_part(&self, address: u64, bytes: u64, name: &str) {
+        self.state().memory.name_part(address, bytes, name);
+    }
+
+    /// Says that kernels allocate memory by themselves from a part of an allocation: in checked mode, accesses to what they
+    /// haven't allocated there are faults.
+    pub fn add_pool(&self, pool: Pool) {
+        self.state().memory.add_pool(pool);
+    }
+
+    /// Names whole allocations, by an address in each, for the findings of dispatches until the next call: arguments, say.
+    pub fn name_allocations<'n>(&self, names: impl IntoIterator<Item = (u64, &'n str)>) {
+        let memory = &mut self.state().memory;
+        memory.forget_names();
+        names.into_iter().for_each(|(address, name)| memory.name(address, name));
     }
 
     /// Copies from device memory. In checked mode, bytes that a kernel stored an undefined value to are reported.

@@ -25,3 +25,4 @@ mod run;
 pub use config::{Choice, Config, Mode, Plain, Seeded, Trace};
 pub use device::{Bound, Device, Dispatch, Pipeline, Shader};
 pub use finding::{Finding, FindingKind, Refusal, Site};
+pub use memory::device::Pool;

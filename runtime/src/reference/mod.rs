@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use ptx2spv_reference::{Config, Dispatch, Finding, Refusal};
+use ptx2spv_reference::{Config, Dispatch, Finding, Pool, Refusal};
+use ptx2spv_translator::interface::heap::{ARENAS, Arena};
 use ptx2spv_translator::interface::{Entry, Region, Status, output};
 use ptx2spv_translator::legalise::has_narrow_global;
 
@@ -154,6 +155,24 @@ impl Allocation {
         self.device.device.fill(self.address, self.size, byte).map_err(fault)
     }
 
+    /// Names a part of it for findings.
+    pub fn name_part(&self, offset: u64, bytes: u64, name: &str) {
+        self.device.device.name_part(self.address + offset, bytes, name);
+    }
+
+    /// Says that kernels allocate from the region at an offset.
+    pub fn add_heap(&self, offset: u64) {
+        let start = self.address + offset;
+        for Arena { shift, words, bitmap, granules } in ARENAS {
+            self.device.device.add_pool(Pool {
+                address: start + granules,
+                granule: 1 << shift,
+                count: 32 * u64::from(words),
+                bitmap: start + bitmap,
+            });
+        }
+    }
+
     /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
     pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
         let (base, size, address) = (self.address, self.size, self.address + offset);
@@ -224,6 +243,10 @@ impl Pipeline {
         if let Some(params) = &params {
             launch.set_params_address(params.address());
         }
+        let mut names: Vec<_> =
+            launch.pointers.iter().map(|(index, address)| (*address, format!("argument {index}"))).collect();
+        names.extend(params.iter().map(|params| (params.address(), "the parameters".to_owned())));
+        self.device.device.name_allocations(names.iter().map(|(address, name)| (*address, name.as_str())));
         let mut ended = true;
         for (push_constants, groups) in launch.dispatches() {
             let dispatch = Dispatch { groups, push_constants: &push_constants, bindings: &[] };

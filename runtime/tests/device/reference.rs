@@ -1,6 +1,6 @@
 //! The reference device through the same interface as Vulkan's: how faults and findings come back, and what it refuses.
 
-use ptx2spv_runtime::{Device, Error, FindingKind, Kernel, LaunchConfig, ReferenceOptions};
+use ptx2spv_runtime::{Arg, Device, Error, Finding, FindingKind, Kernel, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::{Feature, Source};
 
 use crate::{Launch, Load, basics, basics_interface};
@@ -8,6 +8,10 @@ use crate::{Launch, Load, basics, basics_interface};
 /// * `poke(at, value)`: stores `value`.
 /// * `branch(at)`: goes one way or the other by what lies there, and stores which.
 /// * `wait(at)`: until something else than zero lies there.
+/// * `count(at, all)`: thread 0 stores 5 there and in shared memory, all add 1 to one of these; they wait for it if `all`.
+/// * `heap(freed)`: stores to memory that `malloc` gave, or has and was freed.
+/// * `poke_at(at, offset)`: stores at that offset.
+/// * `table_at(offset)`: stores to that place of a variable.
 const KERNELS: &str = "
 .version 7.0
 .target sm_70
@@ -48,6 +52,72 @@ again:
     @%p1 bra again;
     ret;
 }
+.visible .entry count(.param .u64 at, .param .u32 all, .param .u32 shared)
+{
+    .shared .align 4 .u32 cell;
+    .reg .pred %p<4>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u32 %r1, [all];
+    ld.param.u32 %r2, [shared];
+    mov.u32 %r3, %tid.x;
+    setp.eq.u32 %p1, %r3, 0;
+    setp.ne.u32 %p2, %r1, 0;
+    setp.ne.u32 %p3, %r2, 0;
+    @%p3 bra in_shared;
+    @%p1 st.global.u32 [%rd1], 5; // global
+    @%p2 bar.sync 0;
+    atom.global.add.u32 %r4, [%rd1], 1;
+    ret;
+in_shared:
+    @%p1 st.shared.u32 [cell], 5; // shared
+    @%p2 bar.sync 0;
+    atom.shared.add.u32 %r4, [cell], 1;
+    ret;
+}
+.extern .func (.param .b64 memory) malloc(.param .b64 size);
+.extern .func free(.param .b64 memory);
+.visible .entry heap(.param .u32 freed)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    .param .b64 size;
+    .param .b64 memory;
+    st.param.b64 [size], 100;
+    call (memory), malloc, (size);
+    ld.param.b64 %rd1, [memory];
+    ld.param.u32 %r1, [freed];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra kept;
+    st.param.b64 [memory], %rd1;
+    call free, (memory);
+kept:
+    st.global.u32 [%rd1+96], 1; // heap
+    st.param.b64 [memory], %rd1;
+    @%p1 call free, (memory);
+    ret;
+}
+.visible .entry poke_at(.param .u64 at, .param .u64 offset)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [offset];
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], 1;
+    ret;
+}
+.global .align 16 .u32 table[4];
+.visible .entry table_at(.param .u64 offset)
+{
+    .reg .b64 %rd<3>;
+    mov.u64 %rd1, table;
+    ld.param.u64 %rd2, [offset];
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], 1;
+    ret;
+}
 ";
 
 const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_shared_bytes: 0 };
@@ -55,6 +125,10 @@ const ONE: LaunchConfig = LaunchConfig { grid: [1; 3], block: [1; 3], dynamic_sh
 fn open(options: &str) -> Device {
     let options: ReferenceOptions = options.parse().unwrap();
     Device::reference(options.config().unwrap())
+}
+
+fn line_of(text: &str) -> u32 {
+    KERNELS.lines().position(|line| line.ends_with(text)).unwrap() as u32 + 1
 }
 
 fn kernel(device: &Device, name: &str) -> Kernel {
@@ -97,9 +171,86 @@ fn faults_name_kernel_and_line() {
     let error = device.synchronize().unwrap_err();
     assert!(error.to_string().starts_with("kernel `poke` was stopped: out-of-bounds access: "), "{error}");
     let Error::Fault { findings } = error else { panic!("{error}") };
-    let line = KERNELS.lines().position(|line| line.contains("st.global")).unwrap() as u32 + 1;
-    assert_eq!(findings[0].site.line, Some(("kernels.ptx".to_owned(), line)));
+    assert_eq!(findings[0].site.line, Some(("kernels.ptx".to_owned(), line_of("st.global.u32 [%rd1], %r1;"))));
     assert_eq!((findings[0].site.workgroup, findings[0].site.local), (Some([0; 3]), Some([0; 3])));
+}
+
+/// What stopped the kernels, in words.
+fn said(result: Result<(), Error>) -> String {
+    match result {
+        Err(Error::Fault { findings }) => findings.into_iter().map(|finding| finding.message).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn faults_name_arguments_and_variables() {
+    for options in ["subgroup=8", "check"] {
+        let device = open(options);
+        let (poke, table) = (kernel(&device, "poke_at"), kernel(&device, "table_at"));
+        let (_other, buffer) = (device.upload(&[0_u32; 4]).unwrap(), device.upload(&[0_u32; 4]).unwrap());
+        let at = buffer.address();
+        let pointer = Arg::from(&buffer);
+        for (pointer, offset, words) in [
+            (pointer, -4, "begins 4 bytes before argument 0 (16 bytes at "),
+            (pointer, 20, "begins 4 bytes behind the end of argument 0 (16 bytes at "),
+            (Arg::Address(at + 8), -12, "begins 4 bytes before argument 0 (16 bytes at "),
+            (Arg::Address(at - 4), 0, "begins 4 bytes before allocation "),
+            (Arg::Address(0), 0, "is through a null pointer"),
+            (Arg::Address(0), 8, "begins 8 bytes behind a null pointer"),
+            (Arg::Address(0), -4, "begins 4 bytes before a null pointer"),
+        ] {
+            poke.run(&ONE, &[pointer, i64::into(offset)]).unwrap();
+            let said = said(device.synchronize());
+            assert!(said.contains(words), "{said}");
+        }
+        poke.run(&ONE, &[pointer, 12_i64.into()]).unwrap();
+        device.synchronize().unwrap();
+        table.run(&ONE, &[4_u64.wrapping_neg().into()]).unwrap();
+        let said = said(device.synchronize());
+        assert!(said.contains("begins 4 bytes before variable `table` (16 bytes at "), "{said}");
+        table.run(&ONE, &[12_u64.into()]).unwrap();
+        device.synchronize().unwrap();
+    }
+}
+
+#[test]
+fn freed_heap_memory_is_known() {
+    for options in ["check", "check,seed=1", "check,seed=2"] {
+        let device = open(options);
+        let heap = kernel(&device, "heap");
+        heap.run(&ONE, &[0_u32.into()]).unwrap();
+        device.synchronize().unwrap();
+        heap.run(&ONE, &[1_u32.into()]).unwrap();
+        let Err(Error::Fault { findings }) = device.synchronize() else { panic!("nothing found") };
+        assert_eq!((findings.len(), findings[0].kind), (1, FindingKind::UseAfterFree));
+        assert_eq!(findings[0].site.line, Some(("kernels.ptx".to_owned(), line_of("// heap"))));
+        assert_eq!(device.take_findings(), []);
+    }
+}
+
+#[test]
+fn atomics_do_not_hide_the_writes_before_them() {
+    let block = LaunchConfig { block: [64, 1, 1], ..ONE };
+    let options = std::iter::once("check".to_owned()).chain((0..10).map(|seed| format!("check,seed={seed}")));
+    for options in options {
+        for (shared, text) in [(0_u32, "// global"), (1, "// shared")] {
+            let device = open(&options);
+            let (count, at) = (kernel(&device, "count"), device.upload(&[0_u32]).unwrap());
+            count.run(&block, &[(&at).into(), 1_u32.into(), shared.into()]).unwrap();
+            device.synchronize().unwrap();
+            assert_eq!(device.take_findings(), [], "{options}");
+            count.run(&block, &[(&at).into(), 0_u32.into(), shared.into()]).unwrap();
+            device.synchronize().unwrap();
+            let line = Some(("kernels.ptx".to_owned(), line_of(text)));
+            let findings = device.take_findings();
+            let is_it = |finding: &Finding| {
+                finding.kind == FindingKind::Race
+                    && (finding.site.line == line || finding.other.as_ref().is_some_and(|other| other.line == line))
+            };
+            assert!(findings.iter().any(is_it), "{options}: {findings:?}");
+        }
+    }
 }
 
 #[test]

@@ -11,7 +11,10 @@ use crate::finding::FindingKind;
 const SPACING: u32 = 36;
 
 /// Addresses stay below this bit: kernels may use those above as tags.
-const ADDRESS_BITS: u32 = 61;
+pub(crate) const ADDRESS_BITS: u32 = 61;
+
+/// Addresses this close to zero, on either side, come from a null pointer.
+const NULL_RANGE: u64 = 1 << 32;
 
 /// Locks for updates of 64 bits, which [`Words`] can't do at once, chosen by address.
 const STRIPES: usize = 64;
@@ -29,6 +32,33 @@ struct Allocation {
     /// Empty once it was freed.
     words: Words,
     freed: bool,
+    /// What parts of it are for, for messages.
+    parts: Vec<Part>,
+    /// What the running dispatch calls it.
+    aliases: Vec<String>,
+    /// Where kernels allocate from it.
+    pools: Vec<Pool>,
+}
+
+/// Memory that kernels allocate from by themselves, in granules of the same size; a bitmap says which are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Address of the first granule.
+    pub address: u64,
+    /// Bytes of a granule.
+    pub granule: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Address of the bitmap, in words of 32 bits. The lowest bit of the first word stands for the first granule.
+    pub bitmap: u64,
+}
+
+/// A part of an allocation that has a name.
+#[derive(Debug)]
+struct Part {
+    offset: u64,
+    bytes: u64,
+    name: String,
 }
 
 /// The number of the allocation that an address belongs to, counted from 0, and how far behind its beginning it is.
@@ -54,7 +84,14 @@ impl Memory {
             return None;
         }
         self.allocations.try_reserve(1).ok()?;
-        self.allocations.push(Allocation { bytes, words: Words::zeroed(bytes)?, freed: false });
+        self.allocations.push(Allocation {
+            bytes,
+            words: Words::zeroed(bytes)?,
+            freed: false,
+            parts: Vec::new(),
+            aliases: Vec::new(),
+            pools: Vec::new(),
+        });
         Some(address)
     }
 
@@ -66,6 +103,57 @@ impl Memory {
             allocation.words = Words::default();
             allocation.freed = true;
         }
+    }
+
+    /// Gives a name to `bytes` bytes from an address on. Outside of memory nothing has a name.
+    pub fn name_part(&mut self, address: u64, bytes: u64, name: &str) {
+        if let Some((index, offset)) = split(address)
+            && let Some(allocation) = self.allocations.get_mut(index)
+        {
+            allocation.parts.push(Part { offset, bytes, name: name.to_owned() });
+        }
+    }
+
+    /// Says that kernels allocate from a part of an allocation.
+    pub fn add_pool(&mut self, pool: Pool) {
+        if let Some((index, _)) = split(pool.address)
+            && let Some(allocation) = self.allocations.get_mut(index)
+        {
+            allocation.pools.push(pool);
+        }
+    }
+
+    /// What is wrong with an access inside of an allocation, if that is to a place that no kernel has allocated.
+    pub fn unallocated(&self, number: u32, address: u64, bytes: u32) -> Option<Box<Fault>> {
+        let pools = &self.allocations.get((number as usize).checked_sub(1)?)?.pools;
+        let free = |pool: &Pool, at: u64| {
+            let granule = at.checked_sub(pool.address)? / pool.granule.max(1);
+            let word = self.load(pool.bitmap + granule / 32 * 4, 4).filter(|_| granule < pool.count)?;
+            Some(word >> (granule % 32) & 1 == 0)
+        };
+        let is_free = |at| pools.iter().any(|pool| free(pool, at) == Some(true));
+        (is_free(address) || is_free(address + u64::from(bytes.max(1)) - 1)).then(|| {
+            let message = format!(
+                "an access of {bytes} bytes at {address:#x} is in memory of the device's heap that is not allocated, or was freed"
+            );
+            Fault::new(FindingKind::UseAfterFree, message)
+        })
+    }
+
+    /// Gives a name to the whole allocation in which an address lies, beside those that it has, until all such names are
+    /// forgotten.
+    pub fn name(&mut self, address: u64, name: &str) {
+        if let Some((index, offset)) = split(address)
+            && let Some(allocation) = self.allocations.get_mut(index)
+            && offset < allocation.bytes.max(1)
+        {
+            allocation.aliases.push(name.to_owned());
+        }
+    }
+
+    /// Forgets the names of whole allocations.
+    pub fn forget_names(&mut self) {
+        self.allocations.iter_mut().for_each(|allocation| allocation.aliases.clear());
     }
 
     /// The bytes of the allocation that an address belongs to, and the offset in them.
@@ -150,35 +238,76 @@ impl Memory {
     #[cold]
     pub fn fault(&self, address: u64, bytes: u64, what: &str) -> Box<Fault> {
         let what = format!("{what} of {bytes} bytes at {address:#x}");
-        let Some((index, allocation)) = self.nearest(address) else {
-            return Fault::new(FindingKind::OutOfBounds, format!("{what} is outside of memory: nothing is allocated"));
-        };
-        let base = join(index);
-        let name = format!("allocation {} ({} bytes at {base:#x})", index + 1, allocation.bytes);
-        if allocation.freed {
-            return Fault::new(FindingKind::UseAfterFree, format!("{what} is in {name}, which was freed"));
+        let outside = |place: &str| Fault::new(FindingKind::OutOfBounds, format!("{what} {place}"));
+        match address {
+            0 => return outside("is through a null pointer"),
+            1..NULL_RANGE => return outside(&format!("begins {address} bytes behind a null pointer")),
+            _ if address.wrapping_neg() <= NULL_RANGE => {
+                return outside(&format!("begins {} bytes before a null pointer", address.wrapping_neg()));
+            }
+            _ => {}
         }
-        let end = base + allocation.bytes;
-        let place = if address < base {
-            format!("begins {} bytes before {name}", base - address)
-        } else if address < end {
-            format!("begins in {name} but ends {} bytes behind it", bytes - (end - address))
-        } else {
-            format!("begins {} bytes behind the end of {name}", address - end)
+        let Some((index, allocation)) = self.nearest(address) else {
+            return outside("is outside of memory: nothing is allocated");
         };
-        Fault::new(FindingKind::OutOfBounds, format!("{what} {place}"))
+        let Extent { name, base, bytes: size } = allocation.extent(index, address);
+        let freed = if allocation.freed { ", which was freed" } else { "" };
+        let name = format!("{name} ({size} bytes at {base:#x}){freed}");
+        let end = base + size;
+        if address < base {
+            outside(&format!("begins {} bytes before {name}", base - address))
+        } else if address >= end {
+            outside(&format!("begins {} bytes behind the end of {name}", address - end))
+        } else if allocation.freed {
+            Fault::new(FindingKind::UseAfterFree, format!("{what} is in {name}"))
+        } else {
+            outside(&format!("begins in {name} but ends {} bytes behind it", bytes - (end - address)))
+        }
     }
 
-    /// The allocation that an address belongs to, or else the nearest that isn't freed.
+    /// Says in which part of which allocation a byte lies.
+    pub fn describe(&self, number: u32, offset: u64) -> String {
+        let address = self.address(number, offset);
+        let index = (number as usize).wrapping_sub(1);
+        match self.allocations.get(index).map(|allocation| allocation.extent(index, address)) {
+            Some(Extent { name, base, .. }) if base <= address => {
+                format!("{address:#x}, byte {} of {name}", address - base)
+            }
+            _ => format!("{address:#x}"),
+        }
+    }
+
+    /// The allocation that is nearest to an address.
     fn nearest(&self, address: u64) -> Option<(usize, &Allocation)> {
-        let own = split(address).and_then(|(index, _)| Some((index, self.allocations.get(index)?)));
-        let distance = |&(index, allocation): &(usize, &Allocation)| {
-            let base = join(index);
-            if address < base { base - address } else { address.saturating_sub(base + allocation.bytes) }
-        };
-        let living = self.allocations.iter().enumerate().filter(|(_, allocation)| !allocation.freed);
-        own.filter(|(index, allocation)| !allocation.freed || address - join(*index) < allocation.bytes.max(1))
-            .or_else(|| living.min_by_key(distance))
+        let distance = |&(index, allocation): &(usize, &Allocation)| distance(address, join(index), allocation.bytes);
+        self.allocations.iter().enumerate().min_by_key(distance)
+    }
+}
+
+/// How far an address is from the nearest of some bytes.
+fn distance(address: u64, base: u64, bytes: u64) -> u64 {
+    if address < base { base - address } else { (address - base).saturating_sub(bytes.saturating_sub(1)) }
+}
+
+/// An allocation or a part of one, as messages name it.
+struct Extent {
+    name: String,
+    base: u64,
+    bytes: u64,
+}
+
+impl Allocation {
+    /// What to call the bytes at an address or nearest to it: a part that has a name, or else the whole.
+    fn extent(&self, index: usize, address: u64) -> Extent {
+        let base = join(index);
+        let nearest = self.parts.iter().min_by_key(|part| distance(address, base + part.offset, part.bytes));
+        match nearest {
+            Some(part) => Extent { name: part.name.clone(), base: base + part.offset, bytes: part.bytes },
+            None if self.aliases.is_empty() => {
+                Extent { name: format!("allocation {}", index + 1), base, bytes: self.bytes }
+            }
+            None => Extent { name: self.aliases.join(" and "), base, bytes: self.bytes },
+        }
     }
 }
 
@@ -201,7 +330,7 @@ mod tests {
     #[test]
     fn faults_name_the_nearest_allocation() {
         let mut memory = Memory::new();
-        let none = memory.fault(64, 4, "x");
+        let none = memory.fault(1 << 40, 4, "x");
         assert_eq!((none.kind, none.message.contains("nothing")), (FindingKind::OutOfBounds, true));
         let a = memory.allocate(16).unwrap();
         let b = memory.allocate(100).unwrap();
@@ -213,12 +342,38 @@ mod tests {
         assert!(text(b + 104).contains("4 bytes behind the end of allocation 2 (100 bytes at 0x2000000000)"));
         assert!(text(b + 98).contains("begins in allocation 2") && text(b + 98).contains("ends 2 bytes behind"));
         assert!(text(a - 8).contains("8 bytes before allocation 1"));
-        assert!(text(u64::MAX).contains("behind the end of allocation 2"));
+        assert!(text(b - 4).contains("4 bytes before allocation 2 (100 bytes"), "not far behind allocation 1");
+        assert!(text(0).ends_with("is through a null pointer") && text(64).contains("64 bytes behind a null pointer"));
+        assert!(text(4_u64.wrapping_neg()).contains("4 bytes before a null pointer"));
+        assert!(text(1 << 60).contains("behind the end of allocation 2"));
         assert_eq!(said(&memory, a + 16, 1).0, FindingKind::OutOfBounds);
         memory.free(a);
         assert_eq!(said(&memory, a + 4, 4).0, FindingKind::UseAfterFree);
+        let behind = memory.fault(a + 16, 4, "x").message;
+        assert!(behind.contains("0 bytes behind the end of allocation 1 (16 bytes at 0x1000000000), which was freed"));
         assert_eq!(memory.read(a, &mut [0]).unwrap_err().kind, FindingKind::UseAfterFree);
         assert_eq!(memory.load(a, 1), None);
+    }
+
+    #[test]
+    fn faults_and_places_have_names() {
+        let mut memory = Memory::new();
+        let (a, b) = (memory.allocate(16).unwrap(), memory.allocate(100).unwrap());
+        memory.name(a, "argument 0");
+        memory.name(a + 8, "argument 2");
+        memory.name_part(b, 40, "variable `x`");
+        memory.name_part(b + 48, 52, "variable `y`");
+        memory.name_part(5, 1, "nowhere");
+        memory.name(b - 4, "outside of all");
+        let text = |memory: &Memory, address| memory.fault(address, 4, "x").message;
+        assert!(text(&memory, a - 4).contains("4 bytes before argument 0 and argument 2 (16 bytes at 0x1000000000)"));
+        assert!(text(&memory, b - 4).contains("4 bytes before variable `x` (40 bytes at 0x2000000000)"));
+        assert!(text(&memory, b + 100).contains("0 bytes behind the end of variable `y` (52 bytes at 0x2000000030)"));
+        assert_eq!(memory.describe(1, 4), "0x1000000004, byte 4 of argument 0 and argument 2");
+        assert_eq!(memory.describe(2, 50), "0x2000000032, byte 2 of variable `y`");
+        memory.forget_names();
+        assert_eq!(memory.describe(1, 4), "0x1000000004, byte 4 of allocation 1");
+        assert_eq!(memory.describe(2, 50), "0x2000000032, byte 2 of variable `y`");
     }
 
     #[test]

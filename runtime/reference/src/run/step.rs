@@ -9,6 +9,7 @@ use crate::code::{Binary, Class, Code, Inst, Pc, Scope, Slot, Variable};
 use crate::config::Choice;
 use crate::finding::FindingKind;
 use crate::memory::Fault;
+use crate::memory::device::ADDRESS_BITS;
 
 /// Marks a pointer that was made with an index outside of its array. Nothing lies at such an address.
 const STRAY: u64 = 1 << 63;
@@ -462,7 +463,8 @@ fn misaligned(address: u64, bytes: u32, align: u32, write: bool) -> Box<Fault> {
 /// Says of a fault that its address comes from an index outside of an array, if it does.
 #[cold]
 fn stray(mut fault: Box<Fault>, address: u64, class: Class, code: &Code) -> Box<Fault> {
-    if address & STRAY != 0 {
+    // Addresses before a null pointer have all of the highest bits.
+    if address >> ADDRESS_BITS == STRAY >> ADDRESS_BITS {
         let meant = address & !STRAY;
         fault.message = format!("an index is outside of its array, which led to address {meant:#x}");
         let end = |variable: &Variable| u64::from(variable.offset) + u64::from(variable.bytes);

@@ -88,8 +88,8 @@ impl Knowledge {
         else {
             return;
         };
-        let at = memory.address(number, undefined.offset);
-        let message = format!("the host reads an undefined value at {at:#x}, which a kernel stored there");
+        let at = memory.describe(number, undefined.offset);
+        let message = format!("the host reads an undefined value at {at}, which a kernel stored there");
         let site = site(program, *groups, undefined.agent, undefined.pc);
         let kind = FindingKind::Undefined;
         let mut found = Findings::default();
@@ -147,7 +147,13 @@ impl<C> StrictWorld<'_, C> {
     fn locate(&self, local: &Local, class: Class, address: u64, bytes: u32) -> Result<Location, Box<Fault>> {
         let found = match class {
             Class::Device => {
-                self.memory.locate(address, bytes.into()).map(|(number, offset)| (Space::Device(number), offset))
+                let found = self.memory.locate(address, bytes.into());
+                if let Some((number, _)) = found.filter(|_| self.check)
+                    && let Some(fault) = self.memory.unallocated(number, address, bytes)
+                {
+                    return Err(fault);
+                }
+                found.map(|(number, offset)| (Space::Device(number), offset))
             }
             _ => local.words.contains(address, bytes.into()).then_some((Space::Workgroup(local.number), address)),
         };
@@ -315,7 +321,7 @@ fn describe_race(launch: &Launch<'_>, memory: &Memory, race: &Race) -> Finding {
     let Launch { program, groups, .. } = *launch;
     let offset = race.location.offset;
     let place = match race.location.space {
-        Space::Device(number) => format!("{:#x}, byte {offset} of allocation {number}", memory.address(number, offset)),
+        Space::Device(number) => memory.describe(number, offset),
         Space::Workgroup(_) => {
             let covers = |variable: &&Variable| {
                 variable.class == Class::Workgroup

@@ -40,7 +40,8 @@ fn accesses_outside() {
     silent(load_at(BUFFER + 4 * 4095));
     fatal(1, FindingKind::OutOfBounds, "0 bytes behind the end of allocation 1", load_at(BUFFER + 4 * 4096));
     fatal(1, FindingKind::OutOfBounds, "4 bytes before allocation 1", load_at(BUFFER - 4));
-    fatal(1, FindingKind::OutOfBounds, "allocation 1", load_at(0));
+    fatal(1, FindingKind::OutOfBounds, "null pointer", load_at(0));
+    fatal(1, FindingKind::OutOfBounds, "4 bytes before a null pointer", load_at(4_u64.wrapping_neg()));
     fatal(1, FindingKind::Misaligned, "multiple of 4", load_at(BUFFER + 2));
     fatal(1, FindingKind::OutOfBounds, "workgroup memory", |asm| {
         asm.code.workgroup_bytes = 8;
