@@ -117,12 +117,16 @@ impl<'s> Program<'s> {
     ///
     /// # Errors
     /// Names in [`Options::entries`] that the module doesn't have, and what keeps kernels from being translated; with
-    /// [`Options::keep_going`] only if no kernel is left.
+    /// [`Options::keep_going`] only if no kernel is left. A module without kernels, unless [`Options::entries`] asks for none: its
+    /// interface describes the variables then, and its SPIR-V is of no use.
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
         let (mut variables, places) = cfg::module_variables(&self.decoded);
         let services = cfg::services(&self.decoded, &mut variables, options.target);
         let mut errors = self.missing_entries(options.entries);
+        if options.entries.is_none() && self.decoded.kernels().next().is_none() {
+            errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", Span::default()));
+        }
         if !errors.is_empty() {
             return refuse(errors);
         }
