@@ -61,7 +61,8 @@ impl Device {
     /// # Errors
     /// Those of [`Device::open`].
     pub fn open_with(selector: &DeviceSelector, options: &InstanceOptions) -> Result<Self, Error> {
-        let selector = selector.resolve()?;
+        let asked = selector;
+        let selector = asked.resolve()?;
         if let DeviceSelector::Reference(options) = &selector {
             return Ok(Self::reference(options.config()?));
         }
@@ -69,7 +70,7 @@ impl Device {
             Err(reason) if selector == DeviceSelector::Best && is_absence(&reason) => {
                 Ok(Self::of_reference(Config::default(), Some(reason)))
             }
-            found => found,
+            found => found.map_err(|error| asked.blame(error)),
         }
     }
 
@@ -335,7 +336,8 @@ pub fn devices(options: &InstanceOptions) -> (Vec<DeviceInfo>, Option<Error>) {
 /// # Errors
 /// Those of [`Device::open_with`].
 pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<(DeviceInfo, Option<Error>), Error> {
-    let selector = selector.resolve()?;
+    let asked = selector;
+    let selector = asked.resolve()?;
     if let DeviceSelector::Reference(options) = &selector {
         return Ok((DeviceInfo::reference(&options.config()?), None));
     }
@@ -351,7 +353,7 @@ pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Resu
     match found {
         Ok(found) => Ok((found, None)),
         Err(reason) if best && is_absence(&reason) => Ok((DeviceInfo::reference(&Config::default()), Some(reason))),
-        Err(error) => Err(error),
+        Err(error) => Err(asked.blame(error)),
     }
 }
 

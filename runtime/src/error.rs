@@ -1,10 +1,14 @@
 //! The errors of this crate: what went wrong, on which device, and what the caller can do about it.
 
+use std::ffi::OsStr;
+
 use ash::vk;
 use ptx2spv_reference::Finding;
 use ptx2spv_translator::interface::Place;
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
+
+use crate::suggest::{closest, question};
 
 /// Why something could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +33,24 @@ pub enum Error {
         reason: String,
     },
     /// No device fits the selector.
-    #[error("no device matches `{selector}`; there are: {available}")]
+    #[error("no device matches `{selector}`{}; there are: {available}", question(meant.as_deref()))]
     NoMatchingDevice {
         /// The selector as written.
         selector: String,
+        /// What may have been meant.
+        meant: Option<String>,
         /// All devices by index and name.
         available: String,
+    },
+    /// The value of an environment variable can't be used.
+    #[error("the environment variable {name} is `{value}`: {reason}")]
+    Environment {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The text is no device selector.
     #[error(
@@ -112,7 +128,7 @@ pub enum Error {
     #[error("the module's description is wrong: {0}")]
     Interface(String),
     /// The module has no such kernel.
-    #[error("no kernel `{name}`; the module has: {}", available.join(", "))]
+    #[error("no kernel `{name}`{}; the module has: {}", question(closest(name, available.iter().map(String::as_str))), available.join(", "))]
     NoKernel {
         /// The name asked for.
         name: String,
@@ -279,6 +295,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says that it comes from the value of an environment variable, for `map_err`.
+    pub(crate) fn of_variable(name: &'static str, value: &OsStr) -> impl FnOnce(Self) -> Self {
+        move |error| Self::Environment { name, value: value.to_string_lossy().into_owned(), reason: error.to_string() }
+    }
+
     /// Turns a Vulkan command's result into an error, for `map_err`.
     pub(crate) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
         move |result| match result {

@@ -71,6 +71,7 @@ mod report;
 mod restrictions;
 mod select;
 mod shipped;
+mod suggest;
 mod variables;
 mod vulkan;
 
@@ -89,6 +90,7 @@ pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
 pub use reference::{ReferenceOptions, target_by_name};
 pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
+pub use suggest::closest;
 pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
 
 /// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.

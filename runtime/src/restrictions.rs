@@ -44,10 +44,10 @@ impl Restrictions {
     /// What the environment variable `PTX2SPV_RESTRICT` says; nothing if it isn't set.
     ///
     /// # Errors
-    /// [`Error::BadRestrictions`].
+    /// [`Error::Environment`].
     pub(crate) fn of_environment() -> Result<Self, Error> {
         match std::env::var_os(RESTRICTIONS_VARIABLE).filter(|value| !value.is_empty()) {
-            Some(value) => value.to_string_lossy().parse(),
+            Some(value) => value.to_string_lossy().parse().map_err(Error::of_variable(RESTRICTIONS_VARIABLE, &value)),
             None => Ok(Self::default()),
         }
     }

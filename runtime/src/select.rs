@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::reference::ReferenceOptions;
+use crate::suggest::closest;
 
 /// The environment variable that [`DeviceSelector::Default`] reads.
 pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
@@ -93,11 +94,13 @@ impl DeviceSelector {
     /// The environment variable can't be read as a selector.
     pub fn resolve(&self) -> Result<Self, Error> {
         match (self, std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty())) {
-            (Self::Default, Some(value)) => match value.to_string_lossy().parse()? {
-                // `default` in the variable itself must not lead back to the variable.
-                Self::Default => Ok(Self::Best),
-                selector => Ok(selector),
-            },
+            (Self::Default, Some(value)) => {
+                match value.to_string_lossy().parse().map_err(Error::of_variable(DEVICE_VARIABLE, &value))? {
+                    // `default` in the variable itself must not lead back to the variable.
+                    Self::Default => Ok(Self::Best),
+                    selector => Ok(selector),
+                }
+            }
             (Self::Default, None) => Ok(Self::Best),
             (selector, _) => Ok(selector.clone()),
         }
@@ -135,10 +138,33 @@ impl DeviceSelector {
             Self::Kind(kind) => first(&|device| device.kind == *kind),
             Self::Reference(_) => first(&|device| device.kind == DeviceKind::Reference),
         };
-        found.copied().ok_or_else(|| Error::NoMatchingDevice {
-            selector: selector.to_string(),
-            available: devices.iter().map(|(device, _)| listed(device)).collect::<Vec<_>>().join(", "),
+        found.copied().ok_or_else(|| {
+            self.blame(Error::NoMatchingDevice {
+                selector: selector.to_string(),
+                meant: selector.meant(devices.iter().map(|(device, _)| *device)),
+                available: devices.iter().map(|(device, _)| listed(device)).collect::<Vec<_>>().join(", "),
+            })
         })
+    }
+
+    /// The error of looking for a device, with the environment variable's name if that is where the selector comes from.
+    pub(crate) fn blame(&self, error: Error) -> Error {
+        match std::env::var_os(DEVICE_VARIABLE) {
+            Some(value) if *self == Self::Default && matches!(error, Error::NoMatchingDevice { .. }) => {
+                Error::of_variable(DEVICE_VARIABLE, &value)(error)
+            }
+            _ => error,
+        }
+    }
+}
+
+impl DeviceSelector {
+    /// A kind of device, or a word of a device's name, that is nearly what was written.
+    fn meant<'d>(&self, devices: impl Iterator<Item = &'d DeviceInfo>) -> Option<String> {
+        const WORDS: [&str; 6] = ["best", "cpu", "discrete", "integrated", "virtual", "reference"];
+        let Self::Name(name) = self else { return None };
+        let names = devices.flat_map(|device| device.name.split_whitespace()).chain(WORDS);
+        closest(name, names).map(str::to_owned)
     }
 }
 
@@ -190,6 +216,10 @@ mod tests {
         assert_eq!(index("cpu").unwrap(), 0);
         let error = index("virtual").unwrap_err().to_string();
         assert!(error.contains("virtual") && error.contains("3: Radeon Pro (discrete)"), "{error}");
+        let error = index("radoen").unwrap_err().to_string();
+        assert!(error.contains("no device matches `name:radoen` (did you mean `Radeon`?)"), "{error}");
+        let error = index("reference").unwrap_err().to_string();
+        assert!(!error.contains("did you mean"), "{error}");
         assert!(matches!(index("4"), Err(Error::NoMatchingDevice { .. })));
         assert!(matches!(DeviceSelector::Best.choose(&[]), Err(Error::NoDevice { .. })));
     }

@@ -12,6 +12,7 @@ use ptx2spv_translator::target::{Facts, FloatControls, Quirks, Subgroups};
 use ptx2spv_translator::{Feature, Target};
 
 use crate::error::Error;
+use crate::suggest::{closest, question};
 
 /// Which device the reference device is, and how it runs.
 ///
@@ -204,8 +205,9 @@ pub fn target_by_name(name: &str) -> Result<Target, Error> {
         return Ok(target);
     }
     if !Path::new(name).exists() {
+        let meant = question(closest(name, Target::PRESETS.iter().copied()));
         let presets = Target::PRESETS.join(", ");
-        return Err(Error::Target(format!("no target `{name}`: it is neither a preset ({presets}) nor a file")));
+        return Err(Error::Target(format!("no target `{name}`{meant}: it is neither a preset ({presets}) nor a file")));
     }
     let text = fs::read_to_string(name).map_err(|error| Error::Target(format!("{name}: {error}")))?;
     if text.trim_start().starts_with('[') {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
+use super::drivers;
 use super::info::{query, version_of};
 use super::process::Process;
 use crate::device::Device;
@@ -97,7 +98,7 @@ impl Instance {
     ///
     /// # Errors
     /// [`Error::NoLoader`] if there is no Vulkan library, [`Error::NoDevice`] if there is no driver,
-    /// [`Error::NoValidation`] if validation is asked for but not installed, and [`Error::BadRestrictions`] if the environment
+    /// [`Error::NoValidation`] if validation is asked for but not installed, and [`Error::Environment`] if an environment
     /// variable can't be read.
     pub fn new(options: &InstanceOptions) -> Result<Self, Error> {
         let restrictions = options.restrictions.clone().map_or_else(Restrictions::of_environment, Ok)?;
@@ -116,8 +117,7 @@ impl Instance {
             return Err(Error::NoLoader { reason: "it knows Vulkan 1.0 only, 1.1 is needed".to_owned() });
         }
         let version = restrictions.version(NEWEST);
-        let wants_validation = || std::env::var_os(VALIDATION_VARIABLE).is_some_and(|value| value == "1");
-        let log = options.validation.unwrap_or_else(wants_validation).then(Arc::<ValidationLog>::default);
+        let log = options.validation.map_or_else(wants_validation, Ok)?.then(Arc::<ValidationLog>::default);
 
         let (flags, portability) = portability(has_extension(&entry, None, khr::portability_enumeration::NAME)?);
         let mut extensions: Vec<_> = portability.into_iter().map(CStr::as_ptr).collect();
@@ -146,7 +146,9 @@ impl Instance {
         // SAFETY: everything that `info` points to lives until the call returns; the log that the messenger points to
         // lives until the instance is destroyed (see `Drop for Shared`).
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice { reason: "no driver is installed".to_owned() },
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
+                Error::NoDevice { reason: drivers::explain("no driver is installed") }
+            }
             result => Error::vulkan("vkCreateInstance")(result),
         })?;
         let mut shared = Shared {
@@ -187,7 +189,7 @@ impl Instance {
         // SAFETY: the instance is alive.
         let list = unsafe { raw.enumerate_physical_devices() }.map_err(|result| match result {
             vk::Result::ERROR_INITIALIZATION_FAILED => {
-                Error::NoDevice { reason: "no driver could be loaded".to_owned() }
+                Error::NoDevice { reason: drivers::explain("no driver could be loaded") }
             }
             result => Error::vulkan("vkEnumeratePhysicalDevices")(result),
         })?;
@@ -209,7 +211,7 @@ impl Instance {
             return Ok(devices);
         }
         let reason = match &old[..] {
-            [] => "the loader lists none".to_owned(),
+            [] => drivers::explain("the loader lists none"),
             old => format!("Vulkan 1.1 is needed, and there is only Vulkan 1.0 on {}", old.join(", ")),
         };
         Err(Error::NoDevice { reason })
@@ -264,6 +266,20 @@ impl Drop for Shared {
             }
             self.raw.destroy_instance(None);
         }
+    }
+}
+
+/// Whether the environment variable asks for validation.
+fn wants_validation() -> Result<bool, Error> {
+    match std::env::var_os(VALIDATION_VARIABLE) {
+        None => Ok(false),
+        Some(value) if value.is_empty() || value == "0" => Ok(false),
+        Some(value) if value == "1" => Ok(true),
+        Some(value) => Err(Error::Environment {
+            name: VALIDATION_VARIABLE,
+            value: value.to_string_lossy().into_owned(),
+            reason: "1 switches validation on, 0 off".to_owned(),
+        }),
     }
 }
 

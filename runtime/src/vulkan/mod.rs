@@ -2,6 +2,7 @@
 
 mod allocation;
 mod device;
+mod drivers;
 mod features;
 mod info;
 mod instance;
