@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use ptx2spv::cli;
+use ptx2spv::input;
 use ptx2spv_tests::hostile::{self, Answer};
 use ptx2spv_tests::random::Random;
 use ptx2spv_tests::{binary, files};
@@ -27,7 +27,7 @@ fn malformed_files_are_refused_where_and_as_expected() {
         let mut lines = expected.lines();
         let (place, part) = (lines.next().unwrap(), lines.next().unwrap_or_default());
         let name = files::short_name(&path);
-        let Ok(source) = cli::read_source(&path) else {
+        let Ok(source) = input::read_source(&path) else {
             // Not text: refused before the translator sees it, and so at no better place than the first.
             assert_eq!((place, part), ("1:1", ""), "{name}");
             continue;

@@ -1,12 +1,15 @@
-//! What the binaries share: exit status, how errors are shown, and how PTX files are read.
+//! What the binaries share: exit status, and how errors are shown.
 
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use ptx2spv_translator::{Math, Source};
+use ptx2spv_runtime::Device;
+use ptx2spv_translator::Math;
+
+use crate::{names, style};
 
 /// How a command ended, if not with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,15 +67,46 @@ pub fn main(body: impl FnOnce(&mut dyn Write) -> Result<Status>) -> ExitCode {
         }
         Err(error) => {
             let _ = out.flush();
-            note(format_args!("error: {}", chain(&error)));
+            warn(format_args!("error: {}", chain(&error)));
             if error.is::<UsageError>() { 2.into() } else { ExitCode::FAILURE }
         }
     }
 }
 
-/// Writes a line to the standard error; there is nothing left to do if that fails.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out notes and progress from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a note to the standard error, unless notes are left out.
 pub fn note(message: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{message}");
+    if !is_quiet() {
+        warn(message);
+    }
+}
+
+/// Writes lines to the standard error; there is nothing left to do if that fails.
+pub fn warn(message: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{}", style::message(&names::readable(&message.to_string())));
+}
+
+/// Says so if a device is the reference device because there is no other. Once, also where several threads open devices.
+pub fn warn_of_fallback(device: &Device) {
+    static SAID: Once = Once::new();
+    if let Some(reason) = device.fallback() {
+        SAID.call_once(|| {
+            warn(format_args!(
+                "warning: no Vulkan device can be used ({reason}); this runs on the reference device, an interpreter, which is slow"
+            ));
+        });
+    }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -89,19 +123,4 @@ fn chain(error: &anyhow::Error) -> String {
         Some(rest) => rest.to_owned(),
         None => text,
     }
-}
-
-/// Reads PTX from a file, or from the standard input if it is `-`.
-pub fn read_source(file: &Path) -> Result<Source> {
-    let (name, bytes) = if file == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).context("standard input")?;
-        ("<stdin>".to_owned(), bytes)
-    } else {
-        let name = file.display().to_string();
-        let bytes = fs::read(file).with_context(|| name.clone())?;
-        (name, bytes)
-    };
-    let text = String::from_utf8(bytes).with_context(|| format!("{name} is not text"))?;
-    Ok(Source::new(name, text))
 }

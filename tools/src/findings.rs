@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use ptx2spv_runtime::{Finding, FindingKind, Site};
 use ptx2spv_translator::{Program, Source};
 
+use crate::names;
+
 const BAR: &str = "=========";
 
 /// Writes a block for each finding, and a last line with their number. Lines of `source` are quoted where findings name it.
@@ -48,7 +50,7 @@ fn site(out: &mut dyn Write, role: &str, site: &Site, text: &Text<'_>) -> io::Re
     let instruction = format!("`{}` (word {} of the SPIR-V)", site.instruction, site.word);
     match &site.line {
         Some((file, line)) => {
-            writeln!(out, "{BAR}     {role} {file}:{line} in kernel {}", site.entry)?;
+            writeln!(out, "{BAR}     {role} {file}:{line} in kernel {}", names::demangled(&site.entry))?;
             if file == text.source.name() {
                 // Lines count from 1.
                 if let Some(quote) = text.source.text().lines().nth((*line as usize).saturating_sub(1)) {
@@ -60,7 +62,7 @@ fn site(out: &mut dyn Write, role: &str, site: &Site, text: &Text<'_>) -> io::Re
             }
             writeln!(out, "{BAR}     in {instruction}")?;
         }
-        None => writeln!(out, "{BAR}     {role} {instruction} in kernel {}", site.entry)?,
+        None => writeln!(out, "{BAR}     {role} {instruction} in kernel {}", names::demangled(&site.entry))?,
     }
     let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
     match (site.local.map(triple), site.workgroup.map(triple)) {

@@ -84,7 +84,7 @@ fn refused_input_ends_with_1() {
     fails(&["test", "no/such.json"], 1, "error: no/such.json");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bytes.ptx");
-    fs::write(&path, [0xff, 0xfe]).unwrap();
+    fs::write(&path, [0xc3, 0x28]).unwrap();
     fails(&["translate", path.to_str().unwrap()], 1, "is not text");
     fails(&["translate", path.to_str().unwrap(), "--target", "atari"], 1, "no target `atari`");
     fails(&["test", directory.path().to_str().unwrap()], 1, "no launch cases found");
@@ -111,7 +111,11 @@ fn several_targets_have_files_of_their_own() {
     assert_eq!((&description["target"], &description["spirv"][1]), (&"vulkan1.1-minimum".into(), &3.into()));
     fails(&["translate", &ptx, "--target", "nvidia,mali", "--emit", "asm", "-o", "-"], 2, "takes one target");
     fails(&["translate", &ptx, "--target", "nvidia,nvidia"], 2, "two targets are called `nvidia`");
-    fails(&["translate", &ptx, "--target", "nvidia,nvida"], 1, "no target `nvida`: it is neither a preset (amd-rdna, ");
+    fails(
+        &["translate", &ptx, "--target", "nvidia,nvida"],
+        1,
+        "no target `nvida` (did you mean `nvidia`?): it is neither a preset (amd-rdna, ",
+    );
 }
 
 /// Variants for two targets and two sizes of blocks, of which one device holds the larger ones as they are.
@@ -145,6 +149,32 @@ fn presets_are_listed() {
     let all: Vec<serde_json::Value> = serde_json::from_str(&run(&["devices", "--presets", "--json"]).out).unwrap();
     assert!(all.iter().any(|target| target["name"] == "mali"));
     fails(&["devices", "--presets", "--device", "0"], 2, "cannot be used with");
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let directory = odd("[11, 13, 15, 16]");
+    let case = directory.path().join("odd.json").display().to_string();
+    let with = |variables: &[(&str, &str)]| -> Done {
+        command(&["test", &case]).envs(variables.iter().copied()).output().unwrap().into()
+    };
+    assert!(with(&[]).out.starts_with("FAIL "));
+    assert!(with(&[("CLICOLOR_FORCE", "1")]).out.starts_with("\u{1b}[1m\u{1b}[31mFAIL\u{1b}[0m "));
+    let refused = |variables: &[(&str, &str)]| -> Done {
+        command(&["inspect", "none.ptx"]).envs(variables.iter().copied()).output().unwrap().into()
+    };
+    assert!(refused(&[("CLICOLOR_FORCE", "1")]).err.contains("error\u{1b}[0m: none.ptx"));
+    assert!(refused(&[("NO_COLOR", "1")]).err.starts_with("error: none.ptx"));
+}
+
+#[test]
+fn quiet_leaves_notes_out() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let out = directory.path().join("out").display().to_string();
+    assert!(run(&["translate", &ptx, "-o", &out]).err.starts_with("note: translating for"));
+    assert_eq!(run(&["translate", &ptx, "-o", &out, "-q"]).err, "");
+    assert!(run(&["-q", "inspect", "none.ptx"]).err.starts_with("error: none.ptx"));
 }
 
 #[test]
@@ -215,6 +245,72 @@ fn a_kernel_runs_with_arguments_from_the_command_line() {
 }
 
 #[test]
+fn results_are_written_as_json_and_to_files() {
+    let directory = odd("[11, 13, 15, 16]");
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let launch = ["--entry", "odd", "--block", "4", "u32[4]:iota", "u32[4]"];
+    let save = format!("1={}", at("odd.bin"));
+    let done = run(&[&["run", &at("odd.ptx"), "--json", "--save", &save], &launch[..]].concat());
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let report: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(report["kernel"], "odd");
+    assert_eq!(report["results"][1], serde_json::json!({"arg": "1", "type": "u32", "data": [1, 3, 5, 7]}));
+    assert_eq!(fs::read(at("odd.bin")).unwrap(), [1, 0, 0, 0, 3, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0]);
+    let done = run(&["run", &at("odd.json"), "--json"]);
+    assert_eq!(done.status, Some(1), "{}", done.err);
+    let reports: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!((&reports[0]["case"], &reports[0]["passed"]), (&"odd".into(), &false.into()));
+    fails(&[&["run", &at("odd.ptx"), "--save", "2=x"], &launch[..]].concat(), 2, "argument 2 is no buffer");
+    fails(&["run", &at("odd.ptx"), "--save", "x"], 2, "such as 2=sums.bin");
+}
+
+/// A struct `{ const unsigned *in; unsigned *out; unsigned n; }` by value.
+#[test]
+fn structs_hold_pointers() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let ptx = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry copy(.param .align 8 .b8 s[24])
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [s];
+    ld.param.u64 %rd2, [s+8];
+    ld.param.u32 %r1, [s+16];
+    ld.global.u32 %r2, [%rd1+4];
+    add.u32 %r2, %r2, %r1;
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
+";
+    fs::write(at("s.ptx"), ptx).unwrap();
+    let save = format!("0.1={}", at("out.bin"));
+    let done = run(&["run", &at("s.ptx"), "{u32[]:5,6;u32[1];u32:100}", "--save", &save]);
+    assert_eq!(done.out, "  arg 0.0, u32[2]: 5, 6\n  arg 0.1, u32[1]: 106\n", "{}", done.err);
+    assert_eq!(fs::read(at("out.bin")).unwrap(), [106, 0, 0, 0]);
+    fails(&["run", &at("s.ptx"), "{u32[]:5,6;u32:100}"], 1, "has 24 bytes, the argument 16");
+}
+
+#[test]
+fn what_was_translated_before_runs() {
+    let directory = odd("[]");
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let card = at("card.target");
+    fs::write(&card, run(&["devices", "--device", "default", "--json"]).out).unwrap();
+    for (more, name) in [(&[][..], "out/odd.spv"), (&[], "out/odd.json"), (&["--bundle"], "out/odd.bundle.json")] {
+        let translate = ["translate", &at("odd.ptx"), "--target", &card, "-o", &at("out")];
+        assert_eq!(run(&[&translate, more].concat()).status, Some(0));
+        let done = run(&["run", &at(name), "--entry", "odd", "--block", "4", "--print", "2", "u32[4]:iota", "u32[4]"]);
+        assert_eq!(done.out, "  arg 0, u32[4]: 0, 1, …\n  arg 1, u32[4]: 1, 3, …\n", "{name}: {}", done.err);
+        fails(&["run", &at(name)], 2, "name one with --entry: odd, other");
+    }
+    fails(&["run", &at("none.spv")], 1, "none.json: No such file");
+}
+
+#[test]
 fn cases_pass_and_fail_by_what_the_kernel_computes() {
     for (expected, status, words) in
         [("[11, 13, 15, 17]", 0, "1 passed, 0 failed"), ("[11, 13, 15, 16]", 1, "[3] expected 16")]
@@ -248,6 +344,52 @@ fn files_are_written_where_they_are_wanted() {
     let done = run(&["translate", &ptx, "--target", "nvidia", "-g", "--emit", "asm", "-o", "-"]);
     assert!(done.out.contains(&format!("OpString \"{ptx}\"")) && done.out.contains("OpLine"), "{}", done.out);
     fails(&["translate", &ptx, "--entry", "none"], 1, "no kernel `none`: the file has odd, other");
+}
+
+#[test]
+fn names_of_files_say_their_form() {
+    let directory = odd("[]");
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let translate = |more: &[&str]| run(&[&["translate", &at("odd.ptx"), "--target", "nvidia"], more].concat());
+    for (name, emit, expected) in [
+        ("a.json", None, &["a.spv", "a.json"][..]),
+        ("b.spirv", None, &["b.spirv", "b.json"]),
+        ("c.spvasm", None, &["c.spvasm"]),
+        ("d.spvasm", Some("asm"), &["d.spvasm"]),
+        ("e.h", None, &["e.h"]),
+        ("f.h", Some("spirv,header"), &["f.spv", "f.h"]),
+        ("g.x", None, &["g.x/odd.spv", "g.x/odd.json"]),
+    ] {
+        let emit = emit.map_or(vec![], |emit| vec!["--emit", emit]);
+        let done = translate(&[&["-o", &at(name)], &emit[..]].concat());
+        let lines: Vec<String> = done.out.lines().map(str::to_owned).collect();
+        assert_eq!(lines, expected.iter().map(|name| at(name)).collect::<Vec<_>>(), "{name}: {}", done.err);
+        assert!(lines.iter().all(|file| Path::new(file).is_file()), "{name}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(at("a.json")).unwrap()).unwrap();
+    assert_eq!(json["entries"].as_array().unwrap().len(), 2);
+    assert_eq!(fs::read(at("b.spirv")).unwrap()[..4], 0x0723_0203_u32.to_le_bytes());
+    assert!(fs::read_to_string(at("c.spvasm")).unwrap().contains("OpEntryPoint"));
+    assert_eq!(translate(&["--bundle", "-o", &at("both.json")]).out, format!("{}\n", at("both.json")));
+    let args = ["translate", &at("odd.ptx"), "--target", "nvidia", "--emit", "asm", "-o", &at("x.spv")];
+    fails(&args, 2, "is a name for spirv, which --emit doesn't list");
+}
+
+#[test]
+fn a_file_without_kernels_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let ptx = directory.path().join("none.ptx").display().to_string();
+    let header = ".version 7.0\n.target sm_50\n.address_size 64\n";
+    for body in ["", ".global .u32 g;\n", ".func f() { ret; }\n", ".extern .entry k();\n"] {
+        fs::write(&ptx, format!("{header}{body}")).unwrap();
+        let out = directory.path().join("out").display().to_string();
+        for more in [&[][..], &["--keep-going"], &["--bundle"]] {
+            let args = [&["translate", &ptx, "--target", "nvidia", "-o", &out], more].concat();
+            fails(&args, 1, "the file has no kernel");
+        }
+        assert!(!Path::new(&out).exists());
+        fails(&["run", &ptx], 1, "no kernel");
+    }
 }
 
 #[test]
@@ -353,13 +495,110 @@ fn the_reference_device_needs_no_driver() {
     let done = without_driver(&["test", &file]);
     assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
     assert_eq!(done.out, "reference: 1 passed, 0 failed\n");
-    assert!(done.err.starts_with("note: no Vulkan device (") && done.err.ends_with("on the reference device\n"));
+    assert!(done.err.starts_with("warning: no Vulkan device can be used ("), "{}", done.err);
+    assert!(
+        done.err.contains("/nonexistent/icd.json: No such file")
+            && done.err.contains("reference device, an interpreter")
+    );
     let done = without_driver(&["devices"]);
     assert_eq!(rows(&done).count(), 2, "{}", done.out);
     // Who asks for another device does not get this one.
     let done = without_driver(&["test", &file, "--device", "cpu"]);
     assert_eq!(done.status, Some(1), "{}{}", done.out, done.err);
     assert!(done.err.contains("no Vulkan device found"), "{}", done.err);
+}
+
+/// The loader says nothing of drivers that it can't load.
+#[test]
+fn a_driver_that_does_not_load_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let manifest = directory.path().join("broken_icd.json");
+    let text =
+        r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "libvulkan_broken.so", "api_version": "1.3.0"}}"#;
+    fs::write(&manifest, text).unwrap();
+    let variables = [("VK_DRIVER_FILES", &manifest), ("VK_ICD_FILENAMES", &manifest)];
+    let done: Done = command(&["devices", "--device", "cpu"]).envs(variables).output().unwrap().into();
+    assert_eq!(done.status, Some(1));
+    for part in ["broken_icd.json", "libvulkan_broken.so", "can't be loaded"] {
+        assert!(done.err.contains(part), "{}", done.err);
+    }
+}
+
+#[test]
+fn environment_variables_with_bad_values_are_named() {
+    for (name, value, part) in [
+        ("PTX2SPV_DEVICE", "reference:chek", "PTX2SPV_DEVICE is `reference:chek`: no such reference device"),
+        ("PTX2SPV_DEVICE", "lvmpipe9", "PTX2SPV_DEVICE is `lvmpipe9`: no device matches"),
+        ("PTX2SPV_RESTRICT", "vulkan=7", "PTX2SPV_RESTRICT is `vulkan=7`: no Vulkan 7"),
+        ("PTX2SPV_VALIDATION", "yes", "PTX2SPV_VALIDATION is `yes`: 1 switches validation on"),
+    ] {
+        if name == "PTX2SPV_DEVICE" {
+            let directory = odd("[]");
+            let case = directory.path().join("odd.json");
+            let done: Done = command(&["test", case.to_str().unwrap()]).env(name, value).output().unwrap().into();
+            assert_eq!(done.status, Some(1), "{}", done.err);
+            assert!(done.err.contains(&format!("the environment variable {part}")), "{}", done.err);
+        }
+        let mut devices = command(&["devices", "--device", if name == "PTX2SPV_DEVICE" { "default" } else { "cpu" }]);
+        let done: Done = devices.env(name, value).output().unwrap().into();
+        assert_eq!(done.status, Some(1), "{name}: {}", done.err);
+        assert!(done.err.contains(&format!("the environment variable {part}")), "{}", done.err);
+    }
+}
+
+/// Names as `nvcc` makes them: `axpy(int)` and `void blas::axpy<float>(float*)`.
+const MANGLED: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry _Z4axpyi(.param .u32 n) { ret; }
+.visible .entry _ZN4blas4axpyIfEEvPT_(.param .u64 x)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [x];
+    st.global.u32 [%rd1], 7;
+    ret;
+}
+";
+
+#[test]
+fn kernels_go_by_their_names_in_cpp() {
+    let directory = tempfile::tempdir().unwrap();
+    let ptx = directory.path().join("names.ptx").display().to_string();
+    fs::write(&ptx, MANGLED).unwrap();
+    for name in ["blas::axpy<float>", "void blas::axpy<float>(float*)", "_ZN4blas4axpyIfEEvPT_"] {
+        let done = run(&["run", &ptx, "--entry", name, "u32[1]"]);
+        assert_eq!(done.out, "  arg 0, u32[1]: 7\n", "{}", done.err);
+    }
+    let message = "no kernel `axyp` (did you mean `axpy`?): the file has axpy(int), void blas::axpy<float>(float*)";
+    fails(&["run", &ptx, "--entry", "axyp"], 1, message);
+    fails(&["run", &ptx], 2, "name one with --entry: axpy(int), void blas::axpy<float>(float*)");
+    let done = run(&["inspect", &ptx]);
+    assert!(
+        done.out.contains("\nkernel void blas::axpy<float>(float*)\n  symbol    _ZN4blas4axpyIfEEvPT_\n"),
+        "{}",
+        done.out
+    );
+    fails(&["run", &ptx, "--entry", "axpy"], 1, "kernel `axpy(int)` takes 1 arguments, not 0");
+}
+
+#[test]
+fn files_that_are_not_ptx_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("k").display().to_string();
+    let mut cubin = b"\x7fELF\x02\x01\x01\x33\x07\0\0\0\0\0\0\0\x02\0".to_vec();
+    cubin.extend(190_u16.to_le_bytes());
+    for (bytes, kind, help) in [
+        (&cubin[..], "a CUBIN, not PTX", "nvcc -ptx"),
+        (b"BC\xc0\xde", "LLVM bitcode, not PTX", "llc -mcpu="),
+        (b"__global__ void k() {}", "a source file in C++, not PTX", "nvcc -ptx"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        for command in ["translate", "inspect", "run"] {
+            fails(&[command, &path], 1, kind);
+            fails(&[command, &path], 1, help);
+        }
+    }
 }
 
 #[test]

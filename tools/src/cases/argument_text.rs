@@ -18,6 +18,7 @@ Arguments:
   u32[1024]:random(7,0,10)       the same from 0 up to but without 10
   u8[]:@file.bin                 a buffer with a file's bytes, little endian
   bytes:00ff10                   a struct by value, in hexadecimal
+  {f32[4]:1,2,3,4;u32:4}         a struct by value with such members, which lie as in C
   null                           the null pointer
   Types: u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
 
@@ -34,6 +35,9 @@ pub fn parse(text: &str) -> Result<Argument> {
 fn parse_unnamed(text: &str) -> Result<Argument> {
     if text == "null" {
         return Ok(Argument::Null);
+    }
+    if let Some(members) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        return members_of(members).into_iter().map(parse).collect::<Result<_>>().map(Argument::Struct);
     }
     let (kind, value) = match text.split_once(':') {
         Some((kind, value)) => (kind, Some(value)),
@@ -52,6 +56,20 @@ fn parse_unnamed(text: &str) -> Result<Argument> {
     let ty: Scalar = kind.parse().map_err(|message: String| anyhow!(message))?;
     let value = value.context("expected a value after `:`")?;
     Ok(Argument::Value(element(ty, value)?.collect()))
+}
+
+/// What stands between semicolons, those of inner structs excepted.
+fn members_of(text: &str) -> Vec<&str> {
+    let mut depth = 0_u32;
+    let is_separator = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ';' && depth == 0
+    };
+    text.split(is_separator).map(str::trim).collect()
 }
 
 fn parse_len(ty: Scalar, text: &str) -> Result<usize> {
@@ -159,7 +177,7 @@ mod tests {
         match parse(text).unwrap() {
             Argument::Buffer(array) => array.bytes,
             Argument::Value(bytes) => bytes,
-            Argument::Null => panic!("null"),
+            argument => panic!("{argument:?}"),
         }
     }
 
@@ -183,6 +201,27 @@ mod tests {
         assert_eq!(bytes("u8[3]:iota(100)"), [0, 100, 200]);
         assert!(bytes("u8[]:").is_empty());
         assert_eq!(bytes("bf16[2]:iota"), [0, 0, 0x80, 0x3f]);
+    }
+
+    #[test]
+    fn structs_lie_as_in_c() {
+        let argument = parse("{u8:1; f32[2]:1,2; {u16:2;bytes:030405}; u32:6; null}").unwrap();
+        let kinds: Vec<bool> = argument.parts().iter().map(|part| matches!(part, Argument::Buffer(_))).collect();
+        assert_eq!(kinds, [false, true, false, false, false, false]);
+        let mut addresses = [0x0102_0304_0506_0708].into_iter();
+        let bytes = argument.bytes(&mut addresses);
+        let expected = [
+            [1, 0, 0, 0, 0, 0, 0, 0],
+            [8, 7, 6, 5, 4, 3, 2, 1],
+            // The inner struct ends at a multiple of 2, the number behind it begins at one of 4.
+            [2, 0, 3, 4, 5, 0, 0, 0],
+            [6, 0, 0, 0, 0, 0, 0, 0],
+            [0; 8],
+        ];
+        assert_eq!(bytes, expected.concat());
+        bad("{u8:1;}", "no type");
+        bad("{}", "no type");
+        bad("{u8:1", "no type");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub trait Backend {
 /// What a launch left behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
-    /// The whole contents of each argument's buffer; `None` for arguments that are no buffers.
+    /// The whole contents of each buffer; `None` for arguments, or members of structs, that are no buffers.
     pub buffers: Vec<Option<Vec<u8>>>,
     /// The first bytes of each module variable in [`Prepared::read_globals`].
     pub globals: BTreeMap<String, Vec<u8>>,

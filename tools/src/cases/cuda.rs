@@ -62,23 +62,19 @@ fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
     Ok(outputs)
 }
 
-/// Makes the buffers; `None` for arguments that are no buffers.
+/// Makes the buffers among the arguments' parts; `None` for parts that are no buffers.
 pub fn memories<'c>(context: &'c Context, args: &[Argument]) -> Result<Vec<Option<Memory<'c>>>, CudaError> {
     let memory = |arg: &Argument| match arg {
         Argument::Buffer(array) => context.upload(&array.bytes).map(Some),
-        Argument::Value(_) | Argument::Null => Ok(None),
+        _ => Ok(None),
     };
-    args.iter().map(memory).collect()
+    args.iter().flat_map(Argument::parts).map(memory).collect()
 }
 
 /// The bytes of every parameter, with the addresses of [`memories`].
 pub fn parameters(args: &[Argument], memories: &[Option<Memory<'_>>]) -> Vec<Vec<u8>> {
-    let bytes = |(arg, memory): (&Argument, &Option<Memory<'_>>)| match (arg, memory) {
-        (Argument::Value(value), _) => value.clone(),
-        (_, Some(memory)) => memory.address().to_le_bytes().to_vec(),
-        (_, None) => vec![0; 8],
-    };
-    args.iter().zip(memories).map(bytes).collect()
+    let mut addresses = memories.iter().flatten().map(Memory::address);
+    args.iter().map(|arg| arg.bytes(&mut addresses)).collect()
 }
 
 fn failure(error: CudaError) -> Failure {

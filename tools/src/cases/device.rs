@@ -177,9 +177,10 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
         module.write_variable(name, 0, &array.bytes).map_err(failure)?;
     }
     let buffers = buffers(device, &case.args).map_err(failure)?;
+    let bytes = bytes(&case.args, &buffers);
     // SAFETY: whoever names kernel and arguments answers for them. Where that isn't the caller, as on the command line, this
     // process runs nothing else, and another one watches it.
-    let launched = unsafe { kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers)) };
+    let launched = unsafe { kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers, &bytes)) };
     launched.map_err(failure)?;
     device.synchronize().map_err(failure)?;
     let mut outputs = Outputs::default();
@@ -195,23 +196,34 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
     Ok(outputs)
 }
 
-/// Makes the buffers; `None` for arguments that are no buffers.
+/// Makes the buffers among the arguments' parts; `None` for parts that are no buffers.
 pub fn buffers(device: &Device, args: &[Argument]) -> Result<Vec<Option<Buffer>>, Error> {
     let buffer = |arg: &Argument| match arg {
         Argument::Buffer(array) => device.upload(&array.bytes).map(Some),
-        Argument::Value(_) | Argument::Null => Ok(None),
+        _ => Ok(None),
     };
-    args.iter().map(buffer).collect()
+    args.iter().flat_map(Argument::parts).map(buffer).collect()
 }
 
-/// The arguments, with the addresses of [`buffers`].
-pub fn arguments<'a>(args: &'a [Argument], buffers: &'a [Option<Buffer>]) -> Vec<Arg<'a>> {
-    let arg = |(arg, buffer): (&'a Argument, &'a Option<Buffer>)| match (arg, buffer) {
-        (Argument::Value(bytes), _) => Arg::Bytes(bytes),
-        (_, Some(buffer)) => Arg::Pointer(buffer),
-        (_, None) => Arg::Address(0),
+/// The bytes of each argument, with the addresses of [`buffers`].
+pub fn bytes(args: &[Argument], buffers: &[Option<Buffer>]) -> Vec<Vec<u8>> {
+    let mut addresses = buffers.iter().flatten().map(Buffer::address);
+    args.iter().map(|arg| arg.bytes(&mut addresses)).collect()
+}
+
+/// The arguments, with [`buffers`] and [`bytes`].
+pub fn arguments<'a>(args: &[Argument], buffers: &'a [Option<Buffer>], bytes: &'a [Vec<u8>]) -> Vec<Arg<'a>> {
+    let mut buffers = buffers.iter();
+    let arg = |(arg, bytes): (&Argument, &'a Vec<u8>)| {
+        // Of an argument that is no struct, the only part.
+        let first = buffers.by_ref().take(arg.parts().len()).collect::<Vec<_>>().into_iter().next();
+        match (arg, first) {
+            (Argument::Buffer(_), Some(Some(buffer))) => Arg::Pointer(buffer),
+            (Argument::Null, _) => Arg::Address(0),
+            _ => Arg::Bytes(bytes),
+        }
     };
-    args.iter().zip(buffers).map(arg).collect()
+    args.iter().zip(bytes).map(arg).collect()
 }
 
 /// Errors that the runtime finds before the device sees anything are refusals.

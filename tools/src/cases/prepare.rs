@@ -60,6 +60,46 @@ pub enum Argument {
     Value(Vec<u8>),
     /// The null pointer.
     Null,
+    /// A struct by value, whose members lie as in C.
+    Struct(Vec<Argument>),
+}
+
+impl Argument {
+    /// What it is made of: a struct's members and theirs, in order, or else itself.
+    pub fn parts(&self) -> Vec<&Argument> {
+        match self {
+            Argument::Struct(members) => members.iter().flat_map(Argument::parts).collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// Its bytes, where the buffers among its parts have these addresses, one after another.
+    pub fn bytes(&self, addresses: &mut dyn Iterator<Item = u64>) -> Vec<u8> {
+        match self {
+            Argument::Buffer(_) => addresses.next().unwrap_or(0).to_le_bytes().to_vec(),
+            Argument::Value(bytes) => bytes.clone(),
+            Argument::Null => vec![0; 8],
+            Argument::Struct(members) => {
+                let mut bytes = Vec::new();
+                for member in members {
+                    bytes.resize(bytes.len().next_multiple_of(member.align()), 0);
+                    bytes.extend(member.bytes(addresses));
+                }
+                bytes.resize(bytes.len().next_multiple_of(self.align()), 0);
+                bytes
+            }
+        }
+    }
+
+    /// Its alignment in a struct: a number's is its size, that of other bytes 1.
+    fn align(&self) -> usize {
+        match self {
+            Argument::Buffer(_) | Argument::Null => 8,
+            Argument::Value(bytes) if matches!(bytes.len(), 2 | 4 | 8) => bytes.len(),
+            Argument::Value(_) => 1,
+            Argument::Struct(members) => members.iter().map(Argument::align).max().unwrap_or(1),
+        }
+    }
 }
 
 /// What a case must give.

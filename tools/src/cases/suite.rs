@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backend, Case, Verdict};
 use crate::cli::Status;
+use crate::progress::Progress;
+use crate::style;
 
 /// Makes a device for a thread.
 pub type MakeBackend<'a> = dyn Fn() -> Result<Box<dyn Backend>> + Sync + 'a;
@@ -69,6 +71,7 @@ pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, o
     let device = make()?.name();
     let mut report = Report { device, passed: 0, failed: 0, left_out: 0, cases: Vec::new() };
     let next = AtomicUsize::new(0);
+    let progress = Progress::new(cases.len(), "cases");
     thread::scope(|scope| {
         let (sender, receiver) = channel();
         for _ in 0..jobs.clamp(1, cases.len().max(1)) {
@@ -81,7 +84,9 @@ pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, o
         for (index, outcome) in receiver {
             waiting.insert(index, outcome?);
             while let Some(outcome) = waiting.remove(&report.cases.len()) {
-                if let Err(error) = report.add(&cases[report.cases.len()], outcome, verbose, out) {
+                let case = &cases[report.cases.len()];
+                progress.step();
+                if let Err(error) = progress.aside(|| report.add(case, outcome, verbose, out)) {
                     // Nobody listens any more: let the threads finish what they have begun, and no more.
                     next.store(cases.len(), Ordering::Relaxed);
                     return Err(error);
@@ -90,6 +95,7 @@ pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, o
         }
         Ok(())
     })?;
+    drop(progress);
     let left_out = match report.left_out {
         0 => String::new(),
         count => format!(", {count} left out for want of resources"),
@@ -136,18 +142,20 @@ impl Report {
             Verdict::Passed => {
                 self.passed += 1;
                 if verbose {
-                    writeln!(out, "pass {} ({seconds:.3} s)", case.label())?;
+                    writeln!(out, "{} {} ({seconds:.3} s)", style::out(style::GOOD, "pass"), case.label())?;
                 }
                 (Outcome::Passed, None)
             }
             Verdict::LeftOut(message) => {
                 self.left_out += 1;
-                writeln!(out, "left out {}: {}", case.label(), one_line(&message, shown))?;
+                let words = style::out(style::WARNING, "left out");
+                writeln!(out, "{words} {}: {}", case.label(), one_line(&message, shown))?;
                 (Outcome::LeftOut, Some(message))
             }
             Verdict::Failed(message) => {
                 self.failed += 1;
-                writeln!(out, "FAIL {}: {}", case.label(), one_line(&message, shown))?;
+                let word = style::out(style::BAD, "FAIL");
+                writeln!(out, "{word} {}: {}", case.label(), one_line(&message, shown))?;
                 (Outcome::Failed, Some(message))
             }
         };

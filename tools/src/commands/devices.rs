@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         None => devices(&options),
     };
     if let Some(reason) = reason {
-        cli::note(format_args!("note: {reason}"));
+        cli::warn(format_args!("warning: {reason}"));
     }
     match (&list[..], arguments.json) {
         ([device], true) if arguments.device.is_some() => {

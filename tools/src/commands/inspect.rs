@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use ptx2spv::cli::{self, Status};
+use ptx2spv::cli::Status;
 use ptx2spv::table;
+use ptx2spv::{input, names};
 use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Shared, Variables};
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
 use serde::Serialize;
@@ -50,7 +51,7 @@ struct Kernel {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let source = cli::read_source(&arguments.file)?;
+    let source = input::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
     // Kernels are asked for one by one, for a device that has everything: what fails here fails everywhere.
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
@@ -112,11 +113,15 @@ fn print(report: &Report, out: &mut dyn Write) -> Result<()> {
     let ((major, minor), target) = (report.version, report.target.join(", "));
     writeln!(out, "PTX {major}.{minor}, target {target}, {}-bit addresses", report.address_bits)?;
     for kernel in &report.kernels {
-        writeln!(out, "\nkernel {}", kernel.name)?;
+        let name = names::demangled(&kernel.name);
+        writeln!(out, "\nkernel {name}")?;
+        if name != kernel.name {
+            writeln!(out, "  symbol    {}", kernel.name)?;
+        }
         if let Some(entry) = &kernel.interface {
             print_entry(entry, &kernel.features, out)?;
         }
-        for line in kernel.errors.iter().flat_map(|errors| errors.lines()) {
+        for line in names::readable(kernel.errors.as_deref().unwrap_or_default()).lines() {
             writeln!(out, "{}", format!("  {line}").trim_end())?;
         }
     }

@@ -1,7 +1,6 @@
 //! The subcommands of `ptx2spv`, one to a file.
 
 use std::io::Write;
-use std::sync::Once;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use ptx2spv::cases::DeviceBackend;
 use ptx2spv::cli::{self, MathArgument, Status, UsageError};
 use ptx2spv::watch;
-use ptx2spv_runtime::{Device, DeviceSelector, ReferenceOptions};
+use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
 mod completions;
 mod devices;
@@ -28,6 +27,9 @@ mod translate;
 pub struct CommandLine {
     #[command(subcommand)]
     command: Command,
+    /// Write results, errors and warnings, but no notes and no progress.
+    #[arg(short, long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,6 +45,9 @@ enum Command {
 impl CommandLine {
     /// Runs the subcommand; one that runs kernels in a process of its own, except on the reference device, which they can't crash.
     pub fn run(self, out: &mut dyn Write) -> Result<Status> {
+        if self.quiet {
+            cli::be_quiet();
+        }
         let (device, reads_stdin) = match &self.command {
             Command::Run(arguments) => (Some(arguments.device()), arguments.reads_stdin()),
             Command::Test(arguments) => (Some(arguments.device()), false),
@@ -127,13 +132,14 @@ impl DeviceArguments {
     /// Opens the device.
     fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
         // As `InstanceOptions` takes it: without the flag the environment decides.
-        let backend = DeviceBackend::open(selector, self.validation.then_some(true))?;
-        if let Some(reason) = backend.device().and_then(Device::fallback) {
-            // Said once, also where several threads open devices.
-            static SAID: Once = Once::new();
-            SAID.call_once(|| {
-                cli::note(format_args!("note: no Vulkan device ({reason}): running on the reference device"));
-            });
+        let validation = self.validation.then_some(true);
+        let backend = match selector {
+            DeviceSelector::Reference(_) => DeviceBackend::open(selector, validation)?,
+            // As it was asked for, so that errors name the environment variable if that is where it comes from.
+            _ => DeviceBackend::open(&self.device.clone().unwrap_or_default(), validation)?,
+        };
+        if let Some(device) = backend.device() {
+            cli::warn_of_fallback(device);
         }
         Ok(self.configure(backend))
     }

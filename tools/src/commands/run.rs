@@ -1,19 +1,23 @@
 //! `ptx2spv run`: one kernel with arguments from the command line, or the cases of a file, with their results.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
-use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Scalar, Steps, Verdict, argument_text, judge};
-use ptx2spv::cli::{self, Status, UsageError};
+use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
+use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verdict, argument_text, judge};
+use ptx2spv::cli::{Status, UsageError};
 use ptx2spv::findings;
-use ptx2spv_runtime::{Config, Device, DeviceSelector, Finding, Trace};
-use ptx2spv_translator::{Program, Source};
+use ptx2spv::{input, names, style};
+use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, Trace};
+use ptx2spv_translator::bundle::Bundle;
+use ptx2spv_translator::{Interface, Program, Source};
 
 mod kinds;
+mod show;
 
 /// Run a kernel and print its buffers, or run a launch case and print its verdict too.
 #[derive(Debug, Args)]
@@ -23,15 +27,17 @@ Examples:
   ptx2spv run saxpy.json
   ptx2spv run saxpy.json --device reference --check
   ptx2spv run saxpy.json --device reference --trace 0:5
+  ptx2spv run saxpy.spv --block 32 f32:2 f32[32]:iota f32[32] u32:32 --save 2=sums.bin
 
 {}", argument_text::HELP))]
 pub struct Arguments {
-    /// PTX file (`-` for the standard input), or launch cases (a file ending in .json).
+    /// PTX file (`-` for the standard input), launch cases (a file ending in .json), or what `ptx2spv translate` wrote: a .spv with
+    /// its .json beside it, or a bundle.
     file: PathBuf,
     /// Kernel arguments in order, see below.
     #[arg(value_name = "ARG")]
     args: Vec<String>,
-    /// Kernel to run [default: the only one].
+    /// Kernel to run, by its name in PTX or C++ [default: the only one].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     /// Number of blocks: X, X,Y or X,Y,Z [default: 1].
@@ -46,6 +52,13 @@ pub struct Arguments {
     /// Dynamic shared memory in bytes [default: 0].
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
+    /// Write results as JSON, all elements of them.
+    #[arg(long)]
+    json: bool,
+    /// Write the bytes of the buffer that is argument N (from 0) to a file after the launch, little endian; may be given several
+    /// times.
+    #[arg(long, value_parser = show::save, value_name = "N=FILE")]
+    save: Vec<show::Save>,
     /// Print at most so many elements of each buffer.
     #[arg(long, default_value_t = 16, value_name = "N")]
     print: usize,
@@ -95,29 +108,68 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    if arguments.file.extension().is_some_and(|extension| extension == "json") {
-        run_cases(arguments, out)
-    } else {
-        run_kernel(arguments, out)
+    match arguments.file.extension().and_then(|extension| extension.to_str()) {
+        Some("spv") => run_translated(arguments, out),
+        Some("json") if is_translated(&arguments.file) => run_translated(arguments, out),
+        Some("json") => run_cases(arguments, out),
+        _ => run_ptx(arguments, out),
     }
 }
 
-fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    let args = parse_args(arguments)?;
+    let source = input::read_source(&arguments.file)?;
+    let program = Program::new(&source)?;
+    run_kernel(arguments, args, &source, &program.entries(), None, out)
+}
+
+/// The kernel's arguments.
+fn parse_args(arguments: &Arguments) -> Result<Vec<Argument>> {
     let args = arguments.args.iter().map(|text| argument_text::parse(text)).collect::<Result<Vec<_>>>();
     let args = args.map_err(|error| UsageError(format!("{error:#}")))?;
-    let source = cli::read_source(&arguments.file)?;
-    let entry = match &arguments.entry {
-        Some(entry) => entry.clone(),
-        None => match Program::new(&source)?.entries()[..] {
-            [only] => only.to_owned(),
-            [] => bail!("{} has no kernel", source.name()),
-            ref names => {
-                let message =
-                    format!("{} has several kernels, name one with --entry: {}", source.name(), names.join(", "));
-                return Err(UsageError(message).into());
-            }
-        },
+    show::check_saves(&arguments.save, &args)?;
+    Ok(args)
+}
+
+/// Whether a JSON file is one of `ptx2spv translate`'s, and not of launch cases.
+fn is_translated(file: &Path) -> bool {
+    let value = fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    value.is_some_and(|value| value["variants"].is_array() || value["entries"].is_array())
+}
+
+fn run_translated(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    let args = parse_args(arguments)?;
+    let file = arguments.file.with_extension("json");
+    let name = || file.display().to_string();
+    let bytes = fs::read(&file).with_context(name)?;
+    let interface = match serde_json::from_slice::<Bundle>(&bytes) {
+        // All variants have the same kernels.
+        Ok(bundle) => bundle.variants.into_iter().next().map(|variant| variant.interface),
+        Err(_) => Some(serde_json::from_slice::<Interface>(&bytes).with_context(name)?),
     };
+    let interface = interface.with_context(|| format!("{} has no variants", file.display()))?;
+    let names: Vec<&str> = interface.entries.iter().map(|entry| entry.name.as_str()).collect();
+    // Findings have no source to quote.
+    let source = Source::new(arguments.file.display().to_string(), "");
+    let load = |device: &Device| {
+        // SAFETY: whoever names the file answers for it; this process runs nothing else, and another one watches it.
+        unsafe { device.load_file(&arguments.file) }
+    };
+    run_kernel(arguments, args, &source, &names, Some(&load), out)
+}
+
+/// How a module that isn't PTX is loaded.
+type Load<'l> = &'l dyn Fn(&Device) -> Result<Module, Error>;
+
+fn run_kernel(
+    arguments: &Arguments,
+    args: Vec<Argument>,
+    source: &Source,
+    kernels: &[&str],
+    load: Option<Load<'_>>,
+    out: &mut dyn Write,
+) -> Result<Status> {
+    let entry = entry(arguments, kernels)?.to_owned();
     let case = Prepared {
         name: entry.clone(),
         ptx_name: source.name().to_owned(),
@@ -134,54 +186,98 @@ fn run_kernel(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     };
     let mut backend = open(arguments)?;
     let options = backend.options();
+    let from_ptx = |device: &Device| device.load_with(source, options);
     let steps = Steps {
-        load: &|device| device.load_with(&source, options),
+        load: load.unwrap_or(&from_ptx),
         check: &|kernel| kinds::check(kernel.params(), &arguments.args, &case.args),
     };
     let outcome = backend.run_by(&case, &steps);
-    print_trace(&backend, out)?;
+    let mut report = report(&backend, &case);
     let found = match outcome {
         Ok(outputs) => {
-            print(&case, &outputs, arguments, out)?;
+            show::save_all(&arguments.save, &case.args, &outputs)?;
+            take(arguments, &backend, &case, Some(&outputs), &mut report, out)?;
             outputs.findings
         }
-        Err(Failure::Fault(found)) => found,
-        Err(failure) => return Err(anyhow!("{failure}")),
+        Err(Failure::Fault(found)) => {
+            take(arguments, &backend, &case, None, &mut report, out)?;
+            found
+        }
+        Err(failure) => {
+            take(arguments, &backend, &case, None, &mut report, out)?;
+            return Err(anyhow!("{failure}"));
+        }
     };
-    report(arguments, &found, &case, out)
+    report.find(&found);
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        print_findings(arguments, &found, &case, out)?;
+    }
+    Ok(if found.is_empty() { Status::Success } else { Status::Failure })
+}
+
+/// The kernel to run, of those that there are.
+fn entry<'n>(arguments: &Arguments, there: &[&'n str]) -> Result<&'n str> {
+    match (&arguments.entry, there) {
+        (Some(name), _) => names::find(name, there),
+        (None, [only]) => Ok(only),
+        (None, []) => bail!("{} has no kernel", arguments.file.display()),
+        (None, several) => {
+            let list = names::list(several.iter().copied());
+            let file = arguments.file.display();
+            Err(UsageError(format!("{file} has several kernels, name one with --entry: {list}")).into())
+        }
+    }
 }
 
 fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let sizes = [arguments.grid, arguments.block, arguments.cluster];
-    let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some();
+    let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some() || !arguments.save.is_empty();
     if launch_options || arguments.entry.is_some() || !arguments.args.is_empty() {
         return Err(UsageError("a launch case has its own kernel, sizes and arguments".to_owned()).into());
     }
     let mut status = Status::Success;
     let mut backend = open(arguments)?;
+    let mut reports = Vec::new();
     for case in Case::load(&arguments.file)? {
-        writeln!(out, "{}", case.label())?;
-        // The kernel may end this process.
-        out.flush()?;
+        if !arguments.json {
+            writeln!(out, "{}", case.label())?;
+            // The kernel may end this process.
+            out.flush()?;
+        }
         let prepared = case.prepare()?;
         let outcome = backend.run(&prepared);
-        print_trace(&backend, out)?;
+        let mut report = report(&backend, &prepared);
+        take(arguments, &backend, &prepared, outcome.as_ref().ok(), &mut report, out)?;
         let found: &[Finding] = match &outcome {
-            Ok(outputs) => {
-                print(&prepared, outputs, arguments, out)?;
-                &outputs.findings
-            }
+            Ok(outputs) => &outputs.findings,
             Err(Failure::Fault(found)) => found,
             Err(_) => &[],
         };
-        report(arguments, found, &prepared, out)?;
-        match judge(&prepared.expectation, &outcome) {
-            Verdict::Passed => writeln!(out, "  passed")?,
-            Verdict::Failed(message) | Verdict::LeftOut(message) => {
-                writeln!(out, "  FAILED: {message}")?;
-                status = Status::Failure;
-            }
+        report.find(found);
+        let failure = match judge(&prepared.expectation, &outcome) {
+            Verdict::Passed => None,
+            Verdict::Failed(message) | Verdict::LeftOut(message) => Some(message),
+        };
+        if failure.is_some() {
+            status = Status::Failure;
         }
+        if arguments.json {
+            report.case = Some(prepared.name.clone());
+            report.passed = Some(failure.is_none());
+            report.message = failure;
+            reports.push(report);
+            continue;
+        }
+        print_findings(arguments, found, &prepared, out)?;
+        match failure {
+            None => writeln!(out, "  {}", style::out(style::GOOD, "passed"))?,
+            Some(message) => writeln!(out, "  {}: {message}", style::out(style::BAD, "FAILED"))?,
+        }
+    }
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
     }
     Ok(status)
 }
@@ -198,49 +294,54 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
     }
 }
 
-/// Prints what was traced, and what the kernel printed.
-fn print_trace(backend: &DeviceBackend, out: &mut dyn Write) -> Result<()> {
-    for line in backend.device().map(Device::take_trace).unwrap_or_default() {
+fn report(backend: &DeviceBackend, case: &Prepared) -> show::Report {
+    show::Report {
+        device: backend.name(),
+        case: None,
+        kernel: case.entry.clone(),
+        passed: None,
+        message: None,
+        results: Vec::new(),
+        counters: Vec::new(),
+        findings: Vec::new(),
+        trace: Vec::new(),
+        output: String::new(),
+    }
+}
+
+/// Prints, or takes into the report, what was traced, what the kernel printed and what it left behind.
+fn take(
+    arguments: &Arguments,
+    backend: &DeviceBackend,
+    case: &Prepared,
+    outputs: Option<&Outputs>,
+    report: &mut show::Report,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let trace = backend.device().map(Device::take_trace).unwrap_or_default();
+    let printed = backend.device().map(Device::take_output).unwrap_or_default();
+    if arguments.json {
+        report.trace = trace;
+        report.output = String::from_utf8_lossy(&printed).into_owned();
+        if let Some(outputs) = outputs {
+            report.add(case, outputs);
+        }
+        return Ok(());
+    }
+    for line in trace {
         writeln!(out, "{line}")?;
     }
-    out.write_all(&backend.device().map(Device::take_output).unwrap_or_default())?;
+    out.write_all(&printed)?;
+    if let Some(outputs) = outputs {
+        show::print(case, outputs, arguments.print, arguments.counters, out)?;
+    }
     Ok(())
 }
 
 /// Prints what was found, and if nothing was although it was looked for, that.
-fn report(arguments: &Arguments, found: &[Finding], case: &Prepared, out: &mut dyn Write) -> Result<Status> {
+fn print_findings(arguments: &Arguments, found: &[Finding], case: &Prepared, out: &mut dyn Write) -> Result<()> {
     if !found.is_empty() || arguments.device.is_checking()? {
         findings::write(out, found, &Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
     }
-    Ok(if found.is_empty() { Status::Success } else { Status::Failure })
-}
-
-fn print(case: &Prepared, outputs: &Outputs, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
-    let limit = arguments.print;
-    for (index, arg) in case.args.iter().enumerate() {
-        if let Argument::Buffer(array) = arg {
-            print_elements(&Subject::Arg(index), array.ty, outputs, limit, out)?;
-        }
-    }
-    if arguments.counters {
-        for (event, count) in outputs.counters.iter().enumerate().filter(|(_, count)| **count != 0) {
-            writeln!(out, "  event {event}: {count}")?;
-        }
-    }
-    let Expectation::Results(checks) = &case.expectation else { return Ok(()) };
-    for check in checks {
-        if let Subject::Global(_) = check.subject {
-            print_elements(&check.subject, check.expected.ty, outputs, limit, out)?;
-        }
-    }
-    Ok(())
-}
-
-fn print_elements(subject: &Subject, ty: Scalar, outputs: &Outputs, limit: usize, out: &mut dyn Write) -> Result<()> {
-    let elements = ty.elements(outputs.bytes(subject));
-    let len = elements.len();
-    let shown: Vec<String> = elements.take(limit).map(|bits| ty.show(bits)).collect();
-    let more = if len > limit { ", …" } else { "" };
-    writeln!(out, "  {subject}, {ty}[{len}]: {}{more}", shown.join(", "))?;
     Ok(())
 }

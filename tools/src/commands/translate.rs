@@ -1,5 +1,6 @@
 //! `ptx2spv translate`: PTX to SPIR-V files.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use ptx2spv::cli::{self, MathArgument, Status, UsageError};
+use ptx2spv::progress::Progress;
 use ptx2spv::target;
+use ptx2spv::{input, names};
 use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::{Options, Program, Translation};
 
@@ -21,6 +24,7 @@ Examples:
   ptx2spv translate kernel.ptx --target nvidia,mali --bundle  both in one file, kernel.bundle.json, to choose from at load time
   ptx2spv translate kernel.ptx --emit spirv,header      kernel.spv, and its interface for C and C++ in kernel.h
   ptx2spv translate kernel.ptx --entry axpy -o axpy.spv one kernel only, to axpy.spv and axpy.json
+  ptx2spv translate kernel.ptx -o kernel.spvasm         its assembly text
   nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
 pub struct Arguments {
     /// PTX file, or `-` for the standard input.
@@ -30,13 +34,13 @@ pub struct Arguments {
     /// extension [default: the first Vulkan device here, or else the preset lavapipe].
     #[arg(long, value_delimiter = ',', value_name = "NAME|FILE")]
     target: Vec<String>,
-    /// What to write; may be given several times or as a list.
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["spirv", "json"], value_name = "FORM")]
+    /// What to write; may be given several times or as a list [default: what the name of the output says, or else spirv,json].
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORM")]
     emit: Vec<Emit>,
     /// Write one file with a variant for each target, from which whoever loads it takes the one that fits the device.
     #[arg(long, conflicts_with = "emit")]
     bundle: bool,
-    /// Translate this kernel; may be given several times [default: all kernels].
+    /// Translate this kernel, by its name in PTX or C++; may be given several times [default: all kernels].
     #[arg(long, value_name = "NAME")]
     entry: Vec<String>,
     /// Leave out kernels that can't be translated and say why, instead of refusing the file.
@@ -55,7 +59,8 @@ pub struct Arguments {
     cluster: Option<[u32; 3]>,
     #[command(flatten)]
     math: MathArgument,
-    /// Directory, or a file ending in .spv, or `-` for the standard output.
+    /// Directory, or a file ending in .spv, .spirv, .json, .spvasm or .h, or `-` for the standard output. Forms that the
+    /// file's name doesn't say lie beside the file.
     #[arg(short, long, default_value = "shaders-out", value_name = "PATH")]
     output: PathBuf,
 }
@@ -82,6 +87,17 @@ impl Emit {
         }
     }
 
+    /// The form of a file with this extension.
+    fn of(extension: &OsStr) -> Option<Self> {
+        match extension.to_str()? {
+            "spv" | "spirv" => Some(Emit::Spirv),
+            "spvasm" => Some(Emit::Asm),
+            "json" => Some(Emit::Json),
+            "h" => Some(Emit::Header),
+            _ => None,
+        }
+    }
+
     /// `name` is what a header calls the module.
     fn bytes(self, translation: &Translation, name: &str) -> Result<Vec<u8>> {
         Ok(match self {
@@ -95,9 +111,8 @@ impl Emit {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let mut forms = arguments.emit.clone();
-    forms.sort();
-    forms.dedup();
+    let output = Output::new(arguments);
+    let forms = forms(arguments, &output)?;
     let to_stdout = arguments.output == Path::new("-");
     if to_stdout && forms.len() != 1 && !arguments.bundle {
         return Err(UsageError("`-o -` takes exactly one form: name it with --emit".to_owned()).into());
@@ -112,28 +127,33 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if let ([], [(_, found)]) = (&arguments.target[..], &targets[..]) {
         cli::note(format_args!("note: translating for {found}"));
     }
-    let source = cli::read_source(&arguments.file)?;
+    let source = input::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
-    check_entries(&arguments.entry, &program)?;
+    let there = program.entries();
+    let entries = arguments.entry.iter().map(|name| names::find(name, &there).map(str::to_owned));
+    let entries = entries.collect::<Result<Vec<_>>>()?;
     let sizes: Vec<Option<u32>> = match &arguments.block_threads[..] {
         [] => vec![None],
         sizes => sizes.iter().copied().map(Some).collect(),
     };
     let mut variants: Vec<Translation> = Vec::new();
+    let progress = Progress::new(targets.len() * sizes.len(), &format!("translating {}", source.name()));
     for ((target, name), size) in targets.iter().flat_map(|target| sizes.iter().map(move |size| (target, *size))) {
         let options = Options {
             target,
-            entries: (!arguments.entry.is_empty()).then_some(&arguments.entry),
+            entries: (!entries.is_empty()).then_some(&entries),
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
             block_threads: size,
             cluster: arguments.cluster,
             line_info: arguments.line_info,
         };
-        let translation = match program.translate(&options) {
+        let made = program.translate(&options);
+        progress.step();
+        let translation = match made {
             Ok(translation) => translation,
             Err(errors) if arguments.bundle && arguments.keep_going && targets.len() > 1 => {
-                cli::note(format_args!("{errors}\nnote: there will be no variant for {name}"));
+                cli::warn(format_args!("{errors}\nnote: there will be no variant for {name}"));
                 continue;
             }
             Err(errors) if targets.len() > 1 => {
@@ -142,7 +162,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             Err(errors) => return Err(errors.into()),
         };
         if let Some(skipped) = &translation.skipped {
-            cli::note(format_args!("{skipped}\nnote: the kernels named above were left out for {}", target.name));
+            cli::warn(format_args!("{skipped}\nnote: the kernels named above were left out for {}", target.name));
         }
         if arguments.bundle {
             // Where the device holds the larger blocks anyway, they are the same.
@@ -152,10 +172,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             }
             continue;
         }
-        let base = output_base(arguments, (targets.len() > 1).then_some(name.as_str()));
-        let module = base.file_name().unwrap_or_default().to_string_lossy();
+        let label = (targets.len() > 1).then_some(name.as_str());
         for &form in &forms {
-            write(&form.bytes(&translation, &module)?, &base, form.extension(), to_stdout, out)?;
+            write(&form.bytes(&translation, &output.module(label))?, &output.path(form, label), to_stdout, out)?;
         }
     }
     if arguments.bundle {
@@ -163,44 +182,88 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             anyhow::bail!("it can't be translated for any of the targets");
         }
         let text = format!("{}\n", serde_json::to_string(&Bundle::new(variants))?);
-        write(text.as_bytes(), &output_base(arguments, None), "bundle.json", to_stdout, out)?;
+        write(text.as_bytes(), &output.bundle(), to_stdout, out)?;
     }
     Ok(Status::Success)
 }
 
 /// Writes a file and its name, or what is in it to the standard output.
-fn write(bytes: &[u8], base: &Path, extension: &str, to_stdout: bool, out: &mut dyn Write) -> Result<()> {
+fn write(bytes: &[u8], path: &Path, to_stdout: bool, out: &mut dyn Write) -> Result<()> {
     if to_stdout {
         return Ok(out.write_all(bytes)?);
     }
-    let mut name = base.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(extension);
-    let path = base.with_file_name(name);
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
     }
-    fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+    fs::write(path, bytes).with_context(|| path.display().to_string())?;
     writeln!(out, "{}", path.display())?;
     Ok(())
 }
 
-fn check_entries(wanted: &[String], program: &Program<'_>) -> Result<()> {
-    let there = program.entries();
-    match wanted.iter().find(|name| !there.contains(&name.as_str())) {
-        Some(name) => anyhow::bail!("there is no kernel `{name}`: the file has {}", there.join(", ")),
-        None => Ok(()),
+/// What to write.
+fn forms(arguments: &Arguments, output: &Output) -> Result<Vec<Emit>> {
+    let named = output.file.as_ref().map(|(form, _)| *form);
+    let mut forms = match (&arguments.emit[..], named) {
+        ([], Some(form @ (Emit::Asm | Emit::Header))) => vec![form],
+        ([], _) => vec![Emit::Spirv, Emit::Json],
+        (forms, _) => forms.to_vec(),
+    };
+    forms.sort();
+    forms.dedup();
+    if let Some(form) = named.filter(|form| !arguments.bundle && !forms.contains(form)) {
+        let file = arguments.output.display();
+        let value = form.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        return Err(UsageError(format!("`{file}` is a name for {value}, which --emit doesn't list")).into());
     }
+    Ok(forms)
 }
 
-/// Where files go, without their extension; `label` tells one target's files from another's.
-fn output_base(arguments: &Arguments, label: Option<&str>) -> PathBuf {
-    let base = if arguments.output.extension().is_some_and(|extension| extension == "spv") {
-        arguments.output.clone()
-    } else {
-        let stem = if arguments.file == Path::new("-") { "stdin".as_ref() } else { arguments.file.as_path() };
-        arguments.output.join(stem.file_name().unwrap_or("module".as_ref()))
-    };
-    // The last extension only is cut off: `a.sm_80.ptx` gives `a.sm_80.spv`. A target's name may have dots.
-    base.with_extension(label.unwrap_or_default())
+/// Where files go.
+struct Output {
+    /// Without extension.
+    base: PathBuf,
+    /// The form that the wanted file's name stands for, and its extension; `None` if a directory is wanted.
+    file: Option<(Emit, OsString)>,
+}
+
+impl Output {
+    fn new(arguments: &Arguments) -> Self {
+        let path = &arguments.output;
+        let file = path
+            .extension()
+            .filter(|_| !path.is_dir())
+            .and_then(|extension| Some((Emit::of(extension)?, extension.to_owned())));
+        let base = match file {
+            Some(_) => path.clone(),
+            None => {
+                let stem = if arguments.file == Path::new("-") { "stdin".as_ref() } else { arguments.file.as_path() };
+                path.join(stem.file_name().unwrap_or("module".as_ref()))
+            }
+        };
+        // The last extension only is cut off: `a.sm_80.ptx` gives `a.sm_80.spv`.
+        Self { base: base.with_extension(""), file }
+    }
+
+    /// What headers call the module; `label` tells one target's files from another's.
+    fn module(&self, label: Option<&str>) -> String {
+        let name = self.base.file_name().unwrap_or_default().to_string_lossy();
+        label.map_or_else(|| name.clone().into_owned(), |label| format!("{name}.{label}"))
+    }
+
+    fn path(&self, form: Emit, label: Option<&str>) -> PathBuf {
+        let extension = match &self.file {
+            Some((named, extension)) if *named == form => extension.to_string_lossy(),
+            _ => form.extension().into(),
+        };
+        self.base.with_file_name(format!("{}.{extension}", self.module(label)))
+    }
+
+    fn bundle(&self) -> PathBuf {
+        match &self.file {
+            Some((Emit::Json, extension)) => {
+                self.base.with_file_name(format!("{}.{}", self.module(None), extension.display()))
+            }
+            _ => self.base.with_file_name(format!("{}.bundle.json", self.module(None))),
+        }
+    }
 }

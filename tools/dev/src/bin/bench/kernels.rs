@@ -162,7 +162,8 @@ fn vulkan_times(device: &Device, case: &Prepared, arguments: &Arguments, side: &
     let module = device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), options)?;
     let kernel = module.kernel(&case.entry)?;
     let buffers = runtime::buffers(device, &case.args)?;
-    let args = runtime::arguments(&case.args, &buffers);
+    let bytes = runtime::bytes(&case.args, &buffers);
+    let args = runtime::arguments(&case.args, &buffers, &bytes);
     let config = LaunchConfig::from(case);
     // SAFETY: the workloads and the launch cases that a developer names give their kernels what these were written for.
     unsafe { kernel.launch(&config, &args) }?;

@@ -99,7 +99,8 @@ fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration
     let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
     let kernel = module.kernel(&case.entry)?;
     let buffers = runtime::buffers(device, &case.args)?;
-    let args = runtime::arguments(&case.args, &buffers);
+    let bytes = runtime::bytes(&case.args, &buffers);
+    let args = runtime::arguments(&case.args, &buffers, &bytes);
     let (before, start) = (device.steps(), processor_time());
     // SAFETY: the device is the reference device, which checks every access.
     let times = unsafe { kernel.time(&LaunchConfig::from(case), &args, launches) }?;

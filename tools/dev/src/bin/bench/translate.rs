@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use ptx2spv::cli;
+use ptx2spv::{cli, input};
 use ptx2spv_runtime::target_by_name;
 use ptx2spv_translator::{Options, Program, Source};
 use serde::Serialize;
@@ -44,7 +44,7 @@ struct Row {
 
 pub fn measure(arguments: &Arguments) -> Result<Report> {
     let target = target_by_name(&arguments.target)?;
-    let sources = arguments.ptx.iter().map(|file| cli::read_source(file)).collect::<Result<Vec<_>>>()?;
+    let sources = arguments.ptx.iter().map(|file| input::read_source(file)).collect::<Result<Vec<_>>>()?;
     let texts: Vec<&str> =
         if sources.is_empty() { MODULES.to_vec() } else { sources.iter().map(Source::text).collect() };
     let templates: Vec<Template<'_>> = texts.into_iter().map(Template::new).collect();

@@ -1,0 +1,174 @@
+//! What a launch left behind: as text, as JSON, and in files.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
+use ptx2spv::cases::{Outputs, Scalar};
+use ptx2spv::cli::UsageError;
+use ptx2spv_runtime::Finding;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A launch as `--json` writes it.
+#[derive(Serialize)]
+pub struct Report {
+    /// Of the device.
+    pub device: String,
+    /// The launch case, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// The kernel.
+    pub kernel: String,
+    /// Whether the case passed, and if it did not, why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Buffers and variables.
+    pub results: Vec<Elements>,
+    /// How often `pmevent` was executed, for each of the events.
+    pub counters: Vec<u64>,
+    /// What the reference device found.
+    pub findings: Vec<String>,
+    /// What was traced.
+    pub trace: Vec<String>,
+    /// What the kernel printed.
+    pub output: String,
+}
+
+/// The elements of a buffer or variable.
+#[derive(Serialize)]
+pub struct Elements {
+    /// The argument's number, with those of members of structs behind it: `2`, `0.1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arg: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    global: Option<String>,
+    #[serde(rename = "type")]
+    ty: String,
+    /// Numbers; infinities and NaNs as launch cases have them, as text.
+    data: Vec<Value>,
+}
+
+impl Report {
+    /// Takes what a launch gave.
+    pub fn add(&mut self, case: &Prepared, outputs: &Outputs) {
+        self.results = results(case).iter().map(|result| Elements::new(result, outputs)).collect();
+        self.counters = outputs.counters.to_vec();
+    }
+
+    /// Takes what was found.
+    pub fn find(&mut self, findings: &[Finding]) {
+        self.findings = findings.iter().map(Finding::to_string).collect();
+    }
+}
+
+impl Elements {
+    fn new(Found { name, subject, ty }: &Found, outputs: &Outputs) -> Self {
+        let value = |bits: u64| {
+            let text = ty.show(bits);
+            serde_json::from_str(&text).unwrap_or(Value::String(text))
+        };
+        let (arg, global) = match subject {
+            Subject::Arg(_) => (Some(name.clone()), None),
+            Subject::Global(_) => (None, Some(name.clone())),
+        };
+        Self { arg, global, ty: ty.to_string(), data: ty.elements(outputs.bytes(subject)).map(value).collect() }
+    }
+}
+
+/// A buffer or variable with its type.
+struct Found {
+    /// A variable's name, or an argument's number, with those of members of structs behind it.
+    name: String,
+    subject: Subject,
+    ty: Scalar,
+}
+
+/// The buffers and variables of a case.
+fn results(case: &Prepared) -> Vec<Found> {
+    let buffer = |(index, (name, part)): (usize, (String, &Argument))| match part {
+        Argument::Buffer(array) => Some(Found { name, subject: Subject::Arg(index), ty: array.ty }),
+        _ => None,
+    };
+    let mut found: Vec<_> = parts(&case.args).into_iter().enumerate().filter_map(buffer).collect();
+    let Expectation::Results(checks) = &case.expectation else { return found };
+    for check in checks {
+        if let Subject::Global(name) = &check.subject {
+            found.push(Found { name: name.clone(), subject: check.subject.clone(), ty: check.expected.ty });
+        }
+    }
+    found
+}
+
+/// The parts of arguments in the order of [`Outputs::buffers`], with their numbers.
+fn parts(args: &[Argument]) -> Vec<(String, &Argument)> {
+    let mut list = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        match arg {
+            Argument::Struct(members) => {
+                list.extend(parts(members).into_iter().map(|(name, part)| (format!("{index}.{name}"), part)));
+            }
+            _ => list.push((index.to_string(), arg)),
+        }
+    }
+    list
+}
+
+/// Prints buffers and variables, at most so many elements of each, and the counters if they are asked for.
+pub fn print(case: &Prepared, outputs: &Outputs, limit: usize, counters: bool, out: &mut dyn Write) -> Result<()> {
+    for Found { name, subject, ty } in results(case) {
+        let elements = ty.elements(outputs.bytes(&subject));
+        let len = elements.len();
+        let shown: Vec<String> = elements.take(limit).map(|bits| ty.show(bits)).collect();
+        let more = if len > limit { ", …" } else { "" };
+        let kind = if matches!(subject, Subject::Arg(_)) { "arg" } else { "global" };
+        writeln!(out, "  {kind} {name}, {ty}[{len}]: {}{more}", shown.join(", "))?;
+    }
+    if counters {
+        for (event, count) in outputs.counters.iter().enumerate().filter(|(_, count)| **count != 0) {
+            writeln!(out, "  event {event}: {count}")?;
+        }
+    }
+    Ok(())
+}
+
+/// A buffer among the arguments, and the file for what it holds after the launch.
+#[derive(Clone, Debug)]
+pub struct Save {
+    /// The argument's number, with those of members of structs behind it.
+    name: String,
+    file: PathBuf,
+}
+
+/// `2=sums.bin`.
+pub fn save(text: &str) -> Result<Save, String> {
+    let (name, file) = text.split_once('=').ok_or("an argument's number and a file belong here, such as 2=sums.bin")?;
+    Ok(Save { name: name.to_owned(), file: file.into() })
+}
+
+/// Where the buffer of that name is in [`Outputs::buffers`].
+fn place(name: &str, args: &[Argument]) -> Option<usize> {
+    parts(args).iter().position(|(part, arg)| part == name && matches!(arg, Argument::Buffer(_)))
+}
+
+/// Refuses to save what is no buffer.
+pub fn check_saves(saves: &[Save], args: &[Argument]) -> Result<()> {
+    match saves.iter().find(|save| place(&save.name, args).is_none()) {
+        Some(Save { name, .. }) => Err(UsageError(format!("--save {name}: argument {name} is no buffer")).into()),
+        None => Ok(()),
+    }
+}
+
+/// Writes buffers to files, little endian.
+pub fn save_all(saves: &[Save], args: &[Argument], outputs: &Outputs) -> Result<()> {
+    for Save { name, file } in saves {
+        if let Some(index) = place(name, args) {
+            fs::write(file, outputs.bytes(&Subject::Arg(index))).with_context(|| file.display().to_string())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Names of kernels as people write and read them: C++ names beside those that compilers make of them, and names that are nearly
+//! right.
+
+use anyhow::{Result, bail};
+use cpp_demangle::{DemangleOptions, Symbol};
+use ptx2spv_runtime::closest;
+
+/// A C++ name with its parameters, such as `axpy(float, float*)`; any other name as it is.
+pub fn demangled(name: &str) -> String {
+    plain(name, &DemangleOptions::new()).unwrap_or_else(|| name.to_owned())
+}
+
+fn plain(name: &str, options: &DemangleOptions) -> Option<String> {
+    // Others than those of the Itanium ABI are no compiler's.
+    name.starts_with("_Z").then(|| Symbol::new(name).ok()?.demangle_with_options(options).ok()).flatten()
+}
+
+/// A text for people with all C++ names in it demangled, but for lines that quote a source, where columns count.
+pub fn readable(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some(start) = rest.find("_Z").filter(|_| !line.contains('│')) {
+            let (before, symbol) = rest.split_at(start);
+            let end = symbol.find(|c: char| !is_part(c)).unwrap_or(symbol.len());
+            let (symbol, behind) = symbol.split_at(end);
+            out += before;
+            // In the middle of a word it is none.
+            out += &if before.ends_with(is_part) { symbol.to_owned() } else { demangled(symbol) };
+            rest = behind;
+        }
+        out += rest;
+    }
+    out
+}
+
+/// Which of the kernels is meant: by its name in PTX, or by that in C++, with or without parameters, template arguments and
+/// namespaces, if it is the only one of that name.
+///
+/// # Errors
+/// None is meant, or several may be.
+pub fn find<'n>(wanted: &str, kernels: &[&'n str]) -> Result<&'n str> {
+    if let Some(found) = kernels.iter().find(|name| **name == wanted) {
+        return Ok(found);
+    }
+    let without_blanks = |text: &str| text.replace(' ', "");
+    let wanted_form = without_blanks(wanted);
+    let forms = |name: &str| -> Vec<String> {
+        let base = plain(name, &DemangleOptions::new().no_params().no_return_type());
+        let base = base.unwrap_or_else(|| name.to_owned());
+        let untyped = base.split('<').next().unwrap_or(&base).to_owned();
+        let last = |text: &str| text.rsplit("::").next().unwrap_or(text).to_owned();
+        let short = last(&untyped);
+        [demangled(name), base, untyped, short].map(|form| without_blanks(&form)).to_vec()
+    };
+    // The most exact form first.
+    for exactness in 0..4 {
+        let meant = |name: &&&str| forms(name).get(exactness).is_some_and(|form| *form == wanted_form);
+        match kernels.iter().filter(meant).collect::<Vec<_>>()[..] {
+            [] => {}
+            [only] => return Ok(only),
+            ref several => {
+                bail!("several kernels are called `{wanted}`: {}", list(several.iter().map(|name| **name)));
+            }
+        }
+    }
+    if kernels.is_empty() {
+        bail!("there is no kernel `{wanted}`: the file has none");
+    }
+    let names: Vec<String> = kernels.iter().flat_map(|name| [demangled(name), forms(name).swap_remove(3)]).collect();
+    let hint = closest(wanted, names.iter().map(String::as_str));
+    let hint = hint.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
+    bail!("there is no kernel `{wanted}`{hint}: the file has {}", list(kernels.iter().copied()))
+}
+
+/// Names one after another, of many the first few.
+pub fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    const MOST: usize = 20;
+    let names: Vec<String> = names.into_iter().map(demangled).collect();
+    let more = names.len().saturating_sub(MOST);
+    let shown = names[..names.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // As g++ and nvcc make them of: axpy(int, float*), void blas::axpy<double>(int, double*), blas::norm(float*).
+    const KERNELS: [&str; 4] = ["_Z4axpyiPf", "_ZN4blas4axpyIdEEviPT_", "_ZN4blas4normEPf", "plain"];
+
+    #[test]
+    fn names_of_cpp() {
+        assert_eq!(
+            KERNELS.map(demangled),
+            ["axpy(int, float*)", "void blas::axpy<double>(int, double*)", "blas::norm(float*)", "plain"]
+        );
+        for name in ["_Z", "_Zzzz", "_Z999999999999999999999x", "x_Z4axpyiPf", ""] {
+            assert_eq!(demangled(name), name);
+        }
+    }
+
+    #[test]
+    fn texts() {
+        let text = "in function `_Z4axpyiPf`\n 5 │ call _Z4axpyiPf;\nx_Z4axpyiPf _Zzz `_ZN4blas4normEPf`";
+        let expected = "in function `axpy(int, float*)`\n 5 │ call _Z4axpyiPf;\nx_Z4axpyiPf _Zzz `blas::norm(float*)`";
+        assert_eq!(readable(text), expected);
+    }
+
+    #[test]
+    fn finding() {
+        let found = |wanted: &str| find(wanted, &KERNELS).map_err(|error| error.to_string());
+        assert_eq!(found("_ZN4blas4normEPf").unwrap(), KERNELS[2]);
+        assert_eq!(found("blas::norm(float *)").unwrap(), KERNELS[2]);
+        assert_eq!(found("norm").unwrap(), KERNELS[2]);
+        assert_eq!(found("blas::axpy<double>").unwrap(), KERNELS[1]);
+        assert_eq!(found("blas::axpy").unwrap(), KERNELS[1]);
+        // The exact name goes before the short one.
+        assert_eq!(found("axpy").unwrap(), KERNELS[0]);
+        assert_eq!(
+            find("axpy", &["_ZN1a4axpyEv", "_ZN1b4axpyEv"]).unwrap_err().to_string(),
+            "several kernels are called `axpy`: a::axpy(), b::axpy()"
+        );
+        assert_eq!(
+            found("plian").unwrap_err(),
+            "there is no kernel `plian` (did you mean `plain`?): the file has axpy(int, float*), \
+            void blas::axpy<double>(int, double*), blas::norm(float*), plain"
+        );
+        assert!(find("x", &[]).unwrap_err().to_string().ends_with("the file has none"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Progress of what takes more than a second, on the standard error if that is a terminal.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli;
+
+/// A bar that shows after a second, and goes when dropped.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    /// Whose end tells the thread that would show the bar that all is done.
+    _alive: Sender<()>,
+}
+
+impl Progress {
+    /// Of so many steps, each of which takes a while.
+    pub fn new(steps: usize, what: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden())
+            .with_message(what.to_owned());
+        // The templates are right: a test makes bars of them.
+        let template = if steps > 1 {
+            "{spinner} {msg} [{wide_bar}] {pos}/{len}, {eta} left"
+        } else {
+            "{spinner} {msg}, {elapsed}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        let (alive, done) = channel();
+        if !cli::is_quiet() {
+            let shown = bar.clone();
+            thread::spawn(move || {
+                if done.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                    shown.set_draw_target(ProgressDrawTarget::stderr());
+                    shown.enable_steady_tick(Duration::from_millis(100));
+                }
+            });
+        }
+        Self { bar, _alive: alive }
+    }
+
+    /// One step is done.
+    pub fn step(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Writes lines while the bar is out of the way.
+    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_right() {
+        for steps in [1, 2] {
+            let progress = Progress::new(steps, "testing");
+            progress.step();
+            assert_eq!((progress.aside(|| 7), progress.bar.position()), (7, 1));
+        }
+        assert!(ProgressStyle::with_template("{spinner} {msg} [{wide_bar}] {pos}/{len}, {eta} left").is_ok());
+        assert!(ProgressStyle::with_template("{spinner} {msg}, {elapsed}").is_ok());
+    }
+}
