@@ -46,10 +46,11 @@ pub(super) const ALL: &[Directive] = &[
         words: "variables and functions that another module defines",
         sample: ".extern .global .u32 x; .entry k() { .reg .u32 %r; ld.global.u32 %r, [x]; ret; }",
     }]),
-    directive("file", ".file 1 \"k.cu\"\n.entry k() { ret; }").remark(NOTHING),
+    directive("file", ".file 1 \"k.cu\"\n.entry k() { ret; }").remark("Names a source for `.loc`."),
     directive("func", ".func (.reg .u32 r) f(.reg .u32 a) { mov.u32 r, a; ret; } .entry k() { ret; }")
         .remark("Calls are inlined; what can't be called is under `call`."),
-    directive("loc", ".file 1 \"k.cu\"\n.entry k() { .loc 1 2 3\nret; }").remark(NOTHING),
+    directive("loc", ".file 1 \"k.cu\"\n.entry k() { .loc 1 2 3\nret; }")
+        .remark("Messages about kernels that were stopped name the line."),
     directive("maxclusterrank", ".entry k() .maxclusterrank 4 { ret; }"),
     directive("maxnreg", ".entry k() .maxnreg 32 { ret; }").remark(NOTHING),
     directive("maxntid", ".entry k() .maxntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
