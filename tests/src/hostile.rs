@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ptx2spv_translator::{Diagnostics, ErrorKind, Options, Program, Source, Target};
 
 /// The longest that any text of the tests may take; generous, since test machines may be busy.
-pub const TIME_LIMIT: Duration = Duration::from_secs(60);
+pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// How a text was answered.
 #[derive(Debug)]

@@ -480,6 +480,24 @@ fn what_the_self_test_found_is_kept() {
     assert_eq!(devices().out, first.out);
 }
 
+/// Nowhere to keep what was found is no error.
+#[test]
+fn a_home_that_is_missing_or_read_only_will_do() {
+    let variables = ["HOME", "XDG_CACHE_HOME", "PTX2SPV_CACHE"];
+    let without = variables.iter().fold(command(&["devices"]), |mut command, name| {
+        command.env_remove(name);
+        command
+    });
+    let mut read_only = command(&["devices"]);
+    // No file system to write to, not even for root.
+    read_only.env("HOME", "/proc/self").env("PTX2SPV_CACHE", "/proc/self/none");
+    for mut command in [without, read_only] {
+        let done: Done = command.output().unwrap().into();
+        assert_eq!(done.status, Some(0), "{}", done.err);
+        assert!(!done.err.contains("panicked"), "{}", done.err);
+    }
+}
+
 /// The rows of `devices`' table.
 fn rows(done: &Done) -> impl Iterator<Item = &str> {
     done.out.lines().filter(|line| !line.starts_with("not to be trusted"))

@@ -263,8 +263,8 @@ fn there_is_a_limit_to_errors() {
 fn quick(text: &str) -> Diagnostics {
     let start = Instant::now();
     let errors = errors(text);
-    // Linear time takes a small part of it even without optimisation; anything quadratic takes hours.
-    assert!(start.elapsed() < Duration::from_secs(20), "took {:?}", start.elapsed());
+    // Linear time takes a small part of it even on a busy machine; anything quadratic takes hours.
+    assert!(start.elapsed() < Duration::from_secs(600), "took {:?}", start.elapsed());
     errors
 }
 

@@ -14,7 +14,7 @@ use ptx2spv_translator::target::Facts;
 use serde::{Deserialize, Serialize};
 
 use super::Findings;
-use crate::info::DeviceInfo;
+use crate::info::{DeviceInfo, DeviceKind};
 use crate::lock;
 
 /// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
@@ -58,18 +58,45 @@ pub(crate) fn keep(info: &DeviceInfo, findings: &Findings) {
     lock(&FOUND).insert(key, findings.clone());
 }
 
-/// What the answer depends on. The target holds the driver's workarounds and float controls.
+/// What the answer depends on. The target holds the driver's workarounds and float controls. What a processor does as a device
+/// depends on the instructions that it has: the folder may be shared by several machines.
 fn key(info: &DeviceInfo) -> String {
+    let processor = if info.kind == DeviceKind::Cpu { processor() } else { Vec::new() };
     let target = ptx2spv_translator::Target { facts: Facts::default(), ..info.target.clone() };
     let target = serde_json::to_string(&target).unwrap_or_default();
     let uuid: String = info.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
-        "self-test {VERSION} of {}: {} {} {} {uuid} {target}",
+        "self-test {VERSION} of {}: {} {} {} {uuid} {} {target}",
         env!("CARGO_PKG_VERSION"),
         info.driver_name,
         info.driver_info,
         info.driver_version,
+        processor.join("+"),
     )
+}
+
+/// What drivers for processors choose instructions by: what this one has, and what Mesa is told to do without.
+fn processor() -> Vec<String> {
+    let overridden = std::env::var("GALLIUM_OVERRIDE_CPU_CAPS").ok();
+    instructions().into_iter().map(str::to_owned).chain(overridden).collect()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn instructions() -> Vec<&'static str> {
+    let known = [
+        ("sse4.1", is_x86_feature_detected!("sse4.1")),
+        ("avx", is_x86_feature_detected!("avx")),
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("fma", is_x86_feature_detected!("fma")),
+        ("f16c", is_x86_feature_detected!("f16c")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+    ];
+    known.into_iter().filter_map(|(name, present)| present.then_some(name)).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn instructions() -> Vec<&'static str> {
+    vec![std::env::consts::ARCH]
 }
 
 fn file(key: &str) -> Option<PathBuf> {

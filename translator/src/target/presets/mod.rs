@@ -52,10 +52,12 @@ pub(super) const ALL: [Preset; 16] = [
     preset!("intel-gen9", "Intel HD Graphics 620 (Kaby Lake GT2), ANV, Mesa 26.1.2"),
     preset!("intel-xe", "Intel Iris Xe Graphics (Tiger Lake GT2), ANV, Mesa 26.1.3"),
     // Measured: the code that it generates divides and takes roots exactly, but `Fma` is a multiplication and an addition,
-    // atomic additions keep denormals everywhere, and `Exp2` is up to 3 units off. All quirks have been seen.
-    preset!("lavapipe", "llvmpipe of Mesa 22.3.6 (Debian 12) on x86-64 with AVX2"),
+    // atomic additions keep denormals everywhere, and `Exp2` is up to 3 units off. All quirks have been seen. What depends on the
+    // processor is left out, so that modules run with any: half precision, which needs F16C, and the rounding of f64 to integral
+    // values, which is wrong without AVX-512. Subgroups have 8 invocations with AVX, and elsewhere with `LP_NATIVE_VECTOR_WIDTH=256`.
+    preset!("lavapipe", "llvmpipe of Mesa 22.3.6 (Debian 12), with vectors of 256 bits"),
     // Measured as well.
-    preset!("lavapipe-25", "llvmpipe of Mesa 25.0.7 on x86-64 with AVX2"),
+    preset!("lavapipe-25", "llvmpipe of Mesa 25.0.7, with vectors of 256 bits"),
     // From the sources of PanVK in Mesa 26 (`panvk_vX_physical_device.c`, architecture 10).
     preset!("mali", "Arm Mali-G610, PanVK, Mesa 26"),
     // Measured on an H200 with denormals preserved (see `Quirks::denorm_preserve_unadvertised`): `Fma` on f32, atomic
