@@ -105,6 +105,7 @@ fn versions_and_targets_decide() {
             "ld.global.v4.b64 {%d0, %d1, %d2, %d3}, [%ud0];",
             [("8.8", "sm_90", true), ("8.8", "sm_100", false), ("8.8", "sm_90a", true)],
         ),
+        ("mad.f32 %f0, %f1, %f2, %f3;", [("1.4", "sm_13", false), ("3.1", "sm_20", false), ("3.2", "sm_20", true)]),
         ("mad.f64 %fd0, %fd1, %fd2, %fd3;", [("1.4", "sm_13", false), ("2.0", "sm_20", true), ("8.3", "sm_90", true)]),
     ];
     for (instruction, expected) in rows {

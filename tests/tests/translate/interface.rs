@@ -65,7 +65,7 @@ fn parameters_that_are_too_large_for_push_constants_go_to_a_buffer() {
     };
     let load = "ld.param.u32 %r1, [s+80];";
     assert_eq!(location(88, load), (ParamLocation::PushConstant, 88, 128));
-    assert_eq!(location(89, load), (ParamLocation::Buffer, 89, 40));
+    assert_eq!(location(89, load), (ParamLocation::Buffer, 92, 40));
     assert_eq!(location(4096, load), (ParamLocation::Buffer, 4096, 40));
     // An address needs memory behind it.
     assert_eq!(location(88, "mov.b64 %rd1, s;").0, ParamLocation::Buffer);
@@ -77,10 +77,12 @@ fn accesses_to_parameters_must_lie_inside() {
         format!(".entry k(.param .u32 a, .param .align 4 .b8 s[6]) {{ .reg .u32 %r<3>; {access} ret; }}")
     };
     accepted(&text("ld.param.u32 %r1, [s]; ld.param.u16 %r1, [s+4]; ld.param.u8 %r1, [s+5];"));
-    refused(&text("¦ld.param.u32 %r1, [s+4];"), &["do not lie in the parameter's 6 bytes"]);
+    // The padding behind a parameter is part of it.
+    accepted(&text("ld.param.u32 %r1, [s+4]; ld.param.v2.u32 {%r1, %r2}, [s];"));
+    refused(&text("¦ld.param.u32 %r1, [s+8];"), &["do not lie in the parameter's 8 bytes"]);
     refused(&text("¦ld.param.u32 %r1, [a+-4];"), &["do not lie in the parameter's 4 bytes"]);
     refused(&text("¦ld.param.u16 %r1, [s+1];"), &["2 bytes at offset 1"]);
-    refused(&text("¦ld.param.v2.u32 {%r1, %r2}, [s];"), &["4 bytes at offset 4"]);
+    refused(&text("¦ld.param.v2.u32 {%r1, %r2}, [s+4];"), &["4 bytes at offset 8"]);
     refused(&text("¦st.param.u32 [a], %r1;"), &["a kernel's parameters can't be written"]);
     refused(&text("¦ld.global.u32 %r1, [a];"), &["another state space"]);
     let unaligned = ".entry k(.param .u8 a, .param .b8 s[8]) { .reg .u32 %r<2>; ¦ld.param.u32 %r1, [s]; ret; }";

@@ -234,11 +234,11 @@ pub fn mixed_fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     mixed(l, i, 2, |[a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips and versions of PTX up to 3.1 have,
-/// it rounds to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
+/// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips have and PTX up to 3.1 on f32, it rounds to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| i.modifiers.has(rounding));
-    let is_old = l.program.version <= (3, 1) || l.program.architecture().is_some_and(|number| number < 20);
+    let is_early = l.program.version <= (3, 1) && i.modifiers.ty(0) == ScalarType::F32;
+    let is_old = is_early || l.program.architecture().is_some_and(|number| number < 20);
     if !rounds && !is_old {
         return Err(Diagnostic::invalid(
             "`mad` on floats without a rounding, which only PTX up to 3.1 and targets before sm_20 have",
