@@ -234,7 +234,8 @@ pub fn mixed_fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     mixed(l, i, 2, |[a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips have and PTX up to 3.1 on f32, it rounds to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
+/// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips have and PTX up to 3.1 on f32, it rounds
+/// to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| i.modifiers.has(rounding));
     let is_early = l.program.version <= (3, 1) && i.modifiers.ty(0) == ScalarType::F32;
