@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ptx2spv::cases::find;
 use ptx2spv_translator::decode::program::{Function, Item, Program};
-use ptx2spv_translator::decode::rows::ROWS;
+use ptx2spv_translator::isa::rows::ROWS;
 use ptx2spv_translator::{Source, decode, parse};
 
 fn folder() -> PathBuf {

@@ -12,6 +12,7 @@ pub mod emit;
 mod header;
 pub mod interface;
 pub mod ir;
+pub mod isa;
 pub mod legalise;
 pub mod lower;
 mod math;
@@ -110,7 +111,7 @@ impl<'s> Program<'s> {
     /// What `.loc` says of the code on a line of the PTX text, counted from 1: file and line of what that was compiled from,
     /// such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
     pub fn origin(&self, line: u32) -> Option<String> {
-        cfg::line_origin(&self.decoded, self.source, line)
+        lower::reports::line_origin(&self.decoded, self.source, line)
     }
 
     /// Translates kernels to one SPIR-V module.
@@ -121,8 +122,8 @@ impl<'s> Program<'s> {
     /// interface describes the variables then, and its SPIR-V is of no use.
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
-        let (mut variables, places) = cfg::module_variables(&self.decoded);
-        let services = cfg::services(&self.decoded, &mut variables, options.target);
+        let (mut variables, places) = lower::layout::module_variables(&self.decoded);
+        let services = lower::resources::services(&self.decoded, &mut variables, options.target);
         let mut errors = self.missing_entries(options.entries);
         if options.entries.is_none() && self.decoded.kernels().next().is_none() {
             errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", Span::default()));

@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::cfg::{self, Layout, Places, Services};
+use crate::cfg;
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, push_constant, workgroup};
 use crate::ir;
 use crate::legalise;
+use crate::lower::build::{self, Built};
+use crate::lower::layout::{self, Layout, Places};
+use crate::lower::reports;
+use crate::lower::resources::Services;
 use crate::passes;
 use crate::target::Target;
 use crate::warp::{self, Blocks};
@@ -65,9 +69,9 @@ pub(crate) fn compile<'p>(
         let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
         return Err(fail(Diagnostic::unsupported(message, program.address_bits_span)));
     }
-    let layout = cfg::lay_out(program, id, variables, services, options.target, options.cluster).map_err(fail)?;
+    let layout = layout::lay_out(program, id, variables, services, options.target, options.cluster).map_err(fail)?;
     // Basic blocks, calls inlined, instructions lowered.
-    let cfg::Built { mut function, mut graph, prints } = cfg::build(program, id, &layout)?;
+    let Built { mut function, mut graph, prints } = build::build(program, id, &layout)?;
     // Before the graph becomes a tree: stops and merging barriers add edges.
     cfg::yield_in_loops(&function, &mut graph);
     cfg::keep_in_step(&function, &mut graph, program.architecture());
@@ -104,7 +108,7 @@ pub(crate) fn compile<'p>(
     // Last, since only now it is known what each condition's arms cost.
     passes::straighten(&mut function, options.target);
     check(&function, "legalisation").map_err(fail)?;
-    let reports = places.into_iter().map(|span| cfg::place(program, ptx, source, span)).collect();
+    let reports = places.into_iter().map(|span| reports::place(program, ptx, source, span)).collect();
     Ok(Kernel { ptx, layout, function, threads, number, reports, prints, pointers })
 }
 

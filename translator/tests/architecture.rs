@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use ptx2spv_translator::lower::{build, layout, resources::Services};
 use ptx2spv_translator::{Options, Program, Source, Target, cfg, decode, legalise, parse, passes};
 
 /// The text between `<!-- name -->`, a fence, and the next fence; its place in the document.
@@ -15,10 +16,10 @@ fn block(document: &str, name: &str) -> std::ops::Range<usize> {
 /// The structured form of the only kernel, as lowered or as emission gets it.
 fn intermediate(source: &Source, target: &Target, optimised: bool) -> String {
     let program = decode::decode(source, &parse::parse(source).unwrap()).unwrap();
-    let (_, places) = cfg::module_variables(&program);
+    let (_, places) = layout::module_variables(&program);
     let (kernel, _) = program.kernels().next().unwrap();
-    let layout = cfg::lay_out(&program, kernel, &places, cfg::Services::default(), target, None).unwrap();
-    let cfg::Built { mut function, mut graph, .. } = cfg::build(&program, kernel, &layout).unwrap();
+    let layout = layout::lay_out(&program, kernel, &places, Services::default(), target, None).unwrap();
+    let build::Built { mut function, mut graph, .. } = build::build(&program, kernel, &layout).unwrap();
     cfg::resolve(&mut function, &mut graph, None);
     cfg::structure(&mut function, graph).unwrap();
     if optimised {

@@ -6,7 +6,7 @@ use crate::ir::{Builder, Compare, Function, Var};
 
 /// Appends blocks that go where a variable says, by halves. `cases` are numbers and blocks by rising number; any other
 /// number goes to `otherwise`. Gives the first of the new blocks.
-pub(super) fn switch(
+pub fn switch(
     function: &mut Function,
     blocks: &mut Vec<BasicBlock>,
     at: Span,

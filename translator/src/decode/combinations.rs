@@ -4,10 +4,10 @@
 
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Program};
-use super::table::{Form, Modifiers};
-use super::types::ScalarType;
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
+use crate::isa::table::{Form, Modifiers};
+use crate::isa::types::ScalarType;
 
 type Result = std::result::Result<(), Diagnostic>;
 

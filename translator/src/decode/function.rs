@@ -14,11 +14,11 @@ use super::program::{
     SourceLine, Targets, VarId, Variable,
 };
 use super::scope::{Labels, Scopes, Symbol};
-use super::table::{Form, Modifiers};
-use super::types::{Class, ScalarType};
 use super::variables;
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::isa::table::{Form, Modifiers};
+use crate::isa::types::{Class, ScalarType};
 
 /// The most registers a function may declare, so that `%r<4294967295>` can't fill the memory.
 const MAX_REGISTERS: u32 = 1 << 22;

@@ -2,9 +2,9 @@
 //! targets before sm_20 flush subnormal single-precision numbers whether an instruction says so or not.
 
 use super::program::Program;
-use super::table::{self, Form, Modifiers};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
+use crate::isa::table::{self, Form, Modifiers};
 
 /// The first version of PTX with those modifiers.
 const EXPLICIT: (u32, u32) = (1, 4);

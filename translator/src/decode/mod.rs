@@ -1,4 +1,4 @@
-//! Decoding: from syntax to a [`Program`](program::Program), by the instruction table in [`rows`].
+//! Decoding: from syntax to a [`Program`](program::Program), by the instruction table in [`crate::isa::rows`].
 //!
 //! Every name is resolved, every instruction bound to its row and every operand checked against it. What instructions
 //! do is not known here; that is lowering's part.
@@ -10,13 +10,9 @@ mod legacy;
 mod module;
 mod operands;
 pub mod program;
-pub mod rows;
 mod scope;
 pub mod support;
-pub mod table;
-pub mod types;
 mod variables;
 mod video;
-pub mod vocabulary;
 
 pub use module::decode;

@@ -8,11 +8,11 @@ use super::arrays;
 use super::function::{self, FormCache};
 use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
 use super::scope::{Ranges, Symbol, numbered};
-use super::table::{Form, Modifiers};
-use super::types::{Class, ScalarType};
 use super::variables;
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::isa::table::{Form, Modifiers};
+use crate::isa::types::{Class, ScalarType};
 
 /// What callers must know of a function before its body is decoded.
 #[derive(Clone)]

@@ -41,10 +41,10 @@ mod calls;
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Reg, Special};
 use super::scope::Symbol;
-use super::table::{Form, Modifiers};
-use super::types::{Class, ScalarType};
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::table::{Form, Modifiers};
+use crate::isa::types::{Class, ScalarType};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 

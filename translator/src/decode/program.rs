@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::table::{Form, Modifiers};
-use super::types::{Class, ScalarType};
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::table::{Form, Modifiers};
+use crate::isa::types::{Class, ScalarType};
 
 /// A register of a function, by number into [`Function::registers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

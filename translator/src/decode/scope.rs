@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::program::{FuncId, Label, ParamId, Reg, VarId};
-use super::types::ScalarType;
+use crate::isa::types::ScalarType;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! What of the PTX manual translates: the contents of `docs/support.md`.
 //!
 //! Nothing here states a verdict. For instructions, the forms that the manual gives are compared with the rows of the
-//! [instruction table](super::table); special registers are looked up as decoding does; directives, and what no form can
+//! [instruction table](crate::isa::table); special registers are looked up as decoding does; directives, and what no form can
 //! express, such as recursion, are tried on small modules.
 
 mod directives;
-mod instructions;
 
 use super::program::Special;
-use super::table;
 use crate::ast;
 use crate::diagnostic::{Source, Span};
+use crate::isa::manual::{self, Instruction, Use};
+use crate::isa::table;
 use crate::target::Target;
 use crate::{Options, Program};
 
@@ -49,23 +49,6 @@ pub struct Entry {
     pub remark: &'static str,
 }
 
-/// A use of an entry in words, and a module that uses it so.
-#[derive(Clone, Copy)]
-struct Use {
-    words: &'static str,
-    sample: &'static str,
-}
-
-/// What the manual says of an instruction.
-struct Instruction {
-    name: &'static str,
-    /// All forms in the notation of the table's rows.
-    forms: &'static [&'static str],
-    /// What forms don't tell.
-    uses: &'static [Use],
-    remark: &'static str,
-}
-
 /// A directive with a small module that uses it.
 struct Directive {
     name: &'static str,
@@ -84,14 +67,9 @@ reserved_smem_offset_begin reserved_smem_offset_cap reserved_smem_offset_end smi
 
 /// All entries, by family and name.
 pub fn entries() -> Vec<Entry> {
-    let instructions = instructions::ALL.iter().map(instruction);
+    let instructions = manual::ALL.iter().map(instruction);
     let directives = directives::ALL.iter().map(directive);
     instructions.chain(directives).chain(SPECIAL_REGISTERS.split_ascii_whitespace().map(special_register)).collect()
-}
-
-/// All forms that the manual gives, in the notation of the table's rows.
-pub(super) fn manual_forms() -> impl Iterator<Item = &'static str> {
-    instructions::ALL.iter().flat_map(|instruction| instruction.forms.iter().copied())
 }
 
 fn instruction(instruction: &Instruction) -> Entry {
@@ -280,7 +258,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::decode::{rows::ROWS, vocabulary};
+    use crate::isa::{manual, rows::ROWS, vocabulary};
 
     /// The titles of the manual's entries (PTX 8.1).
     const MANUAL: &str = "
@@ -308,8 +286,8 @@ vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wa
 
     #[test]
     fn every_row_has_an_entry() {
-        let entries: BTreeSet<_> = instructions::ALL.iter().map(|entry| entry.name).collect();
-        assert_eq!(entries.len(), instructions::ALL.len(), "an opcode stands twice");
+        let entries: BTreeSet<_> = manual::ALL.iter().map(|entry| entry.name).collect();
+        assert_eq!(entries.len(), manual::ALL.len(), "an opcode stands twice");
         for row in ROWS {
             assert!(entries.contains(slots(row.syntax).0), "`{}` has no entry", row.syntax);
         }
@@ -317,7 +295,7 @@ vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wa
 
     #[test]
     fn forms_are_ptx() {
-        for entry in instructions::ALL {
+        for entry in manual::ALL {
             assert!(vocabulary::is_opcode(entry.name), "{}", entry.name);
             assert!(!entry.forms.is_empty(), "`{}` has no forms", entry.name);
             for form in entry.forms {

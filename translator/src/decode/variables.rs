@@ -3,9 +3,9 @@
 use super::operands::immediate;
 use super::program::{InitPiece, InitValue, Passed};
 use super::scope::Symbol;
-use super::types::{Class, ScalarType};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::types::{Class, ScalarType};
 
 /// The largest variable in memory: 2^40 bytes, so that offsets never overflow.
 const MAX_SIZE: u64 = 1 << 40;

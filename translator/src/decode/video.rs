@@ -4,9 +4,9 @@
 use super::function::FunctionDecoder;
 use super::operands::immediate;
 use super::program::{Operand, Parts, Selected};
-use super::types::ScalarType;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
+use crate::isa::types::ScalarType;
 
 impl<'s> FunctionDecoder<'_, 's> {
     /// An operand of one of the roles with a dot.

@@ -3,9 +3,10 @@
 //! Parameters and results whose addresses are taken live in local memory in between, and what `alloca` gave away is free again
 //! when the function has returned. Kernels need neither.
 
+use super::frame::ParamSlot;
+use super::layout::uses_stack;
 use super::{Lowering, Result, memory};
 use crate::ast::FunctionKind;
-use crate::cfg::{ParamSlot, uses_stack};
 use crate::decode::program::{Base, Function, ParamId};
 use crate::ir::{Access, Order, Space, Value, Var};
 

@@ -3,9 +3,9 @@
 use super::packed::{join, part};
 use super::{Lowering, Result, memory};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, Order, Scope, Value};
+use crate::isa::types::ScalarType;
 
 /// `atom`: gives the old content.
 pub fn atom(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

@@ -3,8 +3,8 @@
 use super::{Lowering, Result};
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
+use crate::isa::types::ScalarType;
 
 /// The highest number of a barrier.
 const LAST: u64 = 15;

@@ -3,8 +3,8 @@
 
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
+use crate::isa::types::ScalarType;
 
 /// Bytes that `applypriority` and `discard` speak of.
 const LINE: u64 = 128;

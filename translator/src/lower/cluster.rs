@@ -8,21 +8,16 @@
 use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, carrier};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, Binary, Builder, Builtin, Compare, Order, Scope, Space, Type, Value};
-
-/// The number of the thread's block in its cluster.
-pub fn own_rank(b: &mut Builder<'_>) -> Value {
-    if b.function.cluster.is_some() { b.builtin(Builtin::ClusterRank) } else { b.i32(0) }
-}
+use crate::isa::types::ScalarType;
 
 /// Where the thread's block is in its cluster in dimension 0, 1 or 2.
 pub fn place(b: &mut Builder<'_>, size: [u32; 3], dimension: u8) -> Value {
     let dimension = usize::from(dimension);
     let before: u32 = size.iter().take(dimension).product();
     let extent = size.get(dimension).copied().unwrap_or(1);
-    let rank = own_rank(b);
+    let rank = b.cluster_rank();
     let row = b.binary_const(Binary::DivUnsigned, rank, before.into());
     b.binary_const(Binary::RemUnsigned, row, extent.into())
 }
@@ -40,7 +35,7 @@ fn share(b: &mut Builder<'_>) -> Option<Value> {
 /// The address of a byte of the block's own shared memory.
 pub fn own_address(b: &mut Builder<'_>, byte: u32) -> Value {
     let Some(share) = share(b) else { return b.i32(byte) };
-    let rank = own_rank(b);
+    let rank = b.cluster_rank();
     let start = b.mul(rank, share);
     b.add_const(start, byte.into())
 }
@@ -55,7 +50,7 @@ fn rank_of(b: &mut Builder<'_>, address: Value) -> Value {
 
 /// Whether an address lies in the block's own shared memory.
 pub fn is_own(b: &mut Builder<'_>, address: Value) -> Value {
-    let (rank, own) = (rank_of(b, address), own_rank(b));
+    let (rank, own) = (rank_of(b, address), b.cluster_rank());
     b.compare(Compare::Equal, rank, own)
 }
 

@@ -4,9 +4,9 @@ use super::float::{float_of, flush_if, format, is_pair, operand};
 use super::packed::{join, part};
 use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value};
+use crate::isa::types::ScalarType;
 use crate::soft::{self, Format, SINGLE};
 
 /// All comparison operators of `set` and `setp`.

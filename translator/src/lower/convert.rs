@@ -4,9 +4,9 @@ use super::integer::clamp_signed;
 use super::{Lowering, Result, cluster, short};
 use crate::ast::StateSpace;
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Compare, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Type, Unary, Value};
+use crate::isa::types::ScalarType;
 
 /// `cvt` between integers.
 pub fn int_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

@@ -5,8 +5,8 @@ use super::convert::range;
 use super::float::{float_of, flush_if, format, operand, or_nan, rounding};
 use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
+use crate::isa::types::ScalarType;
 use crate::soft::{self, DOUBLE, Format, Overflow, SINGLE};
 
 /// `cvt` from integers to floats.

@@ -5,8 +5,8 @@ use super::float::{float_of, format};
 use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::ir::Value;
+use crate::isa::types::ScalarType;
 use crate::soft::{self, SINGLE};
 
 /// From two f32, the first of which goes to the upper half.

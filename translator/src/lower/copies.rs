@@ -4,10 +4,10 @@
 use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, cluster};
 use crate::decode::program::{Base, Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::interface::Cluster;
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, Order, Scope, Space, Stmt, Type, Value};
+use crate::isa::types::ScalarType;
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {

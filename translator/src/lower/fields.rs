@@ -3,8 +3,8 @@
 use super::integer::{magnitude, minimum, shift_left, shift_right, shift_right_signed};
 use super::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::ir::{Compare, Value};
+use crate::isa::types::ScalarType;
 
 /// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
 pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

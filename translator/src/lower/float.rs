@@ -6,9 +6,9 @@
 use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Arithmetic, Rounding, Type, Value};
+use crate::isa::types::ScalarType;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// The format that a float type has, in each half of a packed one.

@@ -4,8 +4,8 @@
 use super::float::{each_lane, flush_if, format};
 use super::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::ir::Value;
+use crate::isa::types::ScalarType;
 use crate::soft::{self, Format};
 
 /// `abs`

@@ -2,8 +2,8 @@
 
 use super::{Lowering, Result, carrier};
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::ir::{Binary, Compare, Type, Unary, Value};
+use crate::isa::types::ScalarType;
 
 /// `add`, with `.sat` for s32.
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

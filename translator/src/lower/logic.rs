@@ -3,9 +3,9 @@
 use super::integer::{shift_left, shift_right, shift_right_signed};
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Binary, Compare, Value};
+use crate::isa::types::ScalarType;
 
 /// `and`
 pub fn and(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

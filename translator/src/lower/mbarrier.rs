@@ -10,9 +10,9 @@ use super::memory::variable_address;
 use super::{Lowering, Result, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, Compare, Order, Scope, Space, Type, Value};
+use crate::isa::types::ScalarType;
 
 /// Width of a count of arrivals.
 const COUNT_BITS: u32 = 20;

@@ -1,13 +1,13 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
+use super::frame::ParamSlot;
 use super::{Lowering, Result, cluster, short};
 use crate::ast::StateSpace;
-use crate::cfg::ParamSlot;
 use crate::decode::program::{Base, Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, Order, Scope, Space, Type, Value};
+use crate::isa::types::ScalarType;
 
 /// Where an access goes, and its address there.
 pub struct Place {
@@ -419,32 +419,21 @@ fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: 
     Ok(u32::try_from(offset).unwrap_or(0))
 }
 
-/// Whether an instruction is a fence that has one order with all others of its kind: `membar` and `fence.sc`.
-pub fn fences_in_sequence(i: &Instruction) -> bool {
-    match i.form.row.opcode() {
-        "membar" => i.modifiers.one_of(&["cta", "gl", "sys"]).is_some(),
-        "fence" => i.modifiers.has("sc"),
-        _ => false,
-    }
-}
-
-/// `membar` and `fence`
+/// `fence` but `fence.sc`
 ///
 /// Those that only acquire or only release, or that order a proxy, which here is none of its own, do both for all memory.
+pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    l.b.fence(fence_scope(i));
+    Ok(())
+}
+
+/// `membar` and `fence.sc`
 ///
 /// Vulkan has no sequentially consistent fences. A counter that all of them increase puts them in an order: each one
 /// acquires what those before it have released. Two of them, each between a store and a load of what the other stores,
 /// can't both come before the other.
-pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let scope = match i.modifiers.one_of(&["cta", "cluster", "gl", "gpu", "sys"]) {
-        Some("cta") => Scope::Cta,
-        Some("sys") => Scope::System,
-        _ => Scope::Device,
-    };
-    if !fences_in_sequence(i) {
-        l.b.fence(scope);
-        return Ok(());
-    }
+pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let scope = fence_scope(i);
     let (space, address) = if scope == Scope::Cta {
         let function = &mut *l.b.function;
         let word = match function.fence_word {
@@ -464,4 +453,13 @@ pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let access = Access { space, bytes: 4, order: Order::AcquireRelease(scope), read_only: false };
     l.b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });
     Ok(())
+}
+
+/// Whose accesses a fence orders.
+fn fence_scope(i: &Instruction) -> Scope {
+    match i.modifiers.one_of(&["cta", "cluster", "gl", "gpu", "sys"]) {
+        Some("cta") => Scope::Cta,
+        Some("sys") => Scope::System,
+        _ => Scope::Device,
+    }
 }

@@ -1,33 +1,40 @@
 //! Lowering: what each PTX instruction means, in operations of the intermediate representation.
 //!
-//! A row of the instruction table names one of the functions in here. It gets the decoded instruction, reads operands
-//! through [`Lowering`], and writes its result through it. Registers hold integers of their width; narrow ones live
-//! zero-extended in 32 bits (see [`crate::ir`]). Control flow is not here but in [`crate::cfg`].
+//! A row of the instruction table names an operation; [`dispatch`] has its lowering function. That gets the decoded
+//! instruction, reads operands through [`Lowering`], and writes its result through it. Registers hold integers of their
+//! width; narrow ones live zero-extended in 32 bits (see [`crate::ir`]). [`build`] makes the control-flow graph.
 
 pub mod activation;
 pub mod approximate;
 pub mod atomics;
 pub mod barriers;
+pub mod build;
 pub mod caches;
+pub mod calls;
 pub mod cluster;
 pub mod compare;
 pub mod convert;
 pub mod convert_float;
 pub mod convert_packed;
 pub mod copies;
+mod dispatch;
 pub mod events;
 pub mod extended;
 pub mod fields;
 pub mod float;
 pub mod float_bits;
+pub mod frame;
 pub mod half;
 mod heap;
 pub mod integer;
+pub mod layout;
 pub mod logic;
 pub mod mbarrier;
 pub mod memory;
 pub mod movement;
 pub mod packed;
+pub mod reports;
+pub mod resources;
 pub mod services;
 pub mod short;
 pub mod simd;
@@ -36,38 +43,17 @@ pub mod stack;
 pub mod video;
 pub mod warp;
 
-use crate::cfg::{Frame, Layout};
+use frame::Frame;
+use layout::Layout;
+
 use crate::decode::program::{Instruction, Operand, Program, Reg};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
-use crate::interface::Fault;
 use crate::ir::{Builder, Type, Unary, Value, Var};
+use crate::isa::operation::Action;
+use crate::isa::types::ScalarType;
 
 /// What a lowering function gives back.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
-
-/// How a row's instructions are translated.
-#[derive(Clone, Copy)]
-pub enum Rule {
-    /// Straight-line code, by that function.
-    Lower(fn(&mut Lowering<'_, '_>, &Instruction) -> Result),
-    /// Has no effect that a device without NVIDIA's caches could show.
-    Nothing,
-    /// Goes to its label.
-    Branch,
-    /// Goes to one of several labels.
-    IndexedBranch,
-    /// Leaves the function.
-    Return,
-    /// Ends the thread.
-    Exit,
-    /// Reports the fault and ends the thread.
-    Fail(Fault),
-    /// Arrives at a barrier of the block.
-    Barrier,
-    /// Calls a function.
-    Call,
-}
 
 /// Lowers the instructions of one basic block.
 pub struct Lowering<'a, 'f> {
@@ -98,7 +84,8 @@ pub fn float_type(ty: ScalarType) -> Type {
 impl Lowering<'_, '_> {
     /// Lowers one instruction, under its guard if it has one.
     pub fn instruction(&mut self, instruction: &Instruction) -> Result {
-        let Rule::Lower(lower) = instruction.form.row.rule else { return Ok(()) };
+        let Action::Compute(operation) = instruction.form.row.action else { return Ok(()) };
+        let lower = dispatch::function(operation);
         self.b.at(instruction.span);
         let Some((register, negated)) = instruction.guard else { return lower(self, instruction) };
         let guard = self.register(register);

@@ -2,9 +2,9 @@
 
 use super::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Type, Value};
+use crate::isa::types::ScalarType;
 
 /// `mov`
 pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

@@ -4,8 +4,8 @@
 use super::integer::{clamp_signed, less, maximum, minimum, relu};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::decode::types::ScalarType;
 use crate::ir::{Compare, Value};
+use crate::isa::types::ScalarType;
 
 /// The part of a word from bit `position` on, extended to 32 bits by zeros or by its sign.
 pub(super) fn part(l: &mut Lowering<'_, '_>, word: Value, position: u32, bits: u32, signed: bool) -> Value {

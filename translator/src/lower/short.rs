@@ -5,7 +5,7 @@
 
 use super::{Lowering, Result};
 use crate::ast::StateSpace;
-use crate::decode::program::{Base, Function, Operand, Program};
+use crate::decode::program::Base;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::push_constant;
 use crate::ir::{Type, Value};
@@ -43,20 +43,4 @@ pub fn widen(l: &mut Lowering<'_, '_>, space: Option<StateSpace>, register: Valu
     let distance = l.b.sub(to, from);
     let distance = l.b.zero_extend(distance);
     Ok(l.b.add(start, distance))
-}
-
-/// Whether a function takes such an address of a constant or a parameter.
-pub fn takes_address(program: &Program, function: &Function) -> bool {
-    function.instructions().any(|i| {
-        i.operands.iter().any(|operand| match operand {
-            Operand::AddressOf(base, _) if i.modifiers.ty(0).bits() == 32 => match base {
-                Base::Variable(id) => {
-                    let variable = program.variables.get(id.0 as usize);
-                    variable.is_some_and(|variable| variable.space == StateSpace::Const)
-                }
-                _ => true,
-            },
-            _ => false,
-        })
-    })
 }

@@ -6,9 +6,9 @@ use super::packed::{join, part};
 use super::video::range;
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand, Selected};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Type, Value};
+use crate::isa::types::ScalarType;
 
 /// `vadd2`, `vadd4`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

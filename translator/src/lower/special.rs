@@ -1,12 +1,12 @@
 //! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
 
+use super::layout::{Layout, RESERVED_SHARED};
 use super::services::fetch_add;
 use super::{Lowering, cluster};
-use crate::cfg::{Layout, RESERVED_SHARED};
 use crate::decode::program::{LaneMask, ReservedShared, Special};
-use crate::decode::types::ScalarType;
 use crate::interface::push_constant;
 use crate::ir::{Binary, Builder, Builtin, Type, Value};
+use crate::isa::types::ScalarType;
 
 /// Reads a special register.
 pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
@@ -27,7 +27,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         }
         Special::ClusterCtaid(dimension) => cluster::place(b, l.layout.cluster, dimension),
         Special::ClusterNctaid(dimension) => b.i32(cluster_extent(l.layout.cluster, dimension)),
-        Special::ClusterRank => cluster::own_rank(b),
+        Special::ClusterRank => b.cluster_rank(),
         Special::ClusterSize => b.i32(l.layout.cluster.into_iter().product()),
         Special::Nctaid(dimension) => b.push_constant(Type::I32, push_constant::GRID_SIZE + 4 * u32::from(dimension)),
         // Warps are runs of 32 consecutive threads of the block, whatever the device's subgroups are.

@@ -4,8 +4,8 @@
 //! more reports that to the host, whose launch fails. Addresses are offsets in local memory. What a device function takes is
 //! given back when it returns ([`super::activation`]).
 
+use super::layout::STACK_BYTES;
 use super::{Lowering, Result};
-use crate::cfg::STACK_BYTES;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::Fault;

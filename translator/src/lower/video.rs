@@ -9,9 +9,9 @@ use super::integer::{clamp_signed, less, magnitude, maximum, minimum};
 use super::packed::part;
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand, Parts, Selected};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Type, Value};
+use crate::isa::types::ScalarType;
 
 /// `vadd`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

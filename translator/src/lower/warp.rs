@@ -3,9 +3,9 @@
 
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Reduction, Shuffle, Stmt, Type, Value, Vote, Warp, WarpOp};
+use crate::isa::types::ScalarType;
 use crate::soft::{self, SINGLE};
 
 /// `vote.all`, `.any` and `.uni`

@@ -18,7 +18,6 @@ use super::{Barrier, Kind, Red, Stop, WARP, WORD, add, block_threads, constant, 
 use crate::cfg::Cfg;
 use crate::interface::{Cluster, Fault};
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
-use crate::lower::cluster::own_rank;
 
 /// Barriers that a block has.
 const BARRIERS: u32 = Barrier::CLUSTER;
@@ -167,7 +166,7 @@ impl Account {
 
     /// Address of a word of the thread's own block.
     fn own_block(&self, b: &mut Builder<'_>, word: u32) -> Value {
-        let rank = own_rank(b);
+        let rank = b.cluster_rank();
         self.block(b, rank, word)
     }
 
@@ -196,7 +195,7 @@ impl Account {
         let zero = b.i32(0);
         let word = b.var(Type::I32);
         let index = b.builtin(Builtin::ThreadIndex);
-        let rank = own_rank(b);
+        let rank = b.cluster_rank();
         let before = b.mul(rank, threads);
         let first = b.add(before, index);
         b.set(word, first);
@@ -237,7 +236,7 @@ impl Account {
     /// Runs something in the workgroup's first thread.
     fn by_one(&self, b: &mut Builder<'_>, what: impl FnOnce(&mut Builder<'_>)) {
         let index = b.builtin(Builtin::ThreadIndex);
-        let rank = own_rank(b);
+        let rank = b.cluster_rank();
         let place = b.or(index, rank);
         let first = b.is_zero(place);
         b.if_(first, what);
@@ -267,7 +266,7 @@ impl Account {
         if let (Kind::Wait, Some(owed)) = (&barrier.kind, self.owed) {
             return self.wait(b, owed);
         }
-        let (id, rank) = (barrier.id, own_rank(b));
+        let (id, rank) = (barrier.id, b.cluster_rank());
         let account = if barrier.cluster { self.cluster_barrier(b) } else { self.barrier(b, rank, id) };
         let (expected, warps) = match barrier.count {
             None => {
@@ -334,7 +333,7 @@ impl Account {
 
     /// Notes that the thread has left. Where it has arrived, it counts as one that has left from now on.
     pub fn leave(&self, b: &mut Builder<'_>) {
-        let (one, rank) = (b.i32(1), own_rank(b));
+        let (one, rank) = (b.i32(1), b.cluster_rank());
         if let Some(owed) = self.owed {
             let owed = b.get(owed);
             let minus_one = b.i32(u32::MAX);
@@ -375,7 +374,7 @@ impl Account {
 
     /// Sets the result of a reduction whose barrier is complete.
     pub fn result(&self, b: &mut Builder<'_>, red: Red) {
-        let (at, rank) = (b.get(self.at), own_rank(b));
+        let (at, rank) = (b.get(self.at), b.cluster_rank());
         let account = self.barrier(b, rank, at);
         let word = b.add_const(account, (4 * field::RESULT).into());
         let votes = b.load_one(WORD, word);

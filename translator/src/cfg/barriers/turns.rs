@@ -5,7 +5,6 @@
 use super::WORD;
 use crate::interface::Cluster;
 use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
-use crate::lower::cluster::own_rank;
 
 /// How many words take turns.
 const WORDS: u32 = 3;
@@ -46,7 +45,7 @@ impl Turns {
         if self.sharing == Sharing::Workgroup {
             return word;
         }
-        let rank = own_rank(b);
+        let rank = b.cluster_rank();
         let group = b.mul_const(rank, u64::from(4 * WORDS));
         b.add(word, group)
     }

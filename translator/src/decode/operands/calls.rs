@@ -5,8 +5,8 @@ use crate::ast;
 use crate::decode::function::FunctionDecoder;
 use crate::decode::program::{Base, Operand, Targets};
 use crate::decode::scope::Symbol;
-use crate::decode::types::{Class, ScalarType};
 use crate::diagnostic::Diagnostic;
+use crate::isa::types::{Class, ScalarType};
 
 impl<'s> FunctionDecoder<'_, 's> {
     /// `call (results), function, (arguments), prototype;` becomes results, function, arguments; for a call through a

@@ -1,6 +1,7 @@
 //! The manual's directives, each with a module that uses it.
 
-use super::{Directive, Use};
+use super::Directive;
+use crate::isa::manual::Use;
 
 const fn directive(name: &'static str, sample: &'static str) -> Directive {
     Directive { name, sample, uses: &[], remark: "" }

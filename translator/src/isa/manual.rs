@@ -1,9 +1,28 @@
-//! The manual's instructions with all forms that it gives, in the notation of [the table's rows](super::super::rows).
+//! The manual's instructions with all forms that it gives, in the notation of [the table's rows](crate::isa::rows).
 //!
 //! Forms of one opcode stand together wherever the manual describes them. This is the manual's side of the comparison:
 //! it changes with PTX, not with the translator.
 
-use super::{Instruction, Use};
+/// A use of an entry in words, and a module that uses it so.
+#[derive(Clone, Copy)]
+pub struct Use {
+    /// The use in words.
+    pub words: &'static str,
+    /// The module.
+    pub sample: &'static str,
+}
+
+/// What the manual says of an instruction.
+pub struct Instruction {
+    /// Its opcode.
+    pub name: &'static str,
+    /// All forms in the notation of the table's rows.
+    pub forms: &'static [&'static str],
+    /// What forms don't tell.
+    pub uses: &'static [Use],
+    /// What else a user should know.
+    pub remark: &'static str,
+}
 
 const fn op(name: &'static str, forms: &'static [&'static str]) -> Instruction {
     Instruction { name, forms, uses: &[], remark: "" }
@@ -25,7 +44,7 @@ const INLINED: &str = "Inlined.";
 
 /// All instructions by name.
 #[rustfmt::skip]
-pub(super) const ALL: &[Instruction] = &[
+pub const ALL: &[Instruction] = &[
     op("abs", &["abs.(s16|s32|s64)", "abs{.ftz}.f32", "abs.f64", "abs{.ftz}.(f16|f16x2)", "abs.(bf16|bf16x2)"]),
     op("activemask", &["activemask.b32"]),
     op("add", &[

@@ -1,12 +1,14 @@
 //! What the host has ready in device memory for a module's kernels, besides its variables: the status record, room for
 //! what is printed, a heap, counters.
 
-use super::reports;
+use std::ops::BitOr;
+
+use super::{memory, reports};
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, Region, Status, Variables, output};
 use crate::ir::Order;
+use crate::isa::operation::Effects;
 use crate::legalise::{TABLE_BYTES, needs_table};
-use crate::lower::memory;
 use crate::target::{Feature, Target};
 
 /// Size of the heap in bytes: as much as CUDA has.
@@ -35,7 +37,12 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
     };
-    let counts = instructions(program).any(|instruction| instruction.form.row.opcode() == "pmevent");
+    let effects = instructions(program).map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor);
+    // Each by its name, so that a new effect is not forgotten. The stack is in local memory.
+    let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
+    let reports =
+        may_report || target.quirks.loop_budget.is_some() || instructions(program).any(reports::may_wait_in_vain);
+    let locks = (atomic || ordered) && needs_table(target) && instructions(program).any(accesses_long_as_one);
     let mut add = |size: u64, align: u64| {
         // More than the address space has fails when it is allocated.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
@@ -43,11 +50,11 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
         offset
     };
     Services {
-        status: reports::any(program, target).then(|| Status { offset: add(Status::SIZE, 4) }),
+        status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
         output: declares(&["vprintf"]).then(|| Region { offset: add(output::BYTES, 16), size: output::BYTES }),
         heap: declares(&["malloc", "free"]).then(|| Region { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
-        counters: counts.then(|| Counters { offset: add(Counters::SIZE, 8) }),
-        locks: (needs_table(target) && is_long_anywhere(program)).then(|| add(TABLE_BYTES, 4)),
+        counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
+        locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!has_clock(target) && reads_clock(program)).then(|| add(4, 4)),
     }
 }
@@ -67,16 +74,10 @@ fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
     program.functions.iter().flat_map(Function::instructions)
 }
 
-/// Whether a function of the module may access 64 bits of global memory as one.
-fn is_long_anywhere(program: &Program) -> bool {
-    instructions(program).any(|instruction| {
-        let modifiers = &instruction.modifiers;
-        let can_be = match instruction.form.row.opcode() {
-            "atom" | "red" => true,
-            "cp" => modifiers.has("reduce"),
-            "ld" | "st" => memory::order(instruction, Order::Weak) != Order::Weak,
-            _ => false,
-        };
-        can_be && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
-    })
+/// Whether an instruction may access 64 bits of global memory as one.
+fn accesses_long_as_one(instruction: &Instruction) -> bool {
+    let Instruction { modifiers, form, .. } = instruction;
+    let effects = form.row.action.effects();
+    let as_one = effects.atomic || effects.ordered && memory::order(instruction, Order::Weak) != Order::Weak;
+    as_one && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
 }

@@ -11,13 +11,15 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::switch::switch;
-use super::{BasicBlock, End, Locals};
 use crate::ast::StateSpace;
+use crate::cfg::switch::switch;
+use crate::cfg::{BasicBlock, End};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::Fault;
 use crate::ir::{self, Access, Block, Builder, Compare, Op, Order, Space, Stmt, Type, Value, Var};
+use crate::lower::frame::Locals;
+use crate::lower::layout;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.
 pub(super) const STACK_BYTES: u32 = 8 << 10;
@@ -99,7 +101,7 @@ impl Stack {
     ) -> Result<usize, Diagnostic> {
         let mut used = FxHashSet::default();
         for function in inlined {
-            super::layout::collect_variables(function, &mut used);
+            layout::collect_variables(function, &mut used);
         }
         let mut used: Vec<_> = used.into_iter().collect();
         used.sort_unstable();

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Services, calls};
+use super::calls;
+use super::resources::Services;
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
-use crate::lower::{memory, short};
+use crate::isa::operation::{Action, Operation};
 use crate::target::Target;
 
 /// The most bytes of parameters that PTX lets a kernel have.
@@ -23,8 +24,6 @@ pub const RESERVED_SHARED: u32 = 1 << 10;
 const MAX_CLUSTER: u32 = 16;
 /// Bytes that `alloca` can give away, where it is used.
 pub const STACK_BYTES: u32 = 4 << 10;
-/// Instructions that need a stack.
-const STACK_OPCODES: &[&str] = &["alloca", "stacksave", "stackrestore"];
 
 /// Places in memory.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +152,9 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 
 /// Whether a function has sequentially consistent fences that other blocks take part in.
 fn fences_beyond_block(function: &Function) -> bool {
-    function.instructions().any(|i| memory::fences_in_sequence(i) && !i.modifiers.has("cta"))
+    function
+        .instructions()
+        .any(|i| i.form.row.action == Action::Compute(Operation::FenceSequential) && !i.modifiers.has("cta"))
 }
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
@@ -219,7 +220,7 @@ pub fn lay_out(
     let mut used = FxHashSet::default();
     for function in reachable(program, kernel) {
         collect_variables(function, &mut used);
-        layout.short_addresses |= short::takes_address(program, function);
+        layout.short_addresses |= takes_short_address(program, function);
         if reads_reserved_shared(function) {
             layout.reserved_shared = RESERVED_SHARED;
         }
@@ -301,7 +302,7 @@ fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
 
 /// Whether a function's own instructions need a stack.
 pub fn uses_stack(function: &Function) -> bool {
-    function.instructions().any(|i| STACK_OPCODES.contains(&i.form.row.opcode()))
+    function.instructions().any(|i| i.form.row.action.effects().uses_stack)
 }
 
 /// The kernel and all functions it may call, each once.
@@ -337,4 +338,20 @@ pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>
 
 fn takes_param_address(function: &Function) -> bool {
     function.operands().any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
+}
+
+/// Whether a function takes an address of 32 bits of a constant or a parameter: see [`super::short`].
+fn takes_short_address(program: &Program, function: &Function) -> bool {
+    function.instructions().any(|i| {
+        i.operands.iter().any(|operand| match operand {
+            Operand::AddressOf(base, _) if i.modifiers.ty(0).bits() == 32 => match base {
+                Base::Variable(id) => {
+                    let variable = program.variables.get(id.0 as usize);
+                    variable.is_some_and(|variable| variable.space == StateSpace::Const)
+                }
+                _ => true,
+            },
+            _ => false,
+        })
+    })
 }

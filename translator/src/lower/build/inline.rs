@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
+use super::recursion::{Site, Slot, Stack};
 use super::{Build, Instance};
-use crate::cfg::calls;
-use crate::cfg::recursion::{Site, Slot, Stack};
+use crate::cfg::End;
 use crate::cfg::switch::switch;
-use crate::cfg::{End, Frame, ParamSlot};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::Fault;
 use crate::ir::{Stmt, Type, Value, Var};
-use crate::lower::carrier;
+use crate::lower::frame::{Frame, ParamSlot};
 use crate::lower::services::Service;
+use crate::lower::{calls, carrier};
 
 /// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
 /// where.

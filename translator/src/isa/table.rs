@@ -8,22 +8,22 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
+use super::manual;
+use super::operation::Action;
 use super::rows::ROWS;
-use super::support;
 use super::types::ScalarType;
 use super::vocabulary;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, ErrorKind};
-use crate::lower::Rule;
 
 /// One row of the instruction table.
 pub struct Row {
     /// Opcode and modifiers.
     pub syntax: &'static str,
-    /// Operands; see [`super::operands`] for the notation.
+    /// Operands; see [`crate::decode`] for the notation.
     pub operands: &'static str,
-    /// How it becomes intermediate operations.
-    pub rule: Rule,
+    /// What becomes of its instructions.
+    pub action: Action,
 }
 
 impl Row {
@@ -249,7 +249,7 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
 fn is_form(instruction: &ast::Instruction<'_>) -> bool {
     static MANUAL: LazyLock<FxHashMap<&'static str, Vec<Vec<Slot>>>> = LazyLock::new(|| {
         let mut manual: FxHashMap<&'static str, Vec<Vec<Slot>>> = FxHashMap::default();
-        for form in support::manual_forms() {
+        for form in manual::ALL.iter().flat_map(|instruction| instruction.forms) {
             let (opcode, slots) = parse_syntax(form);
             manual.entry(opcode).or_default().push(slots);
         }

@@ -5,28 +5,12 @@ use std::ops::RangeInclusive;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::diagnostic::{Source, Span};
 use crate::interface::Place;
-use crate::lower::Rule;
-use crate::target::Target;
-
-/// Opcodes of instructions that may report something on every target.
-const REPORTING: &[&str] = &["trap", "brkpt", "call", "brx", "shfl", "vote", "match", "redux", "elect", "alloca"];
-
-/// Whether a kernel of the module may have to report something on the target.
-pub(super) fn any(program: &Program, target: &Target) -> bool {
-    target.quirks.loop_budget.is_some() || program.functions.iter().any(may_report)
-}
-
-fn may_report(function: &Function) -> bool {
-    function.instructions().any(|instruction| {
-        let row = instruction.form.row;
-        REPORTING.contains(&row.opcode()) || row.syntax == "bar.warp.sync" || may_wait_in_vain(instruction)
-    })
-}
+use crate::isa::operation::Action;
 
 /// Whether an instruction is a barrier at which threads can be stuck: any but number 0 for the whole block.
-fn may_wait_in_vain(instruction: &Instruction) -> bool {
+pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
     let plain = instruction.modifiers.has("sync") && instruction.operands == [Operand::Imm(0)];
-    matches!(instruction.form.row.rule, Rule::Barrier) && !plain
+    instruction.form.row.action == Action::Barrier && !plain
 }
 
 /// Describes a place in a kernel or in what it calls; the empty span is the kernel as a whole.

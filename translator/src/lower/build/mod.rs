@@ -1,19 +1,24 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
 mod inline;
+mod recursion;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use recursion::Stack;
+
 use super::calls::{self, Recursive};
-use super::recursion::Stack;
-use super::{BasicBlock, Cfg, End, Frame, Layout, ParamSlot, Stop};
+use super::frame::{Frame, ParamSlot};
+use super::layout::Layout;
+use super::{Lowering, activation, barriers};
 use crate::ast::FunctionKind;
+use crate::cfg::{BasicBlock, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
-use crate::decode::types::ScalarType;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::Cluster;
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
-use crate::lower::{Lowering, Rule, activation, barriers};
+use crate::isa::operation::Action;
+use crate::isa::types::ScalarType;
 
 /// A kernel's graph.
 #[derive(Debug)]
@@ -195,10 +200,9 @@ impl<'p> Build<'p> {
                     self.finish(&mut instance, End::Goto(block), block);
                     rest = tail;
                 }
-                Item::Instruction(instruction)
-                    if matches!(instruction.form.row.rule, Rule::Lower(_) | Rule::Nothing) =>
-                {
-                    let straight = |item: &Item| matches!(item, Item::Instruction(i) if matches!(i.form.row.rule, Rule::Lower(_) | Rule::Nothing));
+                Item::Instruction(instruction) if instruction.form.row.action.is_straight_line() => {
+                    let straight =
+                        |item: &Item| matches!(item, Item::Instruction(i) if i.form.row.action.is_straight_line());
                     let length = rest.iter().take_while(|item| straight(item)).count();
                     let (run, tail) = rest.split_at(length);
                     self.straight(&mut instance, run);
@@ -280,10 +284,10 @@ impl<'p> Build<'p> {
 
     /// Instructions that end a basic block.
     fn control(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) {
-        let taken = match (instruction.form.row.rule, instruction.operands.first()) {
-            (Rule::Branch, Some(Operand::Label(label))) => self.label(instance, *label),
-            (Rule::Return, _) => instance.returns,
-            (Rule::Exit, _) => instance.exits,
+        let taken = match (instruction.form.row.action, instruction.operands.first()) {
+            (Action::Branch, Some(Operand::Label(label))) => self.label(instance, *label),
+            (Action::Return, _) => instance.returns,
+            (Action::Exit, _) => instance.exits,
             _ => self.new_block(),
         };
         let next = self.new_block();
@@ -294,8 +298,8 @@ impl<'p> Build<'p> {
                 End::Branch { condition, then: taken, otherwise: next }
             }
         };
-        match instruction.form.row.rule {
-            Rule::Barrier => {
+        match instruction.form.row.action {
+            Action::Barrier => {
                 self.finish(instance, end, taken);
                 match self.with(instance, |lowering| barriers::stop(lowering, instruction)) {
                     Ok(stop) => self.stop(instance, stop),
@@ -303,7 +307,7 @@ impl<'p> Build<'p> {
                 }
                 self.finish(instance, End::Goto(next), next);
             }
-            Rule::IndexedBranch => {
+            Action::IndexedBranch => {
                 self.finish(instance, end, taken);
                 if let Err(diagnostic) = self.indexed_branch(instance, instruction) {
                     self.report(instance.function, diagnostic, instruction.span);
@@ -311,12 +315,12 @@ impl<'p> Build<'p> {
                 instance.pending.clear();
                 instance.current = next;
             }
-            Rule::Fail(fault) => {
+            Action::Fail(fault) => {
                 self.finish(instance, end, taken);
                 instance.pending = vec![Stmt::At(instruction.span), Stmt::Report(fault, Vec::new())];
                 self.finish(instance, End::Goto(instance.exits), next);
             }
-            Rule::Call => {
+            Action::Call => {
                 self.finish(instance, end, taken);
                 if let Err(diagnostic) = self.call(instance, instruction, next) {
                     self.report(instance.function, diagnostic, instruction.span);
