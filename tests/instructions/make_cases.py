@@ -11,6 +11,7 @@ from generator import (
     blocks,
     clusters,
     compare,
+    constants,
     control,
     convert,
     convert_half,
@@ -51,7 +52,7 @@ def main():
     shutil.rmtree(folder / "expected", ignore_errors=True)
     total = 0
     arithmetic = (
-        integer, extended, packed, floats, half, compare, logic, video, simd, convert, convert_half, edges,
+        integer, extended, packed, floats, constants, half, compare, logic, video, simd, convert, convert_half, edges,
         approximate, legacy,
     )
     modules = (

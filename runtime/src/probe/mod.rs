@@ -3,9 +3,11 @@
 //! Vulkan lets division, square root, `Fma` and the like round loosely, and says nothing of devices that do better. So at its
 //! first use a device is asked: each instruction of [`instructions`] is translated as if all [`Facts`] held, runs on some
 //! hundred thousand operands, and a fact holds where all results are right. [`cache`] keeps the answer for the driver's
-//! version. Beside arithmetic, [`parting`] tries whether subgroups run in step. Bugs of drivers are not found out here.
+//! version. [`constants`] asks whether arithmetic that was found right stays so where the driver's compiler knows an operand. Beside
+//! arithmetic, [`parting`] tries whether subgroups run in step. Other bugs of drivers are not found out here.
 
 mod cache;
+mod constants;
 mod instructions;
 mod judge;
 mod operands;
@@ -63,6 +65,8 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         }
         *fact(&mut findings.facts) = trusted;
     }
+    findings.facts.known_specials_right = with_known_operands(device, true, &mut findings)?;
+    findings.facts.known_constants_right = with_known_operands(device, false, &mut findings)?;
     findings.facts.subgroups_reconverge = match parting::attempt(device)? {
         Attempt::Right => true,
         Attempt::Wrong(seen) => {
@@ -112,6 +116,37 @@ fn attempt(device: &Device, instruction: &Instruction) -> Result<Attempt, Error>
     })
 }
 
+/// Whether arithmetic gives with operands that the driver's compiler knows, specials or others, what it gives with those from
+/// memory. What isn't trusted with the latter is left out.
+fn with_known_operands(device: &Device, specials: bool, findings: &mut Findings) -> Result<bool, Error> {
+    for known in &constants::ALL {
+        if !(known.trusted)(&findings.facts) {
+            continue;
+        }
+        let module = device.load(&Source::new("self-test", known.ptx(specials, &findings.facts)))?;
+        let kernel = match module.kernel("probe") {
+            // It can't be used either.
+            Err(Error::Translation(_)) => continue,
+            kernel => kernel?,
+        };
+        let (operands, threads) = known.operands();
+        let size = known.width.size();
+        let mut results = vec![0; 3 * threads as usize * size];
+        let (input, output) = (device.upload(&operands)?, device.alloc(results.len() as u64)?);
+        kernel.launch(&LaunchConfig::linear(threads, threads), &[(&input).into(), (&output).into()])?;
+        output.read(0, &mut results)?;
+        let found = results.chunks_exact(3 * size).find_map(|thread| {
+            let mut words = thread.chunks_exact(size).map(Width::bits);
+            known.describe(specials, std::array::from_fn(|_| words.next().unwrap_or(0)))
+        });
+        if let Some(seen) = found {
+            findings.seen.push(seen);
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
     use ptx2spv_reference::Config;
@@ -137,8 +172,10 @@ mod tests {
     fn a_device_that_only_keeps_to_vulkan_is_not() {
         for seed in 0..3 {
             let findings = found(ReferenceOptions { seed: Some(seed), ..ReferenceOptions::default() });
-            // Modules declare `DenormPreserve` and `MaximallyReconvergesKHR`.
+            // Modules declare `DenormPreserve`, `SignedZeroInfNanPreserve` and `MaximallyReconvergesKHR`.
             let promised = Facts {
+                known_specials_right: true,
+                known_constants_right: true,
                 convert_f32_exact: true,
                 denormals_f32_kept: true,
                 denormals_f64_kept: true,

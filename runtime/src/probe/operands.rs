@@ -97,6 +97,16 @@ impl Format {
     }
 }
 
+/// Corners of f32.
+pub fn single_corners() -> Vec<u64> {
+    SINGLE.corners()
+}
+
+/// Corners of f64.
+pub fn double_corners() -> Vec<u64> {
+    DOUBLE.corners()
+}
+
 /// Operands for f32.
 pub fn single() -> Vec<Operands> {
     SINGLE.operands(|a, b| u64::from((f32::from_bits(a as u32) * f32::from_bits(b as u32)).to_bits()))

@@ -64,6 +64,8 @@ pub struct Machine {
     pub loop_budget: Option<u32>,
     /// Bits of the values that a run came to.
     pub values: Vec<u64>,
+    /// Which values are constants.
+    pub constants: Vec<bool>,
 }
 
 impl Machine {
@@ -71,7 +73,23 @@ impl Machine {
     pub fn run(&mut self, function: &Function) -> Result<(), Fault> {
         self.vars.resize(function.vars.len(), 0);
         self.values.resize(function.values.len(), 0);
+        self.constants = vec![false; function.values.len()];
+        self.find_constants(&function.body);
         self.block(function, &function.body).map(|_| ())
+    }
+
+    fn find_constants(&mut self, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, Op::Const(_)) => self.constants[value.0 as usize] = true,
+                Stmt::If { then, otherwise, .. } => {
+                    self.find_constants(then);
+                    self.find_constants(otherwise);
+                }
+                Stmt::Loop(body) => self.find_constants(body),
+                _ => {}
+            }
+        }
     }
 
     /// Runs a list; true if it ended by a break.
@@ -132,8 +150,10 @@ impl Machine {
                 }
             }
             Op::Binary(binary, a, b) => {
+                let folded = self.folded(binary, ty, a, b);
                 let (a, b) = (self.get(a), self.get(b));
                 match ty {
+                    Type::F32 | Type::F64 if folded.is_some() => folded.ok_or_else(undefined)?,
                     Type::F32 => self.f32_binary(binary, a, b).ok_or_else(undefined)?,
                     Type::F64 => self.f64_binary(binary, a, b).ok_or_else(undefined)?,
                     _ => semantics::binary(binary, ty, a, b).ok_or_else(undefined)?,
@@ -160,6 +180,21 @@ impl Machine {
             Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
         })
+    }
+
+    /// What the compiler of a driver makes of a float operation with an operand that it knows to be zero, or of one value
+    /// twice, if it takes no account of signs, infinities and NaNs. Mesa's llvmpipe does the like.
+    fn folded(&self, op: Binary, ty: Type, a: Value, b: Value) -> Option<u64> {
+        let is_zero = |value: Value| self.constants[value.0 as usize] && self.get(value) & mask(ty) >> 1 == 0;
+        match op {
+            _ if self.facts.known_specials_right => None,
+            Binary::FSub if a == b => Some(0),
+            Binary::FAdd if is_zero(a) => Some(self.get(b)),
+            Binary::FAdd | Binary::FSub if is_zero(b) => Some(self.get(a)),
+            Binary::FMul if is_zero(a) || is_zero(b) => Some(0),
+            Binary::FDiv | Binary::FDivApprox if is_zero(a) || is_zero(b) => Some(0),
+            _ => None,
+        }
     }
 
     fn builtin(&self, builtin: Builtin, ty: Type) -> u64 {

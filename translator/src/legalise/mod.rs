@@ -12,6 +12,7 @@ mod doubles;
 mod flushed;
 mod fma;
 mod generic;
+mod known_operands;
 mod locks;
 mod loop_budget;
 mod nans;
@@ -77,6 +78,8 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     // What all others left to the device.
     singles::expand_untrusted(function, target);
     byte_swaps::hide_byte_swaps(function, target);
+    // Behind all that makes arithmetic on floats.
+    known_operands::hide_known_operands(function, target);
     // The expansions repeat constants and test operands that they share.
     forward(function);
     remove_dead(function);

@@ -1,0 +1,224 @@
+//! Whether arithmetic on floats gives the same with operands that the driver's compiler knows as with others: constants, or one
+//! value twice. What it gives with others is judged elsewhere.
+
+use std::fmt::Write;
+
+use ptx2spv_translator::target::Facts;
+
+use super::instructions::Width;
+use super::operands::{double_corners, single_corners};
+
+/// An instruction with some operands that the compiler knows.
+pub struct Known {
+    name: &'static str,
+    pub width: Width,
+    /// How many it takes.
+    operands: usize,
+    /// Whether the facts vouch for what it gives with other operands.
+    pub trusted: fn(&Facts) -> bool,
+}
+
+/// All of them.
+pub const ALL: [Known; 10] = [
+    Known::single("add.rn.f32", 2, |facts| facts.are_normals_exact()),
+    Known::single("sub.rn.f32", 2, |facts| facts.are_normals_exact()),
+    Known::single("mul.rn.f32", 2, |facts| facts.are_normals_exact()),
+    Known::single("div.rn.f32", 2, |facts| facts.div_f32_rounded || facts.div_f32_normal),
+    Known::single("fma.rn.f32", 3, |facts| facts.fma_f32_fused),
+    Known::double("add.rn.f64", 2, |facts| facts.denormals_f64_kept),
+    Known::double("sub.rn.f64", 2, |facts| facts.denormals_f64_kept),
+    Known::double("mul.rn.f64", 2, |facts| facts.denormals_f64_kept),
+    Known::double("div.rn.f64", 2, |facts| facts.div_f64_rounded),
+    Known::double("fma.rn.f64", 3, |facts| facts.fma_f64_fused),
+];
+
+/// Constants that compilers treat in ways of their own. The first are special: the zeros, and a NaN.
+const NUMBERS: [f64; 12] = [0.0, -0.0, f64::NAN, 1.0, -1.0, 2.0, -2.0, 0.5, 4.0, 1.5, f64::INFINITY, f64::NEG_INFINITY];
+/// How many of them are special.
+const SPECIALS: usize = 3;
+
+/// An operand of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    /// One of the [`NUMBERS`].
+    Constant(usize),
+    /// A number from memory.
+    First,
+    /// Another one.
+    Second,
+}
+
+impl Operand {
+    /// How PTX writes it where the compiler knows it, or sees that it is there twice.
+    fn known(self, width: Width) -> String {
+        match self {
+            Self::Constant(number) => literal(width, NUMBERS[number]),
+            Self::First => "%x".to_owned(),
+            Self::Second => "%y".to_owned(),
+        }
+    }
+
+    /// How PTX writes it as one that only memory knows. `place` tells several from each other.
+    fn unknown(self, place: usize) -> String {
+        match self {
+            Self::Constant(number) => format!("%n{number}"),
+            Self::First => ["%x", "%again", "%again"][place].to_owned(),
+            Self::Second => "%y".to_owned(),
+        }
+    }
+}
+
+fn literal(width: Width, number: f64) -> String {
+    match width {
+        Width::Single => format!("0f{:08x}", (number as f32).to_bits()),
+        Width::Double => format!("0d{:016x}", number.to_bits()),
+    }
+}
+
+impl Known {
+    const fn single(name: &'static str, operands: usize, trusted: fn(&Facts) -> bool) -> Self {
+        Self { name, width: Width::Single, operands, trusted }
+    }
+
+    const fn double(name: &'static str, operands: usize, trusted: fn(&Facts) -> bool) -> Self {
+        Self { name, width: Width::Double, operands, trusted }
+    }
+
+    /// Its applications, those about specials and about one value twice or those about other constants.
+    fn applications(&self, specials: bool) -> Vec<Vec<Operand>> {
+        use Operand::{Constant, First, Second};
+        let numbers = if specials { 0..SPECIALS } else { SPECIALS..NUMBERS.len() };
+        let mut list = Vec::new();
+        for constant in numbers.map(Constant) {
+            list.extend([vec![constant, First, Second], vec![First, constant, Second], vec![First, Second, constant]]);
+            list.extend([vec![constant, constant, First], vec![First, constant, constant]]);
+            if specials {
+                let others = (0..NUMBERS.len()).map(Constant);
+                list.extend(others.flat_map(|other| [vec![constant, other, First], vec![other, constant, First]]));
+            }
+        }
+        if specials {
+            list.extend([vec![First, First, Second], vec![First, Second, First], vec![Second, First, First]]);
+        }
+        // Of two operands, some are the same then, and some have no constant.
+        list.iter_mut().for_each(|operands| operands.truncate(self.operands));
+        let is_known = |operands: &Vec<Operand>| {
+            operands.iter().any(|operand| matches!(operand, Constant(_)))
+                || operands.iter().filter(|operand| **operand == First).count() > 1
+        };
+        list.retain(is_known);
+        let mut distinct: Vec<Vec<Operand>> = Vec::new();
+        for operands in list {
+            if !distinct.contains(&operands) {
+                distinct.push(operands);
+            }
+        }
+        distinct
+    }
+
+    /// What a thread found wrong, in words; `None` if nothing.
+    pub fn describe(&self, specials: bool, [place, with, without]: [u64; 3]) -> Option<String> {
+        let application = usize::try_from(place.checked_sub(1)?).ok()?;
+        let operands = self.applications(specials).get(application).map(|operands| self.written(operands));
+        let (name, operands, digits) = (self.name, operands.unwrap_or_default(), 2 * self.width.size());
+        Some(format!(
+            "`{name} %r{operands};` gives 0x{with:0digits$x}, and 0x{without:0digits$x} with all operands from memory"
+        ))
+    }
+
+    fn written(&self, operands: &[Operand]) -> String {
+        operands.iter().map(|operand| format!(", {}", operand.known(self.width))).collect()
+    }
+
+    /// A module with a kernel `probe` of operands and results. Each thread takes its own three of the former, behind the
+    /// constants, and gives three of the latter: the number of an application, from 1, that is wrong on them, what it gives,
+    /// and what it gives with all from memory. Drivers take long to compile many stores.
+    pub fn ptx(&self, specials: bool, facts: &Facts) -> String {
+        let size = self.width.size();
+        let bits = 8 * size;
+        let applications = self.applications(specials);
+        let mut body = String::new();
+        for number in 0..NUMBERS.len() {
+            // Writing to a string can't fail.
+            let _ = writeln!(body, "    ld.global.b{bits} %n{number}, [%in+{}];", number * size);
+        }
+        for (number, operands) in applications.iter().enumerate() {
+            let known = self.written(operands);
+            let unknown: String =
+                operands.iter().enumerate().map(|(place, operand)| format!(", {}", operand.unknown(place))).collect();
+            let name = self.name;
+            let _ = writeln!(body, "    {name} %r{known};\n    {name} %s{unknown};\n    setp.ne.b{bits} %p, %r, %s;");
+            if !self.are_nans_told_apart(facts) {
+                let ty = format!("f{bits}");
+                let _ = writeln!(
+                    body,
+                    "    setp.num.{ty} %q, %r, %r;\n    setp.num.or.{ty} %q, %s, %s, %q;\n    and.pred %p, %p, %q;"
+                );
+            }
+            let place = number + 1;
+            for (kept, value) in [("%place", place.to_string()), ("%with", "%r".into()), ("%without", "%s".into())] {
+                let _ = writeln!(body, "    selp.b{bits} {kept}, {value}, {kept}, %p;");
+            }
+        }
+        format!(
+            ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry probe(.param .u64 operands, .param .u64 results)
+{{
+    .reg .pred %p, %q;
+    .reg .b32 %i;
+    .reg .b64 %in, %out, %own, %at;
+    .reg .b{bits} %x, %y, %again, %r, %s, %place, %with, %without, %n<{numbers}>;
+    mov.u32 %i, %tid.x;
+    ld.param.u64 %in, [operands];
+    ld.param.u64 %out, [results];
+    mul.wide.u32 %at, %i, {triple};
+    add.u64 %own, %in, %at;
+    add.u64 %out, %out, %at;
+    ld.global.b{bits} %x, [%own+{behind}];
+    ld.global.b{bits} %y, [%own+{second}];
+    ld.global.b{bits} %again, [%own+{third}];
+    mov.b{bits} %place, 0;
+    mov.b{bits} %with, 0;
+    mov.b{bits} %without, 0;
+{body}    st.global.b{bits} [%out], %place;
+    st.global.b{bits} [%out+{size}], %with;
+    st.global.b{bits} [%out+{double}], %without;
+    ret;
+}}
+",
+            numbers = NUMBERS.len(),
+            triple = 3 * size,
+            double = 2 * size,
+            behind = NUMBERS.len() * size,
+            second = (NUMBERS.len() + 1) * size,
+            third = (NUMBERS.len() + 2) * size,
+        )
+    }
+
+    /// What the kernel takes: the constants, and for each thread a number, another one, and the first one again.
+    pub fn operands(&self) -> (Vec<u8>, u32) {
+        let corners = match self.width {
+            Width::Single => single_corners(),
+            Width::Double => double_corners(),
+        };
+        let constants = NUMBERS.iter().map(|number| match self.width {
+            Width::Single => u64::from((*number as f32).to_bits()),
+            Width::Double => number.to_bits(),
+        });
+        // Each corner meets one far from it.
+        let others = corners.iter().cycle().skip(corners.len() / 3);
+        let triples = corners.iter().zip(others).flat_map(|(x, y)| [*x, *y, *x]);
+        let bytes = constants.chain(triples).flat_map(|bits| self.width.bytes(bits)).collect();
+        (bytes, u32::try_from(corners.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Whether the facts say which NaN a result is. Elsewhere one is as good as another.
+    fn are_nans_told_apart(&self, facts: &Facts) -> bool {
+        match self.width {
+            Width::Single => facts.nan_f32_nvidia,
+            Width::Double => facts.nan_f64_nvidia,
+        }
+    }
+}
