@@ -4,7 +4,7 @@ use ptx2spv_translator::interface::{
     Counters, Entry, Packing, ParamLocation, Status, Variables, output, push_constant,
 };
 use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Feature, Interface, Target};
+use ptx2spv_translator::{Contents, Feature, Interface, Target};
 
 use crate::error::Error;
 use crate::launch::MAX_PARAM_BLOCK;
@@ -26,7 +26,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         return Err(Error::SpirvVersion { device: target.name.clone(), needed: version, available: target.spirv });
     }
     if let Some(relies_on) = &interface.relies_on {
-        let reasons = relies_on.broken_by(target);
+        let reasons = relies_on.broken_by(&Contents::of(spirv), target);
         if !reasons.is_empty() {
             let (device, target) = (target.name.clone(), interface.target.clone());
             return Err(Error::MadeForOthers { device, target, reasons });
@@ -38,7 +38,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
             return Err(wrong(format!("the SPIR-V has no kernel `{}`", entry.name)));
         }
         check_entry(target, entry)?;
-        check_packing(target, entry)?;
+        check_packing(target, &interface.target, entry)?;
         check_cluster(entry)?;
     }
     check_variables(&interface.variables)?;
@@ -79,7 +79,7 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
 }
 
 /// Threads of a warp must lie on subgroups as the kernel was made for them, if it was.
-fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
+fn check_packing(target: &Target, made_for: &str, entry: &Entry) -> Result<(), Error> {
     let Some(Packing { subgroup_size, lanes }) = entry.packing else { return Ok(()) };
     let name = &entry.name;
     let possible = subgroup_size.is_power_of_two() && subgroup_size <= 128 && lanes.is_power_of_two() && lanes <= 1024;
@@ -90,15 +90,18 @@ fn check_packing(target: &Target, entry: &Entry) -> Result<(), Error> {
     if subgroup_size == 1 {
         return Ok(());
     }
+    let others = |reason: String| Error::MadeForOthers {
+        device: target.name.clone(),
+        target: made_for.to_owned(),
+        reasons: vec![format!("`{name}` was made for subgroups of {subgroup_size}, {reason}")],
+    };
     let sizes = &target.subgroups;
     if !target.has(Feature::ComputeFullSubgroups) || !sizes.ballot || !sizes.shuffle {
-        let lacks = "the device lacks full subgroups with ballots and shuffles";
-        return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, {lacks}")));
+        return Err(others("the device lacks full subgroups with ballots and shuffles".to_owned()));
     }
     let range = if sizes.has_choice() { sizes.min_size..=sizes.max_size } else { sizes.size..=sizes.size };
     if !range.contains(&subgroup_size) {
-        let has = format!("{} to {}", range.start(), range.end());
-        return Err(wrong(format!("`{name}` was made for subgroups of {subgroup_size}, the device has {has}")));
+        return Err(others(format!("the device has {} to {}", range.start(), range.end())));
     }
     Ok(())
 }
@@ -314,9 +317,13 @@ mod tests {
         interface(&target(), &SPIRV, &relying).unwrap();
         let mut inexact = target();
         inexact.facts.div_f32_rounded = false;
-        let error = interface(&inexact, &SPIRV, &relying).unwrap_err().to_string();
-        let expected = "the module was made for `test` and does not suit lavapipe: `div_f32_rounded` doesn't hold";
-        assert_eq!(error, expected);
+        // There is no division in it.
+        interface(&inexact, &SPIRV, &relying).unwrap();
+        // `OpTypeFloat` and `OpFDiv`.
+        let divides = [&SPIRV[..], &[3 << 16 | 22, 7, 32, 5 << 16 | 136, 7, 8, 9, 9]].concat();
+        let error = interface(&inexact, &divides, &relying).unwrap_err().to_string();
+        let expected = "the module was made for `test` and does not suit lavapipe: `div_f32_rounded` doesn't hold; ";
+        assert!(error.starts_with(expected) && error.contains("vulkan1.1-minimum"), "{error}");
     }
 
     #[test]
@@ -331,10 +338,10 @@ mod tests {
         interface(&device, &SPIRV, &packed(1, 32)).unwrap();
         for (size, lanes) in [(16, 2), (8, 2), (0, 32), (1, 0), (3, 32), (1, 31), (u32::MAX, u32::MAX)] {
             let error = interface(&device, &SPIRV, &packed(size, lanes)).unwrap_err();
-            assert!(matches!(error, Error::Interface(_)), "{error}");
+            assert!(matches!(error, Error::Interface(_) | Error::MadeForOthers { .. }), "{error}");
         }
         device.features.remove(&Feature::ComputeFullSubgroups);
-        assert!(matches!(interface(&device, &SPIRV, &packed(8, 4)), Err(Error::Interface(_))));
+        assert!(matches!(interface(&device, &SPIRV, &packed(8, 4)), Err(Error::MadeForOthers { .. })));
         interface(&device, &SPIRV, &packed(1, 32)).unwrap();
     }
 

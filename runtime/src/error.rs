@@ -96,7 +96,10 @@ pub enum Error {
         available: Version,
     },
     /// The module takes for granted what the device doesn't do: its results there would be others.
-    #[error("the module was made for `{target}` and does not suit {device}: {}", reasons.join(", "))]
+    #[error(
+        "the module was made for `{target}` and does not suit {device}: {}; translate it for `vulkan1.1-minimum`, which suits \
+         all devices, or for a description of this one (`ptx2spv devices --device X --json`)", reasons.join(", ")
+    )]
     MadeForOthers {
         /// The device's name.
         device: String,

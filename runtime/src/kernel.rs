@@ -100,8 +100,8 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    /// Values of the specialization constants.
-    pub fn specialization(self) -> [(u32, u32); 8] {
+    /// Values of the specialization constants; `memory_barriers` says whether the driver's are as they should be.
+    pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 9] {
         let [x, y, z] = self.workgroup();
         let [nx, ny, nz] = self.block;
         [
@@ -113,6 +113,7 @@ impl Variant {
             (spec_id::NTID_Y, ny),
             (spec_id::NTID_Z, nz),
             (spec_id::DYNAMIC_SHARED_BYTES, self.dynamic_shared_bytes),
+            (spec_id::MEMORY_BARRIERS, memory_barriers.into()),
         ]
     }
 

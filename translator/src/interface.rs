@@ -28,6 +28,8 @@ pub mod spec_id {
     pub const NTID_Z: u32 = 6;
     /// Dynamic shared memory of the launch in bytes, not rounded: `%dynamic_smem_size`.
     pub const DYNAMIC_SHARED_BYTES: u32 = 7;
+    /// 0 where the driver's memory barriers wait for the whole workgroup, which has the module do without; else 1.
+    pub const MEMORY_BARRIERS: u32 = 8;
 }
 
 /// Byte offsets within the push constant block of every module.

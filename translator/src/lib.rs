@@ -6,6 +6,7 @@
 pub mod ast;
 pub mod bundle;
 pub mod cfg;
+mod contents;
 pub mod decode;
 pub mod diagnostic;
 pub mod emit;
@@ -25,6 +26,7 @@ mod soft;
 pub mod target;
 mod warp;
 
+pub use contents::Contents;
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
 pub use math::{Math, MathError, Topic};

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::contents::Contents;
+use crate::emit::MANY_VARIABLES;
 use crate::target::{Facts, FloatControls, Quirks, Target};
 
 /// What a module takes for granted.
@@ -37,29 +39,35 @@ impl Reliance {
         members(&self.facts).len()
     }
 
-    /// All of it by name: facts that hold, float controls that are declared, and bugs that are expected.
+    /// What a device must do, by name: facts that hold, float controls that are declared, and bugs whose workarounds would be wrong
+    /// without them.
     pub fn names(&self) -> BTreeSet<String> {
         let mut names = members(&self.facts);
         names.extend(self.declared());
-        names.extend(members(&self.quirks));
+        let Quirks { memory_barriers_wait, subgroup_barriers_wait, .. } = self.quirks;
+        let left_out =
+            [("memory_barriers_wait", memory_barriers_wait), ("subgroup_barriers_wait", subgroup_barriers_wait)];
+        names.extend(left_out.into_iter().filter(|(_, is_expected)| *is_expected).map(|(name, _)| name.to_owned()));
         names
     }
 
-    /// Why a device breaks it, each reason by itself; empty if the device does all of it.
-    pub fn broken_by(&self, device: &Target) -> Vec<String> {
+    /// Why a module that contains this doesn't suit a device, each reason by itself; empty if it does. What the device does
+    /// otherwise is no reason where the module contains nothing that it is about, nor are workarounds that it doesn't need.
+    pub fn broken_by(&self, contents: &Contents, device: &Target) -> Vec<String> {
         let device = Self::of(device);
         let mut reasons = Vec::new();
-        let facts = members(&self.facts);
+        let mut facts = members(&self.facts);
+        facts.retain(|fact| contents.concerns(fact));
         let seen = members(&device.facts);
         reasons.extend(facts.difference(&seen).map(|fact| format!("`{fact}` doesn't hold")));
         let (declared, offered) = (self.declared(), device.declared());
         reasons.extend(declared.difference(&offered).map(|control| format!("it has no `{control}`")));
-        if !facts.is_empty() {
+        if facts.iter().any(|fact| fact != "subgroups_reconverge") {
             // What a device's arithmetic does was measured with all that it has declared.
             let missing = offered.difference(&declared);
             reasons.extend(missing.map(|control| format!("its arithmetic is known with `{control}` only")));
         }
-        reasons.extend(self.quirks.unprepared(&device.quirks).map(|quirk| format!("quirk `{quirk}`")));
+        reasons.extend(self.quirks.unprepared(contents, &device.quirks).map(|quirk| format!("quirk `{quirk}`")));
         reasons
     }
 
@@ -74,13 +82,14 @@ impl Reliance {
 }
 
 impl Quirks {
-    /// Bugs of a device that modules made with these quirks don't expect, by their names.
-    fn unprepared(&self, device: &Quirks) -> impl Iterator<Item = &'static str> {
+    /// Bugs of a device that a module made with these quirks meets and doesn't expect, by their names.
+    fn unprepared(&self, contents: &Contents, device: &Quirks) -> impl Iterator<Item = &'static str> {
         // Taken apart in full, so that a new one has to be thought of here.
         let Quirks {
             loop_values_lost,
             surplus_invocations_loop,
             memory_barriers_wait,
+            memory_barriers_optional: _, // no bug
             subgroup_barriers_wait,
             loop_budget,
             nesting,
@@ -95,21 +104,39 @@ impl Quirks {
         } = *device;
         let within =
             |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
-        [
-            ("loop_values_lost", self.loop_values_lost >= loop_values_lost),
-            ("surplus_invocations_loop", self.surplus_invocations_loop >= surplus_invocations_loop),
-            // Where they don't wait, leaving them out is wrong.
-            ("memory_barriers_wait", self.memory_barriers_wait == memory_barriers_wait),
+        let loops = contents.loops;
+        // Where barriers don't wait, leaving them out is wrong if there was something to order.
+        let orders = contents.atomics || contents.subgroups;
+        let barriers_right = match (self.memory_barriers_wait, memory_barriers_wait) {
+            (false, true) => !contents.memory_barriers,
+            (true, false) => !orders,
+            _ => true,
+        };
+        let subgroup_barriers_right = match (self.subgroup_barriers_wait, subgroup_barriers_wait) {
+            (false, true) => !contents.subgroup_barriers,
             // Who expects it relies on subgroups that run in step.
-            ("subgroup_barriers_wait", self.subgroup_barriers_wait == subgroup_barriers_wait),
-            ("loop_budget", within(self.loop_budget, loop_budget)),
-            ("stack_small", self.stack_small >= stack_small),
-            ("nesting", within(self.nesting, nesting)),
-            ("byte_swaps_wrong", self.byte_swaps_wrong >= byte_swaps_wrong),
-            ("subgroups_unreliable", self.subgroups_unreliable >= subgroups_unreliable),
-            ("maximal_reconvergence_wrong", self.maximal_reconvergence_wrong >= maximal_reconvergence_wrong),
-            ("workgroup_atomic_stores_wrong", self.workgroup_atomic_stores_wrong >= workgroup_atomic_stores_wrong),
-            ("local_memory", within(self.local_memory, local_memory)),
+            (true, false) => !contents.subgroups,
+            _ => true,
+        };
+        [
+            ("loop_values_lost", !loops || self.loop_values_lost >= loop_values_lost),
+            ("surplus_invocations_loop", !loops || self.surplus_invocations_loop >= surplus_invocations_loop),
+            ("memory_barriers_wait", barriers_right),
+            ("subgroup_barriers_wait", subgroup_barriers_right),
+            ("loop_budget", !loops || within(self.loop_budget, loop_budget)),
+            ("stack_small", contents.variables < MANY_VARIABLES || self.stack_small >= stack_small),
+            ("nesting", within(self.nesting, nesting) || within(Some(contents.nesting), nesting)),
+            ("byte_swaps_wrong", !contents.short_integers || self.byte_swaps_wrong >= byte_swaps_wrong),
+            ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
+            ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
+            (
+                "workgroup_atomic_stores_wrong",
+                !contents.atomic_stores || self.workgroup_atomic_stores_wrong >= workgroup_atomic_stores_wrong,
+            ),
+            (
+                "local_memory",
+                within(self.local_memory, local_memory) || within(Some(contents.local_bytes), local_memory),
+            ),
         ]
         .into_iter()
         .filter_map(|(name, prepared)| (!prepared).then_some(name))
@@ -117,7 +144,7 @@ impl Quirks {
 }
 
 /// Names of the members that are true.
-fn members(flags: &impl Serialize) -> BTreeSet<String> {
+pub(crate) fn members(flags: &impl Serialize) -> BTreeSet<String> {
     match serde_json::to_value(flags) {
         Ok(serde_json::Value::Object(object)) => {
             object.into_iter().filter(|(_, value)| *value == true).map(|(name, _)| name).collect()
@@ -131,11 +158,53 @@ fn members(flags: &impl Serialize) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
+    /// A module with everything that any device does in a way of its own.
+    fn everything() -> Contents {
+        Contents::everything()
+    }
+
     #[test]
     fn a_target_keeps_its_own_promises() {
         for name in Target::PRESETS {
             let target = Target::preset(name).unwrap();
-            assert_eq!(Reliance::of(&target).broken_by(&target), [""; 0], "{name}");
+            let subgroups = !target.quirks.subgroups_unreliable;
+            let shallow =
+                Contents { subgroups, maximal_reconvergence: false, nesting: 1, local_bytes: 1, ..everything() };
+            assert_eq!(Reliance::of(&target).broken_by(&shallow, &target), [""; 0], "{name}");
+        }
+    }
+
+    /// Modules for the least, which have no operations of subgroups, suit every device.
+    #[test]
+    fn the_least_suits_all() {
+        let least = Reliance::of(&Target::preset("vulkan1.1-minimum").unwrap());
+        let contents = Contents {
+            subgroups: false,
+            maximal_reconvergence: false,
+            subgroup_barriers: false,
+            // The host decides about these.
+            memory_barriers: false,
+            nesting: 64,
+            local_bytes: 4096,
+            ..everything()
+        };
+        for name in Target::PRESETS {
+            assert_eq!(least.broken_by(&contents, &Target::preset(name).unwrap()), [""; 0], "{name}");
+        }
+    }
+
+    /// What a module doesn't contain can't be wrong.
+    #[test]
+    fn a_plain_module_suits_all() {
+        for made in Target::PRESETS {
+            let mut made = Reliance::of(&Target::preset(made).unwrap());
+            // Declared whatever the module contains.
+            made.float_controls = FloatControls::default();
+            made.quirks.denorm_preserve_unadvertised = false;
+            for device in Target::PRESETS {
+                let device = Target::preset(device).unwrap();
+                assert_eq!(made.broken_by(&Contents::default(), &device), [""; 0], "{}", device.name);
+            }
         }
     }
 
@@ -177,9 +246,10 @@ mod tests {
         for (expected, change) in cases {
             let mut device = Target::reference();
             change(&mut device);
-            assert_eq!(made.broken_by(&device), [expected]);
+            let contents = everything();
+            assert_eq!(made.broken_by(&contents, &device), [expected]);
             // Made for the poorer device, it runs on both, but for one that leaves barriers out.
-            let poorer = Reliance::of(&device).broken_by(&Target::reference());
+            let poorer = Reliance::of(&device).broken_by(&contents, &Target::reference());
             let fewer_controls = expected.contains("rounding_mode") || expected.contains("barriers_wait");
             assert_eq!(poorer.is_empty(), !fewer_controls, "{expected}: {poorer:?}");
         }
@@ -190,9 +260,9 @@ mod tests {
     fn facts_hold_with_the_controls_they_were_measured_with() {
         let device = Target::reference();
         let bare = Reliance::default();
-        assert_eq!(bare.broken_by(&device), [""; 0]);
+        assert_eq!(bare.broken_by(&everything(), &device), [""; 0]);
         let trusting = Reliance { facts: device.facts.clone(), ..bare };
-        assert_eq!(trusting.broken_by(&device).len(), 6);
+        assert_eq!(trusting.broken_by(&everything(), &device).len(), 6);
         assert_eq!(trusting.fact_count(), Reliance::of(&device).fact_count());
     }
 }

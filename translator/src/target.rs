@@ -341,6 +341,9 @@ pub struct Quirks {
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,
+    /// It isn't known whether memory barriers wait: modules without the Vulkan memory model have them under a condition that the
+    /// host decides.
+    pub memory_barriers_optional: bool,
     /// Barriers of a subgroup wait for the whole workgroup, and what comes behind one that it doesn't reach is lost. A subgroup
     /// runs in step, and needs none.
     pub subgroup_barriers_wait: bool,

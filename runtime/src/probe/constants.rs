@@ -33,7 +33,7 @@ pub const ALL: [Known; 10] = [
 ];
 
 /// Constants that compilers treat in ways of their own. The first are special: the zeros, and a NaN.
-const NUMBERS: [f64; 12] = [0.0, -0.0, f64::NAN, 1.0, -1.0, 2.0, -2.0, 0.5, 4.0, 1.5, f64::INFINITY, f64::NEG_INFINITY];
+const NUMBERS: [f64; 8] = [0.0, -0.0, f64::NAN, 1.0, -1.0, 2.0, 0.5, f64::INFINITY];
 /// How many of them are special.
 const SPECIALS: usize = 3;
 

@@ -133,7 +133,8 @@ fn with_known_operands(device: &Device, specials: bool, findings: &mut Findings)
         let size = known.width.size();
         let mut results = vec![0; 3 * threads as usize * size];
         let (input, output) = (device.upload(&operands)?, device.alloc(results.len() as u64)?);
-        kernel.launch(&LaunchConfig::linear(threads, threads), &[(&input).into(), (&output).into()])?;
+        // SAFETY: these kernels of ours have `threads` threads, each of which reads and writes its own part of the two buffers.
+        unsafe { kernel.launch(&LaunchConfig::linear(threads, threads), &[(&input).into(), (&output).into()]) }?;
         output.read(0, &mut results)?;
         let found = results.chunks_exact(3 * size).find_map(|thread| {
             let mut words = thread.chunks_exact(size).map(Width::bits);

@@ -214,7 +214,7 @@ impl Shader {
     }
 
     pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
-        let values = variant.specialization().map(|(id, value)| (id, u64::from(value)));
+        let values = variant.specialization(true).map(|(id, value)| (id, u64::from(value)));
         let reference = &self.device.device;
         let asked = variant.subgroup_size().filter(|_| reference.config().target.subgroups.has_choice());
         let pipeline = reference.pipeline(&self.shader, &entry.name, &values, asked);

@@ -22,6 +22,8 @@ pub(crate) struct Device {
     pub name: String,
     /// What kernels have printed and nobody has taken yet.
     pub output: Mutex<Vec<u8>>,
+    /// The target's `quirks.memory_barriers_wait`.
+    pub(super) memory_barriers_wait: bool,
     /// The target's `quirks.loop_budget`.
     pub loop_budget: Option<u32>,
     /// Whether there are several sizes of subgroups, one of which a pipeline can ask for.
@@ -54,6 +56,7 @@ impl Device {
             name: info.name.clone(),
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
+            memory_barriers_wait: info.target.quirks.memory_barriers_wait,
             asks_for_subgroup_sizes: info.target.subgroups.has_choice(),
             timestamp_bits: properties.timestamp_valid_bits,
             timestamp_period: limits.timestamp_period,

@@ -36,7 +36,7 @@ impl Shader {
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
         self.device.raw.check_process()?;
         let mut handles = Handles::new(&self.device.raw, entry.push_constant_size)?;
-        let values = variant.specialization();
+        let values = variant.specialization(!self.device.memory_barriers_wait);
         let data: Vec<u8> = values.iter().flat_map(|(_, value)| value.to_ne_bytes()).collect();
         let entries: Vec<_> = (0..)
             .step_by(4)

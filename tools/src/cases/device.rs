@@ -236,6 +236,7 @@ fn failure(error: Error) -> Failure {
         Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
         Error::MissingFeatures { .. }
         | Error::SpirvVersion { .. }
+        | Error::MadeForOthers { .. }
         | Error::NoKernel { .. }
         | Error::NoVariable(_)
         | Error::ArgumentCount { .. }

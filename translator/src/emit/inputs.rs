@@ -23,6 +23,8 @@ pub(super) struct Launch {
     pub(super) shared_bytes: Word,
     /// That of its dynamic part, once something reads it.
     dynamic_shared_bytes: Option<Word>,
+    /// Whether memory barriers are wanted, once something orders memory.
+    memory_barriers: Option<Word>,
     /// Input variables by what they hold.
     inputs: FxHashMap<BuiltIn, Word>,
 }
@@ -60,6 +62,20 @@ impl Module<'_> {
         let constant = self.spec_constant(ty, spec_id::DYNAMIC_SHARED_BYTES, 0, "dynamic_shared_bytes");
         self.launch.dynamic_shared_bytes = Some(constant);
         Ok(constant)
+    }
+
+    /// Whether memory barriers are wanted, as a constant that the host gives.
+    pub(super) fn memory_barriers(&mut self) -> Result<Word> {
+        if let Some(wanted) = self.launch.memory_barriers {
+            return Ok(wanted);
+        }
+        let ty = self.u32()?;
+        let number = self.spec_constant(ty, spec_id::MEMORY_BARRIERS, 1, "memory_barriers");
+        let truth = self.global(Global::Bool)?;
+        let none = self.u32_constant(0)?;
+        let wanted = self.spec_constant_op(Op::INotEqual, truth, &[number, none]);
+        self.launch.memory_barriers = Some(wanted);
+        Ok(wanted)
     }
 
     fn spec_constant(&mut self, ty: Word, spec_id: u32, default: u32, name: &str) -> Word {

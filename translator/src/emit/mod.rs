@@ -33,6 +33,8 @@ use crate::interface;
 use crate::ir::Function;
 use crate::target::{Feature, Target, Version};
 
+pub use variables::MANY_VARIABLES;
+
 use module::Module;
 
 /// A kernel to emit.

@@ -5,14 +5,16 @@
 //! are made available or visible in their scope, with a fence on the side where they order other accesses.
 //!
 //! Drivers whose memory barriers wait for the whole workgroup ([`crate::target::Quirks::memory_barriers_wait`]) get none
-//! but in the block's barrier: there all atomics are relaxed in form, and one on shared memory takes a fence's place.
+//! but in the block's barrier: there all atomics are relaxed in form, and one on shared memory takes a fence's place. Where
+//! it isn't known of the driver, a specialization constant chooses between the two
+//! ([`crate::interface::spec_id::MEMORY_BARRIERS`]).
 //!
 //! Targets without the Vulkan memory model get the model of GLSL 4.50. In kernels that order anything, global memory is
 //! `Coherent` there (shared memory always is), all atomics are relaxed, and fences beside them are what orders, in the form
 //! of GLSL's `memoryBarrier`.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Word};
+use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, SelectionControl, Word};
 
 use super::Result;
 use super::body::Body;
@@ -196,9 +198,29 @@ impl Body<'_, '_, '_> {
         if semantics(order) == MemorySemantics::empty() {
             return Ok(());
         }
-        if self.module.target.quirks.memory_barriers_wait {
+        let quirks = &self.module.target.quirks;
+        if quirks.memory_barriers_wait {
             return self.atomic_fence();
         }
+        if !quirks.memory_barriers_optional {
+            return self.memory_barrier(order);
+        }
+        let condition = self.module.memory_barriers()?;
+        let [barrier, atomic, merge] = [(); 3].map(|()| self.module.id());
+        let control = Operand::SelectionControl(SelectionControl::NONE);
+        self.effect(Op::SelectionMerge, vec![Operand::IdRef(merge), control]);
+        self.branch_if(condition, barrier, atomic);
+        self.begin_block(barrier);
+        self.memory_barrier(order)?;
+        self.branch(merge);
+        self.begin_block(atomic);
+        self.atomic_fence()?;
+        self.branch(merge);
+        self.begin_block(merge);
+        Ok(())
+    }
+
+    fn memory_barrier(&mut self, order: Order) -> Result<()> {
         let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
         let semantics = self.semantics_constant(self.fence_semantics(order))?;
         self.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)]);

@@ -99,7 +99,7 @@ pub(super) struct SharedMemory {
 }
 
 impl Module<'_> {
-    fn spec_constant_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
+    pub(super) fn spec_constant_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
         let mut all = vec![Operand::LiteralSpecConstantOpInteger(op)];
         all.extend(operands.iter().copied().map(Operand::IdRef));
         self.define(Op::SpecConstantOp, ty, all)

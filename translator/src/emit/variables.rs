@@ -13,7 +13,7 @@ use super::{Result, internal};
 use crate::ir::{Type, Var};
 
 /// From so many variables of a type on they are elements of an array.
-const MANY: usize = 100;
+pub const MANY_VARIABLES: usize = 100;
 
 /// Variables of a type, side by side.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ impl Body<'_, '_, '_> {
             return Ok(*row);
         }
         let count = self.function.vars.iter().filter(|other| **other == ty).count();
-        let row = if count < MANY { None } else { Some(self.new_row(ty, count)?) };
+        let row = if count < MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
         self.rows.insert(ty, row);
         Ok(row)
     }

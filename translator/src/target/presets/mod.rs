@@ -73,7 +73,8 @@ pub(super) const ALL: [Preset; 16] = [
     preset!("samsung-xclipse", "Samsung Xclipse 940, Android 15"),
     // Measured: it flushes denormals, is right about normal numbers, and does hardly anything else exactly.
     preset!("swiftshader", "SwiftShader 5.0 (Subzero) on x86-64"),
-    // No device: the least that Vulkan 1.1 lets a device have, and what no kernel can do without.
+    // No device: the least that Vulkan 1.1 lets a device have, and what no kernel can do without. It has the workarounds for all
+    // drivers' bugs, so that its modules suit every device.
     preset!("vulkan1.1-minimum", "the least of Vulkan 1.1, with bufferDeviceAddress"),
 ];
 

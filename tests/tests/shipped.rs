@@ -1,0 +1,124 @@
+//! What is translated for a preset runs where it should: on the preset's own device all of it, elsewhere what the runtime loads,
+//! with the expected results. A case of each kernel file is shipped from every preset to the reference device as that preset and
+//! to the default Vulkan device, and a few to both.
+//!
+//! Modules for the least of Vulkan suit every device.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use ptx2spv::cases::prepare::Expectation;
+use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Prepared, Steps, Verdict, find, judge};
+use ptx2spv_runtime::{Config, Device, DeviceKind, Error, Module, ReferenceOptions};
+use ptx2spv_tests::device::Pool;
+use ptx2spv_tests::files;
+use ptx2spv_translator::{Diagnostics, ErrorKind, Interface, Options, Program, Source, Target, Translation};
+
+/// Suits all devices.
+const LEAST: &str = "vulkan1.1-minimum";
+/// Of so many instructions one is shipped.
+const INSTRUCTIONS_ONE_OF: usize = 300;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let cases = match find(&[files::root().join("kernels"), files::root().join("instructions")]) {
+        Ok(found) => sample(found.cases),
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let pool = Arc::new(Pool::default());
+    let mut trials = Vec::new();
+    for preset in Target::PRESETS {
+        for case in &cases {
+            let (case, pool) = (case.clone(), Arc::clone(&pool));
+            let name = format!("{preset}: {}: {}", files::short_name(&case.file), case.spec.name);
+            trials.push(Trial::test(name, move || ship(&case, preset, &pool)));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The first case of each kernel file, and some of the instructions'.
+fn sample(cases: Vec<Case>) -> Vec<Case> {
+    let (instructions, kernels): (Vec<_>, Vec<_>) =
+        cases.into_iter().partition(|case| case.file.starts_with(files::root().join("instructions")));
+    let mut kernels = kernels;
+    kernels.dedup_by(|second, first| second.file == first.file);
+    kernels.extend(instructions.into_iter().step_by(INSTRUCTIONS_ONE_OF));
+    kernels
+}
+
+fn ship(case: &Case, preset: &str, pool: &Pool) -> Result<(), Failed> {
+    let prepared = case.prepare()?;
+    // Clusters of a launch are translated for at the launch.
+    if prepared.cluster.is_some() || !matches!(prepared.expectation, Expectation::Results(_)) {
+        return Ok(());
+    }
+    let target = Target::preset(preset).ok_or("no such preset")?;
+    let translation = match translate(&prepared, &target) {
+        Ok(translation) => translation,
+        // The preset's device is too small for it.
+        Err(errors) if errors.list.iter().all(|error| matches!(error.kind, ErrorKind::Limit { .. })) => return Ok(()),
+        Err(errors) => return Err(Failed::from(errors.render())),
+    };
+    // The device that the preset describes, but for its arithmetic: loading looks at the description alone.
+    let own = Config { target: target.clone(), ..Config::default() };
+    load(&Device::reference(own), &translation)?;
+    let options = ReferenceOptions { target: Some(preset.to_owned()), ..ReferenceOptions::default() };
+    let mut reference = DeviceBackend::reference(options.config()?)?;
+    run(&mut reference, &prepared, &translation, preset == LEAST)?;
+    pool.with(|device| {
+        let own = device.device().is_some_and(|device| is_described_by(device, preset));
+        let suits = own || preset == LEAST;
+        if is_slow(&translation.interface) {
+            // Drivers for processors compile it for minutes.
+            let loaded = device.device().map(|device| load(device, &translation).map(drop));
+            return loaded.filter(|_| suits).transpose().map(drop).map_err(Failed::from);
+        }
+        run(device, &prepared, &translation, suits)
+    })?
+}
+
+/// Whether a preset describes a device: all that it has, this one has too.
+fn is_described_by(device: &Device, preset: &str) -> bool {
+    let info = device.info();
+    let size = info.target.subgroups.size;
+    match preset {
+        "lavapipe" => info.kind == DeviceKind::Cpu && info.driver_info.starts_with("Mesa 22.3.") && size == 8,
+        "swiftshader" => info.name.starts_with("SwiftShader"),
+        _ => false,
+    }
+}
+
+/// A module with the case's kernel, for blocks as large as the case's.
+fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostics> {
+    let threads = case.block.into_iter().fold(1, u32::saturating_mul);
+    let entries = [case.entry.clone()];
+    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
+    let options = Options { entries: Some(&entries), block_threads: Some(threads), ..Options::new(target) };
+    Program::new(&source).and_then(|program| program.translate(&options))
+}
+
+fn load(device: &Device, translation: &Translation) -> Result<Module, Error> {
+    // SAFETY: the translator has made it.
+    unsafe { device.load_translated(translation) }
+}
+
+/// Whether an invocation carries a whole warp.
+fn is_slow(interface: &Interface) -> bool {
+    interface.entries.iter().any(|entry| entry.packing.is_some_and(|packing| packing.subgroup_size == 1))
+}
+
+/// Runs what was made for a preset where it loads, which it must if it is to suit the device.
+fn run(device: &mut DeviceBackend, case: &Prepared, translation: &Translation, suits: bool) -> Result<(), Failed> {
+    let steps = Steps { load: &|device| load(device, translation), check: &|_| Ok(()) };
+    let outcome = device.run_by(case, &steps);
+    match judge(&case.expectation, &outcome) {
+        Verdict::Passed | Verdict::LeftOut(_) => Ok(()),
+        Verdict::Failed(_) if !suits && matches!(outcome, Err(Failure::Refused(_))) => Ok(()),
+        Verdict::Failed(message) => Err(Failed::from(format!("{}: {message}", device.name()))),
+    }
+}

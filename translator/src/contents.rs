@@ -1,0 +1,276 @@
+//! What a SPIR-V module contains, as far as it matters to what devices do in ways of their own: a bug of a driver, or a fact of
+//! its arithmetic, is of no interest to a module without the operations that it is about.
+
+use std::collections::BTreeSet;
+
+use rspirv::spirv::{
+    Capability, Decoration, ExecutionMode, GlslStd450Op as Glsl, MemoryAccess, MemorySemantics, Op, Scope, StorageClass,
+};
+use rustc_hash::FxHashMap;
+
+use crate::interface::spec_id;
+
+/// Words of the header.
+const HEADER: usize = 5;
+
+/// What a module contains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Widths of floats, in bits.
+    pub(crate) floats: BTreeSet<u32>,
+    /// Operations by their number, each with the width of its result if that is a float, else zero.
+    pub(crate) operations: BTreeSet<(u32, u32)>,
+    /// The same of functions of `GLSL.std.450`.
+    pub(crate) functions: BTreeSet<(u32, u32)>,
+    /// Operations between the invocations of a subgroup.
+    pub subgroups: bool,
+    /// Whether `MaximallyReconvergesKHR` is declared.
+    pub maximal_reconvergence: bool,
+    /// Whether that or `SubgroupUniformControlFlowKHR` is.
+    pub reconvergence: bool,
+    /// Memory barriers that the host can't leave out.
+    pub memory_barriers: bool,
+    /// Barriers of a subgroup.
+    pub subgroup_barriers: bool,
+    /// Accesses to memory that other threads change at the same time.
+    pub atomics: bool,
+    /// Atomic stores.
+    pub atomic_stores: bool,
+    /// Loops.
+    pub loops: bool,
+    /// How deep conditions and loops are nested.
+    pub nesting: u32,
+    /// Bytes of the largest array that an invocation has for itself.
+    pub local_bytes: u32,
+    /// Variables of the function that has most of them.
+    pub variables: usize,
+    /// Integers of 16 bits.
+    pub short_integers: bool,
+    /// Whether the host says by a specialization constant if there are memory barriers.
+    pub(crate) barriers_optional: bool,
+}
+
+/// The types and constants that sizes come from.
+#[derive(Default)]
+struct Types {
+    /// Widths of integers and floats in bits, by id.
+    widths: FxHashMap<u32, u32>,
+    floats: FxHashMap<u32, u32>,
+    /// Bytes of arrays by id.
+    arrays: FxHashMap<u32, u32>,
+    /// What pointers point to.
+    pointers: FxHashMap<u32, u32>,
+    constants: FxHashMap<u32, u32>,
+}
+
+impl Contents {
+    /// Reads a module. Words that are none contain nothing.
+    pub fn of(spirv: &[u32]) -> Contents {
+        let mut contents = Contents::default();
+        let mut types = Types::default();
+        // Where the constructs end that are open.
+        let mut merges: Vec<u32> = Vec::new();
+        let mut variables = 0;
+        let mut rest = spirv.get(HEADER..).unwrap_or_default();
+        while let [first, ..] = *rest {
+            let length = (first >> 16) as usize;
+            let Some((instruction, behind)) = rest.split_at_checked(length.max(1)) else { break };
+            rest = behind;
+            let word = |number: usize| instruction.get(number).copied().unwrap_or(0);
+            let Some(op) = Op::from_u32(first & 0xffff) else { continue };
+            match op {
+                Op::LoopMerge | Op::SelectionMerge => {
+                    contents.loops |= op == Op::LoopMerge;
+                    merges.push(word(1));
+                    contents.nesting = contents.nesting.max(u32::try_from(merges.len()).unwrap_or(u32::MAX));
+                }
+                Op::Label => {
+                    if merges.last() == Some(&word(1)) {
+                        merges.pop();
+                    }
+                }
+                Op::FunctionEnd => {
+                    merges.clear();
+                    variables = 0;
+                }
+                Op::Variable if word(3) == StorageClass::Function as u32 => {
+                    let bytes = types.pointers.get(&word(1)).and_then(|ty| types.arrays.get(ty));
+                    contents.local_bytes = contents.local_bytes.max(bytes.copied().unwrap_or(0));
+                    variables += 1;
+                    contents.variables = contents.variables.max(variables);
+                }
+                _ => contents.note(op, &types, word),
+            }
+            types.note(op, word);
+        }
+        contents.floats = types.floats.values().copied().collect();
+        contents.memory_barriers &= !contents.barriers_optional;
+        contents
+    }
+
+    /// All that can matter to a device.
+    #[cfg(test)]
+    pub(crate) fn everything() -> Contents {
+        let functions = [Glsl::Fma, Glsl::Sqrt, Glsl::InverseSqrt, Glsl::Exp2, Glsl::Log2, Glsl::Sin, Glsl::Trunc];
+        let operations = [Op::FDiv, Op::ConvertSToF, Op::AtomicFAddEXT];
+        Contents {
+            floats: [32, 64].into(),
+            operations: operations.iter().flat_map(|op| [32, 64].map(|width| (*op as u32, width))).collect(),
+            functions: functions.iter().flat_map(|name| [32, 64].map(|width| (*name as u32, width))).collect(),
+            subgroups: true,
+            maximal_reconvergence: true,
+            reconvergence: false,
+            memory_barriers: true,
+            subgroup_barriers: true,
+            atomics: true,
+            atomic_stores: true,
+            loops: true,
+            nesting: u32::MAX,
+            local_bytes: u32::MAX,
+            variables: usize::MAX,
+            short_integers: true,
+            barriers_optional: false,
+        }
+    }
+
+    fn note(&mut self, op: Op, types: &Types, word: impl Fn(usize) -> u32) {
+        let width = types.floats.get(&word(1)).copied().unwrap_or(0);
+        match op {
+            Op::ExtInst => {
+                self.functions.insert((word(4), width));
+            }
+            Op::FDiv | Op::ConvertSToF | Op::ConvertUToF => {
+                self.operations.insert((op as u32, width));
+            }
+            Op::TypeInt => self.short_integers |= word(2) == 16,
+            Op::Capability => self.subgroups |= word(1) == Capability::GroupNonUniform as u32,
+            Op::ExecutionMode => {
+                let is_maximal = word(2) == ExecutionMode::MaximallyReconvergesKHR as u32;
+                self.maximal_reconvergence |= is_maximal;
+                self.reconvergence |= is_maximal || word(2) == ExecutionMode::SubgroupUniformControlFlowKHR as u32;
+            }
+            Op::Decorate => {
+                let is_number = word(2) == Decoration::SpecId as u32;
+                self.barriers_optional |= is_number && word(3) == spec_id::MEMORY_BARRIERS;
+            }
+            Op::MemoryBarrier => self.memory_barriers = true,
+            Op::ControlBarrier => {
+                let scope = types.constants.get(&word(1)).copied();
+                self.subgroup_barriers |= scope == Some(Scope::Subgroup as u32);
+            }
+            Op::AtomicFAddEXT => {
+                self.atomics = true;
+                self.operations.insert((op as u32, width));
+            }
+            Op::Load => self.access(word(4)),
+            Op::Store => self.access(word(3)),
+            Op::AtomicStore => {
+                self.atomic_stores = true;
+                self.atomic(types, word(3));
+            }
+            op if (Op::AtomicLoad as u32..=Op::AtomicXor as u32).contains(&(op as u32)) => self.atomic(types, word(5)),
+            _ => {}
+        }
+    }
+
+    /// A load or store with these memory operands.
+    fn access(&mut self, operands: u32) {
+        let operands = MemoryAccess::from_bits_truncate(operands);
+        self.atomics |= operands.contains(MemoryAccess::VOLATILE);
+        let ordered = MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE;
+        self.memory_barriers |= operands.intersects(ordered);
+    }
+
+    /// An atomic with semantics of that id. A driver may make a barrier of its order.
+    fn atomic(&mut self, types: &Types, semantics: u32) {
+        self.atomics = true;
+        let semantics = types.constants.get(&semantics).copied().unwrap_or(u32::MAX);
+        self.memory_barriers |= semantics & !MemorySemantics::VOLATILE.bits() != 0;
+    }
+
+    fn has_function(&self, functions: &[Glsl], width: u32) -> bool {
+        functions.iter().any(|function| self.functions.contains(&(*function as u32, width)))
+    }
+
+    fn has(&self, operations: &[Op], width: u32) -> bool {
+        operations.iter().any(|op| self.operations.contains(&(*op as u32, width)))
+    }
+
+    /// Whether a fact, by its name, is about something in here. Facts that nobody has thought of are.
+    pub(crate) fn concerns(&self, fact: &str) -> bool {
+        let roots = [Glsl::Sqrt, Glsl::InverseSqrt];
+        let rounding = [Glsl::Trunc, Glsl::RoundEven, Glsl::Floor, Glsl::Ceil];
+        match fact {
+            "fma_f32_fused" | "fma_f32_denormals" | "fma_f32_flushes" => self.has_function(&[Glsl::Fma], 32),
+            "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
+            "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),
+            "div_f64_rounded" => self.has(&[Op::FDiv], 64),
+            "sqrt_f32_rounded" | "sqrt_f32_normal" => self.has_function(&[Glsl::Sqrt], 32),
+            "sqrt_f64_rounded" => self.has_function(&[Glsl::Sqrt], 64),
+            "roots_f32_close" | "roots_f32_ends" | "roots_f32_denormals" | "roots_f32_flush" => {
+                self.has_function(&roots, 32)
+            }
+            "exp2_f32_close" | "exp2_f32_denormals" => self.has_function(&[Glsl::Exp2], 32),
+            "log2_f32_close" => self.has_function(&[Glsl::Log2], 32),
+            "sin_cos_f32_close" => self.has_function(&[Glsl::Sin, Glsl::Cos], 32),
+            "rounding_exact" => self.has_function(&rounding, 32) || self.has_function(&rounding, 64),
+            "convert_f32_exact" => self.has(&[Op::ConvertSToF, Op::ConvertUToF], 32),
+            "global_atomic_add_f32_flushes" | "shared_atomic_add_f32_keeps" => self.has(&[Op::AtomicFAddEXT], 32),
+            "atomic_add_f64_exact" => self.has(&[Op::AtomicFAddEXT], 64),
+            "nan_f32_nvidia" | "denormals_f32_kept" | "normal_f32_exact" | "add_f32_flushes" => {
+                self.floats.contains(&32)
+            }
+            "nan_f64_nvidia" | "denormals_f64_kept" => self.floats.contains(&64),
+            "known_specials_right" | "known_constants_right" => !self.floats.is_empty(),
+            "subgroups_reconverge" => self.subgroups && !self.reconvergence,
+            _ => true,
+        }
+    }
+}
+
+impl Types {
+    fn note(&mut self, op: Op, word: impl Fn(usize) -> u32) {
+        match op {
+            Op::TypeInt => {
+                self.widths.insert(word(1), word(2));
+            }
+            Op::TypeFloat => {
+                self.widths.insert(word(1), word(2));
+                self.floats.insert(word(1), word(2));
+            }
+            Op::TypePointer => {
+                self.pointers.insert(word(1), word(3));
+            }
+            Op::Constant => {
+                self.constants.insert(word(2), word(3));
+            }
+            Op::TypeArray => {
+                let element = self.widths.get(&word(2)).map_or(4, |bits| bits / 8);
+                let length = self.constants.get(&word(3)).copied().unwrap_or(u32::MAX);
+                self.arrays.insert(word(1), element.saturating_mul(length));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reliance::members;
+    use crate::target::Facts;
+
+    #[test]
+    fn every_fact_is_about_something() {
+        for fact in members(&Facts::TRUSTED) {
+            assert!(!Contents::default().concerns(&fact), "{fact}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_module_contain_nothing() {
+        for words in [&[][..], &[1, 2], &[0; 9], &[0x0723_0203, 0, 0, 0, 0, 0xffff_0001, 7]] {
+            assert_eq!(Contents::of(words), Contents::default());
+        }
+    }
+}
