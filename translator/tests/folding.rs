@@ -45,8 +45,8 @@ fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
         Binary::Sub => x - y,
         // Only the lower half counts.
         Binary::Mul => x.wrapping_mul(y),
-        Binary::MulHighUnsigned => (u128::from(a) * u128::from(b) >> width(ty)) as i128,
-        Binary::MulHighSigned => signed(ty, a) * signed(ty, b) >> width(ty),
+        Binary::MulHighUnsigned => ((u128::from(a) * u128::from(b)) >> width(ty)) as i128,
+        Binary::MulHighSigned => (signed(ty, a) * signed(ty, b)) >> width(ty),
         Binary::DivUnsigned => x.checked_div(y)?,
         Binary::RemUnsigned => x.checked_rem(y)?,
         Binary::And => x & y,
@@ -80,8 +80,8 @@ fn unary(op: Unary, from: Type, a: u64) -> u64 {
         Unary::BitCount => digits.sum(),
         Unary::BitReverse => digits.fold(0, |bits, digit| bits << 1 | digit),
         Unary::FindHighBit => {
-            let highest = digits.enumerate().filter(|(_, digit)| *digit == 1).last();
-            highest.map_or(u64::from(u32::MAX), |(place, _)| place as u64)
+            let highest = (0..width(from)).rfind(|place| a >> place & 1 == 1);
+            highest.unwrap_or(u32::MAX).into()
         }
         Unary::SignExtend => signed(from, a) as u64,
         Unary::ZeroExtend => a,
