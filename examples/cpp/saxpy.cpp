@@ -220,8 +220,9 @@ int main(int argc, char **argv) {
     if (argc != 2) {
         fail("usage: saxpy saxpy.spv");
     }
-    if (module.run_count != 0 || module.relocation_count != 0 || kernel.subgroup_size != 0) {
-        fail("saxpy has neither initial values nor operations of a warp");
+    if (module.run_count != 0 || module.relocation_count != 0 || kernel.subgroup_size != 0 ||
+        kernel.scratch_address != 0) {
+        fail("saxpy has neither initial values nor operations of a warp nor scratch memory");
     }
     if (module.relies_on_count != 0) {
         std::fprintf(stderr, "note: made for devices of one kind; on others results may be wrong. It relies on");

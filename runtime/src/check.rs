@@ -1,7 +1,7 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
 use ptx2spv_translator::interface::{
-    Counters, Entry, Packing, ParamLocation, Status, Variables, output, push_constant,
+    Counters, Entry, Packing, ParamLocation, Scratch, Status, Variables, output, push_constant,
 };
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
@@ -40,6 +40,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         check_entry(target, entry)?;
         check_packing(target, &interface.target, entry)?;
         check_cluster(entry)?;
+        check_scratch(entry)?;
     }
     check_variables(&interface.variables)?;
     check_counters(interface)?;
@@ -66,7 +67,7 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
     let available = match entry.params_location {
         // The sum is small, see `MAX_PARAM_BLOCK`.
         ParamLocation::PushConstant => push_constant::PARAMS + entry.params_size.next_multiple_of(4),
-        ParamLocation::Buffer => push_constant::PARAMS,
+        ParamLocation::Buffer => push_constant::PARAMS + entry.scratch.map_or(0, |_| 8),
     };
     if !size.is_multiple_of(4) || size > available {
         return Err(wrong(format!("`{name}` reads {size} bytes of push constants, which does not fit its parameters")));
@@ -112,6 +113,15 @@ fn check_cluster(entry: &Entry) -> Result<(), Error> {
     let whole = cluster.own_shared_bytes.is_multiple_of(16) && cluster.shared_align.is_power_of_two();
     if !(2..=MAX_CLUSTER).contains(&cluster.blocks()) || !whole || cluster.shared_align < 16 {
         return Err(wrong(format!("`{}` can't have workgroups of such clusters", entry.name)));
+    }
+    Ok(())
+}
+
+/// The address of scratch memory must not lie in that of the parameters.
+fn check_scratch(entry: &Entry) -> Result<(), Error> {
+    let Some(scratch) = entry.scratch else { return Ok(()) };
+    if scratch.address != Scratch::address_for(entry.params_location) || !scratch.local_bytes.is_multiple_of(16) {
+        return Err(wrong(format!("`{}` can't have such scratch memory", entry.name)));
     }
     Ok(())
 }
@@ -231,6 +241,7 @@ mod tests {
                 prints: true,
                 packing: None,
                 cluster: None,
+                scratch: None,
                 features: [Feature::BufferDeviceAddress].into(),
             }],
             variables: Variables {
@@ -261,7 +272,7 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         type Change = fn(&mut Interface);
-        let cases: [(&str, Change); 21] = [
+        let cases: [(&str, Change); 23] = [
             ("format 7", |i| i.format = 7),
             ("no kernel `other`", |i| i.entries[0].name = "other".into()),
             ("parameter `b`", |i| i.entries[0].params_size = 15),
@@ -284,6 +295,12 @@ mod tests {
             ("such clusters", |i| {
                 let cluster = Cluster { size: [1, 0, 2], shared_align: 16, own_shared_bytes: 0 };
                 i.entries[0].cluster = Some(cluster);
+            }),
+            ("such scratch memory", |i| {
+                i.entries[0].scratch = Some(Scratch { address: 40, local_bytes: 16, shared: false });
+            }),
+            ("such scratch memory", |i| {
+                i.entries[0].scratch = Some(Scratch { address: 8, local_bytes: 20, shared: true });
             }),
             ("a region is", |i| i.heap = Some(Region { offset: 0, size: 0 })),
         ];

@@ -37,6 +37,17 @@ pub(crate) struct Shipped {
     interface: Interface,
 }
 
+/// What a kernel is translated for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks of a cluster, if the launch says it.
+    pub cluster: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared_bytes: u32,
+}
+
 /// Translated kernel by kernel.
 pub(crate) struct Ptx {
     parsed: Mutex<Parsed>,
@@ -60,21 +71,21 @@ impl Ptx {
         Ok((program.entries().into_iter().map(str::to_owned).collect(), interface))
     }
 
-    /// Translates a kernel so that it takes blocks of `threads` threads, in clusters of this size if the launch says it.
+    /// Translates a kernel so that it takes launches of these sizes.
     pub fn translate(
         &self,
         device: &Device,
         name: &str,
         variables: &LoadedVariables,
-        threads: u32,
-        cluster: Option<[u32; 3]>,
+        sizes: Sizes,
     ) -> Result<Version, Error> {
         let only = [name.to_owned()];
         let options = Options {
             entries: Some(&only),
             math: self.math,
-            block_threads: Some(threads),
-            cluster,
+            block_threads: Some(sizes.threads),
+            cluster: sizes.cluster,
+            dynamic_shared_bytes: sizes.dynamic_shared_bytes,
             // Findings name lines; drivers have no use for them.
             line_info: device.info().kind == DeviceKind::Reference,
             ..Options::new(device.target())
@@ -103,7 +114,10 @@ impl Code {
                 [first, ..] => version(first.shader.clone(), &first.interface, name),
                 [] => Err(Error::Interface("it has no variant".to_owned())),
             },
-            Self::Ptx(ptx) => ptx.translate(device, name, variables, 1, cluster),
+            Self::Ptx(ptx) => {
+                let sizes = Sizes { threads: 1, cluster, dynamic_shared_bytes: 0 };
+                ptx.translate(device, name, variables, sizes)
+            }
         }
     }
 }

@@ -201,7 +201,7 @@ pub enum Error {
         reason: String,
     },
     /// More shared memory than the device has.
-    #[error("kernel `{kernel}` needs {needed} bytes of shared memory{}, the device has {available}", own_bytes(*own))]
+    #[error("kernel `{kernel}` needs {needed} bytes of shared memory{}, there are {available}", own_bytes(*own))]
     SharedMemory {
         /// The kernel.
         kernel: String,
@@ -209,7 +209,7 @@ pub enum Error {
         needed: u64,
         /// How many of them are the translator's own.
         own: u32,
-        /// `maxComputeSharedMemorySize`.
+        /// `maxComputeSharedMemorySize`, or the most that CUDA gives a block.
         available: u32,
     },
     /// A range outside of a buffer or variable.

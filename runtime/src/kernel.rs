@@ -8,10 +8,10 @@ use ptx2spv_translator::interface::{self, Cluster, Entry, Packing, Param, spec_i
 use ptx2spv_translator::target::Limits;
 
 use crate::backend::{Pipeline, Shader};
-use crate::code::{Code, Shipped};
+use crate::code::{Code, Shipped, Sizes};
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::MAX_BLOCK;
+use crate::launch::{MAX_BLOCK, lacks_shared};
 use crate::lock;
 use crate::pace::Pace;
 use crate::variables::LoadedVariables;
@@ -27,14 +27,23 @@ pub(crate) struct Shared {
     pub variables: Arc<LoadedVariables>,
     /// For blocks that the device takes without further ado.
     base: Arc<Version>,
-    /// For larger ones, made when first launched: by the number of threads that they take, or the variant's number.
-    larger: Mutex<BTreeMap<u32, Arc<Version>>>,
+    /// For larger ones, made when first launched.
+    larger: Mutex<BTreeMap<VersionKey, Arc<Version>>>,
     code: Arc<Code>,
     /// The size of clusters, where it is the launch that says it.
     cluster: Option<[u32; 3]>,
 }
 
-/// A kernel as translated for blocks up to a certain size.
+/// What tells versions of a kernel apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum VersionKey {
+    /// Translated here, for blocks of so many threads, with shared memory in device memory or not.
+    Threads(u32, bool),
+    /// The number of a variant that was translated elsewhere.
+    Variant(u32),
+}
+
+/// A kernel as translated for blocks and shared memory up to a certain size.
 pub(crate) struct Version {
     pub entry: Entry,
     shader: Arc<Shader>,
@@ -129,18 +138,30 @@ impl Variant {
 }
 
 impl Shared {
-    /// The version for a block size that the kernel and CUDA allow.
-    pub fn version(&self, block: [u32; 3]) -> Result<Arc<Version>, Error> {
+    /// The version for a block size that the kernel and CUDA allow, and for so much dynamic shared memory.
+    pub fn version(&self, block: [u32; 3], dynamic: u32) -> Result<Arc<Version>, Error> {
         let limits = &self.device.target().limits;
-        let Some(reason) = misfit(&self.base.entry, limits, block) else { return Ok(self.base.clone()) };
+        let reason = misfit(&self.base.entry, limits, block);
+        if reason.is_none() && !lacks_shared(&self.base.entry, limits, dynamic) {
+            return Ok(self.base.clone());
+        }
         let name = &self.base.entry.name;
         let refuse = |reason| Err(Error::Block { kernel: name.clone(), block, reason });
         let threads: u32 = block.iter().product();
         match &*self.code {
             Code::Ptx(ptx) => {
-                let room = threads.next_power_of_two();
-                let translate = || ptx.translate(&self.device, name, &self.variables, room, self.cluster);
-                let version = self.larger(room, translate)?;
+                let room = reason.map_or(1, |_| threads.next_power_of_two());
+                let translate = |dynamic| {
+                    let sizes = Sizes { threads: room, cluster: self.cluster, dynamic_shared_bytes: dynamic };
+                    ptx.translate(&self.device, name, &self.variables, sizes)
+                };
+                let mut version = self.base.clone();
+                if room > 1 {
+                    version = self.larger(VersionKey::Threads(room, false), || translate(0))?;
+                }
+                if lacks_shared(&version.entry, limits, dynamic) {
+                    version = self.larger(VersionKey::Threads(room, true), || translate(dynamic))?;
+                }
                 match misfit(&version.entry, limits, block) {
                     None => Ok(version),
                     Some(reason) => refuse(reason),
@@ -150,10 +171,12 @@ impl Shared {
                 let with_entry =
                     |variant| Shipped::entry(variant, name, self.base.entry.cluster).map(|entry| (variant, entry));
                 for (number, (variant, entry)) in (0..).zip(variants.iter().filter_map(with_entry)) {
-                    if misfit(entry, limits, block).is_none() {
-                        return self.larger(number, || Ok(variant.version(entry)));
+                    if misfit(entry, limits, block).is_none() && !lacks_shared(entry, limits, dynamic) {
+                        return self.larger(VersionKey::Variant(number), || Ok(variant.version(entry)));
                     }
                 }
+                // Launching refuses the shared memory.
+                let Some(reason) = reason else { return Ok(self.base.clone()) };
                 let sizes = variants.iter().filter_map(with_entry).map(|(_, entry)| most_threads(entry, limits));
                 let most = sizes.max().unwrap_or(0);
                 refuse(format!(
@@ -164,8 +187,8 @@ impl Shared {
         }
     }
 
-    /// A version for larger blocks, by what tells it from others; made if it isn't there yet.
-    fn larger(&self, key: u32, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
+    /// A version for larger blocks or more shared memory, by what tells it from others; made if it isn't there yet.
+    fn larger(&self, key: VersionKey, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
         // Held while translating, so that two threads don't do the same work.
         let mut larger = lock(&self.larger);
         if let Some(version) = larger.get(&key) {

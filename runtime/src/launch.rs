@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
+use ptx2spv_translator::interface::{self, Entry, ParamLocation, Scratch, push_constant};
 use ptx2spv_translator::target::Limits;
 
 use crate::args::{self, Arg};
@@ -45,6 +45,12 @@ const MAX_BLOCK_Z: u32 = 64;
 /// CUDA's limit for the threads of a block; devices may take more.
 pub(crate) const MAX_BLOCK: u32 = 1024;
 
+/// CUDA's limit for the shared memory of a block in bytes: that of sm_90, on which modules for older targets run too.
+const MAX_SHARED: u32 = 227 << 10;
+
+/// The most scratch memory for a dispatch in bytes, unless one workgroup takes more.
+const MAX_SCRATCH: u64 = 512 << 20;
+
 /// The largest parameter block, above what any PTX version allows (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 
@@ -60,10 +66,21 @@ pub(crate) struct Launch<'k> {
     part: Part,
     /// Most of them in one dispatch.
     max_count: [u32; 3],
+    /// Device memory that the kernel uses as shared or local memory.
+    scratch: Option<GroupScratch>,
     /// The push constants up to the parameters, and then the parameter block.
     data: Vec<u8>,
     push_size: usize,
     params: ParamLocation,
+}
+
+/// Scratch memory of a launch.
+#[derive(Clone, Copy)]
+struct GroupScratch {
+    /// Where the push constants have its address.
+    address: u32,
+    /// Bytes for each workgroup of a dispatch.
+    bytes: u64,
 }
 
 impl Kernel {
@@ -126,12 +143,16 @@ impl Kernel {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;
         check_block(self.entry(), config.block)?;
-        let version = shared.version(config.block)?;
-        let (entry, limits) = (&version.entry, &shared.device.target().limits);
-        let shared_bytes = shared_bytes(entry, limits, config.dynamic_shared_bytes)?;
         let LaunchConfig { block, dynamic_shared_bytes, .. } = *config;
+        let version = shared.version(block, dynamic_shared_bytes)?;
+        let (entry, limits) = (&version.entry, &shared.device.target().limits);
+        let shared_bytes = shared_bytes(entry, limits, dynamic_shared_bytes)?;
         let variant =
             Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
+        let extent = workgroups(self.entry(), config.grid);
+        let scratch = entry.scratch.map(|scratch| group_scratch(scratch, variant));
+        // No device has zero here, but a wrong one must not make us loop.
+        let max_count = limits.max_compute_work_group_count.map(|count| count.max(1));
         let params = push_constant::PARAMS as usize;
         // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
         let mut data = vec![0; params + (entry.params_size as usize).next_multiple_of(4)];
@@ -142,9 +163,9 @@ impl Kernel {
             kernel: self.name(),
             status: shared.variables.status.as_ref().filter(|_| !entry.reports.is_empty() || entry.prints),
             pointers: args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.address()?))).collect(),
-            part: ([0; 3], workgroups(self.entry(), config.grid)),
-            // No device has zero here, but a wrong one must not make us loop.
-            max_count: limits.max_compute_work_group_count.map(|count| count.max(1)),
+            part: ([0; 3], extent),
+            max_count: scratch.map_or(max_count, |scratch| scratch.max_count(extent, max_count)),
+            scratch,
             data,
             push_size: entry.push_constant_size as usize,
             params: entry.params_location,
@@ -164,6 +185,21 @@ impl Launch<'_> {
         put(&mut self.data, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
     }
 
+    /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. The dispatches run one after the other, with a
+    /// barrier in between.
+    pub fn scratch_bytes(&self) -> Option<u64> {
+        let scratch = self.scratch?;
+        let groups = self.part.1.iter().zip(self.max_count).map(|(&extent, most)| u64::from(extent.min(most)));
+        Some(groups.fold(scratch.bytes, u64::saturating_mul))
+    }
+
+    /// Says where in device memory the scratch memory lies.
+    pub fn set_scratch_address(&mut self, address: u64) {
+        if let Some(scratch) = self.scratch {
+            put(&mut self.data, scratch.address, &address.to_le_bytes());
+        }
+    }
+
     /// The dispatches that together are the grid, or the present part of it: the push constants and the number of workgroups
     /// of each.
     pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
@@ -176,6 +212,26 @@ impl Launch<'_> {
             (push, count)
         })
     }
+}
+
+impl GroupScratch {
+    /// Most workgroups of a dispatch, where each of them takes its part of the scratch memory.
+    fn max_count(self, extent: [u32; 3], max_count: [u32; 3]) -> [u32; 3] {
+        let mut left = (MAX_SCRATCH / self.bytes.max(1)).max(1);
+        [0, 1, 2].map(|i| {
+            let most = u32::try_from(left).unwrap_or(u32::MAX).min(max_count[i]);
+            // A part of a row is no more than that, a part of a layer whole rows.
+            left = if most < extent[i] { 1 } else { (left / u64::from(extent[i].max(1))).max(1) };
+            most
+        })
+    }
+}
+
+/// The scratch memory of the workgroups of a variant.
+fn group_scratch(scratch: Scratch, variant: Variant) -> GroupScratch {
+    // `Shared::version` keeps it within the device's limits.
+    let invocations = variant.workgroup().into_iter().fold(1, u32::saturating_mul);
+    GroupScratch { address: scratch.address, bytes: scratch.bytes(invocations, variant.shared_bytes) }
 }
 
 /// Writes what fits: a kernel's push constants may end before.
@@ -247,19 +303,26 @@ fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
 
 /// The value of `SHARED_BYTES`: never zero, since arrays of no elements don't exist in SPIR-V.
 fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Error> {
-    let needed = match entry.cluster {
-        Some(cluster) => cluster.shared_bytes(entry.shared.static_bytes, dynamic),
-        None => u64::from(entry.shared.static_bytes).next_multiple_of(16) + u64::from(dynamic),
-    };
-    let rounded = needed.next_multiple_of(16).max(16);
-    let available = limits.max_compute_shared_memory_size;
-    match u32::try_from(rounded) {
-        Ok(bytes) if bytes <= available => Ok(bytes),
-        _ => {
-            let (kernel, own) = (entry.name.clone(), entry.shared.own_bytes);
-            Err(Error::SharedMemory { kernel, needed, own, available })
-        }
+    let interface::Shared { static_bytes, own_bytes, .. } = entry.shared;
+    let refuse =
+        |needed, own, available| Err(Error::SharedMemory { kernel: entry.name.clone(), needed, own, available });
+    let needed = interface::shared_bytes(static_bytes, dynamic, entry.cluster);
+    if lacks_shared(entry, limits, dynamic) {
+        return refuse(needed, own_bytes, limits.max_compute_shared_memory_size);
     }
+    // The translator's own bytes of a cluster are not among a block's.
+    let own = if entry.cluster.is_some() { 0 } else { own_bytes };
+    let block = u64::from(static_bytes.saturating_sub(own)) + u64::from(dynamic);
+    match u32::try_from(needed.next_multiple_of(16).max(16)) {
+        Ok(bytes) if block <= MAX_SHARED.into() => Ok(bytes),
+        _ => refuse(block, 0, MAX_SHARED),
+    }
+}
+
+/// Whether a kernel has no room for a launch's shared memory in the device's workgroups.
+pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool {
+    let needed = interface::shared_bytes(entry.shared.static_bytes, dynamic, entry.cluster).next_multiple_of(16);
+    entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
 }
 
 #[cfg(test)]
@@ -286,6 +349,26 @@ mod tests {
             assert!(seen.iter().all(|id| id.iter().zip(grid).all(|(&at, size)| at < size)));
         }
         assert_eq!(parts([i32::MAX as u32, 1, 1], [65_535; 3]).count(), 32_769);
+    }
+
+    #[test]
+    fn scratch_memory_bounds_the_parts() {
+        let count = |groups: u64, extent, max| {
+            let scratch = GroupScratch { address: 8, bytes: MAX_SCRATCH / groups };
+            scratch.max_count(extent, max)
+        };
+        assert_eq!(count(10, [100, 7, 1], [65_535; 3]), [10, 1, 1]);
+        assert_eq!(count(10, [4, 7, 3], [65_535; 3]), [10, 2, 1]);
+        assert_eq!(count(60, [4, 7, 3], [65_535; 3]), [60, 15, 2]);
+        assert_eq!(count(60, [4, 7, 3], [3, 2, 2]), [3, 1, 1]);
+        assert_eq!(GroupScratch { address: 8, bytes: u64::MAX }.max_count([9, 9, 9], [65_535; 3]), [1, 1, 1]);
+        // Never more than there is room for.
+        for groups in 1..200 {
+            let (extent, max) = ([6, 5, 4], [7, 3, 9]);
+            let counts = count(groups, extent, max);
+            let most: u64 = counts.iter().zip(extent).map(|(&count, extent)| u64::from(count.min(extent))).product();
+            assert!(most <= groups, "{groups}: {counts:?}");
+        }
     }
 
     #[test]

@@ -63,22 +63,26 @@ impl Module {
     }
 }
 
-/// Whether a variant takes larger blocks than another one, of some kernel, and can stand in for it: with its variables in the
+/// Whether a variant takes larger blocks or more shared memory than another one, of some kernel, and can stand in for it: with its variables in the
 /// same places, and reports that can be told apart from the other's.
 fn is_larger(limits: &Limits, variant: &Interface, other: &Interface) -> bool {
     let places = |i: &Interface| (i.status, i.output, i.heap, i.counters);
     let distinct = |a: &Entry, b: &Entry| a.number != b.number || a.name == b.name && a.reports == b.reports;
     // Packed ones take blocks of any shape.
     let room = |entry: &Entry| (most_threads(entry, limits), entry.packing.is_some());
-    let larger = |entry: &Entry| other.entry(&entry.name).is_some_and(|other| room(entry) > room(other));
+    let any_shared = |entry: &Entry| entry.scratch.is_some_and(|scratch| scratch.shared);
+    let larger = |entry: &Entry| {
+        let other = other.entry(&entry.name);
+        other.is_some_and(|other| room(entry) > room(other) || any_shared(entry) && !any_shared(other))
+    };
     variant.variables == other.variables
         && places(variant) == places(other)
         && variant.entries.iter().all(|entry| other.entries.iter().all(|other| distinct(entry, other)))
         && variant.entries.iter().any(larger)
 }
 
-/// The variants that a device can run, the best first: that with the fewest threads in each invocation, then that which relies
-/// on most of the device's own arithmetic, then that which uses most features. Adds the others to `reasons`.
+/// The variants that a device can run, the best first: that with the fewest threads in each invocation, then that with the fewest
+/// kernels that use scratch memory, then that which relies on most of the device's own arithmetic, then that which uses most features. Adds the others to `reasons`.
 fn by_preference<'b>(target: &Target, bundle: &'b Bundle, reasons: &mut Vec<(String, String)>) -> Vec<&'b Variant> {
     let mut fitting: Vec<&Variant> = Vec::new();
     for variant in &bundle.variants {
@@ -88,9 +92,10 @@ fn by_preference<'b>(target: &Target, bundle: &'b Bundle, reasons: &mut Vec<(Str
         }
     }
     fitting.sort_by_key(|Variant { interface, .. }| {
+        let scratch = interface.entries.iter().filter(|entry| entry.scratch.is_some()).count();
         let lanes = interface.entries.iter().filter_map(|entry| entry.packing).map(|packing| packing.lanes).max();
         let facts = interface.relies_on.as_ref().map_or(0, |relies_on| relies_on.fact_count());
-        (lanes, std::cmp::Reverse((facts, interface.features.len())))
+        (lanes, scratch, std::cmp::Reverse((facts, interface.features.len())))
     });
     fitting
 }

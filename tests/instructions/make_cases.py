@@ -21,6 +21,7 @@ from generator import (
     functions,
     half,
     integer,
+    large_memory,
     launches,
     legacy,
     litmus,
@@ -57,7 +58,7 @@ def main():
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, blocks, barriers,
-        mbarriers, newer, clusters, tiles, progress, litmus, launches,
+        mbarriers, newer, clusters, tiles, progress, litmus, launches, large_memory,
     )
     for module in modules:
         for family in module.families(contents):

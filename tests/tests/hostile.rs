@@ -51,12 +51,12 @@ fn alignments() {
 
 #[test]
 fn more_memory_than_there_is() {
-    let shared = "bytes of shared memory with `s`: 4294967295 needed, the target has 32768";
+    let shared = "bytes of shared memory with `s`: 4294967295 needed, the target has 232448";
     refused(&kernel(".shared .b8 s[4294967295]; mov.u32 %r2, s;"), shared);
-    refused(&kernel(".shared .b8 s[32769]; mov.u32 %r2, s;"), "32769 needed, the target has 32768");
-    translated(&kernel(".shared .b8 s[32768]; mov.u32 %r2, s;"));
-    let both = ".shared .b8 s[20000]; .shared .b8 t[20000]; mov.u32 %r2, s; mov.u32 %r2, t;";
-    refused(&kernel(both), "bytes of shared memory with `t`: 40000 needed");
+    refused(&kernel(".shared .b8 s[232449]; mov.u32 %r2, s;"), "232449 needed, the target has 232448");
+    translated(&kernel(".shared .b8 s[232448]; mov.u32 %r2, s;"));
+    let both = ".shared .b8 s[120000]; .shared .b8 t[120000]; mov.u32 %r2, s; mov.u32 %r2, t;";
+    refused(&kernel(both), "bytes of shared memory with `t`: 240000 needed");
     refused(&kernel(".shared .b8 s[18446744073709551615]; mov.u32 %r2, s;"), "larger than a terabyte");
     refused(&kernel(".shared .b8 s[65536][65536][65536][65536]; mov.u32 %r2, s;"), "larger than a terabyte");
     refused(&kernel(".local .b8 l[524289]; mov.u32 %r2, l;"), "bytes of local memory with `l`");

@@ -26,6 +26,9 @@ typedef struct ptx2spv_kernel {
     uint32_t params_in_buffer;    /* 1: it lies in a buffer; 0: in the push constants from byte 40 */
     uint32_t push_constant_size;  /* bytes */
     uint32_t shared_bytes;        /* static shared memory */
+    uint32_t scratch_address;     /* byte of the push constants with the address of scratch memory; 0: it uses none */
+    uint32_t scratch_local_bytes; /* of it for each invocation; 0: local memory lies elsewhere */
+    uint32_t scratch_shared;      /* 1: all shared memory lies in it */
     uint32_t subgroup_size;       /* packing; 0: each thread is an invocation */
     uint32_t lanes;
     uint32_t required_block[3];   /* .reqntid; 0: any */
@@ -160,12 +163,16 @@ impl Header {
         let lines_array = self.array("uint32_t ", &format!("lines_{index}"), &lines);
         let in_buffer = u32::from(entry.params_location == ParamLocation::Buffer);
         let (subgroup_size, lanes) = entry.packing.map_or((0, 0), |packing| (packing.subgroup_size, packing.lanes));
+        let scratch = entry
+            .scratch
+            .map_or((0, 0, 0), |scratch| (scratch.address, scratch.local_bytes, u32::from(scratch.shared)));
+        let scratch = format!("{}, {}, {}", scratch.0, scratch.1, scratch.2);
         let block = |size: Option<[u32; 3]>| {
             let [x, y, z] = size.unwrap_or_default();
             format!("{{{x}, {y}, {z}}}")
         };
         format!(
-            "{{{}, {params_array}, {}, {}, {in_buffer}, {}, {}, {subgroup_size}, {lanes}, {}, {}, {}, {}, {lines_array}}}",
+            "{{{}, {params_array}, {}, {}, {in_buffer}, {}, {}, {scratch}, {subgroup_size}, {lanes}, {}, {}, {}, {}, {lines_array}}}",
             quoted(&entry.name),
             params.len(),
             entry.params_size,

@@ -36,14 +36,15 @@ pub mod spec_id {
 pub mod push_constant {
     /// u64: device address of the module's variables (`.global` and `.const`), see [`super::Interface::variables`].
     pub const VARIABLES_ADDRESS: u32 = 0;
-    /// u64: device address of the parameter block, where [`super::ParamLocation::Buffer`] says so.
+    /// u64: device address of the parameter block, where [`super::ParamLocation::Buffer`] says so; or that of scratch memory, see
+    /// [`super::Scratch::address`].
     pub const PARAMS_ADDRESS: u32 = 8;
     /// 3 × u32: `%nctaid`, the whole grid's size even if it is split over several dispatches.
     pub const GRID_SIZE: u32 = 16;
     /// 3 × u32: added to the dispatch's own workgroup id to give `%ctaid`, or `%clusterid` of entries with
     /// [`super::Entry::cluster`].
     pub const GRID_BASE: u32 = 28;
-    /// First byte of the parameter block, where [`super::ParamLocation::PushConstant`] says so.
+    /// First byte of the parameter block, where [`super::ParamLocation::PushConstant`] says so; or the address of scratch memory.
     pub const PARAMS: u32 = 40;
 }
 
@@ -276,6 +277,9 @@ pub struct Entry {
     /// The blocks that share a workgroup, for a kernel whose clusters have several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
+    /// Local and shared memory for which the launch has to provide device memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<Scratch>,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
 }
@@ -356,6 +360,50 @@ pub fn workgroup(block: [u32; 3], packing: Option<Packing>, cluster: Option<Clus
         (None, None) => block,
         (Some(_), None) => [invocations, 1, 1],
         (_, Some(cluster)) => [invocations.saturating_mul(cluster.blocks()), 1, 1],
+    }
+}
+
+/// Bytes of shared memory of a workgroup whose blocks declare `static_bytes` and get `dynamic_bytes`: the value of
+/// [`spec_id::SHARED_BYTES`] before it is rounded up to 16.
+pub fn shared_bytes(static_bytes: u32, dynamic_bytes: u32, cluster: Option<Cluster>) -> u64 {
+    match cluster {
+        Some(cluster) => cluster.shared_bytes(static_bytes, dynamic_bytes),
+        None => u64::from(static_bytes).next_multiple_of(16) + u64::from(dynamic_bytes),
+    }
+}
+
+/// Local and shared memory that the target has no room for, and that lies in device memory instead: the launch's scratch
+/// memory, at an address that is a multiple of 16.
+///
+/// Each workgroup of a dispatch has [`Scratch::bytes`] of it, x fastest, so that the dispatch's number of workgroups says how
+/// much there must be. Its contents are nobody's before and after the dispatch; dispatches with the same scratch memory run one
+/// after the other, with a barrier in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scratch {
+    /// Offset in the push constants of its address, a u64: the one of [`push_constant::PARAMS_ADDRESS`] and
+    /// [`push_constant::PARAMS`] that the parameter block leaves free.
+    pub address: u32,
+    /// Bytes for the local memory of each invocation: a multiple of 16, and 0 if local memory lies elsewhere.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub local_bytes: u32,
+    /// Whether all shared memory lies there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+}
+
+impl Scratch {
+    /// Where the push constants have its address, for a kernel whose parameter block lies there.
+    pub fn address_for(params: ParamLocation) -> u32 {
+        match params {
+            ParamLocation::PushConstant => push_constant::PARAMS_ADDRESS,
+            ParamLocation::Buffer => push_constant::PARAMS,
+        }
+    }
+
+    /// Bytes that a workgroup takes which has so many invocations and bytes of shared memory.
+    pub fn bytes(self, invocations: u32, shared_bytes: u32) -> u64 {
+        let local = u64::from(self.local_bytes) * u64::from(invocations);
+        if self.shared { local + u64::from(shared_bytes) } else { local }
     }
 }
 

@@ -58,6 +58,9 @@ pub struct Options<'a> {
     /// Blocks in x, y and z of the clusters that kernels are launched in; `None` where the kernels say it themselves, or
     /// are launched without clusters.
     pub cluster: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
+    /// declares, all its shared memory lies in device memory ([`interface::Scratch`]).
+    pub dynamic_shared_bytes: u32,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
 }
@@ -72,6 +75,7 @@ impl<'a> Options<'a> {
             math: Math::default(),
             block_threads: None,
             cluster: None,
+            dynamic_shared_bytes: 0,
             line_info: false,
         }
     }

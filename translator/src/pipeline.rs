@@ -7,7 +7,9 @@ use crate::cfg;
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Place, Shared, push_constant, workgroup};
+use crate::interface::{
+    BlockSize, Entry, Interface, Param, ParamLocation, Place, Scratch, Shared, push_constant, workgroup,
+};
 use crate::ir;
 use crate::legalise;
 use crate::lower::build::{self, Built};
@@ -96,6 +98,8 @@ pub(crate) fn compile<'p>(
     let number = number | lanes.trailing_zeros() << LANES_SHIFT;
     // What the target can't do exactly is replaced by what it can.
     legalise::lock_long_accesses(&mut function, options.target, services.locks).map_err(fail)?;
+    let scratch = Scratch::address_for(layout.params_location);
+    legalise::use_scratch(&mut function, options.target, options.dynamic_shared_bytes, scratch);
     legalise::legalise_for(&mut function, options.target, options.math);
     let mut places = Vec::new();
     if let Some(status) = services.status {
@@ -209,12 +213,15 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         pointer: param.pointer || (!param.array && is_pointer(*offset)),
     });
     let inline = if inlined { layout.params_size } else { 0 };
+    let scratch = kernel.function.scratch;
+    let behind_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
+    let push_constants = (push_constant::PARAMS + inline).max(behind_scratch);
     Entry {
         name: kernel.ptx.name.clone(),
         params: params.collect(),
         params_size: layout.params_size,
         params_location: layout.params_location,
-        push_constant_size: (push_constant::PARAMS + inline).next_multiple_of(4),
+        push_constant_size: push_constants.next_multiple_of(4),
         shared: Shared {
             static_bytes: kernel.function.shared_bytes,
             own_bytes: kernel.function.own_shared_bytes,
@@ -226,6 +233,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         prints: kernel.prints,
         packing: kernel.function.packing,
         cluster: kernel.function.cluster,
+        scratch,
         features: features.clone(),
     }
 }

@@ -243,9 +243,14 @@ impl Pipeline {
         if let Some(params) = &params {
             launch.set_params_address(params.address());
         }
+        let scratch = launch.scratch_bytes().map(|bytes| Allocation::new(&self.device, bytes)).transpose()?;
+        if let Some(scratch) = &scratch {
+            launch.set_scratch_address(scratch.address());
+        }
         let mut names: Vec<_> =
             launch.pointers.iter().map(|(index, address)| (*address, format!("argument {index}"))).collect();
         names.extend(params.iter().map(|params| (params.address(), "the parameters".to_owned())));
+        names.extend(scratch.iter().map(|scratch| (scratch.address(), "the scratch memory".to_owned())));
         self.device.device.name_allocations(names.iter().map(|(address, name)| (*address, name.as_str())));
         let mut ended = true;
         for (push_constants, groups) in launch.dispatches() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 
 use super::instance::Instance;
-use super::memory::{Block, Memory};
+use super::memory::{Block, Memory, Place};
 use super::queue::Queue;
 use super::raw::RawDevice;
 use super::staging::Staging;
@@ -17,6 +17,8 @@ use crate::lock;
 pub(crate) struct Device {
     pub queue: Queue,
     pub staging: Mutex<Staging>,
+    /// What kernels use as shared or local memory, as much as any launch has needed.
+    scratch: Mutex<Option<Arc<Block>>>,
     pub memory: Arc<Memory>,
     pub raw: Arc<RawDevice>,
     pub name: String,
@@ -51,6 +53,7 @@ impl Device {
         Ok(Self {
             queue: Queue::new(raw.clone(), memory.clone(), family)?,
             staging: Mutex::new(Staging::new(memory.clone())),
+            scratch: Mutex::default(),
             memory,
             raw,
             name: info.name.clone(),
@@ -62,6 +65,19 @@ impl Device {
             timestamp_period: limits.timestamp_period,
             instance: instance.clone(),
         })
+    }
+
+    /// At least so many bytes of scratch memory, for launches one after the other. Whoever has recorded a launch with it
+    /// retires it through the queue.
+    pub fn scratch(&self, bytes: u64) -> Result<Arc<Block>, Error> {
+        let mut scratch = lock(&self.scratch);
+        if let Some(block) = scratch.as_ref().filter(|block| block.padded >= bytes) {
+            return Ok(block.clone());
+        }
+        let block = Arc::new(self.memory.allocate(bytes, Place::Device)?);
+        // Everything recorded with it has retired it too.
+        *scratch = Some(block.clone());
+        Ok(block)
     }
 
     /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is

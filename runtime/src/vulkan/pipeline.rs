@@ -7,6 +7,7 @@ use ash::vk;
 use ptx2spv_translator::interface::Entry;
 
 use super::device::Device;
+use super::memory::Block;
 use super::queue::Recorder;
 use super::raw::RawDevice;
 use crate::backend::StatusRecord;
@@ -112,24 +113,40 @@ impl Pipeline {
     /// Launches it after everything launched before, and returns without waiting for it.
     pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
         self.device.raw.check_process()?;
-        let _gate = gate(launch);
-        self.device.queue.record(|recorder| {
+        let scratch = self.provide_scratch(launch)?;
+        let gate = gate(launch);
+        let recorded = self.device.queue.record(|recorder| {
             begin(launch, recorder)?;
             recorder.barrier();
             self.dispatch(launch, recorder);
             Ok(())
-        })?;
-        Ok(())
+        });
+        drop(gate);
+        if let Some(scratch) = scratch {
+            self.device.queue.retire(scratch);
+        }
+        recorded.map(|_| ())
+    }
+
+    /// Gives the launch its scratch memory, which is to be kept until the device has run it.
+    pub(super) fn provide_scratch(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>, Error> {
+        let Some(bytes) = launch.scratch_bytes() else { return Ok(None) };
+        let block = self.device.scratch(bytes)?;
+        launch.set_scratch_address(block.address);
+        Ok(Some(block))
     }
 
     /// Records the dispatches, which together are the whole grid. There is no barrier between them, as there is none
-    /// between the blocks of a grid.
+    /// between the blocks of a grid, unless they use the same scratch memory.
     pub(super) fn dispatch(&self, launch: &Launch<'_>, recorder: &Recorder<'_>) {
         let (ash, commands) = (&recorder.raw.ash, recorder.commands);
         let (stage, handles) = (vk::ShaderStageFlags::COMPUTE, &self.handles);
         // SAFETY: the command buffer is being recorded; pipeline and layout are retired through the queue when dropped.
         unsafe { ash.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, handles.pipeline) };
-        for (push, [x, y, z]) in launch.dispatches() {
+        for (number, (push, [x, y, z])) in launch.dispatches().enumerate() {
+            if number > 0 && launch.scratch_bytes().is_some() {
+                recorder.barrier();
+            }
             // SAFETY: as above; the constants have the size of the layout's range, the counts are within the limits.
             unsafe {
                 if !push.is_empty() {

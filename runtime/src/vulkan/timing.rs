@@ -21,6 +21,7 @@ impl Pipeline {
             return Err(Error::NoTimestamps(device.name.clone()));
         }
         let pool = Arc::new(QueryPool::new(device.raw.clone())?);
+        let scratch = self.provide_scratch(launch)?;
         let mut times = Vec::new();
         let mut result = Ok(());
         while result.is_ok() && (times.len() as u64) < u64::from(repeats) {
@@ -28,7 +29,7 @@ impl Pipeline {
             let count = (u64::from(repeats) - times.len() as u64).min(u64::from(GROUP)) as u32;
             result = self.time_group(&pool, launch, count).map(|group| times.extend(group));
         }
-        device.queue.retire(pool);
+        device.queue.retire((pool, scratch));
         result.map(|()| times)
     }
 

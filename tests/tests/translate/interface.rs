@@ -1,7 +1,7 @@
 //! What a translation tells the host: parameters, variables, sizes, and what the device must have.
 
 use ptx2spv_translator::interface::ParamLocation;
-use ptx2spv_translator::{ErrorKind, Feature, Interface, Target};
+use ptx2spv_translator::{ErrorKind, Feature, Interface, Options, Program, Source, Target};
 
 use crate::support::*;
 
@@ -193,10 +193,42 @@ fn missing_features_are_named() {
 fn limits_are_named() {
     let mut target = lavapipe();
     target.limits.max_compute_shared_memory_size = 1024;
-    let text = HEADER.to_owned() + &kernel("k", ".shared .b8 s[1025]; st.shared.u8 [s+1], %r1;");
+    let text = HEADER.to_owned() + &kernel("k", ".shared .b8 s[232449]; st.shared.u8 [s+1], %r1;");
     let errors = translate(&text, &target, None, false).unwrap_err();
-    let limit = matches!(errors.list[0].kind, ErrorKind::Limit { needed: 1025, available: 1024, .. });
+    let limit = matches!(errors.list[0].kind, ErrorKind::Limit { needed: 232_449, available: 232_448, .. });
     assert!(limit, "{errors}");
+}
+
+/// Shared and local memory that the target has no room for lie in device memory, whose address the push constants have where the
+/// parameter block leaves room for it.
+#[test]
+fn scratch_memory_is_told() {
+    const SHARED: &str = ".shared .b8 s[1025]; st.shared.u8 [s+1], %r1;";
+    const LOCAL: &str =
+        ".local .b8 l[1025]; mov.u32 %r1, %tid.x; mov.u32 %r2, l; add.u32 %r2, %r2, %r1; st.local.u8 [%r2], %r1;";
+    let mut target = lavapipe();
+    let scratch = |target: &Target, text: &str, dynamic_shared_bytes| {
+        let source = Source::new("k.ptx", HEADER.to_owned() + text);
+        let program = Program::new(&source).unwrap();
+        let translation = program.translate(&Options { dynamic_shared_bytes, ..Options::new(target) }).unwrap();
+        let entry = &translation.interface.entries[0];
+        entry.scratch.map(|scratch| (scratch.address, scratch.local_bytes, scratch.shared, entry.push_constant_size))
+    };
+    let [shared, local] = [SHARED, LOCAL].map(|body| kernel("k", body));
+    assert_eq!(scratch(&target, &shared, 0), None);
+    assert_eq!(scratch(&target, &local, 0), None);
+    target.limits.max_compute_shared_memory_size = 2048;
+    target.quirks.local_memory = Some(2048);
+    assert_eq!(scratch(&target, &shared, 1008), None);
+    let inline = scratch(&target, &shared, 1009).unwrap();
+    assert_eq!((inline.0, inline.1, inline.2), (8, 0, true));
+    target.limits.max_compute_shared_memory_size = 1024;
+    assert_eq!(scratch(&target, &shared, 0), Some(inline));
+    assert_eq!(scratch(&target, &local, 0), None);
+    target.quirks.local_memory = Some(1024);
+    assert_eq!(scratch(&target, &local, 0).map(|found| (found.0, found.1, found.2)), Some((8, 1040, false)));
+    let large = format!(".entry k(.param .b8 p[200]) {{ .reg .b32 %r<3>; {LOCAL} {SHARED} ret; }}");
+    assert_eq!(scratch(&target, &large, 0), Some((40, 1040, true, 48)));
 }
 
 #[test]
@@ -213,11 +245,10 @@ fn clusters_take_no_more_than_a_workgroup_has() {
         assert_eq!(found, numbers, "{errors}");
     };
     limit(".entry k() .reqnctapercluster 9, 2 { ret; }", (18, 16));
-    // Each block has 8,192 bytes of shared memory.
-    limit(
-        ".entry k() .reqnctapercluster 5 { .shared .b32 s[2048]; .reg .u32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }",
-        (5 * 8192, 32768),
-    );
+    // Each block has 8,192 bytes of shared memory, a workgroup 32,768.
+    let large = ".entry k() .reqnctapercluster 5 { .shared .b32 s[2048]; .reg .u32 %r; ld.shared.u32 %r, [s]; st.shared.u32 [s+4], %r; ret; }";
+    let scratch = accepted(large).interface.entries[0].scratch;
+    assert_eq!(scratch.map(|scratch| (scratch.local_bytes, scratch.shared)), Some((0, true)));
 }
 
 /// Maximal reconvergence is declared where the device has it, unless its driver compiles it wrong, and never without operations of

@@ -8,7 +8,7 @@ use clap::Args;
 use ptx2spv::cli::Status;
 use ptx2spv::table;
 use ptx2spv::{input, names};
-use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Shared, Variables};
+use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Scratch, Shared, Variables};
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
 use serde::Serialize;
 
@@ -139,7 +139,10 @@ fn print(report: &Report, out: &mut dyn Write) -> Result<()> {
 
 fn print_entry(entry: &Entry, features: &[Feature], out: &mut dyn Write) -> Result<()> {
     writeln!(out, "  block     {}", block_text(&entry.block))?;
-    writeln!(out, "  shared    {}", shared_text(&entry.shared))?;
+    writeln!(out, "  shared    {}", shared_text(entry))?;
+    if let Some(Scratch { local_bytes: bytes @ 1.., .. }) = entry.scratch {
+        writeln!(out, "  local     {bytes} bytes for each invocation, in device memory, which is slower")?;
+    }
     let names: Vec<&str> = features.iter().map(|feature| feature.name()).collect();
     writeln!(out, "  features  {}", names.join(", "))?;
     writeln!(out, "  params    {} bytes", entry.params_size)?;
@@ -172,6 +175,10 @@ fn block_text(block: &BlockSize) -> String {
     }
 }
 
-fn shared_text(shared: &Shared) -> String {
-    format!("{} bytes{}", shared.static_bytes, if shared.dynamic { ", and dynamic" } else { "" })
+fn shared_text(entry: &Entry) -> String {
+    let Shared { static_bytes, dynamic, .. } = entry.shared;
+    let dynamic = if dynamic { ", and dynamic" } else { "" };
+    let scratch = entry.scratch.is_some_and(|scratch| scratch.shared);
+    let place = if scratch { ", in device memory, which is slower" } else { "" };
+    format!("{static_bytes} bytes{dynamic}{place}")
 }

@@ -51,6 +51,10 @@ pub struct Arguments {
     /// --bundle a list, for variants of several sizes, of which each launch takes the first that holds its blocks.
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     block_threads: Vec<u32>,
+    /// Translate for launches with N bytes of dynamic shared memory: with more than the device's workgroups have, all shared
+    /// memory lies in device memory, which is slower [default: 0]. With --bundle a list, for variants of several sizes.
+    #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u32).range(0..=232_448))]
+    dynamic_shared_bytes: Vec<u32>,
     /// Let the module say which line of the PTX each instruction comes from, for debuggers and messages.
     #[arg(short = 'g', long)]
     line_info: bool,
@@ -123,6 +127,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if arguments.block_threads.len() > 1 && !arguments.bundle {
         return Err(UsageError("several sizes of blocks go into one file: add --bundle".to_owned()).into());
     }
+    if arguments.dynamic_shared_bytes.len() > 1 && !arguments.bundle {
+        return Err(UsageError("several sizes of shared memory go into one file: add --bundle".to_owned()).into());
+    }
     let targets = target::choose_all(&arguments.target)?;
     if let ([], [(_, found)]) = (&arguments.target[..], &targets[..]) {
         cli::note(format_args!("note: translating for {found}"));
@@ -132,20 +139,29 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let there = program.entries();
     let entries = arguments.entry.iter().map(|name| names::find(name, &there).map(str::to_owned));
     let entries = entries.collect::<Result<Vec<_>>>()?;
-    let sizes: Vec<Option<u32>> = match &arguments.block_threads[..] {
+    let blocks: Vec<Option<u32>> = match &arguments.block_threads[..] {
         [] => vec![None],
-        sizes => sizes.iter().copied().map(Some).collect(),
+        blocks => blocks.iter().copied().map(Some).collect(),
     };
+    let shared = match &arguments.dynamic_shared_bytes[..] {
+        [] => &[0],
+        shared => shared,
+    };
+    let sizes: Vec<(Option<u32>, u32)> =
+        blocks.iter().flat_map(|block| shared.iter().map(move |shared| (*block, *shared))).collect();
     let mut variants: Vec<Translation> = Vec::new();
     let progress = Progress::new(targets.len() * sizes.len(), &format!("translating {}", source.name()));
-    for ((target, name), size) in targets.iter().flat_map(|target| sizes.iter().map(move |size| (target, *size))) {
+    for ((target, name), (block_threads, dynamic_shared_bytes)) in
+        targets.iter().flat_map(|target| sizes.iter().map(move |size| (target, *size)))
+    {
         let options = Options {
             target,
             entries: (!entries.is_empty()).then_some(&entries),
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
-            block_threads: size,
+            block_threads,
             cluster: arguments.cluster,
+            dynamic_shared_bytes,
             line_info: arguments.line_info,
         };
         let made = program.translate(&options);

@@ -121,6 +121,8 @@ impl Body<'_, '_, '_> {
         match builtin {
             Builtin::ThreadId(dimension) => self.input_component(BuiltIn::LocalInvocationId, dimension),
             Builtin::WorkgroupId(dimension) => self.input_component(BuiltIn::WorkgroupId, dimension),
+            Builtin::WorkgroupCount(dimension) => self.input_component(BuiltIn::NumWorkgroups, dimension),
+            Builtin::Invocations => self.workgroup_size(),
             Builtin::BlockSize(dimension) => {
                 let launch = &self.module.launch;
                 let other = self.function.packing.is_some() || self.function.cluster.is_some();

@@ -249,13 +249,17 @@ impl Body<'_, '_, '_> {
 
     /// A fence in the form of an atomic that changes nothing.
     fn atomic_fence(&mut self) -> Result<()> {
-        let array = self.shared_words()?;
-        let first = self.module.u32_constant(0)?;
-        let pointer = self.word_pointer(array, first)?;
-        let nothing = self.module.global(Global::Null(array.word))?;
-        if array.word_bytes == 8 {
-            self.module.need(Feature::ShaderSharedInt64Atomics, "memory order")?;
-        }
+        let (pointer, word) = if self.has_shared_scratch() {
+            (self.fence_word()?, self.module.u32()?)
+        } else {
+            let array = self.shared_words()?;
+            if array.word_bytes == 8 {
+                self.module.need(Feature::ShaderSharedInt64Atomics, "memory order")?;
+            }
+            let first = self.module.u32_constant(0)?;
+            (self.word_pointer(array, first)?, array.word)
+        };
+        let nothing = self.module.global(Global::Null(word))?;
         let [scope, semantics] = self.atomic_order(Order::Relaxed(Scope::Cta))?;
         let operands = vec![
             Operand::IdRef(pointer),
@@ -263,7 +267,7 @@ impl Body<'_, '_, '_> {
             Operand::IdMemorySemantics(semantics),
             Operand::IdRef(nothing),
         ];
-        self.result(Op::AtomicOr, array.word, operands);
+        self.result(Op::AtomicOr, word, operands);
         Ok(())
     }
 }

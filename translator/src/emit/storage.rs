@@ -96,6 +96,8 @@ pub(super) struct SharedMemory {
     bytes: Word,
     /// Lengths in elements by the element's size in bytes.
     lengths: FxHashMap<u32, Word>,
+    /// A word beside them, once there is one.
+    fence: Word,
 }
 
 impl Module<'_> {
@@ -123,6 +125,15 @@ impl Module<'_> {
         let length = self.spec_constant_op(Op::UDiv, ty, &[self.shared.bytes, divisor]);
         self.shared.lengths.insert(element_bytes, length);
         Ok(length)
+    }
+
+    /// A word for fences.
+    fn shared_fence(&mut self) -> Result<Word> {
+        if self.shared.fence == 0 {
+            let ty = self.u32()?;
+            self.shared.fence = self.variable(StorageClass::Workgroup, ty, "fence")?;
+        }
+        Ok(self.shared.fence)
     }
 
     /// The variable of shared memory with elements of a type.
@@ -167,8 +178,16 @@ impl WordArray {
 }
 
 impl Body<'_, '_, '_> {
+    /// Whether shared memory lies in device memory.
+    pub(super) fn has_shared_scratch(&self) -> bool {
+        self.function.scratch.is_some_and(|scratch| scratch.shared)
+    }
+
     /// Fails if the target has less shared memory than the kernel declares.
     pub(super) fn check_shared_size(&self) -> Result<()> {
+        if self.has_shared_scratch() {
+            return Ok(());
+        }
         let granule = u64::from(SHARED_GRANULE);
         let needed = self.function.workgroup_shared_bytes().next_multiple_of(granule);
         let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
@@ -221,6 +240,13 @@ impl Body<'_, '_, '_> {
         self.uses(StorageClass::Workgroup, variable);
         let bytes = self.known_shared_bytes();
         Ok(WordArray { class: StorageClass::Workgroup, variable, word, word_bytes: bits / 8, bytes, block })
+    }
+
+    /// A word of shared memory for kernels whose own shared memory lies elsewhere.
+    pub(super) fn fence_word(&mut self) -> Result<Word> {
+        let variable = self.module.shared_fence()?;
+        self.uses(StorageClass::Workgroup, variable);
+        Ok(variable)
     }
 
     /// Local memory.

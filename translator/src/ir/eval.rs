@@ -205,7 +205,7 @@ impl Machine {
             | Builtin::WorkgroupId(_)
             | Builtin::SubgroupId
             | Builtin::SubgroupLane => 0,
-            Builtin::BlockSize(_) => 1,
+            Builtin::BlockSize(_) | Builtin::WorkgroupCount(_) | Builtin::Invocations => 1,
             Builtin::SharedBytes => self.shared.len() as u64,
             Builtin::DynamicSharedBytes => 0,
             Builtin::PushConstant(offset) => {

@@ -27,7 +27,7 @@ pub use verify::verify;
 pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
 
 use crate::diagnostic::Span;
-use crate::interface::{Cluster, Fault, Packing};
+use crate::interface::{self, Cluster, Fault, Packing, Scratch};
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +84,8 @@ pub struct Function {
     pub packing: Option<Packing>,
     /// The cluster of blocks that a workgroup is, if it is more than one.
     pub cluster: Option<Cluster>,
+    /// What of local and shared memory lies in device memory, once there is anything.
+    pub scratch: Option<Scratch>,
 }
 
 /// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`].
@@ -118,6 +120,11 @@ impl Function {
     /// Bytes of shared memory of a workgroup that gets no dynamic memory.
     pub fn workgroup_shared_bytes(&self) -> u64 {
         self.cluster.map_or(self.shared_bytes.into(), |cluster| cluster.shared_bytes(self.shared_bytes, 0))
+    }
+
+    /// The same for one whose blocks get so many bytes, as the launch asks for them.
+    pub fn launch_shared_bytes(&self, dynamic_bytes: u32) -> u64 {
+        interface::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
     }
 
     /// A new value of a type.
@@ -431,6 +438,10 @@ pub enum Builtin {
     BlockSize(u8),
     /// The dispatch's own workgroup id in dimension 0, 1 or 2 (without the base of a split grid).
     WorkgroupId(u8),
+    /// Workgroups of the dispatch in dimension 0, 1 or 2.
+    WorkgroupCount(u8),
+    /// Invocations of the workgroup (from specialization constants).
+    Invocations,
     /// The thread's number within its block, x fastest.
     ThreadIndex,
     /// The number of the thread's block within its cluster, x fastest; only in functions with [`Function::cluster`].

@@ -79,7 +79,8 @@ pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Optio
 fn is_native(target: &Target, space: Space) -> bool {
     let atomics = match space {
         Space::Global | Space::Generic => target.has(Feature::ShaderBufferInt64Atomics),
-        Space::Shared => target.has(Feature::ShaderSharedInt64Atomics),
+        // It may have to lie in device memory (`use_scratch`).
+        Space::Shared => target.has(Feature::ShaderSharedInt64Atomics) && target.has(Feature::ShaderBufferInt64Atomics),
         Space::Local => true,
     };
     atomics && target.has(Feature::ShaderInt64)

@@ -19,7 +19,7 @@ use crate::ir::{Access, Block, Builder, Compare, Function, Order, Space, Stmt, T
 /// The probe's mark in local memory.
 const MARK: Access = Access { space: Space::Local, bytes: 4, order: Order::Weak, read_only: false };
 /// Local memory that the mark may lie in.
-const MARK_BYTES: u32 = 8;
+pub(super) const MARK_BYTES: u32 = 8;
 
 /// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early. Needs a
 /// function without generic accesses, because it adds local memory that they would have to consider.

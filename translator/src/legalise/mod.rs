@@ -22,6 +22,7 @@ mod root_ends;
 mod roots;
 mod round;
 mod rounded;
+mod scratch;
 mod singles;
 mod sqrt;
 mod words;
@@ -36,6 +37,7 @@ pub use locks::{TABLE_BYTES, lock_long_accesses, needs_table};
 pub use loop_budget::report_cut_loops;
 pub use narrow_memory::has_narrow_global;
 pub use reports::{expand_reports, reports_any};
+pub use scratch::use_scratch;
 pub use words::split_words;
 
 /// Legalises a function for a target. Best after [`optimise`](crate::passes::optimise), which resolves most generic

@@ -20,6 +20,8 @@ const MAX_PARAMS: u32 = 32_764;
 const MAX_LOCAL: u32 = 512 << 10;
 /// Bytes of shared memory that CUDA reserves for each block, for its own libraries. Kernels that don't ask where have none.
 pub const RESERVED_SHARED: u32 = 1 << 10;
+/// The most shared memory that CUDA gives a block, in bytes: that of sm_90, on which modules for older targets run too.
+const MAX_SHARED: u32 = 227 << 10;
 /// The most blocks that hardware has in a cluster.
 const MAX_CLUSTER: u32 = 16;
 /// Bytes that `alloca` can give away, where it is used.
@@ -239,7 +241,7 @@ pub fn lay_out(
                 layout.dynamic_shared = true;
                 continue;
             }
-            StateSpace::Shared => (&mut layout.shared_bytes, "shared", target.limits.max_compute_shared_memory_size),
+            StateSpace::Shared => (&mut layout.shared_bytes, "shared", MAX_SHARED),
             StateSpace::Local => (&mut layout.local_bytes, "local", MAX_LOCAL),
             _ => continue,
         };

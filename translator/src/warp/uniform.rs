@@ -145,6 +145,8 @@ impl Uniform {
                     Builtin::ClusterRank
                     | Builtin::BlockSize(_)
                     | Builtin::WorkgroupId(_)
+                    | Builtin::WorkgroupCount(_)
+                    | Builtin::Invocations
                     | Builtin::SubgroupId
                     | Builtin::SharedBytes
                     | Builtin::DynamicSharedBytes
