@@ -13,6 +13,7 @@ mod loops;
 mod modules;
 mod reference;
 mod reports;
+mod scratch;
 mod setup;
 mod shipped;
 

@@ -1,0 +1,164 @@
+//! Shared and local memory in device memory, for launches that take more than the device has.
+
+use std::thread;
+
+use ptx2spv_runtime::{Device, Error, Kernel, LaunchConfig};
+use ptx2spv_translator::bundle::Bundle;
+use ptx2spv_translator::{Options, Program, Source, Target};
+
+use crate::{Context, Launch, Load};
+
+/// * `turned(out)`: each block turns its threads' numbers around in dynamic shared memory, at the end of what there is.
+/// * `spread(out)`: each thread keeps its number in 400 KiB of local memory, at a place of its own.
+const KERNELS: &str = r#"
+.version 7.8
+.target sm_70
+.address_size 64
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry turned(.param .u64 out)
+{
+    .reg .b32 %t, %n, %g, %v, %e;
+    .reg .b64 %o, %x, %b;
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mov.u32 %n, %ntid.x;
+    mov.u32 %g, %ctaid.x;
+    mad.lo.u32 %g, %g, %n, %t;
+    mov.u32 %e, %dynamic_smem_size;
+    cvt.u64.u32 %x, %e;
+    mov.u64 %b, dynamic;
+    add.u64 %b, %b, %x;
+    add.u32 %v, %t, 1;
+    mul.wide.u32 %x, %v, 4;
+    sub.u64 %x, %b, %x;
+    st.shared.u32 [%x], %g;
+    bar.sync 0;
+    sub.u32 %v, %n, %t;
+    mul.wide.u32 %x, %v, 4;
+    sub.u64 %x, %b, %x;
+    ld.shared.u32 %v, [%x];
+    mad.wide.u32 %o, %g, 4, %o;
+    st.global.u32 [%o], %v;
+    ret;
+}
+.visible .entry spread(.param .u64 out)
+{
+    .local .align 4 .b8 memory[409600];
+    .reg .b32 %t, %n, %g, %v;
+    .reg .b64 %o, %x;
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mov.u32 %n, %ntid.x;
+    mov.u32 %g, %ctaid.x;
+    mad.lo.u32 %g, %g, %n, %t;
+    mul.lo.u32 %v, %g, 4001;
+    rem.u32 %v, %v, 102400;
+    mov.u64 %x, memory;
+    mad.wide.u32 %x, %v, 4, %x;
+    st.local.u32 [%x], %g;
+    bar.sync 0;
+    ld.local.u32 %v, [%x];
+    mad.wide.u32 %o, %g, 4, %o;
+    st.global.u32 [%o], %v;
+    ret;
+}
+"#;
+
+const BLOCK: u32 = 32;
+
+fn program() -> Source {
+    Source::new("scratch.ptx", KERNELS)
+}
+
+fn turn(device: &Device, kernel: &Kernel, blocks: u32, dynamic_shared_bytes: u32) -> Result<(), Error> {
+    let out = device.upload(&vec![0_u32; (blocks * BLOCK) as usize])?;
+    let config = LaunchConfig { dynamic_shared_bytes, ..LaunchConfig::new([blocks, 1, 1], [BLOCK, 1, 1]) };
+    kernel.run(&config, &[(&out).into()])?;
+    let expected: Vec<u32> = (0..blocks * BLOCK).map(|t| t / BLOCK * BLOCK + BLOCK - 1 - t % BLOCK).collect();
+    assert_eq!(out.download::<u32>()?, expected, "{dynamic_shared_bytes}");
+    Ok(())
+}
+
+fn spread(device: &Device, kernel: &Kernel, blocks: u32) {
+    let out = device.upload(&vec![0_u32; (blocks * BLOCK) as usize]).unwrap();
+    kernel.run(&LaunchConfig::new([blocks, 1, 1], [BLOCK, 1, 1]), &[(&out).into()]).unwrap();
+    assert_eq!(out.download::<u32>().unwrap(), (0..blocks * BLOCK).collect::<Vec<_>>());
+}
+
+/// Launches choose by their dynamic memory, one after the other; the largest grid takes several dispatches.
+#[test]
+fn dynamic_memory_of_any_size() {
+    for context in Context::several() {
+        let kernel = context.device.load(&program()).unwrap().kernel("turned").unwrap();
+        assert_eq!(kernel.entry().scratch, None);
+        for (blocks, bytes) in [(3, 128), (3, 100_000), (3, 4096), (2800, 200_000), (3, 232_448)] {
+            turn(&context.device, &kernel, blocks, bytes).unwrap();
+        }
+        let error = turn(&context.device, &kernel, 1, 232_449).unwrap_err();
+        assert!(matches!(error, Error::SharedMemory { needed: 232_449, available: 232_448, .. }), "{error}");
+        drop(kernel);
+        context.finish();
+    }
+}
+
+/// Launches from several threads make the device's scratch memory grow under each other.
+#[test]
+fn launches_share_scratch_memory() {
+    let context = Context::new();
+    let device = &context.device;
+    let kernel = device.load(&program()).unwrap().kernel("turned").unwrap();
+    thread::scope(|scope| {
+        for number in 1..5 {
+            let kernel = &kernel;
+            scope.spawn(move || {
+                for round in 1..6 {
+                    turn(device, kernel, number * round, 100_000 + 1000 * number).unwrap();
+                }
+            });
+        }
+    });
+    drop(kernel);
+    context.finish();
+}
+
+/// A device whose invocations have less local memory than the kernel: 41 blocks fit into the scratch memory of a dispatch.
+#[test]
+fn local_memory_in_parts() {
+    let context = Context::new();
+    let device = &context.device;
+    let mut target = device.target().clone();
+    target.quirks.local_memory = Some(16_380);
+    let translation = Program::new(&program()).unwrap().translate(&Options::new(&target)).unwrap();
+    let module = device.translated(&translation).unwrap();
+    let kernel = module.kernel("spread").unwrap();
+    assert_eq!(kernel.entry().scratch.map(|scratch| scratch.local_bytes), Some(409_600));
+    for blocks in [1, 41, 42, 100] {
+        spread(device, &kernel, blocks);
+    }
+    drop((kernel, module));
+    context.finish();
+}
+
+/// Translated elsewhere: a bundle has a variant for launches with more, and a module alone says what it lacks.
+#[test]
+fn variants_for_more_shared_memory() {
+    let context = Context::new();
+    let device = &context.device;
+    let most = device.target().limits.max_compute_shared_memory_size;
+    let made = |target: &Target, dynamic_shared_bytes| {
+        let options = Options { dynamic_shared_bytes, ..Options::new(target) };
+        Program::new(&program()).unwrap().translate(&options).unwrap()
+    };
+    let [small, large] = [0, most + 1].map(|bytes| made(device.target(), bytes));
+    let alone = device.translated(&small).unwrap().kernel("turned").unwrap();
+    turn(device, &alone, 2, most).unwrap();
+    let error = turn(device, &alone, 2, most + 16).unwrap_err();
+    assert!(matches!(error, Error::SharedMemory { available, .. } if available == most), "{error}");
+    let both = device.bundle(&Bundle::new([large, small])).unwrap().kernel("turned").unwrap();
+    assert_eq!(both.entry().scratch, None);
+    for bytes in [128, most, most + 16, 200_000] {
+        turn(device, &both, 2, bytes).unwrap();
+    }
+    drop((alone, both));
+    context.finish();
+}
