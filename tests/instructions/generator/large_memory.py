@@ -1,6 +1,7 @@
 """More local and shared memory than many devices have: indexed, through pointers, by atomics, in large grids."""
 
-from .exact import wrap
+import struct
+
 from .ptx import Family, header
 
 REGISTERS = [
@@ -94,10 +95,7 @@ def widths(family, name, own, size):
         memory[10:12] = (thread * 257 & 0xFFFF).to_bytes(2, "little")
         number = int.from_bytes(memory[8:16], "little") * 3 & (1 << 64) - 1
         memory[0:8] = number.to_bytes(8, "little")
-        first = wrap(memory[3], "s8") & MASK
-        if memory[3] >= 128:
-            first |= 0xFFFFFF00
-        total = first
+        total = memory[3] | (0xFFFFFF00 if memory[3] >= 128 else 0)
         parts = [memory[6:8], memory[8:12], memory[12:16], *(memory[i : i + 1] for i in range(4))]
         for part in parts:
             total = u32(total * 33 + int.from_bytes(part, "little"))
@@ -283,8 +281,7 @@ def shared(tables):
 def permuted(family, what, memory, own, size, more):
     """Each thread writes words all over the memory, and reads what others have written."""
     threads, rounds = 128, 16
-    count = size // 4
-    step = count // (threads * rounds)
+    step = size // 4 // (threads * rounds)
     body = START + [
         f"mov.u64 %base, {memory};", "mov.u32 %i, 0;",
         "fill:", f"mad.lo.u32 %j, %i, {threads}, %t;", f"mul.lo.u32 %k, %j, {4 * step};", "cvt.u64.u32 %x, %k;",
@@ -353,23 +350,16 @@ def counted(family, what, memory, own, size, more):
         "and.b32 %u, %t, 15;", f"mov.u64 %base, {memory};", "mad.wide.u32 %x, %u, 4, %base;",
         f"ld.shared.u32 %sum, [%x+{place}];", *FINISH,
     ]
-    registers = [line.replace("%w, %sum", "%sum") for line in REGISTERS] + [".reg .b32 %w;"]
-    family.kernel(f"counted_{what}", [".param .u64 out"], registers + own, body)
+    family.kernel(f"counted_{what}", [".param .u64 out"], REGISTERS + own, body)
     numbers = range(1, threads + 1)
     total, xor, combined = sum(numbers), 0, 0
     for number in numbers:
         xor ^= number
         combined |= number
-    number = float_bits(float(total))
+    (number,) = struct.unpack("<I", struct.pack("<f", total))
     memory = [total, threads, xor, threads % 10, number, total * 3, 0, 0]
     memory += [total, total, threads, threads, combined, combined, 1, 1]
     words(family, f"counted_{what}", f"counted_{what}", [memory[thread & 15] for thread in range(threads)], threads, **more)
-
-
-def float_bits(value):
-    import struct
-
-    return struct.unpack("<I", struct.pack("<f", value))[0]
 
 
 def fenced(family, what, memory, own, size, more):
@@ -432,12 +422,12 @@ def generic(family, what, memory, own, size, more):
     body = START + [
         "ld.param.u64 %src, [slots];", f"mov.u64 %base, {memory};", "cvta.shared.u64 %l, %base;",
         "mad.wide.u32 %x, %t, 8, %l;", f"add.u64 %x, %x, {place};", "mad.wide.u32 %y, %t, 8, %src;", "st.global.u64 [%y], %x;",
-        "mul.lo.u32 %v, %t, 5;", "st.u32 [%x], %v;", f"mad.wide.u32 %z, %t, 8, %base;", f"st.shared.u64 [%z], %x;", "bar.sync 0;",
+        "mul.lo.u32 %v, %t, 5;", "st.u32 [%x], %v;", "mad.wide.u32 %z, %t, 8, %base;", "st.shared.u64 [%z], %x;", "bar.sync 0;",
         "xor.b32 %j, %t, 21;", "mad.wide.u32 %y, %j, 8, %src;", "ld.global.u64 %x, [%y];", "ld.u32 %sum, [%x];",
         "atom.add.u32 %u, [%x], 1000;", "mad.lo.u32 %sum, %sum, 33, %u;", "bar.sync 0;",
         "mad.wide.u32 %z, %t, 8, %base;", "ld.shared.u64 %x, [%z];", "ld.u32 %v, [%x];", "mad.lo.u32 %sum, %sum, 33, %v;",
         "isspacep.shared %q, %x;", "selp.u32 %v, 1, 0, %q;", "mad.lo.u32 %sum, %sum, 33, %v;",
-        f"mad.wide.u32 %y, %t, 8, %src;", "and.b32 %u, %t, 1;", "setp.eq.u32 %p, %u, 1;", "selp.b64 %x, %x, %y, %p;",
+        "mad.wide.u32 %y, %t, 8, %src;", "and.b32 %u, %t, 1;", "setp.eq.u32 %p, %u, 1;", "selp.b64 %x, %x, %y, %p;",
         "st.u32 [%x], %t;", "ld.u32 %v, [%x];", "mad.lo.u32 %sum, %sum, 33, %v;", "sub.u64 %x, %x, %l;",
         "cvt.u32.u64 %v, %x;", "@!%p mov.u32 %v, 0;", "mad.lo.u32 %sum, %sum, 33, %v;", *FINISH,
     ]
@@ -531,7 +521,7 @@ def clusters(tables):
         "mov.u32 %k, %cluster_ctarank;", "xor.b32 %k, %k, 1;", "mov.u64 %base, dynamic;",
         f"mul.lo.u32 %j, %t, {size // threads // 4 * 4};", "cvt.u64.u32 %x, %j;", "add.u64 %x, %base, %x;",
         "mad.lo.u32 %v, %g, 97, 3;", "st.shared.u32 [%x], %v;", "setp.ne.u32 %p, %t, 0;",
-        f"mov.u32 %v, 0;", f"@!%p st.shared.u32 [dynamic+{size - 4}], %v;", "barrier.cluster.arrive;", "barrier.cluster.wait;",
+        "mov.u32 %v, 0;", f"@!%p st.shared.u32 [dynamic+{size - 4}], %v;", "barrier.cluster.arrive;", "barrier.cluster.wait;",
         "mapa.shared::cluster.u64 %y, %x, %k;", "ld.shared::cluster.u32 %sum, [%y];", f"add.u64 %z, %base, {size - 4};",
         "mapa.shared::cluster.u64 %z, %z, %k;", "red.shared::cluster.add.u32 [%z], %t;", "barrier.cluster.arrive;",
         "barrier.cluster.wait;", f"ld.shared.u32 %v, [dynamic+{size - 4}];", "mad.lo.u32 %sum, %sum, 33, %v;", *FINISH,
