@@ -380,6 +380,8 @@ pub struct Quirks {
 impl Quirks {
     /// NVIDIA's driver 580.159 makes pipelines of kernels with 12 KiB of local memory, and answers "unknown error" at 16 KiB.
     pub const NVIDIA_LOCAL_MEMORY: u32 = (16 << 10) - 4;
+    /// llvmpipe compiles kernels with 400 KiB of local memory for minutes.
+    pub const LLVMPIPE_LOCAL_MEMORY: u32 = 32 << 10;
     /// SwiftShader has a stack of 512 KiB for four invocations, of which other things take a little.
     pub const SWIFTSHADER_LOCAL_MEMORY: u32 = 127 << 10;
 }

@@ -68,6 +68,9 @@ pub struct ReferenceOptions {
 
 pub(crate) const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, threads=N, steps=N";
 
+/// Bytes of local memory for each invocation, of which its variables may take a mebibyte in all.
+const LOCAL_MEMORY: u32 = 512 << 10;
+
 fn wrong(what: impl fmt::Display) -> Error {
     Error::BadReferenceOptions(what.to_string())
 }
@@ -185,7 +188,9 @@ impl ReferenceOptions {
             (None, true) => Facts::CHECKED,
             (None, false) => Facts::REFERENCE,
         };
-        target.quirks = quirks(&self.quirks)?;
+        // How much local memory there is is no bug of a driver's, and it has a limit of its own.
+        let local_memory = target.quirks.local_memory.map_or(LOCAL_MEMORY, |bytes| bytes.min(LOCAL_MEMORY));
+        target.quirks = Quirks { local_memory: Some(local_memory), ..quirks(&self.quirks)? };
         target = target.with_promises();
         let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
         target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };

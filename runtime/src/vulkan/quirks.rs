@@ -141,6 +141,16 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "local_memory",
+            drivers: "Mesa llvmpipe",
+            description: "kernels with 400 KiB of local memory take minutes to compile; 32 KiB is quick",
+            evidence: "tests/instructions/large_local.json",
+        },
+        hits: |device| device.is_llvmpipe(),
+        avoid: |quirks| quirks.local_memory = Some(Quirks::LLVMPIPE_LOCAL_MEMORY),
+    },
+    Row {
+        bug: KnownBug {
             name: "nesting",
             drivers: "Mesa llvmpipe",
             description: "control flow nested deeper than 80 levels is ignored (LP_MAX_TGSI_NESTING)",
@@ -285,6 +295,7 @@ mod tests {
             memory_barriers_wait: true,
             subgroup_barriers_wait: true,
             loop_budget: Some(65_535),
+            local_memory: Some(Quirks::LLVMPIPE_LOCAL_MEMORY),
             nesting: Some(64),
             ..Quirks::default()
         };
