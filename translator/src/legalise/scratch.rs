@@ -6,7 +6,7 @@
 
 use super::{expand_generic, loop_budget};
 use crate::interface::Scratch;
-use crate::ir::{Access, Builder, Builtin, Function, Space, Stmt, Type, Value};
+use crate::ir::{Access, Builder, Builtin, Function, Order, Space, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::target::Target;
 
@@ -35,6 +35,10 @@ pub fn use_scratch(function: &mut Function, target: &Target, dynamic_shared_byte
         };
         let Some(base) = base else { return Rewritten::Kept };
         let offset = b.zero_extend(*address);
+        if access.space == Space::Local {
+            // Nobody else sees it.
+            access.order = Order::Weak;
+        }
         access.space = Space::Global;
         *address = b.add(base, offset);
         b.push(stmt);
