@@ -182,9 +182,6 @@ pub(crate) fn describe(
     options: &Options<'_>,
 ) -> Interface {
     let entries = kernels.iter().zip(&emitted.entries);
-    let mut relies_on = Reliance::of(options.target);
-    // Of a device's local memory, what the kernels have outside of scratch memory.
-    relies_on.quirks.local_memory = kernels.iter().map(|kernel| kernel.function.local_bytes).max();
     Interface {
         format: Interface::FORMAT,
         target: options.target.name.clone(),
@@ -197,7 +194,7 @@ pub(crate) fn describe(
         heap: services.heap,
         counters: services.counters,
         features: emitted.features.clone(),
-        relies_on: Some(relies_on),
+        relies_on: Some(Reliance::of(options.target)),
     }
 }
 

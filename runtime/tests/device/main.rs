@@ -169,6 +169,7 @@ fn basics_interface() -> Interface {
         block: BlockSize::default(),
         packing: None,
         cluster: None,
+        scratch: None,
         number: 0,
         reports: Vec::new(),
         prints: false,
