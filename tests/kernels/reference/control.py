@@ -343,4 +343,32 @@ def device_heap():
     return f
 
 
-FILES = [noinline_call, switch_vm, early_exit, atomics, generic_ptr, recursion, function_pointers, device_heap]
+def locked_task():
+    f = CaseFile("locked_task")
+
+    def arena(head, end, failures=0):
+        return np.array([head & MASK32, head >> 32, end & MASK32, end >> 32, 0, failures], np.uint32)
+
+    for blocks, threads, times, size in [(1, 1, 4, 20), (1, 32, 1, 8), (1, 48, 2, 13)]:
+        each, total = -(-size // 8) * 8, blocks * threads * times
+        blank = filled(np.uint32, blocks * threads)
+        after = np.full(blocks * threads, times, np.uint32)
+        head = 8 + (total - 1) * each + size
+        args = [arena(8, 1 << 40), blank, np.uint32(times), np.uint32(size)]
+        f.add(f"allocate_{threads}", blocks, threads, args, {0: arena(head, 1 << 40), 1: after}, entry="locked_allocate")
+    # There is room for three of five.
+    args = [arena(8, 80), filled(np.uint32, 1), np.uint32(5), np.uint32(24)]
+    f.add("exhausted", 1, 1, args, {0: arena(80, 80, 2), 1: np.array([3], np.uint32)}, entry="locked_allocate")
+    for name, end, second in [("fits", 1 << 33, 5_000_000), ("fails", (1 << 32) + 2_000_000, 5_000_000)]:
+        start = (1 << 32) - 36_864
+        one = -(-start // 4096) * 4096
+        two = -(-(one + (1 << 20)) // 4096) * 4096
+        fits = two + second <= end
+        head = two + second if fits else one + (1 << 20)
+        after = np.array([one, two if fits else 0], np.uint64)
+        args = [arena(start, end), filled(np.uint64, 2), np.uint64(1 << 20), np.uint64(second)]
+        f.add(f"initialize_{name}", 1, 1, args, {0: arena(head, end, int(not fits)), 1: after}, entry="locked_initialize")
+    return f
+
+
+FILES = [noinline_call, switch_vm, early_exit, atomics, generic_ptr, recursion, function_pointers, device_heap, locked_task]
