@@ -26,6 +26,7 @@ from generator import (
     legacy,
     litmus,
     logic,
+    masks,
     mbarriers,
     meetings,
     memory,
@@ -57,7 +58,7 @@ def main():
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, masks, blocks, barriers,
         mbarriers, newer, clusters, tiles, progress, litmus, launches, large_memory,
     )
     for module in modules:
