@@ -182,6 +182,7 @@ fn chain(length: usize, calls: usize, parameter: &str) -> String {
 fn calls_that_multiply() {
     translated(&chain(10, 2, ""));
     refused(&chain(40, 2, ""), "kernels of more than 4000000 instructions after inlining");
+    refused(&chain(16, 2, ""), "functions that are called so often that their copies have over 400000 instructions");
     refused(&chain(64, 1000, ""), "kernels of more than 4000000 instructions after inlining");
     refused(&chain(40, 2, ".b8N"), "kernels of more than 4000000 instructions after inlining");
 }

@@ -10,6 +10,11 @@ use crate::diagnostic::{Diagnostic, Span};
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
+/// The most instructions that copies of functions may add to those that stand in the text. Each takes a few kilobytes while the
+/// kernel is translated.
+const MAX_COPIED: u64 = 400_000;
+/// What a call counts in instructions, besides those of the function.
+const CALL: u64 = 16;
 /// The most calls inside each other: inlining recurses so deep.
 const MAX_DEPTH: usize = 128;
 
@@ -42,6 +47,14 @@ pub(super) fn check(program: &Program, kernel: FuncId) -> Result<Recursive, Diag
             let span = program.functions.get(kernel.0 as usize).map_or(Span::default(), |function| function.span);
             return Err(too_large(span));
         }
+    }
+    let reachable = reachable(program, kernel);
+    let written = reachable.into_iter().map(own_size).fold(0, u64::saturating_add);
+    if total.saturating_sub(written) > MAX_COPIED {
+        let span = program.functions.get(kernel.0 as usize).map_or(Span::default(), |function| function.span);
+        let message =
+            format!("functions that are called so often that their copies have over {MAX_COPIED} instructions");
+        return Err(Diagnostic::unsupported(message, span));
     }
     Ok(recursive)
 }
@@ -89,6 +102,22 @@ fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u
             }
         }
     }
+}
+
+/// The kernel and all functions it may call, each once.
+pub(super) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![kernel];
+    let mut found = Vec::new();
+    while let Some(id) = todo.pop() {
+        let Some(function) = program.functions.get(id.0 as usize) else { continue };
+        if !seen.insert(id) {
+            continue;
+        }
+        found.push(function);
+        todo.extend(calls(program, function).into_iter().map(|(callee, _)| callee));
+    }
+    found
 }
 
 /// Finds the functions that call themselves among those that the kernel may call.
@@ -179,11 +208,11 @@ pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, recursive: &Recurs
     found
 }
 
-/// Instructions of a function without its callees. What an instance of it needs besides counts as well: words of
+/// Instructions of a function and its call, without its callees. What an instance of it needs besides counts as well: words of
 /// parameters, and registers, which are cheap.
 fn own_size(function: &Function) -> u64 {
     let items = function.body.as_ref().map_or(0, Vec::len) as u64;
     let words: u64 = function.params.iter().map(|param| u64::from(param.size / 4)).sum();
     let registers = function.registers.len() as u64 / 32;
-    items.saturating_add(words).saturating_add(registers)
+    items.saturating_add(words).saturating_add(registers).saturating_add(CALL)
 }

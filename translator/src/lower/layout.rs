@@ -220,7 +220,7 @@ pub fn lay_out(
         layout.params_location = ParamLocation::Buffer;
     }
     let mut used = FxHashSet::default();
-    for function in reachable(program, kernel) {
+    for function in calls::reachable(program, kernel) {
         collect_variables(function, &mut used);
         layout.short_addresses |= takes_short_address(program, function);
         if reads_reserved_shared(function) {
@@ -294,7 +294,7 @@ fn reads_reserved_shared(function: &Function) -> bool {
 
 /// Puts the stack behind the other local memory, if the kernel or what it calls has one.
 fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
-    if reachable(program, kernel).into_iter().any(uses_stack) {
+    if calls::reachable(program, kernel).into_iter().any(uses_stack) {
         // Neither overflows: local memory is at most half a mebibyte.
         let start = layout.local_bytes.next_multiple_of(16);
         layout.stack = Some(start);
@@ -305,22 +305,6 @@ fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
 /// Whether a function's own instructions need a stack.
 pub fn uses_stack(function: &Function) -> bool {
     function.instructions().any(|i| i.form.row.action.effects().uses_stack)
-}
-
-/// The kernel and all functions it may call, each once.
-fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
-    let mut seen = FxHashSet::default();
-    let mut todo = vec![kernel];
-    let mut found = Vec::new();
-    while let Some(id) = todo.pop() {
-        let Some(function) = program.functions.get(id.0 as usize) else { continue };
-        if !seen.insert(id) {
-            continue;
-        }
-        found.push(function);
-        todo.extend(calls::calls(program, function).into_iter().map(|(callee, _)| callee));
-    }
-    found
 }
 
 pub(super) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>) {
