@@ -280,5 +280,60 @@ def masks(tables):
     return family
 
 
+def constants(ty):
+    """Constants that compilers treat each in its own way, none of them zero."""
+    bits = width(ty)
+    powers = [1, 2, 4, 16, 256, 1 << bits // 2, 1 << bits - 2]
+    others = [3, 6, 7, 10, 100, 641, (1 << bits - 1) - 1]
+    if bits == 64:
+        others += [(1 << 32) - 1, (1 << 33) + 3]
+    if ty[0] == "u":
+        return powers + others + [1 << bits - 1, (1 << bits) - 1, (1 << bits) - 3]
+    return powers + others + [-1, -2, -7, -(1 << bits // 2), -(1 << bits - 1)]
+
+
+def with_constants(tables):
+    """What an operation gives with many constants, which drivers fold in each other's company, summed up in two ways."""
+    family = Family("integer_constants", "Integer instructions with constant operands.", tables)
+    operations = {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "div": quotient,
+        "rem": remainder,
+        "min": min,
+        "max": max,
+        "mul.lo": lambda a, b: a * b,
+    }
+    for ty in ALL:
+        bits = width(ty)
+        high = lambda a, b, bits=bits: a * b >> bits
+        chosen = constants(ty)
+        for opcode, function in (operations | {"mul.hi": high}).items():
+            for order in ("after", "before") if opcode in ("sub", "div", "rem") else ("after",):
+                body, sums = [f"mov.b{bits} %d0, 0;", f"mov.b{bits} %d1, 0;"], []
+                for constant in chosen:
+                    operands = f"%a, {constant}" if order == "after" else f"{constant}, %a"
+                    body.append(f"{opcode}.{ty} %x, {operands};")
+                    body.append(f"add.{ty} %d0, %d0, %x;")
+                    body.append(f"mad.lo.{ty} %d1, %d1, 31, %x;")
+
+                def reference(a, function=function, order=order, chosen=chosen, ty=ty):
+                    plain, weighted = 0, 0
+                    for constant in chosen:
+                        pair = (number(a, ty), constant)
+                        result = function(*(pair if order == "after" else pair[::-1]))
+                        plain, weighted = plain + result, weighted * 31 + result
+                    return [wrap(plain, ty), wrap(weighted, ty)]
+
+                name = f"{opcode.replace('.', '_')}_{ty}_{order}"
+                family.elementwise(name, [table(ty, "a")], [ty] * 2, body, reference, registers=f".reg .{ty} %x;")
+    # The sign of the least number's magnitude. On fewer bits the assembler gets that wrong.
+    body = ["abs.s64 %x, %a;", "rem.s64 %d0, %x, %b;", "div.s64 %d1, %x, %b;"]
+    magnitude = lambda a: number(wrap(abs(number(a, "s64")), "s64"), "s64")
+    reference = lambda a, b: [wrap(function(magnitude(a), number(b, "s64")), "s64") for function in (remainder, quotient)]
+    family.elementwise("abs_rem_s64", triple("s64", 2), ["s64"] * 2, body, reference, registers=".reg .s64 %x;")
+    return family
+
+
 def families(tables):
-    return [arithmetic(tables), products(tables), bits(tables), masks(tables)]
+    return [arithmetic(tables), products(tables), with_constants(tables), bits(tables), masks(tables)]

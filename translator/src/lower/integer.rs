@@ -193,8 +193,10 @@ pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// The magnitude of a signed value, and whether it is negative.
 pub(super) fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value) {
     let negative = l.b.compare_const(Compare::LessSigned, value, 0);
-    let negated = l.b.neg(value);
-    (l.b.select(negative, negated, value), negative)
+    // By bits: NVIDIA's driver takes a selection for something that is never negative.
+    let signs = l.b.sar(value, if l.b.type_of(value) == Type::I64 { 63 } else { 31 });
+    let flipped = l.b.xor(value, signs);
+    (l.b.sub(flipped, signs), negative)
 }
 
 /// `div`. By zero: all ones, as the hardware's routine gives.
@@ -212,6 +214,14 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
+    if ty.is_signed()
+        && let Some(bits) = l.b.known(b)
+        && let divisor = if l.b.type_of(b) == Type::I64 { bits.cast_signed() } else { (bits as i32).into() }
+        && divisor.unsigned_abs().is_power_of_two()
+    {
+        let result = divide_by_power(l, a, divisor, quotient);
+        return l.set(i, 0, ty, result);
+    }
     let zero = l.b.is_zero(b);
     let one = l.b.constant_like(b, 1);
     let by = l.b.select(zero, one, b);
@@ -228,6 +238,28 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     let by_zero = l.b.constant_like(a, u64::MAX);
     let result = l.b.select(zero, by_zero, result);
     l.set(i, 0, ty, result)
+}
+
+/// The signed quotient or remainder by a power of two or its negative, without a division: these of NVIDIA's driver are not always
+/// right.
+fn divide_by_power(l: &mut Lowering<'_, '_>, a: Value, divisor: i64, quotient: bool) -> Value {
+    let width = if l.b.type_of(a) == Type::I64 { 64 } else { 32 };
+    let power = divisor.unsigned_abs().trailing_zeros();
+    // Negative numbers are rounded up to a multiple, others down.
+    let up = match power {
+        0 => l.b.constant_like(a, 0),
+        _ => {
+            let sign = l.b.sar(a, width - 1);
+            l.b.shr(sign, width - power)
+        }
+    };
+    let biased = l.b.add(a, up);
+    if quotient {
+        let magnitude = l.b.sar(biased, power);
+        return if divisor < 0 { l.b.neg(magnitude) } else { magnitude };
+    }
+    let multiple = l.b.and_const(biased, divisor.unsigned_abs().wrapping_neg());
+    l.b.sub(a, multiple)
 }
 
 /// `popc`

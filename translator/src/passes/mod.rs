@@ -11,6 +11,7 @@ mod merge;
 mod narrow;
 mod operands;
 mod pointers;
+mod powers;
 mod rewrite;
 mod spaces;
 
@@ -21,6 +22,7 @@ pub use merge::merge_ifs;
 pub use narrow::narrow_truncated;
 pub use operands::{for_each_result, map_op_operands, map_operands};
 pub use pointers::pointer_constants;
+pub use powers::divide_by_powers;
 pub use rewrite::{Rewritten, rewrite};
 pub use spaces::resolve_spaces;
 
@@ -28,13 +30,14 @@ use crate::ir::Function;
 use crate::target::Target;
 
 /// Makes a freshly lowered function small: variables forwarded, neighbouring conditions joined, address spaces resolved,
-/// addresses narrowed, dead code removed.
+/// addresses narrowed, divisions by powers of two replaced, dead code removed.
 pub fn optimise(function: &mut Function) {
     forward(function);
     remove_dead(function);
     merge_ifs(function);
     resolve_spaces(function);
     narrow_truncated(function);
+    divide_by_powers(function);
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
     forward(function);
     remove_dead(function);
