@@ -46,6 +46,8 @@ pub struct Contents {
     pub variables: usize,
     /// Integers of 16 bits.
     pub short_integers: bool,
+    /// Divisions of 64-bit integers.
+    pub long_divisions: bool,
     /// Whether the host says by a specialization constant if there are memory barriers.
     pub(crate) barriers_optional: bool,
 }
@@ -129,6 +131,7 @@ impl Contents {
             local_bytes: u32::MAX,
             variables: usize::MAX,
             short_integers: true,
+            long_divisions: true,
             barriers_optional: false,
         }
     }
@@ -142,6 +145,7 @@ impl Contents {
             Op::FDiv | Op::ConvertSToF | Op::ConvertUToF => {
                 self.operations.insert((op as u32, width));
             }
+            Op::UDiv | Op::UMod => self.long_divisions |= types.widths.get(&word(1)) == Some(&64),
             Op::TypeInt => self.short_integers |= word(2) == 16,
             Op::Capability => self.subgroups |= word(1) == Capability::GroupNonUniform as u32,
             Op::ExecutionMode => {

@@ -95,6 +95,7 @@ impl Quirks {
             nesting,
             denorm_preserve_unadvertised: _, // among what is declared
             byte_swaps_wrong,
+            long_divisions_wrong,
             subgroups_unreliable,
             maximal_reconvergence_wrong,
             workgroup_atomic_stores_wrong,
@@ -127,6 +128,7 @@ impl Quirks {
             ("stack_small", contents.variables < MANY_VARIABLES || self.stack_small >= stack_small),
             ("nesting", within(self.nesting, nesting) || within(Some(contents.nesting), nesting)),
             ("byte_swaps_wrong", !contents.short_integers || self.byte_swaps_wrong >= byte_swaps_wrong),
+            ("long_divisions_wrong", !contents.long_divisions || self.long_divisions_wrong >= long_divisions_wrong),
             ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
             ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
             (
@@ -226,7 +228,7 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 14] = [
+        let cases: [(&str, Change); 15] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
             ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
@@ -239,6 +241,7 @@ mod tests {
             ("quirk `stack_small`", |t| t.quirks.stack_small = true),
             ("quirk `local_memory`", |t| t.quirks.local_memory = Some(9)),
             ("quirk `byte_swaps_wrong`", |t| t.quirks.byte_swaps_wrong = true),
+            ("quirk `long_divisions_wrong`", |t| t.quirks.long_divisions_wrong = true),
             ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),
             ("quirk `workgroup_atomic_stores_wrong`", |t| t.quirks.workgroup_atomic_stores_wrong = true),
         ];

@@ -367,6 +367,8 @@ pub struct Quirks {
     /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
     /// multiplication and an addition instead of them are right.
     pub byte_swaps_wrong: bool,
+    /// Quotients and remainders of 64 bits, or what stands beside them, come out wrong in some kernels. Seen in NVIDIA's driver 580.159.
+    pub long_divisions_wrong: bool,
     /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
     pub subgroups_unreliable: bool,
     /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.

@@ -193,6 +193,17 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "long_divisions_wrong",
+            drivers: "NVIDIA",
+            description: "64-bit divisions, or what stands beside them, come out wrong in some kernels",
+            evidence: "tests/instructions/video_simd_division.json",
+        },
+        // Seen in 580.
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.long_divisions_wrong = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "local_memory",
             drivers: "NVIDIA",
             description: "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
@@ -310,8 +321,12 @@ mod tests {
     #[test]
     fn nvidia() {
         let device = Identity { driver: vk::DriverId::NVIDIA_PROPRIETARY, ..UNKNOWN };
-        let careful =
-            Quirks { byte_swaps_wrong: true, local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY), ..Quirks::default() };
+        let careful = Quirks {
+            byte_swaps_wrong: true,
+            long_divisions_wrong: true,
+            local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY),
+            ..Quirks::default()
+        };
         let new = Identity { driver_info: "580.95.05", ..device };
         assert_eq!(quirks(new), Quirks { denorm_preserve_unadvertised: true, ..careful.clone() });
         assert_eq!(quirks(Identity { validation: true, ..new }), careful);

@@ -7,6 +7,7 @@ from itertools import combinations, product
 from .compare import ORDER
 from .exact import clamp, number, wrap
 from .ptx import Family
+from .values import WORDS
 from .video import TYPES, put
 
 
@@ -98,5 +99,24 @@ def arithmetic(tables, lanes):
     return family
 
 
+def beside_division(tables):
+    """Saturation in kernels that divide 64-bit numbers, where NVIDIA's Vulkan driver has left it out."""
+    family = Family("video_simd_division", "SIMD video instructions beside 64-bit divisions.", tables)
+    for opcode, lanes, ty in product(("vadd", "vsub"), (2, 4), TYPES):
+        form = Simd(opcode, lanes, [ty] * 3, then="sat")
+        body = ["cvt.u64.u32 %x, %a;", "cvt.u64.u32 %y, %b;", "or.b64 %y, %y, 1;", "rem.u64 %x, %x, %y;"]
+        body += ["cvt.u32.u64 %d0, %x;", form.text("%d1")]
+        family.elementwise(
+            f"{opcode}{lanes}_{ty}",
+            [("u32", "w32_a"), ("u32", "w32_b"), ("u32", "w32_c")],
+            ["u32"] * 2,
+            body,
+            lambda a, b, c, form=form: [a % (b | 1), form.value(a, b, c)],
+            registers=".reg .b64 %x, %y;",
+            count=WORDS,
+        )
+    return family
+
+
 def families(tables):
-    return [arithmetic(tables, 2), arithmetic(tables, 4)]
+    return [arithmetic(tables, 2), arithmetic(tables, 4), beside_division(tables)]

@@ -80,6 +80,7 @@ pub fn legalise_for(function: &mut Function, target: &Target, math: Math) {
     // What all others left to the device.
     singles::expand_untrusted(function, target);
     byte_swaps::hide_byte_swaps(function, target);
+    words::split_divisions(function, target);
     // Behind all that makes arithmetic on floats.
     known_operands::hide_known_operands(function, target);
     // The expansions repeat constants and test operands that they share.

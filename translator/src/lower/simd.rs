@@ -1,7 +1,7 @@
 //! SIMD video instructions (PTX section 9.7.17.2): arithmetic on the two half-words or four bytes of words, with
 //! selectors, saturation, and a merge into another word or the sum with it.
 
-use super::integer::{clamp_signed, maximum, minimum};
+use super::integer::{maximum, minimum};
 use super::packed::{join, part};
 use super::video::range;
 use super::{Lowering, Result};
@@ -102,8 +102,8 @@ fn simd(
             let b = element(l, b, b_type);
             let value = operation(l, a, b);
             if i.modifiers.has("sat") {
-                let (low, high) = range(bits, ty.is_signed());
-                clamp_signed(l, value, low, high)
+                let (low, _) = range(bits, ty.is_signed());
+                clamp(l, value, bits, low)
             } else {
                 value
             }
@@ -122,4 +122,21 @@ fn simd(
         join(l, &merged, bits)
     };
     l.assign(&Operand::Reg(d.register), ScalarType::U32, result)
+}
+
+/// The nearest number from `low` on that differs from it in so many bits. By bits, as NVIDIA's driver leaves out comparisons and selections
+/// for this in kernels that divide 64-bit numbers.
+fn clamp(l: &mut Lowering<'_, '_>, value: Value, bits: u32, low: i64) -> Value {
+    let span = (1 << bits) - 1;
+    let low = low.cast_unsigned();
+    let from_low = l.b.sub_const(value, low);
+    let below = l.b.sar(from_low, 31);
+    let limit = l.b.i32(span);
+    let to_high = l.b.sub(limit, from_low);
+    let above = l.b.sar(to_high, 31);
+    let not_below = l.b.not(below);
+    let clamped = l.b.or(from_low, above);
+    let clamped = l.b.and(clamped, not_below);
+    let clamped = l.b.and_const(clamped, span.into());
+    l.b.add_const(clamped, low)
 }

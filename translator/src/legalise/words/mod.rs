@@ -31,6 +31,28 @@ pub fn split_words(function: &mut Function, target: &Target) {
     remove_dead(function);
 }
 
+/// Divides 64-bit integers on their halves where a driver doesn't get that right.
+pub fn split_divisions(function: &mut Function, target: &Target) {
+    if !target.quirks.long_divisions_wrong || !target.has(Feature::ShaderInt64) {
+        return;
+    }
+    rewrite(function, |b, stmt| {
+        let &Stmt::Let(result, Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y)) = stmt else {
+            return Rewritten::Kept;
+        };
+        if b.type_of(result) != Type::I64 {
+            return Rewritten::Kept;
+        }
+        let [x, y] = [x, y].map(|value| {
+            let (low, high) = b.halves(value);
+            Words::new(low, high)
+        });
+        let division = division::divide(b, x, y);
+        let words = if op == Binary::DivUnsigned { division.quotient } else { division.remainder };
+        Rewritten::By(b.join(words.low, words.high))
+    });
+}
+
 /// The halves of an `I64`, both `I32`.
 #[derive(Clone, Copy, Debug)]
 struct Words {
