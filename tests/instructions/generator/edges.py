@@ -171,6 +171,23 @@ def nans(tables):
                 count=len(tables[f"{name}_n{letters[0]}"][1]),
                 check={"nan": "bits"},
             )
+    # Drivers fold constants, each in its own way. Hardware's assembler moves those of commutative operations to another place.
+    for name, prefix, literals in (
+        ("f32", "0f", (0x7FC00000, 0xFF800123)), ("f64", "0d", (0x7FF8000000000000, 0xFFF0000000000123)),
+    ):
+        fmt = exact.FORMATS[name]
+        quotient = with_nan(fmt, (0, 1), finished(fmt, exact.div, ".rn"))
+        for number, literal in enumerate(literals):
+            text = f"{prefix}{literal:0{fmt.bits // 4}x}"
+            for place, operands, reference in (
+                ("of", f"{text}, %a", lambda a, quotient=quotient, literal=literal: quotient(literal, a)),
+                ("by", f"%a, {text}", lambda a, quotient=quotient, literal=literal: quotient(a, literal)),
+            ):
+                family.elementwise(
+                    f"div_{place}_literal_{name}_{number}", [(name, f"{name}_nu")], name,
+                    [f"div.rn.{name} %d, {operands};"], reference,
+                    count=len(tables[f"{name}_nu"][1]), check={"nan": "bits"},
+                )
     for form, to, ty, reference in (
         ("cvt.rn.f32.f64", "f32", "f64", lambda a: changed_format(F64, F32, a)),
         ("cvt.f64.f32", "f64", "f32", lambda a: changed_format(F32, F64, a)),

@@ -24,7 +24,7 @@ pub fn expand_nans(function: &mut Function, target: &Target) {
             Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
         }
         Stmt::Let(result, op) => {
-            if is_single(&op) {
+            if is_single(&op) && !divides_constant_nan(b, op) {
                 single.insert(result);
             }
             Rewritten::Kept
@@ -41,6 +41,18 @@ fn is_single(op: &Op) -> bool {
             | Op::Unary(Unary::Sqrt | Unary::Root(_), _)
             | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..)
     )
+}
+
+/// Whether an operand of a quotient is a constant NaN. The facts are about operands that drivers don't know beforehand, and NVIDIA's gives
+/// such a quotient the constant as it is.
+fn divides_constant_nan(b: &Builder<'_>, op: Op) -> bool {
+    let Op::Binary(Binary::FDiv, x, y) = op else { return false };
+    [x, y].into_iter().any(|operand| {
+        b.known(operand).is_some_and(|bits| match b.type_of(operand) {
+            Type::F32 => f32::from_bits(bits as u32).is_nan(),
+            _ => f64::from_bits(bits).is_nan(),
+        })
+    })
 }
 
 fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
