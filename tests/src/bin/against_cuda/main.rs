@@ -1,0 +1,246 @@
+//! Random programs against CUDA on the same chip, until something differs: each seed's kernel runs through CUDA (or on the
+//! reference device, where there is none) and on a Vulkan device. Kernels whose results differ are reduced and saved.
+
+mod forms;
+mod reduce;
+mod straight;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, ValueEnum};
+use ptx2spv::cases::prepare::{Argument, Array, Expectation};
+use ptx2spv::cases::{Backend, CudaBackend, DeviceBackend, Outputs, Prepared, Scalar};
+use ptx2spv::cli::{self, Status};
+use ptx2spv_runtime::{Config, DeviceSelector};
+use ptx2spv_tests::program::{Drawn, GATHERED, Size, UNTOUCHED, draw, ptx};
+use straight::{Mix, Straight};
+
+/// Runs random kernels through CUDA and on a Vulkan device, and saves those whose results differ.
+#[derive(Debug, Parser)]
+#[command(name = "against_cuda", max_term_width = 100)]
+struct CommandLine {
+    /// The first seed.
+    first: u64,
+    /// The seed behind the last.
+    end: u64,
+    /// What the kernels are made of.
+    #[arg(long, value_enum, default_value_t = Kind::Integers)]
+    kind: Kind,
+    /// Instructions of a kernel of arithmetic, about.
+    #[arg(long, default_value_t = 300)]
+    instructions: usize,
+    /// What tells the right results.
+    #[arg(long, value_enum, default_value_t = Truth::Cuda)]
+    truth: Truth,
+    /// The Vulkan device, as for `ptx2spv run`.
+    #[arg(long, default_value_t = DeviceSelector::Default)]
+    device: DeviceSelector,
+    /// Where to save kernels whose results differ.
+    #[arg(long, default_value = "different")]
+    out: PathBuf,
+    /// Reduce at most so many of the kernels whose results differ.
+    #[arg(long, default_value_t = 4)]
+    reduce: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Integers of all widths, many with constants.
+    Integers,
+    /// SIMD video instructions among integers.
+    Simd,
+    /// Floats among integers.
+    Floats,
+    /// Control flow, barriers, calls, operations of warps.
+    Programs,
+    /// The same where lanes meet in different places.
+    Parted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Truth {
+    /// CUDA on the first device.
+    Cuda,
+    /// The reference device.
+    Reference,
+}
+
+fn main() -> ExitCode {
+    let command_line = CommandLine::parse();
+    cli::main(|out| Comparison::new(&command_line)?.run(&command_line, out))
+}
+
+/// The two sides.
+struct Comparison {
+    truth: Box<dyn Backend>,
+    device: Box<dyn Backend>,
+    /// Has a say in whose fault a difference is.
+    reference: DeviceBackend,
+}
+
+/// Who gives other results than the other two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Odd {
+    /// The device: its driver's fault, or that of what is written for it alone.
+    Device,
+    /// The truth: CUDA's fault, or one in what is written for all devices.
+    Truth,
+    /// All three differ.
+    All,
+}
+
+impl Comparison {
+    fn new(command_line: &CommandLine) -> Result<Self> {
+        let truth: Box<dyn Backend> = match command_line.truth {
+            Truth::Cuda => Box::new(CudaBackend::new()?),
+            Truth::Reference => Box::new(DeviceBackend::reference(Config::default())?),
+        };
+        let device = Box::new(DeviceBackend::open(&command_line.device, None)?);
+        Ok(Self { truth, device, reference: DeviceBackend::reference(Config::default())? })
+    }
+
+    fn run(&mut self, command_line: &CommandLine, out: &mut dyn Write) -> Result<Status> {
+        writeln!(out, "{} against {}", self.device.name(), self.truth.name())?;
+        let mut different = 0;
+        let mut reduced = Vec::new();
+        for seed in command_line.first..command_line.end {
+            let mix = match command_line.kind {
+                Kind::Integers => Mix::Integers,
+                Kind::Simd => Mix::Simd,
+                Kind::Floats => Mix::Floats,
+                Kind::Programs => {
+                    different += usize::from(self.compare_program(seed, Size::Long, &command_line.out, out)?);
+                    continue;
+                }
+                Kind::Parted => {
+                    different += usize::from(self.compare_program(seed, Size::Parted, &command_line.out, out)?);
+                    continue;
+                }
+            };
+            let kernel = straight::straight(seed, mix, command_line.instructions);
+            let case = straight_case(seed, &kernel);
+            let Some(difference) = self.difference(&case) else { continue };
+            different += 1;
+            let odd = self.odd(&case);
+            let mut shown = kernel;
+            if reduced.iter().filter(|earlier| **earlier == odd).count() < command_line.reduce {
+                reduced.push(odd);
+                shown = reduce::reduce(shown, |kernel| {
+                    let case = straight_case(seed, kernel);
+                    self.differs(&case) && self.odd(&case) == odd
+                });
+            }
+            let difference = match odd {
+                Some(odd) => format!("{odd:?} is odd: {difference}"),
+                None => difference,
+            };
+            save(&command_line.out, seed, &difference, &shown.ptx(), out)?;
+        }
+        writeln!(out, "{different} of {} differ", command_line.end.saturating_sub(command_line.first))?;
+        Ok(if different == 0 { Status::Success } else { Status::Failure })
+    }
+
+    /// Whether a program with control flow gives different results.
+    fn compare_program(&mut self, seed: u64, size: Size, directory: &Path, out: &mut dyn Write) -> Result<bool> {
+        let case = program_case(seed, &draw(seed, size, 1));
+        let Some(difference) = self.difference(&case) else { return Ok(false) };
+        save(directory, seed, &difference, &case.ptx, out)?;
+        Ok(true)
+    }
+
+    /// Who gives other results, if all run the kernel and some do.
+    fn odd(&mut self, case: &Prepared) -> Option<Odd> {
+        let [truth, device, reference] =
+            [self.truth.run(case).ok()?, self.device.run(case).ok()?, self.reference.run(case).ok()?]
+                .map(|outputs| outputs.buffers);
+        if truth == device {
+            return None;
+        }
+        Some(match reference {
+            buffers if buffers == truth => Odd::Device,
+            buffers if buffers == device => Odd::Truth,
+            _ => Odd::All,
+        })
+    }
+
+    /// Where the two sides give different results, or one of them none.
+    fn difference(&mut self, case: &Prepared) -> Option<String> {
+        match (self.truth.run(case), self.device.run(case)) {
+            (Ok(truth), Ok(device)) => first_difference(&truth, &device),
+            (Err(truth), Err(device)) => Some(format!("neither runs it: {truth}; {device}")),
+            (Err(truth), Ok(_)) => Some(format!("not run for the truth: {truth}")),
+            (Ok(_), Err(device)) => Some(format!("not run on the device: {device}")),
+        }
+    }
+
+    /// Whether both run a kernel and give different results.
+    fn differs(&mut self, case: &Prepared) -> bool {
+        let Ok(truth) = self.truth.run(case) else { return false };
+        self.device.run(case).is_ok_and(|device| first_difference(&truth, &device).is_some())
+    }
+}
+
+fn first_difference(truth: &Outputs, device: &Outputs) -> Option<String> {
+    let buffers = truth.buffers.iter().zip(&device.buffers).enumerate();
+    buffers.filter(|(_, (truth, device))| truth != device).find_map(|(argument, (truth, device))| {
+        let (truth, device) = (truth.as_ref()?, device.as_ref()?);
+        let word = truth.chunks(8).zip(device.chunks(8)).position(|(truth, device)| truth != device)?;
+        let hexadecimal =
+            |bytes: &[u8]| bytes.iter().skip(8 * word).take(8).rev().map(|b| format!("{b:02x}")).collect::<String>();
+        Some(format!(
+            "argument {argument}, 64-bit word {word} (slot {}, thread {}): {} instead of {}",
+            word / straight::THREADS,
+            word % straight::THREADS,
+            hexadecimal(device),
+            hexadecimal(truth)
+        ))
+    })
+}
+
+fn straight_case(seed: u64, kernel: &Straight) -> Prepared {
+    let output = vec![0; 8 * straight::THREADS * kernel.slots];
+    let buffers = [straight::inputs(seed), output].map(|bytes| Argument::Buffer(Array { ty: Scalar::U64, bytes }));
+    case(kernel.ptx(), "kernel", [1; 3], [straight::THREADS as u32, 1, 1], buffers.into())
+}
+
+fn program_case(seed: u64, drawn: &Drawn) -> Prepared {
+    let name = format!("program_{seed}");
+    let (launch, outcome) = &drawn.launches[0];
+    let buffer = |words: usize| {
+        let bytes = UNTOUCHED.to_le_bytes().repeat(words);
+        Argument::Buffer(Array { ty: Scalar::U32, bytes })
+    };
+    let mut args = vec![buffer(outcome.output.len()), buffer(GATHERED + 1)];
+    args.extend(launch.uniforms.iter().map(|uniform| Argument::Value(uniform.to_le_bytes().to_vec())));
+    case(ptx(&[(&name, &drawn.program)]), &name, launch.grid, launch.block, args)
+}
+
+fn case(ptx: String, entry: &str, grid: [u32; 3], block: [u32; 3], args: Vec<Argument>) -> Prepared {
+    Prepared {
+        name: entry.to_owned(),
+        ptx_name: format!("{entry}.ptx"),
+        ptx: ptx.into(),
+        entry: entry.to_owned(),
+        grid,
+        block,
+        cluster: None,
+        dynamic_shared_bytes: 0,
+        globals: Default::default(),
+        args,
+        read_globals: Default::default(),
+        expectation: Expectation::Results(Vec::new()),
+    }
+}
+
+fn save(directory: &Path, seed: u64, difference: &str, ptx: &str, out: &mut dyn Write) -> Result<()> {
+    let file = directory.join(format!("seed_{seed}.ptx"));
+    fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    fs::write(&file, format!("// {}\n{ptx}", difference.replace('\n', " ")))
+        .with_context(|| file.display().to_string())?;
+    writeln!(out, "seed {seed}: {difference}; {}", file.display())?;
+    Ok(())
+}
