@@ -25,22 +25,30 @@ struct Cell {
     write: Event,
     /// Reads since that are no atomics.
     reads: [Event; 2],
-    /// Atomics since, of any kind.
-    atomics: [Event; 2],
+    /// Whether there were atomics since, which most memory never sees: they are kept elsewhere.
+    atomic: bool,
     /// Whether a word's bytes have cells of their own.
     split: bool,
 }
+
+/// Atomics of any kind since the last write that is none.
+type Atomics = [Event; 2];
 
 /// The accesses to one memory.
 #[derive(Debug)]
 pub(super) struct Accesses {
     words: Pages<Cell>,
-    bytes: FxHashMap<u64, [Cell; WORD as usize]>,
+    atomics: Pages<Atomics>,
+    bytes: FxHashMap<u64, [(Cell, Atomics); WORD as usize]>,
 }
 
 impl Accesses {
     pub(super) fn new() -> Self {
-        Self { words: Pages::new(Cell::default()), bytes: FxHashMap::default() }
+        Self {
+            words: Pages::new(Cell::default()),
+            atomics: Pages::new(Atomics::default()),
+            bytes: FxHashMap::default(),
+        }
     }
 
     /// An access happens. Returns what it races with and the first byte in common, if it does.
@@ -58,16 +66,18 @@ impl Accesses {
             let (from, to) = (offset.max(first), end.min(first + WORD));
             let cell = self.words.get_mut(word);
             if to - from == WORD && !cell.split {
-                race = race.or(cell.access(order, event).map(|(other, missing)| (from, other, missing)));
+                let found = cell.access(order, event, || self.atomics.get_mut(word));
+                race = race.or(found.map(|(other, missing)| (from, other, missing)));
                 continue;
             }
             if !cell.split {
-                self.bytes.insert(word, [*cell; WORD as usize]);
+                self.bytes.insert(word, [(*cell, self.atomics.get(word)); WORD as usize]);
                 cell.split = true;
             }
             let Some(cells) = self.bytes.get_mut(&word) else { continue };
             for byte in from..to {
-                let found = cells[(byte - first) as usize].access(order, event);
+                let (cell, atomics) = &mut cells[(byte - first) as usize];
+                let found = cell.access(order, event, || atomics);
                 race = race.or(found.map(|(other, missing)| (byte, other, missing)));
             }
         }
@@ -76,40 +86,55 @@ impl Accesses {
 }
 
 impl Cell {
-    fn access(&mut self, order: &Order, event: &Event) -> Option<(Event, Missing)> {
+    /// An access happens. `atomics` are those of the same word or byte.
+    fn access<'a>(
+        &mut self,
+        order: &Order,
+        event: &Event,
+        atomics: impl FnOnce() -> &'a mut Atomics,
+    ) -> Option<(Event, Missing)> {
         let conflict = |other: &Event| {
             let conflicts =
                 order.is_current(other) && other.agent != event.agent && (other.how.writes() || event.how.writes());
             conflicts.then(|| order.missing(other, event)).flatten().map(|missing| (*other, missing))
         };
-        let race = [self.write].iter().chain(&self.atomics).chain(&self.reads).find_map(conflict);
-        if event.how.is_atomic() {
-            if event.how.writes() && self.write.agent == event.agent {
-                self.write.how = self.write.how.made_available(event.how.scope());
+        let mut atomics = (self.atomic || event.how.is_atomic()).then(atomics);
+        let race = conflict(&self.write)
+            .or_else(|| atomics.as_ref().and_then(|atomics| atomics.iter().find_map(conflict)))
+            .or_else(|| self.reads.iter().find_map(conflict));
+        // Its own write races with whatever it races with, as long as the invocation has told nobody of either.
+        let covered = self.write.agent == event.agent && self.write.time == event.time;
+        match &mut atomics {
+            Some(atomics) if event.how.is_atomic() => {
+                if event.how.writes() && self.write.agent == event.agent {
+                    self.write.how = self.write.how.made_available(event.how.scope());
+                }
+                if !covered {
+                    keep(atomics, order, event);
+                    self.atomic = true;
+                }
             }
-            self.keep(|cell| &mut cell.atomics, order, event);
-        } else if event.how.writes() {
-            // All that is unordered with the others races with this one or is ordered before.
-            (self.write, self.reads, self.atomics) = (*event, Default::default(), Default::default());
-        } else {
-            self.keep(|cell| &mut cell.reads, order, event);
+            atomics if event.how.writes() => {
+                // All that is unordered with the others races with this one or is ordered before.
+                (self.write, self.reads, self.atomic) = (*event, Default::default(), false);
+                if let Some(atomics) = atomics {
+                    **atomics = Default::default();
+                }
+            }
+            _ if !covered => keep(&mut self.reads, order, event),
+            _ => {}
         }
         race
     }
+}
 
-    /// Keeps an access besides the last write, in place of one that matters no more, if there is any.
-    fn keep(&mut self, slots: impl Fn(&mut Self) -> &mut [Event; 2], order: &Order, event: &Event) {
-        // Its own write races with whatever it races with, as long as the invocation has told nobody of either.
-        if self.write.agent == event.agent && self.write.time == event.time {
-            return;
-        }
-        let slots = slots(self);
-        let superseded =
-            |old: &Event| !order.is_current(old) || event.how.covers(old.how) && order.happened_before(old, event);
-        let arbitrary = usize::from(event.agent.lane) + event.agent.workgroup as usize;
-        let index = slots.iter().position(superseded).unwrap_or(arbitrary % slots.len());
-        slots[index] = *event;
-    }
+/// Keeps an access besides the last write, in place of one that matters no more, if there is any.
+fn keep(slots: &mut [Event; 2], order: &Order, event: &Event) {
+    let superseded =
+        |old: &Event| !order.is_current(old) || event.how.covers(old.how) && order.happened_before(old, event);
+    let arbitrary = usize::from(event.agent.lane) + event.agent.workgroup as usize;
+    let index = slots.iter().position(superseded).unwrap_or(arbitrary % slots.len());
+    slots[index] = *event;
 }
 
 /// The races that were found.
