@@ -276,8 +276,10 @@ mod tests {
         assert_eq!(target.name, "reference (target=lavapipe)");
         let lavapipe = Target::preset("lavapipe").unwrap();
         assert_eq!((&target.features, &target.limits), (&lavapipe.features, &lavapipe.limits));
-        // Its own arithmetic, and no bugs.
-        assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, Quirks::default()));
+        // Its own arithmetic, and no bugs; as much local memory as the target has, if that isn't more than its own.
+        let local_memory = |bytes| Quirks { local_memory: Some(bytes), ..Quirks::default() };
+        assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, local_memory(32 << 10)));
+        assert_eq!(config("target=mali").unwrap().target.quirks, local_memory(512 << 10));
         assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
         // What its float controls promise.
         let promised = Facts {
