@@ -393,6 +393,36 @@ fn a_file_without_kernels_is_refused() {
 }
 
 #[test]
+fn kernels_are_seen_on_their_way() {
+    let directory = odd("[]");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    let dump = directory.path().join("dump");
+    let flags = ["--emit", "ir", "-o", "-", "--time-passes", "--dump-passes"];
+    let done = run(&[&["translate", &ptx, "--target", "nvidia"], &flags[..], &[dump.to_str().unwrap()]].concat());
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    assert!(done.out.starts_with("; kernel odd\n") && done.out.contains("\n; kernel other\n"), "{}", done.out);
+    let names: Vec<&str> = done.err.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names[..3], ["pass", "parse", "lower"], "{}", done.err);
+    assert_eq!(names[names.len() - 2..], ["emit", "all"], "{}", done.err);
+    let mut files: Vec<_> = fs::read_dir(dump.join("1-odd")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!((files[0].to_str(), files[5].to_str()), (Some("00-lower.cfg"), Some("05-structurize.ir")));
+    // One for each pass, and all in the table of times.
+    assert_eq!(files.len(), names.len() - 4);
+    let last = fs::read_to_string(dump.join("1-odd").join(files.last().unwrap())).unwrap();
+    let body = last.split_once('\n').unwrap().1;
+    assert!(done.out.contains(body), "{last}");
+    assert!(dump.join("2-other").is_dir());
+    fs::write(directory.path().join("file"), "").unwrap();
+    let blocked = directory.path().join("file").display().to_string();
+    fails(
+        &["translate", &ptx, "--target", "nvidia", "-o", "-", "--emit", "ir", "--dump-passes", &blocked],
+        1,
+        &blocked,
+    );
+}
+
+#[test]
 fn inspect_tells_what_a_launch_needs() {
     let directory = odd("[]");
     let ptx = directory.path().join("odd.ptx").display().to_string();

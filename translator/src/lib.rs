@@ -19,12 +19,14 @@ pub mod lower;
 mod math;
 pub mod parse;
 pub mod passes;
-mod pipeline;
+pub mod pipeline;
 mod reliance;
 pub mod restructure;
 mod soft;
 pub mod target;
 mod warp;
+
+use std::time::Instant;
 
 pub use contents::Contents;
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
@@ -127,6 +129,18 @@ impl<'s> Program<'s> {
     /// [`Options::keep_going`] only if no kernel is left. A module without kernels, unless [`Options::entries`] asks for none: its
     /// interface describes the variables then, and its SPIR-V is of no use.
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
+        self.translate_watched(options, None)
+    }
+
+    /// The same, watched by an observer.
+    ///
+    /// # Errors
+    /// As for [`Program::translate`].
+    pub fn translate_watched(
+        &self,
+        options: &Options<'_>,
+        mut observer: Option<&mut dyn pipeline::Observer>,
+    ) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
         let (mut variables, places) = lower::layout::module_variables(&self.decoded);
         let services = lower::resources::services(&self.decoded, &mut variables, options.target);
@@ -139,12 +153,19 @@ impl<'s> Program<'s> {
         }
         let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let mut kernels = Vec::new();
-        let module = pipeline::Module { program: &self.decoded, source: self.source, variables: &places, services };
+        let relaxed = pipeline::relaxed(options.target, options.math);
+        let module = pipeline::Module {
+            program: &self.decoded,
+            source: self.source,
+            variables: &places,
+            services,
+            relaxed: &relaxed,
+        };
         for (number, (id, function)) in (0..).zip(self.decoded.kernels()) {
             if !wanted(&function.name) {
                 continue;
             }
-            match pipeline::compile(&module, number, id, function, options) {
+            match pipeline::compile(&module, number, id, function, options, &mut observer) {
                 Ok(kernel) => kernels.push(kernel),
                 Err(found) => errors.extend(found),
             }
@@ -153,6 +174,7 @@ impl<'s> Program<'s> {
             return refuse(errors);
         }
         let named = options.line_info.then_some(self.source);
+        let start = Instant::now();
         let emitted = match pipeline::emit(&kernels, options.target, named) {
             Ok(emitted) => emitted,
             Err(found) => {
@@ -170,6 +192,9 @@ impl<'s> Program<'s> {
                 }
             }
         };
+        if let Some(observer) = observer {
+            observer.emitted(start.elapsed());
+        }
         let interface = pipeline::describe(&kernels, &emitted, variables, services, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })

@@ -1,10 +1,11 @@
 //! The worked example of `docs/architecture.md` is what the translator makes of it today. `PTX2SPV_BLESS=1` rewrites it.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use ptx2spv_translator::lower::{build, layout, resources::Services};
-use ptx2spv_translator::{Options, Program, Source, Target, cfg, decode, legalise, parse, passes};
+use ptx2spv_translator::pipeline::{Observer, PASSES, Step};
+use ptx2spv_translator::{Options, Program, Source, Target, Translation};
 
 /// The text between `<!-- name -->`, a fence, and the next fence; its place in the document.
 fn block(document: &str, name: &str) -> std::ops::Range<usize> {
@@ -13,28 +14,46 @@ fn block(document: &str, name: &str) -> std::ops::Range<usize> {
     start..start + document[start..].find("```").expect("a fence has an end")
 }
 
-/// The structured form of the only kernel, as lowered or as emission gets it.
-fn intermediate(source: &Source, target: &Target, optimised: bool) -> String {
-    let program = decode::decode(source, &parse::parse(source).unwrap()).unwrap();
-    let (_, places) = layout::module_variables(&program);
-    let (kernel, _) = program.kernels().next().unwrap();
-    let layout = layout::lay_out(&program, kernel, &places, Services::default(), target, None).unwrap();
-    let build::Built { mut function, mut graph, .. } = build::build(&program, kernel, &layout).unwrap();
-    cfg::resolve(&mut function, &mut graph, None);
-    cfg::structure(&mut function, graph).unwrap();
-    if optimised {
-        passes::optimise(&mut function);
-        legalise::legalise(&mut function, target);
+/// Keeps the text of the only kernel after some passes.
+#[derive(Default)]
+struct Texts {
+    structured: String,
+    last: String,
+}
+
+impl Observer for Texts {
+    fn passed(&mut self, step: &Step<'_>) {
+        self.last = step.unit.to_string();
+        if step.pass == "structurize" {
+            self.structured.clone_from(&self.last);
+        }
     }
-    function.to_string()
 }
 
 /// The function of the only kernel, in assembly.
-fn assembly(source: &Source, target: &Target) -> String {
-    let options = Options::new(target);
-    let text = Program::new(source).unwrap().translate(&options).unwrap().disassemble();
+fn assembly(translation: &Translation) -> String {
+    let text = translation.disassemble();
     let start = text.find("OpFunction ").map(|at| text[..at].rfind('\n').unwrap() + 1).unwrap();
     format!("{}\n", text[start..].trim_end())
+}
+
+/// The passes, those of one stage on a line.
+fn pass_table() -> String {
+    let mut table = String::new();
+    for passes in PASSES.chunk_by(|a, b| a.after == b.after) {
+        let names: Vec<&str> = passes.iter().map(|pass| pass.name).collect();
+        let stage = passes.first().map(|pass| pass.after.to_string()).unwrap_or_default();
+        let mut line = format!("{stage:8}");
+        for name in names {
+            if line.len() + 1 + name.len() > 100 {
+                writeln!(table, "{}", line.trim_end()).unwrap();
+                line = " ".repeat(8);
+            }
+            write!(line, " {name}").unwrap();
+        }
+        writeln!(table, "{line}").unwrap();
+    }
+    table
 }
 
 #[test]
@@ -43,11 +62,15 @@ fn worked_example_is_up_to_date() {
     let document = fs::read_to_string(&path).unwrap();
     let source = Source::new("sum.ptx", &document[block(&document, "ptx")]);
     let target = Target::preset("nvidia").unwrap();
+    let mut texts = Texts::default();
+    let program = Program::new(&source).unwrap();
+    let translation = program.translate_watched(&Options::new(&target), Some(&mut texts)).unwrap();
     let mut made = document.clone();
     for (name, text) in [
-        ("lowered", intermediate(&source, &target, false)),
-        ("optimised", intermediate(&source, &target, true)),
-        ("spirv", assembly(&source, &target)),
+        ("passes", pass_table()),
+        ("lowered", texts.structured),
+        ("optimised", texts.last),
+        ("spirv", assembly(&translation)),
     ] {
         let range = block(&made, name);
         made.replace_range(range, &text);

@@ -8,7 +8,7 @@ mod shape;
 use passes_support::{Random, access};
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
-use ptx2spv_translator::legalise::legalise;
+use ptx2spv_translator::pipeline::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
 use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
 use rustc_apfloat::ieee::{Double, Single};
@@ -59,7 +59,7 @@ fn function(operation: Operation, ty: Type, target: &Target) -> Function {
     let address = b.i32(0);
     b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
     b.finish();
-    legalise(&mut function, target);
+    legalise(&mut function, target).unwrap();
     assert_eq!(verify(&function), Ok(()), "{function}");
     function
 }

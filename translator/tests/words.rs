@@ -14,7 +14,8 @@ use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
     Value, Var, verify,
 };
-use ptx2spv_translator::legalise::{TABLE_BYTES, legalise, lock_long_accesses, split_words};
+use ptx2spv_translator::legalise::{TABLE_BYTES, lock_long_accesses, split_words};
+use ptx2spv_translator::pipeline::legalise;
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// A device without 64-bit integers.
@@ -207,7 +208,7 @@ fn function(compute: fn(&mut Builder<'_>, Value, Value) -> Value, constants: [Op
     let address = b.i32(0);
     b.store(access(Space::Shared, 8), address, vec![result]);
     b.finish();
-    legalise(&mut function, &target());
+    legalise(&mut function, &target()).unwrap();
     split_words(&mut function, &target());
     assert_eq!(verify(&function), Ok(()), "{function}");
     assert!(!is_long(&function), "{function}");
@@ -216,7 +217,7 @@ fn function(compute: fn(&mut Builder<'_>, Value, Value) -> Value, constants: [Op
 
 /// Whether a value or variable of 64-bit integers is left.
 fn is_long(function: &Function) -> bool {
-    function.to_string().contains(": I64")
+    function.to_string().contains(": i64")
 }
 
 fn apply(machine: &mut Machine, function: &Function, x: u64, y: u64) -> u64 {
@@ -335,7 +336,7 @@ fn outcome(function: &Function) -> [Vec<u8>; 3] {
 fn without_long(function: &mut Function) {
     let locked = lock_long_accesses(function, &target(), Some(u64::from(MEMORY + RESULTS)));
     assert!(locked.is_ok(), "{locked:?}");
-    legalise(function, &target());
+    legalise(function, &target()).unwrap();
     split_words(function, &target());
     assert_eq!(verify(function), Ok(()), "{function}");
     assert!(!is_long(function), "{function}");
@@ -393,7 +394,7 @@ fn atomics_and_ordered_accesses_under_locks() {
             let mut locked = function.clone();
             without_long(&mut locked);
             assert_eq!(outcome(&locked), expected, "{op:?} in {space:?}\n{function}\n---\n{locked}");
-            let taken = locked.to_string().matches("Exchange").count();
+            let taken = locked.to_string().matches("exchange").count();
             assert_eq!(taken > 0, space != Space::Local, "{locked}");
         }
     }

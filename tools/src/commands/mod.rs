@@ -13,6 +13,7 @@ use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 mod completions;
 mod devices;
 mod inspect;
+mod passes;
 mod run;
 mod test;
 mod translate;

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -13,6 +14,8 @@ use ptx2spv::target;
 use ptx2spv::{input, names};
 use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::{Options, Program, Translation};
+
+use super::passes::PassWatch;
 
 /// Translate a PTX file to a SPIR-V module and a description of its interface.
 #[derive(Debug, Args)]
@@ -25,6 +28,7 @@ Examples:
   ptx2spv translate kernel.ptx --emit spirv,header      kernel.spv, and its interface for C and C++ in kernel.h
   ptx2spv translate kernel.ptx --entry axpy -o axpy.spv one kernel only, to axpy.spv and axpy.json
   ptx2spv translate kernel.ptx -o kernel.spvasm         its assembly text
+  ptx2spv translate kernel.ptx --dump-passes passes     the kernels after every pass, in passes/
   nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
 pub struct Arguments {
     /// PTX file, or `-` for the standard input.
@@ -61,9 +65,15 @@ pub struct Arguments {
     /// Translate for launches in clusters of so many blocks: X, X,Y or X,Y,Z [default: what each kernel says, or 1].
     #[arg(long, value_parser = super::run::dimensions, value_name = "SIZE")]
     cluster: Option<[u32; 3]>,
+    /// Write every kernel's intermediate form after each pass to files in this directory, one folder for each kernel.
+    #[arg(long, value_name = "DIR")]
+    dump_passes: Option<PathBuf>,
+    /// Say how long each pass took, and how many statements it found and left.
+    #[arg(long)]
+    time_passes: bool,
     #[command(flatten)]
     math: MathArgument,
-    /// Directory, or a file ending in .spv, .spirv, .json, .spvasm or .h, or `-` for the standard output. Forms that the
+    /// Directory, or a file ending in .spv, .spirv, .json, .spvasm, .h or .ir, or `-` for the standard output. Forms that the
     /// file's name doesn't say lie beside the file.
     #[arg(short, long, default_value = "shaders-out", value_name = "PATH")]
     output: PathBuf,
@@ -79,6 +89,8 @@ enum Emit {
     Json,
     /// The interface as constants in C (.h).
     Header,
+    /// The intermediate representation that the module is made from (.ir).
+    Ir,
 }
 
 impl Emit {
@@ -88,6 +100,7 @@ impl Emit {
             Emit::Asm => "spvasm",
             Emit::Json => "json",
             Emit::Header => "h",
+            Emit::Ir => "ir",
         }
     }
 
@@ -98,18 +111,20 @@ impl Emit {
             "spvasm" => Some(Emit::Asm),
             "json" => Some(Emit::Json),
             "h" => Some(Emit::Header),
+            "ir" => Some(Emit::Ir),
             _ => None,
         }
     }
 
-    /// `name` is what a header calls the module.
-    fn bytes(self, translation: &Translation, name: &str) -> Result<Vec<u8>> {
+    /// `name` is what a header calls the module, `ir` what its kernels were before emission.
+    fn bytes(self, translation: &Translation, name: &str, ir: &str) -> Result<Vec<u8>> {
         Ok(match self {
             // SPIR-V modules may have either byte order; little endian is what everyone writes.
             Emit::Spirv => translation.spirv.iter().flat_map(|word| word.to_le_bytes()).collect(),
             Emit::Asm => format!("{}\n", translation.disassemble().trim_end()).into_bytes(),
             Emit::Json => format!("{}\n", serde_json::to_string_pretty(&translation.interface)?).into_bytes(),
             Emit::Header => translation.interface.c_header(name).into_bytes(),
+            Emit::Ir => ir.as_bytes().to_vec(),
         })
     }
 }
@@ -135,7 +150,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         cli::note(format_args!("note: translating for {found}"));
     }
     let source = input::read_source(&arguments.file)?;
+    let start = Instant::now();
     let program = Program::new(&source)?;
+    let parsing = start.elapsed();
     let there = program.entries();
     let entries = arguments.entry.iter().map(|name| names::find(name, &there).map(str::to_owned));
     let entries = entries.collect::<Result<Vec<_>>>()?;
@@ -164,9 +181,23 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             dynamic_shared_bytes,
             line_info: arguments.line_info,
         };
-        let made = program.translate(&options);
+        let dump = arguments.dump_passes.as_ref().map(|folder| {
+            let folder = if targets.len() > 1 { folder.join(name) } else { folder.clone() };
+            if sizes.len() == 1 {
+                return folder;
+            }
+            let block = block_threads.map_or("blocks".to_owned(), |threads| format!("blocks-{threads}"));
+            folder.join(format!("{block}-shared-{dynamic_shared_bytes}"))
+        });
+        let mut watch = PassWatch::new(dump);
+        let is_watched = arguments.dump_passes.is_some() || arguments.time_passes || forms.contains(&Emit::Ir);
+        let translated = program.translate_watched(&options, if is_watched { Some(&mut watch) } else { None });
+        watch.finish()?;
+        if arguments.time_passes {
+            watch.show_times(parsing)?;
+        }
         progress.step();
-        let translation = match made {
+        let translation = match translated {
             Ok(translation) => translation,
             Err(errors) if arguments.bundle && arguments.keep_going && targets.len() > 1 => {
                 cli::warn(format_args!("{errors}\nnote: there will be no variant for {name}"));
@@ -190,7 +221,12 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         }
         let label = (targets.len() > 1).then_some(name.as_str());
         for &form in &forms {
-            write(&form.bytes(&translation, &output.module(label))?, &output.path(form, label), to_stdout, out)?;
+            write(
+                &form.bytes(&translation, &output.module(label), &watch.ir)?,
+                &output.path(form, label),
+                to_stdout,
+                out,
+            )?;
         }
     }
     if arguments.bundle {

@@ -9,13 +9,17 @@ mod lockstep;
 mod meetings;
 mod spin;
 pub mod switch;
+mod text;
 mod tree;
+mod verify;
 
 pub use barriers::{Barrier, Kind, Red, Reduction, Resolved, Stop, resolve};
 pub use lockstep::keep_in_step;
 pub use meetings::meet_apart;
 pub use spin::yield_in_loops;
+pub use text::Graph;
 pub use tree::{barriers_unconditional, structure};
+pub use verify::verify;
 
 use crate::ir::{Block, Value};
 

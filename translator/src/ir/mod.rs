@@ -15,15 +15,17 @@
 mod builder;
 pub mod eval;
 mod fold;
-mod print;
 mod semantics;
+pub(crate) mod text;
 mod verify;
 mod warp;
 
 pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
 pub use semantics::mask;
-pub use verify::verify;
+pub use text::ParseError;
+pub(crate) use verify::Checker;
+pub use verify::{Stage, verify, verify_at};
 pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
 
 use crate::diagnostic::Span;

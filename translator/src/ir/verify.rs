@@ -1,80 +1,166 @@
 //! Checks the invariants of the intermediate representation. What it finds is always a bug of the translator.
 //!
+//! In a tree of statements ([`Stage::Tree`]), and in each block of a graph by itself:
+//!
 //! * Every value is defined once, and before its uses: earlier in the same list or in an enclosing one.
 //! * Operand and result types are those that the operation names; variables are never floats.
 //! * Addresses are `I64` for global and generic memory, or `Pair` for global memory, and `I32` for the rest; element counts
 //!   and widths fit. Nothing else takes a `Pair` but what takes its halves.
+//! * Loads don't release and stores don't acquire. A compare-and-swap, and nothing else, has something to compare with.
 //! * `Break` stands inside a loop and ends its list.
+//!
+//! When warps have been mapped to the target's subgroups ([`Stage::Mapped`]):
+//!
+//! * No operation of a warp is left, and nobody asks who has exited.
+//!
+//! When the function is legal ([`Stage::Legal`]):
+//!
+//! * No address is generic.
+//! * Arithmetic rounds to nearest even and doesn't flush ([`Op::Rounded`], [`Op::Flushed`], [`Unary::Root`] and [`Binary::OrNan`]
+//!   are gone), and no atomic works on 16-bit floats.
+//! * No report is left.
+
+use std::fmt;
 
 use super::{
-    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Space, Stmt, SubgroupOp, Type, Unary,
-    Value, Warp, WarpOp,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Order, Space, Stmt, SubgroupOp, Type,
+    Unary, Value, Warp, WarpOp,
 };
 
-/// Returns the first broken invariant in words.
-pub fn verify(function: &Function) -> Result<(), String> {
-    if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64 | Type::Pair)) {
-        return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
-    }
-    let mut checker = Checker { function, defined: vec![false; function.values.len()] };
-    checker.block(&function.body, false)
+/// How far a kernel has come. Each stage has the rules of those before it and its own: see the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// A control-flow graph, as lowering makes it.
+    Graph,
+    /// A graph without stops.
+    Uniform,
+    /// A tree of statements.
+    Tree,
+    /// A tree without operations of a warp.
+    Mapped,
+    /// What emission takes.
+    Legal,
 }
 
-struct Checker<'f> {
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Graph => "graph",
+            Stage::Uniform => "uniform",
+            Stage::Tree => "tree",
+            Stage::Mapped => "mapped",
+            Stage::Legal => "legal",
+        })
+    }
+}
+
+/// Returns the first broken rule of [`Stage::Tree`] in words.
+pub fn verify(function: &Function) -> Result<(), String> {
+    verify_at(function, Stage::Tree)
+}
+
+/// Returns the first broken rule of a stage in words.
+pub fn verify_at(function: &Function, stage: Stage) -> Result<(), String> {
+    let mut checker = Checker::new(function, stage)?;
+    if stage >= Stage::Mapped && function.exited.is_some() {
+        return Err("nobody asks any more who has exited".into());
+    }
+    checker.list(&function.body, &[])
+}
+
+/// Checks lists of statements.
+pub(crate) struct Checker<'f> {
     function: &'f Function,
+    stage: Stage,
     defined: Vec<bool>,
 }
 
-impl Checker<'_> {
-    fn block(&mut self, block: &Block, in_loop: bool) -> Result<(), String> {
-        let mut here = Vec::new();
-        for (position, stmt) in block.iter().enumerate() {
-            match stmt {
-                Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => {}
-                Stmt::Report(_, details) => {
-                    for value in details {
-                        self.expect(*value, Type::I32)?;
-                    }
-                }
-                Stmt::Let(value, op) => {
-                    self.op(*value, op).map_err(|error| format!("{value} = {op}: {error}"))?;
-                    self.define(*value, &mut here)?;
-                }
-                Stmt::Set(var, value) => {
-                    let ty = self.function.vars.get(var.0 as usize).ok_or_else(|| format!("no variable {var}"))?;
-                    self.expect(*value, *ty)?;
-                }
-                Stmt::Load { results, access, address } => {
-                    self.access(access, results.len(), *address)?;
-                    for result in results {
-                        self.expect_type(*result, element(access))?;
-                        self.define(*result, &mut here)?;
-                    }
-                }
-                Stmt::Store { values, access, address } => {
-                    self.access(access, values.len(), *address)?;
-                    for value in values {
-                        self.expect(*value, element(access))?;
-                    }
-                }
-                Stmt::Atomic(atomic) => self.atomic(atomic, &mut here)?,
-                Stmt::Warp(warp) => self.warp(warp, &mut here)?,
-                Stmt::Subgroup(results, op) => self.subgroup(results, *op, &mut here)?,
-                Stmt::If { condition, then, otherwise } => {
-                    self.expect(*condition, Type::Bool)?;
-                    self.block(then, in_loop)?;
-                    self.block(otherwise, in_loop)?;
-                }
-                Stmt::Loop(body) => self.block(body, true)?,
-                Stmt::Break if !in_loop => return Err("break outside a loop".into()),
-                Stmt::Break if position + 1 != block.len() => return Err("statements behind a break".into()),
-                Stmt::Break => {}
-            }
+impl<'f> Checker<'f> {
+    /// Checks what holds of the whole function.
+    pub(crate) fn new(function: &'f Function, stage: Stage) -> Result<Self, String> {
+        if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64 | Type::Pair)) {
+            return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
         }
-        for value in here {
-            self.defined[value] = false;
+        Ok(Self { function, stage, defined: vec![false; function.values.len()] })
+    }
+
+    /// Checks a list by itself, and values with their types that are used at its end.
+    pub(crate) fn list(&mut self, block: &Block, used: &[(Value, Type)]) -> Result<(), String> {
+        let mut visible = Vec::new();
+        self.statements(block, false, &mut visible)?;
+        used.iter().try_for_each(|(value, ty)| self.expect(*value, *ty))?;
+        self.leave(&mut visible, 0);
+        Ok(())
+    }
+
+    /// Checks a list, and adds what it defines to the values that are visible. The recursion must fit a small stack, so it does
+    /// nothing else.
+    fn statements(&mut self, block: &Block, in_loop: bool, visible: &mut Vec<usize>) -> Result<(), String> {
+        for (position, stmt) in block.iter().enumerate() {
+            self.statement(stmt, in_loop, position + 1 == block.len(), visible)?;
+            let before = visible.len();
+            match stmt {
+                Stmt::If { then, otherwise, .. } => {
+                    self.statements(then, in_loop, visible)?;
+                    self.leave(visible, before);
+                    self.statements(otherwise, in_loop, visible)?;
+                }
+                Stmt::Loop(body) => self.statements(body, true, visible)?,
+                _ => continue,
+            }
+            self.leave(visible, before);
         }
         Ok(())
+    }
+
+    /// Forgets the values that have become visible since there were so many.
+    fn leave(&mut self, visible: &mut Vec<usize>, before: usize) {
+        for value in visible.drain(before..) {
+            self.defined[value] = false; // `define` has seen that it exists
+        }
+    }
+
+    /// Checks a statement but for the lists in it.
+    #[inline(never)]
+    fn statement(&mut self, stmt: &Stmt, in_loop: bool, is_last: bool, here: &mut Vec<usize>) -> Result<(), String> {
+        match stmt {
+            Stmt::If { condition, .. } => self.expect(*condition, Type::Bool),
+            Stmt::Break if !in_loop => Err("break outside a loop".into()),
+            Stmt::Break if !is_last => Err("statements behind a break".into()),
+            Stmt::Report(..) if self.stage >= Stage::Legal => Err("a report".into()),
+            Stmt::Warp(_) if self.stage >= Stage::Mapped => Err("an operation of a warp".into()),
+            Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => Ok(()),
+            Stmt::Loop(_) | Stmt::Break => Ok(()),
+            Stmt::Report(_, details) => details.iter().try_for_each(|value| self.expect(*value, Type::I32)),
+            Stmt::Let(value, op) => {
+                self.op(*value, op).map_err(|error| format!("{value} = {op}: {error}"))?;
+                self.define(*value, here)
+            }
+            Stmt::Set(var, value) => {
+                let ty = self.function.vars.get(var.0 as usize).ok_or_else(|| format!("no variable {var}"))?;
+                self.expect(*value, *ty)
+            }
+            Stmt::Load { results, access, address } => {
+                self.access(access, results.len(), *address)?;
+                if matches!(access.order, Order::Release(_) | Order::AcquireRelease(_)) {
+                    return Err("a load that releases".into());
+                }
+                results.iter().try_for_each(|result| {
+                    self.expect_type(*result, element(access))?;
+                    self.define(*result, here)
+                })
+            }
+            Stmt::Store { values, access, address } => {
+                self.access(access, values.len(), *address)?;
+                if matches!(access.order, Order::Acquire(_) | Order::AcquireRelease(_)) {
+                    return Err("a store that acquires".into());
+                }
+                values.iter().try_for_each(|value| self.expect(*value, element(access)))
+            }
+            Stmt::Atomic(atomic) => self.atomic(atomic, here),
+            Stmt::Warp(warp) => self.warp(warp, here),
+            Stmt::Subgroup(results, op) => self.subgroup(results, *op, here),
+        }
     }
 
     fn define(&mut self, value: Value, here: &mut Vec<usize>) -> Result<(), String> {
@@ -111,6 +197,9 @@ impl Checker<'_> {
         {
             return Err(format!("{elements} elements of {} bytes", access.bytes));
         }
+        if access.space == Space::Generic && self.stage >= Stage::Legal {
+            return Err("a generic address".into());
+        }
         let ty = match (access.space, self.function.type_of(address)) {
             (Space::Global, Type::Pair) => Type::Pair,
             (Space::Global | Space::Generic, _) => Type::I64,
@@ -128,6 +217,12 @@ impl Checker<'_> {
         };
         if !fits {
             return Err(format!("{:?} on {} bytes", atomic.op, atomic.access.bytes));
+        }
+        if matches!(atomic.op, AtomicOp::Half(..)) && self.stage >= Stage::Legal {
+            return Err("an atomic on 16-bit floats".into());
+        }
+        if atomic.compare.is_some() != (atomic.op == AtomicOp::CompareExchange) {
+            return Err(format!("{:?} with or without something to compare with", atomic.op));
         }
         let ty = element(&atomic.access);
         self.expect(atomic.operand, ty)?;
@@ -199,6 +294,11 @@ impl Checker<'_> {
 
     fn op(&self, result: Value, op: &Op) -> Result<(), String> {
         let ty = self.function.type_of(result);
+        let abstract_op = matches!(op, Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_), _))
+            || matches!(op, Op::Binary(Binary::OrNan, ..));
+        if abstract_op && self.stage >= Stage::Legal {
+            return Err("an operation that no device has".into());
+        }
         match *op {
             Op::Const(_) if ty == Type::Pair => Err("a constant pair".into()),
             Op::Const(_) => Ok(()),
@@ -273,6 +373,12 @@ impl Checker<'_> {
                 Type::I64 if offset % 8 == 0 => Ok(()),
                 _ => Err("misplaced push constant".into()),
             },
+            Op::Builtin(
+                Builtin::ThreadId(dimension)
+                | Builtin::BlockSize(dimension)
+                | Builtin::WorkgroupId(dimension)
+                | Builtin::WorkgroupCount(dimension),
+            ) if dimension > 2 => Err(format!("dimension {dimension}")),
             Op::Builtin(Builtin::ClusterRank) if self.function.cluster.is_none() => {
                 Err("a block's number in a cluster of one".into())
             }

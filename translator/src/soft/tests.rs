@@ -7,7 +7,7 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 use super::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, from_integer, narrow, odd_sum, widen};
 use crate::ir::eval::Machine;
 use crate::ir::{Access, Arithmetic, Builder, Function, Order, Rounding, Space, Type, Value, verify};
-use crate::legalise::legalise;
+use crate::pipeline::legalise;
 use crate::target::{Facts, Feature, Target};
 
 const ROUNDINGS: [(Rounding, Round); 4] = [
@@ -35,7 +35,7 @@ impl Device {
         let access = Access { space: Space::Shared, bytes, order: Order::Weak, read_only: false };
         b.store(access, address, vec![result]);
         b.finish();
-        legalise(&mut function, target);
+        legalise(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
         Device { function, machine }

@@ -134,7 +134,7 @@ impl Red {
 }
 
 /// What [`resolve`] has made of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// The block's threads, rounded up to whole warps, must be a multiple of this: its barriers wait for so many.
     pub threads: Option<u32>,

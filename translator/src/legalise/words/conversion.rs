@@ -8,7 +8,7 @@ use crate::soft::{self, SINGLE};
 const DIGIT: f64 = 4_294_967_296.0;
 
 /// Replaces conversions between `I64` and floats.
-pub(super) fn expand_conversions(function: &mut Function) {
+pub(crate) fn expand_conversions(function: &mut Function) {
     rewrite(function, |b, stmt| {
         let Stmt::Let(result, Op::Unary(op, a)) = *stmt else { return Rewritten::Kept };
         let is_long = b.type_of(a) == Type::I64;

@@ -1,9 +1,15 @@
 //! The way of a kernel through the stages, in order.
 
+mod passes;
+mod unit;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::cfg;
+pub use passes::{PASSES, Pass, legalise, optimise};
+pub use unit::{Settings, Unit, relaxed};
+
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
@@ -11,18 +17,42 @@ use crate::interface::{
     BlockSize, Entry, Interface, Param, ParamLocation, Place, Scratch, Shared, push_constant, workgroup,
 };
 use crate::ir;
-use crate::legalise;
 use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
-use crate::passes;
 use crate::target::Target;
-use crate::warp::{self, Blocks};
+pub use crate::warp::Blocks;
 use crate::{Options, Reliance};
 
-/// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.
-const LANES_SHIFT: u32 = 24;
+/// The step before all [`PASSES`].
+pub const LOWER: &str = "lower";
+
+/// Something that looks at kernels on their way.
+pub trait Observer {
+    /// A pass has run, or a kernel has been lowered.
+    fn passed(&mut self, step: &Step<'_>);
+
+    /// The kernels have been emitted.
+    fn emitted(&mut self, _time: Duration) {}
+}
+
+/// A pass that has run on a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The pass's position, from 1; 0 for [`LOWER`].
+    pub number: usize,
+    /// The pass's name.
+    pub pass: &'static str,
+    /// How long it took, and with it the verifier where that runs.
+    pub time: Duration,
+    /// Statements before.
+    pub before: usize,
+    /// The kernel now.
+    pub unit: &'a Unit,
+}
 
 /// A kernel ready for emission.
 pub(crate) struct Kernel<'p> {
@@ -45,6 +75,8 @@ pub(crate) struct Module<'p> {
     pub(crate) variables: &'p Arc<Places>,
     /// What the host has ready for the kernels.
     pub(crate) services: Services,
+    /// See [`Settings::relaxed`].
+    pub(crate) relaxed: &'p Target,
 }
 
 impl Kernel<'_> {
@@ -54,66 +86,82 @@ impl Kernel<'_> {
     }
 }
 
+/// A kernel that has been lowered, and what its passes will go by.
+struct Lowered<'p> {
+    unit: Unit,
+    layout: Layout,
+    prints: bool,
+    settings: Settings<'p>,
+}
+
+/// Names the function in a diagnostic, and the place of the kernel if it has none.
+fn locate(ptx: &Function, diagnostic: Diagnostic) -> Vec<Diagnostic> {
+    let span = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
+    vec![Diagnostic { span, ..diagnostic }.in_function(&ptx.name)]
+}
+
+/// Makes the control-flow graph of a kernel: calls inlined, instructions lowered.
+fn lower<'p>(
+    module: &Module<'p>,
+    number: u32,
+    id: FuncId,
+    ptx: &Function,
+    options: &Options<'p>,
+) -> Result<Lowered<'p>, Vec<Diagnostic>> {
+    let Module { program, variables, services, relaxed, .. } = *module;
+    if program.address_bits == 32 {
+        let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
+        return Err(locate(ptx, Diagnostic::unsupported(message, program.address_bits_span)));
+    }
+    let layout = layout::lay_out(program, id, variables, services, options.target, options.cluster)
+        .map_err(|diagnostic| locate(ptx, diagnostic))?;
+    let Built { function, graph, prints } = build::build(program, id, &layout)?;
+    let settings = Settings {
+        target: options.target,
+        relaxed,
+        math: options.math,
+        architecture: program.architecture(),
+        required_block: ptx.required_block,
+        blocks: blocks(ptx, options.block_threads),
+        kernel: number,
+        sized: options.block_threads.is_some(),
+        status: services.status,
+        locks: services.locks,
+        scratch: Scratch::address_for(layout.params_location),
+        dynamic_shared_bytes: options.dynamic_shared_bytes,
+    };
+    Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, settings })
+}
+
 /// Takes one kernel from decoded PTX to legal operations. Each stage's contract stands in its module.
 pub(crate) fn compile<'p>(
     module: &Module<'p>,
     number: u32,
     id: FuncId,
     ptx: &'p Function,
-    options: &Options<'_>,
+    options: &Options<'p>,
+    observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
-    let fail = |diagnostic: Diagnostic| {
-        let place = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
-        vec![Diagnostic { span: place, ..diagnostic }.in_function(&ptx.name)]
-    };
-    let Module { program, source, variables, services } = *module;
-    if program.address_bits == 32 {
-        let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
-        return Err(fail(Diagnostic::unsupported(message, program.address_bits_span)));
+    let start = Instant::now();
+    let Lowered { mut unit, layout, prints, settings } = lower(module, number, id, ptx, options)?;
+    let name = ptx.name.as_str();
+    if let Some(observer) = observer {
+        let time = start.elapsed();
+        observer.passed(&Step { kernel: name, number: 0, pass: LOWER, time, before: 0, unit: &unit });
     }
-    let layout = layout::lay_out(program, id, variables, services, options.target, options.cluster).map_err(fail)?;
-    // Basic blocks, calls inlined, instructions lowered.
-    let Built { mut function, mut graph, prints } = build::build(program, id, &layout)?;
-    // Before the graph becomes a tree: stops and merging barriers add edges.
-    cfg::yield_in_loops(&function, &mut graph);
-    cfg::keep_in_step(&function, &mut graph, program.architecture());
-    cfg::meet_apart(&mut function, &mut graph);
-    let required = ptx.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul));
-    let cfg::Resolved { threads, merged } = cfg::resolve(&mut function, &mut graph, required);
-    cfg::structure(&mut function, graph).map_err(|error| fail(Diagnostic::unsupported(error.to_string(), ptx.span)))?;
-    if merged && !cfg::barriers_unconditional(&function.body) {
-        return Err(fail(Diagnostic::internal("a merged barrier came out under a condition", ptx.span)));
-    }
-    check(&function, "restructuring").map_err(fail)?;
-    // Variables forwarded, address spaces resolved, dead code removed.
-    passes::optimise(&mut function);
-    let pointers = passes::pointer_constants(&function);
-    // Warps are laid on the target's subgroups, blocks on its workgroups.
-    warp::pack(&mut function, options.target, blocks(ptx, options.block_threads))
-        .map_err(|kind| fail(Diagnostic::new(kind, Span::default())))?;
-    fits_workgroup(&function, options.target, ptx.required_block)
-        .map_err(|kind| fail(Diagnostic::new(kind, ptx.span)))?;
-    // Versions for blocks of different sizes may report from other places.
-    let lanes = function.packing.filter(|_| options.block_threads.is_some()).map_or(1, |packing| packing.lanes);
-    let number = number | lanes.trailing_zeros() << LANES_SHIFT;
-    // What the target can't do exactly is replaced by what it can.
-    legalise::lock_long_accesses(&mut function, options.target, services.locks).map_err(fail)?;
-    let scratch = Scratch::address_for(layout.params_location);
-    legalise::use_scratch(&mut function, options.target, options.dynamic_shared_bytes, scratch);
-    legalise::legalise_for(&mut function, options.target, options.math);
-    let mut places = Vec::new();
-    if let Some(status) = services.status {
-        if options.target.quirks.loop_budget.is_some() {
-            legalise::report_cut_loops(&mut function, status);
+    for (number, pass) in (1..).zip(PASSES) {
+        let before = if observer.is_some() { unit.size() } else { 0 };
+        let start = Instant::now();
+        pass.run(&mut unit, &settings).map_err(|kind| locate(ptx, Diagnostic::new(kind, Span::default())))?;
+        if let Some(observer) = observer {
+            let time = start.elapsed();
+            observer.passed(&Step { kernel: name, number, pass: pass.name, time, before, unit: &unit });
         }
-        places = legalise::expand_reports(&mut function, status, number);
     }
-    legalise::split_words(&mut function, options.target);
-    // Last, since only now it is known what each condition's arms cost.
-    passes::straighten(&mut function, options.target);
-    check(&function, "legalisation").map_err(fail)?;
-    let reports = places.into_iter().map(|span| reports::place(program, ptx, source, span)).collect();
-    Ok(Kernel { ptx, layout, function, threads, number, reports, prints, pointers })
+    let reports = unit.reports.iter().map(|span| reports::place(module.program, ptx, module.source, *span)).collect();
+    let number = settings.number(&unit.function);
+    let Unit { function, resolved, pointers, .. } = unit;
+    Ok(Kernel { ptx, layout, function, threads: resolved.threads, number, reports, prints, pointers })
 }
 
 /// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
@@ -140,11 +188,6 @@ fn blocks(ptx: &Function, threads: Option<u32>) -> Blocks {
         (Some(threads), None) | (None, Some(threads)) => Blocks::UpTo(threads),
         (None, None) => Blocks::Fitting,
     }
-}
-
-/// Checks the invariants between stages.
-fn check(function: &ir::Function, after: &str) -> Result<(), Diagnostic> {
-    ir::verify(function).map_err(|error| Diagnostic::internal(format!("after {after}: {error}"), Span::default()))
 }
 
 /// Emits kernels into one module, which names the lines of `source` if that is given.

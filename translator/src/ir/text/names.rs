@@ -1,0 +1,208 @@
+//! The names of operations, types and all that modifies them.
+
+use super::modifiers;
+use crate::interface::Fault;
+use crate::ir::{
+    Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, Order, Reduction, Rounding, Scope, Shuffle,
+    Space, SubgroupOp, Type, Unary, Vote, WarpOp,
+};
+
+modifiers! {
+    Type {
+        "bool" Bool,
+        "i32" I32,
+        "i64" I64,
+        "f32" F32,
+        "f64" F64,
+        "pair" Pair,
+    }
+    Rounding {
+        "nearest_even" NearestEven,
+        "toward_zero" TowardZero,
+        "down" Down,
+        "up" Up,
+        "odd" Odd,
+    }
+    Arithmetic {
+        "add" Add(a, b),
+        "sub" Sub(a, b),
+        "mul" Mul(a, b),
+        "div" Div(a, b),
+        "fma" Fma(a, b, c),
+        "sqrt" Sqrt(a),
+        "narrow" Narrow(a),
+    }
+    Unary {
+        "not" Not,
+        "neg" Neg,
+        "bit_count" BitCount,
+        "bit_reverse" BitReverse,
+        "find_high_bit" FindHighBit,
+        "zero_extend" ZeroExtend,
+        "sign_extend" SignExtend,
+        "truncate" Truncate,
+        "low_word" LowWord,
+        "high_word" HighWord,
+        "bitcast" Bitcast(ty),
+        "signed_to_float" SignedToFloat(ty),
+        "unsigned_to_float" UnsignedToFloat(ty),
+        "float_to_signed" FloatToSigned(ty),
+        "float_to_unsigned" FloatToUnsigned(ty),
+        "widen" Widen,
+        "narrow" Narrow,
+        "trunc" Trunc,
+        "round_even" RoundEven,
+        "floor" Floor,
+        "ceil" Ceil,
+        "sqrt" Sqrt,
+        "sqrt_approx" SqrtApprox,
+        "inverse_sqrt_approx" InverseSqrtApprox,
+        "root" Root(root),
+        "exp2_approx" Exp2Approx,
+        "log2_approx" Log2Approx,
+        "sin_approx" SinApprox,
+        "cos_approx" CosApprox,
+        "tanh_approx" TanhApprox,
+    }
+    Binary {
+        "add" Add,
+        "sub" Sub,
+        "mul" Mul,
+        "mul_high_unsigned" MulHighUnsigned,
+        "mul_high_signed" MulHighSigned,
+        "div_unsigned" DivUnsigned,
+        "rem_unsigned" RemUnsigned,
+        "and" And,
+        "or" Or,
+        "xor" Xor,
+        "shl" Shl,
+        "shr" Shr,
+        "sar" Sar,
+        "fadd" FAdd,
+        "fsub" FSub,
+        "fmul" FMul,
+        "fdiv" FDiv,
+        "fdiv_approx" FDivApprox,
+        "or_nan" OrNan,
+    }
+    Compare {
+        "equal" Equal,
+        "not_equal" NotEqual,
+        "less_unsigned" LessUnsigned,
+        "less_equal_unsigned" LessEqualUnsigned,
+        "less_signed" LessSigned,
+        "less_equal_signed" LessEqualSigned,
+        "fequal" FEqual,
+        "fnot_equal" FNotEqual,
+        "fless" FLess,
+        "fless_equal" FLessEqual,
+    }
+    Builtin {
+        "thread_id" ThreadId(dimension),
+        "block_size" BlockSize(dimension),
+        "workgroup_id" WorkgroupId(dimension),
+        "workgroup_count" WorkgroupCount(dimension),
+        "invocations" Invocations,
+        "thread_index" ThreadIndex,
+        "cluster_rank" ClusterRank,
+        "invocation_index" InvocationIndex,
+        "subgroup_id" SubgroupId,
+        "subgroup_lane" SubgroupLane,
+        "shared_bytes" SharedBytes,
+        "dynamic_shared_bytes" DynamicSharedBytes,
+        "push_constant" PushConstant(offset),
+        "clock" Clock,
+    }
+    Space {
+        "global" Global,
+        "shared" Shared,
+        "local" Local,
+        "generic" Generic,
+    }
+    Order {
+        "weak" Weak,
+        "relaxed" Relaxed(scope),
+        "acquire" Acquire(scope),
+        "release" Release(scope),
+        "acquire_release" AcquireRelease(scope),
+    }
+    Scope {
+        "cta" Cta,
+        "device" Device,
+        "system" System,
+    }
+    AtomicOp {
+        "add" Add,
+        "and" And,
+        "or" Or,
+        "xor" Xor,
+        "exchange" Exchange,
+        "compare_exchange" CompareExchange,
+        "min_unsigned" MinUnsigned,
+        "max_unsigned" MaxUnsigned,
+        "min_signed" MinSigned,
+        "max_signed" MaxSigned,
+        "increment" Increment,
+        "decrement" Decrement,
+        "fadd" FAdd,
+        "half" Half(format, op),
+    }
+    HalfFormat {
+        "f16" F16,
+        "bf16" Bf16,
+    }
+    HalfOp {
+        "add" Add,
+        "min" Min,
+        "max" Max,
+    }
+    WarpOp {
+        "vote" Vote(vote, a),
+        "ballot" Ballot(a),
+        "shuffle" Shuffle { mode, value, lane, clamp },
+        "match_any" MatchAny(a),
+        "match_all" MatchAll(a),
+        "reduce" Reduce(reduction, a),
+        "active_mask" ActiveMask,
+        "elect" Elect,
+        "gathered" Gathered,
+        "sync" Sync,
+    }
+    Vote {
+        "all" All,
+        "any" Any,
+        "uniform" Uniform,
+    }
+    Shuffle {
+        "up" Up,
+        "down" Down,
+        "butterfly" Butterfly,
+        "index" Index,
+    }
+    Reduction {
+        "add" Add,
+        "and" And,
+        "or" Or,
+        "xor" Xor,
+        "min_unsigned" MinUnsigned,
+        "max_unsigned" MaxUnsigned,
+        "min_signed" MinSigned,
+        "max_signed" MaxSigned,
+    }
+    SubgroupOp {
+        "ballot" Ballot(a),
+        "shuffle" Shuffle(a, lane),
+        "barrier" Barrier,
+    }
+    Fault {
+        "loop_cut_short" LoopCutShort,
+        "trap" Trap,
+        "breakpoint" Breakpoint,
+        "assertion" Assertion,
+        "stack_overflow" StackOverflow,
+        "bad_target" BadTarget,
+        "diverged_members" DivergedMembers,
+        "deadlock" Deadlock,
+        "invalid_free" InvalidFree,
+    }
+}

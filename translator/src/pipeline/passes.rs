@@ -1,0 +1,223 @@
+//! The passes between lowering and emission, in order: what each is called, what must hold before it, what holds after it.
+
+use super::{Settings, Unit};
+use crate::cfg;
+use crate::diagnostic::ErrorKind;
+use crate::ir::{Function, Stage};
+use crate::legalise::{self, doubles, flushed, singles};
+use crate::math::{Math, Topic};
+use crate::passes;
+use crate::target::Target;
+use crate::warp;
+
+/// A step that takes a kernel from one stage to the same or the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// What it is called in dumps and tests; passes that run several times have one name.
+    pub name: &'static str,
+    /// The stage that the kernel must be at.
+    pub before: Stage,
+    /// The stage that it is at then.
+    pub after: Stage,
+    run: Run,
+}
+
+/// What a pass needs to know.
+#[derive(Clone, Copy, Debug)]
+enum Run {
+    /// Nothing: it holds on every device.
+    Function(fn(&mut Function)),
+    /// The device, with what the math options leave to it taken to be right.
+    Arithmetic(fn(&mut Function, &Target)),
+    /// More than that, or it works on the graph, or it may refuse the kernel.
+    Unit(fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>),
+}
+
+use Stage::{Graph, Legal, Mapped, Tree, Uniform};
+
+/// All passes, in the order in which they run.
+pub static PASSES: &[Pass] = &[
+    // Before the graph becomes a tree: stops and merging barriers add edges.
+    unit("yield_in_loops", Graph, Graph, |unit, _| {
+        cfg::yield_in_loops(&unit.function, &mut unit.graph);
+        Ok(())
+    }),
+    unit("keep_in_step", Graph, Graph, |unit, settings| {
+        cfg::keep_in_step(&unit.function, &mut unit.graph, settings.architecture);
+        Ok(())
+    }),
+    unit("meet_apart", Graph, Graph, |unit, _| {
+        cfg::meet_apart(&mut unit.function, &mut unit.graph);
+        Ok(())
+    }),
+    unit("resolve_barriers", Graph, Uniform, |unit, settings| {
+        unit.resolved = cfg::resolve(&mut unit.function, &mut unit.graph, settings.required_threads());
+        Ok(())
+    }),
+    unit("structurize", Uniform, Tree, structurize),
+    // Variables forwarded, neighbouring conditions joined, address spaces resolved, addresses narrowed,
+    // divisions by powers of two replaced, dead code removed.
+    every("forward", Tree, passes::forward),
+    every("remove_dead", Tree, passes::remove_dead),
+    every("merge_ifs", Tree, passes::merge_ifs),
+    every("resolve_spaces", Tree, passes::resolve_spaces),
+    every("narrow_truncated", Tree, passes::narrow_truncated),
+    every("divide_by_powers", Tree, passes::divide_by_powers),
+    // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
+    every("forward", Tree, passes::forward),
+    every("remove_dead", Tree, passes::remove_dead),
+    // For the host, while addresses are still what the PTX makes of them.
+    unit("find_pointers", Tree, Tree, |unit, _| {
+        unit.pointers = passes::pointer_constants(&unit.function);
+        Ok(())
+    }),
+    // Warps are laid on the target's subgroups, blocks on its workgroups.
+    unit("map_warps", Tree, Mapped, |unit, settings| {
+        warp::pack(&mut unit.function, settings.target, settings.blocks)?;
+        super::fits_workgroup(&unit.function, settings.target, settings.required_block)
+    }),
+    // What the target can't do exactly is replaced by what it can.
+    unit("lock_long_accesses", Mapped, Mapped, |unit, settings| {
+        legalise::lock_long_accesses(&mut unit.function, settings.target, settings.locks)
+            .map_err(|diagnostic| diagnostic.kind)
+    }),
+    unit("use_scratch", Mapped, Mapped, |unit, settings| {
+        let Settings { target, dynamic_shared_bytes, scratch, .. } = *settings;
+        legalise::use_scratch(&mut unit.function, target, dynamic_shared_bytes, scratch);
+        Ok(())
+    }),
+    every("expand_generic", Mapped, legalise::expand_generic),
+    // What others make of operations would hide which of their results are seen.
+    arithmetic("expand_nans", legalise::expand_nans),
+    // Before the atomics that it looks for are replaced.
+    arithmetic("expand_narrow_memory", legalise::expand_narrow_memory),
+    arithmetic("expand_atomics", legalise::expand_atomics),
+    // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
+    arithmetic("expand_doubles", doubles::expand_doubles),
+    // Before the others: what they make needs no care, and would only become slow.
+    arithmetic("expand_singles", singles::expand_singles),
+    arithmetic("expand_approximate", legalise::expand_approximate),
+    arithmetic("expand_root_ends", legalise::expand_root_ends),
+    arithmetic("expand_roots", legalise::expand_roots),
+    // Before the others: what these make of an operation may contain theirs.
+    unit("expand_flushed", Mapped, Mapped, |unit, settings| {
+        let exactly = !settings.math.is_fast(Topic::Denormals);
+        flushed::expand_flushed(&mut unit.function, settings.relaxed, exactly);
+        Ok(())
+    }),
+    arithmetic("expand_rounded", legalise::expand_rounded),
+    arithmetic("expand_fma", legalise::expand_fma),
+    // After what would keep it from flushing.
+    arithmetic("take_flushing", flushed::take_flushing),
+    arithmetic("expand_division", legalise::expand_division),
+    arithmetic("expand_sqrt", legalise::expand_sqrt),
+    // The expansions before round too.
+    arithmetic("expand_round", legalise::expand_round),
+    // What all others left to the device.
+    arithmetic("expand_untrusted", singles::expand_untrusted),
+    arithmetic("hide_byte_swaps", legalise::hide_byte_swaps),
+    arithmetic("split_divisions", legalise::split_divisions),
+    // After all that makes arithmetic on floats.
+    arithmetic("hide_known_operands", legalise::hide_known_operands),
+    // The expansions repeat constants and test operands that they share.
+    every("forward", Mapped, passes::forward),
+    every("remove_dead", Mapped, passes::remove_dead),
+    unit("report_cut_loops", Mapped, Mapped, |unit, settings| {
+        if let (Some(status), Some(_)) = (settings.status, settings.target.quirks.loop_budget) {
+            legalise::report_cut_loops(&mut unit.function, status);
+        }
+        Ok(())
+    }),
+    unit("expand_reports", Mapped, Legal, |unit, settings| {
+        if let Some(status) = settings.status {
+            let number = settings.number(&unit.function);
+            unit.reports = legalise::expand_reports(&mut unit.function, status, number);
+        }
+        Ok(())
+    }),
+    // All passes before make 64-bit integers.
+    unit("split_words", Legal, Legal, |unit, settings| {
+        legalise::split_words(&mut unit.function, settings.target);
+        Ok(())
+    }),
+    // Last, since only now it is known what the arms of each condition cost.
+    unit("flatten_ifs", Legal, Legal, |unit, settings| {
+        passes::flatten_ifs(&mut unit.function, if settings.target.quirks.conditions_slow { 64 } else { 8 });
+        Ok(())
+    }),
+    every("forward", Legal, passes::forward),
+    every("remove_dead", Legal, passes::remove_dead),
+];
+
+/// Runs the passes that make a freshly lowered function small, for tests of them together.
+pub fn optimise(function: &mut Function) {
+    for pass in between("forward", "map_warps") {
+        if let Run::Function(run) = pass.run {
+            run(function);
+        }
+    }
+}
+
+/// Runs the passes that replace what a target doesn't do exactly, for tests of them together.
+///
+/// # Errors
+/// Broken rules.
+pub fn legalise(function: &mut Function, target: &Target) -> Result<(), ErrorKind> {
+    let relaxed = super::relaxed(target, Math::EXACT);
+    let settings = Settings::new(target, &relaxed);
+    let mut unit = Unit::of_tree(std::mem::take(function));
+    let result = between("expand_generic", "report_cut_loops").try_for_each(|pass| pass.run(&mut unit, &settings));
+    *function = unit.function;
+    result
+}
+
+/// The passes from the first of a name up to another, and not that one.
+fn between(first: &str, end: &str) -> impl Iterator<Item = &'static Pass> {
+    PASSES.iter().skip_while(move |pass| pass.name != first).take_while(move |pass| pass.name != end)
+}
+
+const fn every(name: &'static str, stage: Stage, run: fn(&mut Function)) -> Pass {
+    Pass { name, before: stage, after: stage, run: Run::Function(run) }
+}
+
+const fn arithmetic(name: &'static str, run: fn(&mut Function, &Target)) -> Pass {
+    Pass { name, before: Mapped, after: Mapped, run: Run::Arithmetic(run) }
+}
+
+const fn unit(
+    name: &'static str,
+    before: Stage,
+    after: Stage,
+    run: fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>,
+) -> Pass {
+    Pass { name, before, after, run: Run::Unit(run) }
+}
+
+impl Pass {
+    /// Runs it, and checks the rules of the stage that it leads to: in debug builds after every pass, else where a kernel becomes
+    /// a tree and after the last pass.
+    ///
+    /// # Errors
+    /// What the target has no room for, and broken rules.
+    pub fn run(&self, unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
+        match self.run {
+            Run::Function(run) => run(&mut unit.function),
+            Run::Arithmetic(run) => run(&mut unit.function, settings.relaxed),
+            Run::Unit(run) => run(unit, settings)?,
+        }
+        let is_last = PASSES.last().is_some_and(|last| std::ptr::eq(last, self));
+        if cfg!(debug_assertions) || is_last || self.before < Tree && self.after == Tree {
+            unit.verify(self.after).map_err(|error| ErrorKind::Internal(format!("after {}: {error}", self.name)))?;
+        }
+        Ok(())
+    }
+}
+
+fn structurize(unit: &mut Unit, _: &Settings<'_>) -> Result<(), ErrorKind> {
+    cfg::structure(&mut unit.function, std::mem::take(&mut unit.graph))
+        .map_err(|error| ErrorKind::Unsupported(error.to_string()))?;
+    if unit.resolved.merged && !cfg::barriers_unconditional(&unit.function.body) {
+        return Err(ErrorKind::Internal("a merged barrier came out under a condition".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! A kernel on its way through the passes, and what they go by.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::cfg::{self, Cfg, Graph, Resolved};
+use crate::diagnostic::Span;
+use crate::interface::{Status, push_constant};
+use crate::ir::{self, Block, Function, ParseError, Stage, Stmt};
+use crate::math::{Math, Topic};
+use crate::target::Target;
+use crate::warp::Blocks;
+
+/// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.
+const LANES_SHIFT: u32 = 24;
+
+/// A kernel between lowering and emission. Its `Display` is the text form of what it is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Unit {
+    /// Values, variables and, from [`Stage::Tree`] on, statements.
+    pub function: Function,
+    /// The control-flow graph; empty from [`Stage::Tree`] on.
+    pub graph: Cfg,
+    /// What has become of the barriers.
+    pub(super) resolved: Resolved,
+    /// Offsets of the push constants that are pointers.
+    pub(super) pointers: BTreeSet<u32>,
+    /// The places that reports name.
+    pub(super) reports: Vec<Span>,
+}
+
+impl Unit {
+    /// A kernel at [`Stage::Graph`].
+    pub fn of_graph(function: Function, graph: Cfg) -> Self {
+        Self { function, graph, ..Self::default() }
+    }
+
+    /// A kernel at [`Stage::Tree`] or further.
+    pub fn of_tree(function: Function) -> Self {
+        Self { function, ..Self::default() }
+    }
+
+    /// Reads a graph.
+    ///
+    /// # Errors
+    /// [`ParseError`].
+    pub fn parse_graph(text: &str) -> Result<Self, ParseError> {
+        let (function, graph) = Cfg::parse(text)?;
+        Ok(Self::of_graph(function, graph))
+    }
+
+    /// Reads a tree.
+    ///
+    /// # Errors
+    /// [`ParseError`].
+    pub fn parse_tree(text: &str) -> Result<Self, ParseError> {
+        Ok(Self::of_tree(Function::parse(text)?))
+    }
+
+    /// Returns the first broken rule of a stage in words.
+    ///
+    /// # Errors
+    /// The rule.
+    pub fn verify(&self, stage: Stage) -> Result<(), String> {
+        match stage {
+            Stage::Graph | Stage::Uniform => cfg::verify(&self.function, &self.graph, stage),
+            Stage::Tree | Stage::Mapped | Stage::Legal => ir::verify_at(&self.function, stage),
+        }
+    }
+
+    /// How many statements it has, those of nested lists included.
+    pub fn size(&self) -> usize {
+        let blocks: usize = self.graph.blocks.iter().map(|block| size(&block.body)).sum();
+        blocks + size(&self.function.body)
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.graph.blocks.is_empty() {
+            self.function.fmt(f)
+        } else {
+            Graph { function: &self.function, cfg: &self.graph }.fmt(f)
+        }
+    }
+}
+
+fn size(block: &Block) -> usize {
+    let stmts = block.iter().map(|stmt| match stmt {
+        Stmt::At(_) => 0,
+        Stmt::If { then, otherwise, .. } => 1 + size(then) + size(otherwise),
+        Stmt::Loop(body) => 1 + size(body),
+        _ => 1,
+    });
+    stmts.sum()
+}
+
+/// What passes go by.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// The device.
+    pub target: &'a Target,
+    /// The device with what the math options leave to it taken to be right: see [`relaxed`].
+    pub relaxed: &'a Target,
+    /// How exact float arithmetic must be.
+    pub math: Math,
+    /// The number of the architecture that the PTX is for, such as 70.
+    pub architecture: Option<u32>,
+    /// Threads of the kernel's blocks in x, y and z, if it says so.
+    pub required_block: Option<[u32; 3]>,
+    /// The blocks that the kernel must be able to take.
+    pub blocks: Blocks,
+    /// The kernel's position among those of its module.
+    pub kernel: u32,
+    /// Whether this is one of several versions for blocks of different sizes.
+    pub sized: bool,
+    /// Where kernels report what went wrong, if one may.
+    pub status: Option<Status>,
+    /// Where the locks begin that stand in for 64-bit atomics, if a kernel may need them.
+    pub locks: Option<u64>,
+    /// Where the push constants have the address of the launch's scratch memory.
+    pub scratch: u32,
+    /// Bytes of dynamic shared memory of the launches.
+    pub dynamic_shared_bytes: u32,
+}
+
+impl<'a> Settings<'a> {
+    /// Those for a kernel of its own that says nothing about its blocks.
+    pub fn new(target: &'a Target, relaxed: &'a Target) -> Self {
+        Self {
+            target,
+            relaxed,
+            math: Math::EXACT,
+            architecture: None,
+            required_block: None,
+            blocks: Blocks::Fitting,
+            kernel: 0,
+            sized: false,
+            status: None,
+            locks: None,
+            scratch: push_constant::PARAMS_ADDRESS,
+            dynamic_shared_bytes: 0,
+        }
+    }
+
+    /// Threads of the kernel's blocks, if it says so.
+    pub(super) fn required_threads(&self) -> Option<u64> {
+        self.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul))
+    }
+
+    /// How the kernel names itself in reports. Versions for blocks of different sizes may report from other places.
+    pub(super) fn number(&self, function: &Function) -> u32 {
+        let lanes = function.packing.filter(|_| self.sized).map_or(1, |packing| packing.lanes);
+        self.kernel | lanes.trailing_zeros() << LANES_SHIFT
+    }
+}
+
+/// A device with what the math options leave to it taken to be right.
+pub fn relaxed(target: &Target, math: Math) -> Target {
+    let mut relaxed = Target { facts: math.relax(&target.facts), ..target.clone() };
+    if !target.computes_doubles() {
+        // Emulated floats give no NaN of their own accord.
+        relaxed.facts.nan_f64_nvidia = math.is_fast(Topic::Nan);
+    }
+    relaxed
+}
