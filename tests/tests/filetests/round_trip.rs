@@ -1,0 +1,75 @@
+//! Every kernel of `tests/kernels` after every pass: its text is read back as the same kernel.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use libtest_mimic::Trial;
+use ptx2spv_tests::files;
+use ptx2spv_translator::ir::Stage;
+use ptx2spv_translator::pipeline::{LOWER, Observer, PASSES, Step, Unit};
+use ptx2spv_translator::{Options, Program, Source, Target};
+
+/// A target that has everything, and one that lacks most.
+const TARGETS: [&str; 2] = ["reference", "swiftshader"];
+
+pub fn trials() -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for file in files::valid_ptx()?.into_iter().filter(|file| file.starts_with(files::root().join("kernels"))) {
+        let name = format!("round trip of {}", files::short_name(&file));
+        trials.push(Trial::test(name, move || Ok(check_file(&file)?)));
+    }
+    Ok(trials)
+}
+
+fn check_file(file: &Path) -> Result<()> {
+    let source = Source::new(files::short_name(file), fs::read_to_string(file)?);
+    let program = Program::new(&source)?;
+    for name in TARGETS {
+        let target = Target::preset(name).context("no such preset")?;
+        let mut check = Check { last: String::new(), steps: 0, error: None };
+        let options = Options { keep_going: true, ..Options::new(&target) };
+        // What is refused has come as far as it has.
+        let _ = program.translate_watched(&options, Some(&mut check));
+        if let Some(error) = check.error {
+            return Err(error).with_context(|| format!("for {name}"));
+        }
+        ensure!(check.steps > 0 || program.entries().is_empty(), "no pass has run for {name}");
+    }
+    Ok(())
+}
+
+struct Check {
+    last: String,
+    steps: usize,
+    error: Option<anyhow::Error>,
+}
+
+impl Observer for Check {
+    fn passed(&mut self, step: &Step<'_>) {
+        let text = format!("{:#}", step.unit);
+        // Most passes find nothing to do.
+        if self.error.is_none() && text != self.last {
+            let checked = check_step(step, &text);
+            self.error = checked.with_context(|| format!("{} after {}", step.kernel, step.pass)).err();
+        }
+        self.last = text;
+        self.steps += 1;
+    }
+}
+
+fn check_step(step: &Step<'_>, text: &str) -> Result<()> {
+    let pass = PASSES.iter().find(|pass| pass.name == step.pass);
+    let stage = match (step.pass, pass) {
+        (LOWER, _) => Stage::Graph,
+        (_, Some(pass)) => pass.after,
+        (name, None) => bail!("no pass is called {name}"),
+    };
+    let read = if stage < Stage::Tree { Unit::parse_graph(text)? } else { Unit::parse_tree(text)? };
+    read.verify(stage).map_err(anyhow::Error::msg)?;
+    ensure!(read.function.body == step.unit.function.body, "the statements that were read are others");
+    ensure!(read.function.vars == step.unit.function.vars, "the variables that were read are others");
+    let again = format!("{read:#}");
+    ensure!(again == text, "it is printed in another way when it has been read");
+    Ok(())
+}
