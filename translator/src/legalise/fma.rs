@@ -5,6 +5,7 @@
 //! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
 use super::convert::{narrow, widen};
+use super::fma_runs::expand_runs;
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::passes::{Rewritten, rewrite};
 use crate::soft::{
@@ -20,11 +21,14 @@ pub fn expand_fma(function: &mut Function, target: &Target) {
     if f32_exact && facts.fma_f64_fused {
         return;
     }
+    if facts.fma_f32_fused && !f32_exact {
+        expand_runs(function, target);
+    }
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Fma(x, y, z)) => match b.type_of(result) {
-            Type::F32 if f32_exact => Rewritten::Kept,
+            // Exact, or made so above.
+            Type::F32 if facts.fma_f32_fused => Rewritten::Kept,
             Type::F64 if facts.fma_f64_fused => Rewritten::Kept,
-            Type::F32 if facts.fma_f32_fused => Rewritten::By(guarded(b, target, [x, y, z])),
             _ => Rewritten::By(multiply_add(b, target, Rounding::NearestEven, [x, y, z])),
         },
         _ => Rewritten::Kept,
@@ -116,7 +120,7 @@ const AMPLE: f32 = f32::from_bits((127 - 76) << 23);
 /// and so is the sum.
 ///
 /// What fails that test (zeros above all) is looked at closely, and emulated if a denormal is or may be involved.
-fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value {
+pub fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands;
     let fused = b.fma(x, y, z);
     let addend = b.magnitude(z);
