@@ -3,12 +3,11 @@
 mod passes_support;
 
 use passes_support::{Random, access};
+use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, Value, verify};
-use ptx2spv_translator::legalise::legalise;
-use ptx2spv_translator::passes::optimise;
+use ptx2spv_translator::pipeline::{legalise, optimise};
 use ptx2spv_translator::target::Facts;
-use ptx2spv_translator::{Target, passes};
 
 /// Variables that go around the loop.
 const VARS: usize = 6;
@@ -178,8 +177,7 @@ fn check(target: &Target, programs: u32) {
         let steps = draw(&mut random);
         let mut function = function(&steps);
         optimise(&mut function);
-        legalise(&mut function, target);
-        passes::straighten(&mut function, target);
+        legalise(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let facts = target.facts.clone();
         let mut machine = Machine { facts, shared: vec![0; 4 * VARS + 4], ..Machine::default() };
@@ -231,7 +229,8 @@ fn tests_are_shared() {
     let steps = [Step::Fma(1, 2, 3), Step::Fma(1, 2, 11), Step::Fma(1, 2, 12), Step::Fma(2, 1, 13)];
     let mut function = function(&steps);
     optimise(&mut function);
-    legalise(&mut function, &target(Facts { denormals_f32_kept: true, denormals_f64_kept: true, ..Facts::default() }));
+    legalise(&mut function, &target(Facts { denormals_f32_kept: true, denormals_f64_kept: true, ..Facts::default() }))
+        .unwrap();
     let text = function.to_string();
     assert_eq!(text.matches(" fma ").count(), 4, "{text}");
     assert_eq!(text.matches("LessUnsigned").count(), 3, "{text}");
