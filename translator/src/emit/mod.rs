@@ -139,7 +139,9 @@ fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
 
 /// Shared memory that the specialization constant defaults to: enough for every entry without dynamic memory.
 fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
-    let most = entries.iter().map(|entry| entry.function.workgroup_shared_bytes()).max().unwrap_or(0);
+    // What lies in scratch memory takes none of the workgroup's.
+    let own = entries.iter().map(|entry| entry.function).filter(|it| it.scratch.is_none_or(|scratch| !scratch.shared));
+    let most = own.map(|function| function.workgroup_shared_bytes()).max().unwrap_or(0);
     // Each has passed the check against the device's limit, or is refused for it.
     let most = u32::try_from(most).unwrap_or(u32::MAX);
     most.max(storage::SHARED_GRANULE).checked_next_multiple_of(storage::SHARED_GRANULE).unwrap_or(most)

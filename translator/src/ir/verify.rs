@@ -7,7 +7,7 @@
 //! * Addresses are `I64` for global and generic memory, or `Pair` for global memory, and `I32` for the rest; element counts
 //!   and widths fit. Nothing else takes a `Pair` but what takes its halves.
 //! * Loads don't release and stores don't acquire. A compare-and-swap, and nothing else, has something to compare with.
-//! * `Break` stands inside a loop and ends its list.
+//! * `Break` stands inside a loop and ends its list, but for marks.
 //!
 //! When warps have been mapped to the target's subgroups ([`Stage::Mapped`]):
 //!
@@ -97,7 +97,8 @@ impl<'f> Checker<'f> {
     /// nothing else.
     fn statements(&mut self, block: &Block, in_loop: bool, visible: &mut Vec<usize>) -> Result<(), String> {
         for (position, stmt) in block.iter().enumerate() {
-            self.statement(stmt, in_loop, position + 1 == block.len(), visible)?;
+            let is_last = block[position + 1..].iter().all(|after| matches!(after, Stmt::At(_)));
+            self.statement(stmt, in_loop, is_last, visible)?;
             let before = visible.len();
             match stmt {
                 Stmt::If { then, otherwise, .. } => {
