@@ -51,6 +51,8 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
     let (packing, order) = if collective::has_warp(&function.body) {
         (choose::for_warps(target, blocks, count), Order::Warps)
     } else {
+        // Only operations of a warp ask.
+        function.exited = None;
         match choose::for_threads(target, blocks, count) {
             Some(packing) => (packing, Order::Rows),
             None => {
