@@ -33,8 +33,8 @@ impl Operation {
 
     /// Whether an operation of the kind is left.
     fn is_in(self, function: &Function) -> bool {
-        let name = ["fma ", "FDiv ", "Sqrt "][self as usize];
-        let types = [": F32 =", ": F64 ="];
+        let name = ["fma ", "fdiv ", "sqrt "][self as usize];
+        let types = [": f32 =", ": f64 ="];
         let text = function.to_string();
         text.lines().any(|line| types.iter().any(|ty| line.contains(&format!("{ty} {name}"))))
     }

@@ -74,7 +74,8 @@ fn bits(result: f32) -> u64 {
 
 /// Devices without `F64`, but for the last.
 fn targets() -> [Target; 4] {
-    let flushing = Facts { normal_f32_exact: true, ..Facts::default() };
+    let flushing =
+        Facts { normal_f32_exact: true, known_specials_right: true, known_constants_right: true, ..Facts::default() };
     let good = Facts {
         fma_f32_fused: true,
         div_f32_normal: true,

@@ -241,7 +241,9 @@ def barriers(tables):
     add = out.lines.append
 
     def complete(form, phase, value):
-        for wait in ("test_wait", "try_wait"):
+        # One that may wait is asked when there is nothing to wait for: hardware goes on meanwhile, and the thread's own
+        # later arrivals may end it.
+        for wait in ("test_wait", "try_wait") if value else ("test_wait",):
             add(f"mbarrier.{wait}{form}.shared.b64 %p, [barriers], %s;")
             out.truth("%p", value)
             add(f"mbarrier.{wait}.parity{form}.shared.b64 %p, [barriers], {phase};")
