@@ -113,7 +113,7 @@ impl Reporters {
         let reason = match (report.fault, loop_budget) {
             (Some(Fault::LoopCutShort), Some(rounds)) => {
                 format!(
-                    "the driver of {device} ends loops after {rounds} iterations of a thread's loops together, which other devices don't: try `--device gpu` or `--device reference`"
+                    "the driver of {device} ends loops after {rounds} iterations of a thread's loops together, which other devices don't: try `--device discrete` or `--device reference`"
                 )
             }
             (Some(Fault::LoopCutShort), None) => format!("the driver of {device} ended a loop early"),

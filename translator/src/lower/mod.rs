@@ -17,7 +17,7 @@ pub mod convert;
 pub mod convert_float;
 pub mod convert_packed;
 pub mod copies;
-mod dispatch;
+pub(crate) mod dispatch;
 pub mod events;
 pub mod extended;
 pub mod fields;
