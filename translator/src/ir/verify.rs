@@ -97,8 +97,7 @@ impl<'f> Checker<'f> {
     /// nothing else.
     fn statements(&mut self, block: &Block, in_loop: bool, visible: &mut Vec<usize>) -> Result<(), String> {
         for (position, stmt) in block.iter().enumerate() {
-            let is_last = block[position + 1..].iter().all(|after| matches!(after, Stmt::At(_)));
-            self.statement(stmt, in_loop, is_last, visible)?;
+            self.statement(stmt, in_loop, &block[position + 1..], visible)?;
             let before = visible.len();
             match stmt {
                 Stmt::If { then, otherwise, .. } => {
@@ -123,11 +122,13 @@ impl<'f> Checker<'f> {
 
     /// Checks a statement but for the lists in it.
     #[inline(never)]
-    fn statement(&mut self, stmt: &Stmt, in_loop: bool, is_last: bool, here: &mut Vec<usize>) -> Result<(), String> {
+    fn statement(&mut self, stmt: &Stmt, in_loop: bool, after: &[Stmt], here: &mut Vec<usize>) -> Result<(), String> {
         match stmt {
             Stmt::If { condition, .. } => self.expect(*condition, Type::Bool),
             Stmt::Break if !in_loop => Err("break outside a loop".into()),
-            Stmt::Break if !is_last => Err("statements behind a break".into()),
+            Stmt::Break if !after.iter().all(|after| matches!(after, Stmt::At(_))) => {
+                Err("statements behind a break".into())
+            }
             Stmt::Report(..) if self.stage >= Stage::Legal => Err("a report".into()),
             Stmt::Warp(_) if self.stage >= Stage::Mapped => Err("an operation of a warp".into()),
             Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => Ok(()),

@@ -17,6 +17,10 @@ macro_rules! effects {
             $($(#[$doc])* pub $effect: bool,)*
         }
 
+        impl Effects {
+            const NONE: Self = Self { $($effect: false,)* };
+        }
+
         impl BitOr for Effects {
             type Output = Self;
 
@@ -52,15 +56,8 @@ macro_rules! operations {
         impl Operation {
             /// Its effects.
             pub const fn effects(self) -> Effects {
-                const NONE: Effects = Effects {
-                    may_report: false,
-                    uses_stack: false,
-                    counts_events: false,
-                    atomic: false,
-                    ordered: false,
-                };
                 match self {
-                    $(Self::$name => Effects { $($($effect: true,)*)? ..NONE },)*
+                    $(Self::$name => Effects { $($($effect: true,)*)? ..Effects::NONE },)*
                 }
             }
         }
@@ -248,8 +245,8 @@ impl Action {
     pub fn effects(self) -> Effects {
         match self {
             Self::Compute(operation) => operation.effects(),
-            Self::IndexedBranch | Self::Fail(_) | Self::Call => Effects { may_report: true, ..Effects::default() },
-            Self::Nothing | Self::Branch | Self::Return | Self::Exit | Self::Barrier => Effects::default(),
+            Self::IndexedBranch | Self::Fail(_) | Self::Call => Effects { may_report: true, ..Effects::NONE },
+            Self::Nothing | Self::Branch | Self::Return | Self::Exit | Self::Barrier => Effects::NONE,
         }
     }
 

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fma::{guarded, multiply_add};
 use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type};
-use crate::passes::{map_op_operands, map_operands};
+use crate::passes::{for_each_operand, map_op_operands, map_operands};
 use crate::soft::SINGLE;
 use crate::target::Target;
 
@@ -151,13 +151,6 @@ impl Values {
         };
         defined && self.ty(result) != Type::Pair && !self.is_other(result, op)
     }
-}
-
-fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
-    map_operands(&mut stmt.clone(), |value| {
-        visit(value);
-        value
-    });
 }
 
 /// Statements that are computed once more together if a test fails.

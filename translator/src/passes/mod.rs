@@ -20,7 +20,7 @@ pub use flatten::flatten_ifs;
 pub use forward::forward;
 pub use merge::merge_ifs;
 pub use narrow::narrow_truncated;
-pub use operands::{for_each_result, map_op_operands, map_operands};
+pub use operands::{for_each_operand, for_each_result, map_op_operands, map_operands};
 pub use pointers::pointer_constants;
 pub use powers::divide_by_powers;
 pub use rewrite::{Rewritten, rewrite};

@@ -43,6 +43,15 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
     }
 }
 
+/// Calls `visit` with every value that the statement uses.
+pub fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
+    // One list of what statements use serves both; the copy is thrown away.
+    map_operands(&mut stmt.clone(), |value| {
+        visit(value);
+        value
+    });
+}
+
 /// Calls `visit` with every value that the statement defines.
 pub fn for_each_result(stmt: &Stmt, mut visit: impl FnMut(Value)) {
     match stmt {

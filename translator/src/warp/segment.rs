@@ -7,7 +7,7 @@ use super::flow::{Flow, is_total};
 use super::{Old, Pack, Slot};
 use crate::diagnostic::Span;
 use crate::ir::{Block, Op, Space, Stmt, Value};
-use crate::passes::{for_each_result, map_operands};
+use crate::passes::{for_each_operand, for_each_result, map_operands};
 
 /// How often each value is used in a list, however deep.
 pub(super) fn uses(block: &Block, values: usize) -> Vec<u32> {
@@ -30,12 +30,7 @@ fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
                 count_uses(otherwise, count);
             }
             Stmt::Loop(body) => count_uses(body, count),
-            stmt => {
-                map_operands(&mut stmt.clone(), |value| {
-                    count(value);
-                    value
-                });
-            }
+            stmt => for_each_operand(stmt, &mut *count),
         }
     }
 }
