@@ -168,16 +168,19 @@ pub mod heap {
         pub words: u32,
         /// Where the bitmap begins in the region.
         pub bitmap: u64,
+        /// Where the table of allocations begins in the region: for each granule a word, which is the size asked for plus one
+        /// where an allocation begins, else zero.
+        pub sizes: u64,
         /// Where the granules begin in the region.
         pub granules: u64,
     }
 
-    /// Allocations of up to 1 KiB, 32 KiB and 1 MiB with their headers. Together they take 7 MiB and their bitmaps, less
-    /// than the 8 MiB that the region has.
+    /// Allocations of less than 1 KiB, 32 KiB and 1 MiB. Together they take 7 MiB, their bitmaps and tables less than one of the
+    /// 8 MiB that the region has.
     pub const ARENAS: [Arena; 3] = [
-        Arena { shift: 5, words: 2048, bitmap: 0, granules: 1 << 20 },
-        Arena { shift: 10, words: 64, bitmap: 2048 * 4, granules: 3 << 20 },
-        Arena { shift: 15, words: 3, bitmap: 2112 * 4, granules: 5 << 20 },
+        Arena { shift: 5, words: 2048, bitmap: 0, sizes: 0x4000, granules: 1 << 20 },
+        Arena { shift: 10, words: 64, bitmap: 0x2000, sizes: 0x44000, granules: 3 << 20 },
+        Arena { shift: 15, words: 3, bitmap: 0x2100, sizes: 0x46000, granules: 5 << 20 },
     ];
 }
 

@@ -163,12 +163,12 @@ impl Allocation {
     /// Says that kernels allocate from the region at an offset.
     pub fn add_heap(&self, offset: u64) {
         let start = self.address + offset;
-        for Arena { shift, words, bitmap, granules } in ARENAS {
+        for Arena { shift, words, sizes, granules, .. } in ARENAS {
             self.device.device.add_pool(Pool {
                 address: start + granules,
                 granule: 1 << shift,
                 count: 32 * u64::from(words),
-                bitmap: start + bitmap,
+                sizes: start + sizes,
             });
         }
     }

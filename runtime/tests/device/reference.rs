@@ -99,6 +99,24 @@ kept:
     @%p1 call free, (memory);
     ret;
 }
+.visible .entry heap_at(.param .u32 bytes, .param .u64 offset)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    .param .b64 size;
+    .param .b64 memory;
+    ld.param.u32 %r1, [bytes];
+    cvt.u64.u32 %rd3, %r1;
+    st.param.b64 [size], %rd3;
+    call (memory), malloc, (size);
+    call (memory), malloc, (size);
+    ld.param.b64 %rd1, [memory];
+    call (memory), malloc, (size);
+    ld.param.u64 %rd2, [offset];
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u8 [%rd1], 1; // at
+    ret;
+}
 .visible .entry poke_at(.param .u64 at, .param .u64 offset)
 {
     .reg .b64 %rd<3>;
@@ -226,6 +244,30 @@ fn freed_heap_memory_is_known() {
         assert_eq!((findings.len(), findings[0].kind), (1, FindingKind::UseAfterFree));
         assert_eq!(findings[0].site.line, Some(("kernels.ptx".to_owned(), line_of("// heap"))));
         assert_eq!(device.take_findings(), []);
+    }
+}
+
+#[test]
+fn heap_blocks_have_exact_bounds() {
+    // Each allocation lies between two more of its size. Sizes around those of granules, and each arena's largest.
+    for bytes in [1_u32, 4, 31, 32, 33, 100, 128, 1_024, 1_025, 30_000, 40_000] {
+        for options in ["check", "check,seed=1"] {
+            for offset in [0, i64::from(bytes) - 1] {
+                let device = open(options);
+                kernel(&device, "heap_at").run(&ONE, &[bytes.into(), offset.into()]).unwrap();
+                device.synchronize().unwrap();
+            }
+            for offset in [-1, i64::from(bytes)] {
+                let device = open(options);
+                kernel(&device, "heap_at").run(&ONE, &[bytes.into(), offset.into()]).unwrap();
+                let Err(Error::Fault { findings }) = device.synchronize() else {
+                    panic!("{bytes} {offset}: nothing found")
+                };
+                let [Finding { kind, site, .. }] = &findings[..] else { panic!("{findings:?}") };
+                assert!(matches!(kind, FindingKind::OutOfBounds | FindingKind::UseAfterFree), "{findings:?}");
+                assert_eq!(site.line, Some(("kernels.ptx".to_owned(), line_of("// at"))));
+            }
+        }
     }
 }
 

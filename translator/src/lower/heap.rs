@@ -1,20 +1,17 @@
 //! The heap behind `malloc` and `free`: exact, and without locks, which threads of one warp could not wait for.
 //!
-//! It is a few arenas, each with granules of one size and a bitmap of the granules in use. An allocation is a run of up to
-//! 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single atomic gives it back.
-//! The first granule begins with a header that says which run it is. Where no arena has such a run, there is no memory.
+//! It is a few arenas, each with granules of one size, a bitmap of the granules in use, and a table of allocations. An
+//! allocation is a run of up to 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single
+//! atomic gives it back. The table's entry of its first granule holds the size that the program asked for, plus one; all other
+//! entries are zero. Nothing of the heap's own lies among the granules. Where no arena has such a run, there is no memory.
 //! [`ARENAS`] has the layout.
 
 use crate::interface::heap::{ARENAS, Arena};
 use crate::interface::{Fault, Region, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, Order, Scope, Space, Type, Value};
-
-/// Bytes before the memory that the program gets, which is aligned to as many.
-const HEADER: u64 = 16;
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, Order, Scope, Space, Type, Value, Var};
 
 const COMMON: Access =
     Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
-const OWN: Access = Access { space: Space::Global, bytes: 4, order: Order::Weak, read_only: false };
 
 fn base(b: &mut Builder<'_>, region: Region) -> Value {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
@@ -27,36 +24,39 @@ pub(super) fn allocate(b: &mut Builder<'_>, region: Region, size: Value) -> Valu
     let found = b.var(Type::I64);
     let nothing = b.i64(0);
     b.set(found, nothing);
-    for (number, arena) in (0..).zip(&ARENAS) {
-        let most = (32_u64 << arena.shift) - HEADER;
+    for arena in &ARENAS {
+        let room = 32_u64 << arena.shift;
         let missing = b.get(found);
         let missing = b.is_zero(missing);
-        let most = b.i64(most);
-        let fits = b.compare(Compare::LessEqualUnsigned, size, most);
+        let fits = b.compare_const(Compare::LessUnsigned, size, room);
         let wanted = b.and(missing, fits);
         b.if_(wanted, |b| {
-            let bytes = b.truncate(size);
-            let bytes = b.add_const(bytes, HEADER + (1 << arena.shift) - 1);
-            let count = b.shr(bytes, arena.shift);
-            take(b, arena, number, base, count, found);
+            let size = b.truncate(size);
+            take(b, arena, base, size, found);
         });
     }
     b.get(found)
 }
 
-/// Looks through an arena for a run of `count` granules, 1 to 32, and sets `found` to the memory in it.
-fn take(b: &mut Builder<'_>, arena: &Arena, number: u32, base: Value, count: Value, found: crate::ir::Var) {
+/// A mask of as many low bits as there are granules in a run for `size` bytes, 1 to 32, and by how much all bits are shifted
+/// down for that.
+fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
+    // One byte more than asked for, so that what an access behind the end hits is no other allocation.
+    let last = b.shr_by(size, shift);
+    let most = b.i32(31);
+    let rest = b.sub(most, last);
+    let ones = b.i32(u32::MAX);
+    (b.shr_by(ones, rest), rest)
+}
+
+/// Looks through an arena for a run of granules for `size` bytes, and sets `found` to the first one's address.
+fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var) {
     let (word, bit) = (b.var(Type::I32), b.var(Type::I32));
     let zero = b.i32(0);
     b.set(word, zero);
     b.set(bit, zero);
-    // `count` ones: all of them shifted down.
-    let rest = {
-        let all = b.i32(32);
-        b.sub(all, count)
-    };
-    let ones = b.i32(u32::MAX);
-    let ones = b.shr_by(ones, rest);
+    let shift = b.i32(arena.shift);
+    let (ones, rest) = run(b, size, shift);
     b.loop_(|b| {
         let index = b.get(word);
         let more = b.compare_const(Compare::LessUnsigned, index, arena.words.into());
@@ -90,17 +90,15 @@ fn take(b: &mut Builder<'_>, arena: &Arena, number: u32, base: Value, count: Val
                 b.if_(won, |b| {
                     let granule = b.shl(index, 5);
                     let granule = b.add(granule, position);
-                    let bytes = b.zero_extend(granule);
-                    let bytes = b.shl(bytes, arena.shift);
+                    let granule = b.zero_extend(granule);
+                    let entry = b.shl(granule, 2);
+                    let entry = b.add(base, entry);
+                    let entry = b.add_const(entry, arena.sizes);
+                    let size = b.add_const(size, 1);
+                    b.store(COMMON, entry, vec![size]);
+                    let bytes = b.shl(granule, arena.shift);
                     let memory = b.add(base, bytes);
                     let memory = b.add_const(memory, arena.granules);
-                    let run = b.shl(index, 8);
-                    let run = b.add_const(run, u64::from(number));
-                    for (offset, value) in [(0, run), (4, mask)] {
-                        let address = b.add_const(memory, offset);
-                        b.store(OWN, address, vec![value]);
-                    }
-                    let memory = b.add_const(memory, HEADER);
                     b.set(found, memory);
                     b.break_();
                 });
@@ -130,50 +128,40 @@ pub(super) fn free(b: &mut Builder<'_>, region: Region, pointer: Value) {
         let freed = b.var(Type::Bool);
         let no = b.bool(false);
         b.set(freed, no);
-        let header = b.sub_const(pointer, HEADER);
-        let Granule { exists, number, index, position, bitmap } = granule(b, base, header);
+        let Granule { exists, number, shift, bitmap, sizes } = granule(b, base, pointer);
         b.if_(exists, |b| {
-            let offset = b.zero_extend(index);
+            let offset = b.zero_extend(number);
             let offset = b.shl(offset, 2);
             let address = b.add(base, offset);
-            let bits = b.add(address, bitmap);
-            let one = b.i32(1);
-            let first = b.shl_by(one, position);
-            let used = b.load_one(COMMON, bits);
-            let used = b.and(used, first);
-            let taken = b.is_nonzero(used);
+            let address = b.add(address, sizes);
+            // Of two threads that free the same memory one gets the size.
+            let entry = b.function.value(Type::I32);
+            let operand = b.i32(0);
+            b.atomic(Atomic {
+                result: Some(entry),
+                op: AtomicOp::Exchange,
+                access: COMMON,
+                address,
+                operand,
+                compare: None,
+            });
+            let taken = b.is_nonzero(entry);
             b.if_(taken, |b| {
-                // The header says the same as its address, and the run begins with the header.
-                let run = b.load_one(OWN, header);
-                let address = b.add_const(header, 4);
-                let mask = b.load_one(OWN, address);
-                let expected = b.shl(index, 8);
-                let expected = b.or(expected, number);
-                let same = b.eq(run, expected);
-                let lowest = {
-                    let zero = b.i32(0);
-                    let negative = b.sub(zero, mask);
-                    b.and(mask, negative)
-                };
-                let begins = b.eq(lowest, first);
-                let valid = b.and(same, begins);
-                b.if_(valid, |b| {
-                    let kept = b.not(mask);
-                    // What was written here happens before whoever gets the memory next writes.
-                    let access = Access { order: Order::Release(Scope::Device), ..COMMON };
-                    let used = b.function.value(Type::I32);
-                    b.atomic(Atomic {
-                        result: Some(used),
-                        op: AtomicOp::And,
-                        access,
-                        address: bits,
-                        operand: kept,
-                        compare: None,
-                    });
-                    let used = b.and(used, mask);
-                    let all = b.eq(used, mask);
-                    b.set(freed, all);
-                });
+                let size = b.sub_const(entry, 1);
+                let (ones, _) = run(b, size, shift);
+                let position = b.and_const(number, 31);
+                let mask = b.shl_by(ones, position);
+                let kept = b.not(mask);
+                let offset = b.shr(number, 5);
+                let offset = b.zero_extend(offset);
+                let offset = b.shl(offset, 2);
+                let address = b.add(base, offset);
+                let address = b.add(address, bitmap);
+                // What was written here happens before whoever gets the memory next writes.
+                let access = Access { order: Order::Release(Scope::Device), ..COMMON };
+                b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
+                let yes = b.bool(true);
+                b.set(freed, yes);
             });
         });
         let freed = b.get(freed);
@@ -186,36 +174,35 @@ pub(super) fn free(b: &mut Builder<'_>, region: Region, pointer: Value) {
 struct Granule {
     /// Whether there is one that begins there.
     exists: Value,
-    /// The arena's number.
+    /// Its number in the arena.
     number: Value,
-    /// The word of its bitmap.
-    index: Value,
-    /// The bit in the word.
-    position: Value,
+    /// Base-2 logarithm of its bytes.
+    shift: Value,
     /// Where the bitmap begins in the region.
     bitmap: Value,
+    /// Where the table of allocations begins in the region.
+    sizes: Value,
 }
 
 fn granule(b: &mut Builder<'_>, base: Value, address: Value) -> Granule {
     let (exists, number, zero) = (b.bool(false), b.i32(0), b.i64(0));
-    let mut found = Granule { exists, number, index: number, position: number, bitmap: zero };
+    let mut found = Granule { exists, number, shift: number, bitmap: zero, sizes: zero };
     let offset = b.sub(address, base);
-    for (number, arena) in (0..).zip(&ARENAS) {
+    for arena in &ARENAS {
         let within = b.sub_const(offset, arena.granules);
         let inside = b.compare_const(Compare::LessUnsigned, within, u64::from(arena.words) << (arena.shift + 5));
         let odd = b.and_const(within, (1 << arena.shift) - 1);
         let even = b.is_zero(odd);
         let exists = b.and(inside, even);
-        let granule = b.truncate(within);
-        let granule = b.shr(granule, arena.shift);
-        let (own, index, position) = (b.i32(number), b.shr(granule, 5), b.and_const(granule, 31));
-        let bitmap = b.i64(arena.bitmap);
+        let number = b.truncate(within);
+        let number = b.shr(number, arena.shift);
+        let (shift, bitmap, sizes) = (b.i32(arena.shift), b.i64(arena.bitmap), b.i64(arena.sizes));
         found = Granule {
             exists: b.or(found.exists, exists),
-            number: b.select(exists, own, found.number),
-            index: b.select(exists, index, found.index),
-            position: b.select(exists, position, found.position),
+            number: b.select(exists, number, found.number),
+            shift: b.select(exists, shift, found.shift),
             bitmap: b.select(exists, bitmap, found.bitmap),
+            sizes: b.select(exists, sizes, found.sizes),
         };
     }
     found

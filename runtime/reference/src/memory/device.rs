@@ -40,7 +40,7 @@ struct Allocation {
     pools: Vec<Pool>,
 }
 
-/// Memory that kernels allocate from by themselves, in granules of the same size; a bitmap says which are in use.
+/// Memory that kernels allocate from by themselves, in runs of up to 32 granules of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Address of the first granule.
@@ -49,8 +49,9 @@ pub struct Pool {
     pub granule: u64,
     /// How many there are.
     pub count: u64,
-    /// Address of the bitmap, in words of 32 bits. The lowest bit of the first word stands for the first granule.
-    pub bitmap: u64,
+    /// Address of a table with a word of 32 bits for each granule: where an allocation begins its bytes plus one, else zero.
+    /// Granules of an allocation, of which the last has a byte to spare, have numbers that differ in the lowest five bits only.
+    pub sizes: u64,
 }
 
 /// A part of an allocation that has a name.
@@ -123,21 +124,35 @@ impl Memory {
         }
     }
 
-    /// What is wrong with an access inside of an allocation, if that is to a place that no kernel has allocated.
+    /// What is wrong with an access inside of an allocation, if that isn't all in a block that kernels have allocated there.
     pub fn unallocated(&self, number: u32, address: u64, bytes: u32) -> Option<Box<Fault>> {
         let pools = &self.allocations.get((number as usize).checked_sub(1)?)?.pools;
-        let free = |pool: &Pool, at: u64| {
-            let granule = at.checked_sub(pool.address)? / pool.granule.max(1);
-            let word = self.load(pool.bitmap + granule / 32 * 4, 4).filter(|_| granule < pool.count)?;
-            Some(word >> (granule % 32) & 1 == 0)
+        let end = address + u64::from(bytes.max(1));
+        let pool =
+            pools.iter().find(|pool| pool.address < end && address < pool.address + pool.count * pool.granule)?;
+        let what = format!("an access of {bytes} bytes at {address:#x}");
+        let Some((start, size)) = self.block(pool, address) else {
+            let message = format!("{what} is in memory of the device's heap that is not allocated, or was freed");
+            return Some(Fault::new(FindingKind::UseAfterFree, message));
         };
-        let is_free = |at| pools.iter().any(|pool| free(pool, at) == Some(true));
-        (is_free(address) || is_free(address + u64::from(bytes.max(1)) - 1)).then(|| {
-            let message = format!(
-                "an access of {bytes} bytes at {address:#x} is in memory of the device's heap that is not allocated, or was freed"
-            );
-            Fault::new(FindingKind::UseAfterFree, message)
+        (end > start + size).then(|| {
+            let place = match address.checked_sub(start + size) {
+                Some(behind) => format!("begins {behind} bytes behind the end"),
+                None => format!("ends {} bytes behind the end", end - start - size),
+            };
+            let message = format!("{what} {place} of a block of the device's heap ({size} bytes at {start:#x})");
+            Fault::new(FindingKind::OutOfBounds, message)
         })
+    }
+
+    /// Address and size of the block to which the granule of an address belongs.
+    fn block(&self, pool: &Pool, address: u64) -> Option<(u64, u64)> {
+        let granule = address.checked_sub(pool.address)? / pool.granule;
+        let entry = |number: &u64| self.load(pool.sizes + 4 * number, 4).filter(|entry| *entry != 0);
+        let first = (granule & !31..=granule).rev().find(|number| entry(number).is_some())?;
+        let size = entry(&first)? - 1;
+        let granules = size / pool.granule + 1;
+        (granule < first + granules).then_some((pool.address + first * pool.granule, size))
     }
 
     /// Gives a name to the whole allocation in which an address lies, beside those that it has, until all such names are
