@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ptx2spv_translator::interface::{Entry, Region};
+use ptx2spv_translator::interface::{Entry, MemoryRegion};
 
 use crate::error::Error;
 use crate::kernel::Variant;
@@ -158,7 +158,7 @@ impl Allocation {
     }
 
     /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
-    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
+    pub fn status_record(&self, offset: u64, output: Option<MemoryRegion>, reporters: &Arc<Reporters>) -> StatusRecord {
         match self {
             Self::Vulkan(memory) => StatusRecord::Vulkan(memory.status_record(offset, output, reporters)),
             Self::Reference(memory) => StatusRecord::Reference(memory.status_record(offset, output, reporters)),

@@ -206,9 +206,9 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use ptx2spv_translator::interface::{
-        BlockSize, Cluster, ImageRun, Param, Place, Region, Relocation, Shared, Variable,
+        BlockSize, Cluster, ImageRun, MemoryRegion, Param, Relocation, Shared, SourceLocation, Variable,
     };
-    use ptx2spv_translator::{Math, Reliance};
+    use ptx2spv_translator::{Assumptions, Math};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.
     const SPIRV: [u32; 9] = [0x0723_0203, 0x0001_0500, 0, 2, 0, 4 << 16 | 15, 5, 1, b'k' as u32];
@@ -237,7 +237,7 @@ mod tests {
                 shared: Shared::default(),
                 block: BlockSize::default(),
                 number: 0,
-                reports: vec![Place::default()],
+                reports: vec![SourceLocation::default()],
                 prints: true,
                 packing: None,
                 cluster: None,
@@ -252,7 +252,7 @@ mod tests {
                 relocations: vec![Relocation { offset: 8, size: 8, target: 16, shift: 0 }],
             },
             status: Some(Status { offset: 4 }),
-            output: Some(Region { offset: 32, size: 32 }),
+            output: Some(MemoryRegion { offset: 32, size: 32 }),
             heap: None,
             counters: None,
             features: [Feature::BufferDeviceAddress].into(),
@@ -290,8 +290,8 @@ mod tests {
             ("status record", |i| i.status = Some(Status { offset: u64::MAX - 3 })),
             ("status record", |i| i.status = None),
             ("no region to print to", |i| i.output = None),
-            ("a region is", |i| i.output = Some(Region { offset: 8, size: 32 })),
-            ("a region is", |i| i.output = Some(Region { offset: 0, size: 96 })),
+            ("a region is", |i| i.output = Some(MemoryRegion { offset: 8, size: 32 })),
+            ("a region is", |i| i.output = Some(MemoryRegion { offset: 0, size: 96 })),
             ("such clusters", |i| {
                 let cluster = Cluster { size: [1, 0, 2], shared_align: 16, own_shared_bytes: 0 };
                 i.entries[0].cluster = Some(cluster);
@@ -302,7 +302,7 @@ mod tests {
             ("such scratch memory", |i| {
                 i.entries[0].scratch = Some(Scratch { address: 8, local_bytes: 20, shared: true });
             }),
-            ("a region is", |i| i.heap = Some(Region { offset: 0, size: 0 })),
+            ("a region is", |i| i.heap = Some(MemoryRegion { offset: 0, size: 0 })),
         ];
         for (expected, change) in cases {
             let mut changed = good();
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn refuses_what_the_device_was_seen_to_do_otherwise() {
-        let relying = Interface { relies_on: Some(Reliance::of(&target())), ..good() };
+        let relying = Interface { relies_on: Some(Assumptions::of(&target())), ..good() };
         interface(&target(), &SPIRV, &relying).unwrap();
         let mut inexact = target();
         inexact.facts.div_f32_rounded = false;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use ash::vk;
 use ptx2spv_reference::Finding;
-use ptx2spv_translator::interface::Place;
+use ptx2spv_translator::interface::SourceLocation;
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
@@ -264,7 +264,7 @@ pub enum Error {
         /// Who stopped it and why.
         reason: String,
         /// Where it was, if one place can be told.
-        place: Option<Place>,
+        place: Option<SourceLocation>,
     },
     /// The reference device found something in kernels that they can't go on behind: what they and those after them wrote is
     /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
@@ -343,8 +343,8 @@ fn kernel_list(kernels: &[String]) -> String {
     }
 }
 
-fn place_of(place: Option<&Place>) -> String {
-    let Some(Place { line, function, source }) = place else { return String::new() };
+fn place_of(place: Option<&SourceLocation>) -> String {
+    let Some(SourceLocation { line, function, source }) = place else { return String::new() };
     let mut text = format!(" at line {line} of the PTX");
     if let Some(function) = function {
         text += &format!(", in `{function}`");

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use ptx2spv_translator::interface::{Entry, Fault, Place, Status};
+use ptx2spv_translator::interface::{Entry, Fault, SourceLocation, Status};
 
 use crate::error::Error;
 use crate::lock;
@@ -15,7 +15,7 @@ pub(crate) type Record = [u32; Status::WORDS as usize];
 
 /// The kernels of a module that may report something, by the number that they go by in the module's status record.
 #[derive(Default)]
-pub(crate) struct Reporters(Mutex<BTreeMap<u32, (String, Vec<Place>)>>);
+pub(crate) struct Reporters(Mutex<BTreeMap<u32, (String, Vec<SourceLocation>)>>);
 
 /// What a status record says.
 pub(crate) struct Report {

@@ -261,7 +261,7 @@ impl Types {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reliance::members;
+    use crate::assumptions::members;
     use crate::target::Facts;
 
     #[test]

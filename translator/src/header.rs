@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use crate::interface::{Entry, ParamLocation};
-use crate::{Interface, Reliance};
+use crate::{Assumptions, Interface};
 
 /// Declarations that the headers share.
 const TYPES: &str = r#"#ifndef PTX2SPV_TYPES
@@ -137,7 +137,7 @@ impl Header {
             .collect();
         let relocations = (self.array("ptx2spv_relocation ", "relocations", &relocations), relocations.len());
         let status = interface.status.map_or("PTX2SPV_NONE".to_owned(), |status| format!("{}u", status.offset));
-        let relies_on = interface.relies_on.as_ref().map(Reliance::names).unwrap_or_default();
+        let relies_on = interface.relies_on.as_ref().map(Assumptions::names).unwrap_or_default();
         let relies_on: Vec<String> = relies_on.iter().map(|name| quoted(name)).collect();
         let (relied, relied_count) = (self.array("char *const ", "relies_on", &relies_on), relies_on.len());
         self.line(format_args!("static const ptx2spv_module {name} = {{"));

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::target::{Feature, Version};
-use crate::{Math, Reliance};
+use crate::{Assumptions, Math};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -69,11 +69,11 @@ pub struct Interface {
     pub status: Option<Status>,
     /// Where kernels put what they print, if some kernel of the PTX module calls `vprintf`: see [`output`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Region>,
+    pub output: Option<MemoryRegion>,
     /// Memory that kernels allocate from, if some kernel of the PTX module calls `malloc` or `free`. It begins as zeros
     /// and is the kernels' own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heap: Option<Region>,
+    pub heap: Option<MemoryRegion>,
     /// Where kernels count events, if some kernel of the PTX module has `pmevent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
@@ -81,7 +81,7 @@ pub struct Interface {
     pub features: BTreeSet<Feature>,
     /// What it takes for granted of the device besides; unknown if it doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relies_on: Option<Reliance>,
+    pub relies_on: Option<Assumptions>,
 }
 
 impl Interface {
@@ -134,7 +134,7 @@ impl Counters {
 
 /// A part of the variables' allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Region {
+pub struct MemoryRegion {
     /// Offset in the variables' allocation in bytes, a multiple of 16.
     pub offset: u64,
     /// Size in bytes, a multiple of 16.
@@ -236,7 +236,7 @@ impl Fault {
 
 /// A place from which a kernel may report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourceLocation {
     /// Line of the PTX text, from 1; 0 for the kernel as a whole.
     pub line: u32,
     /// The PTX function that it stands in, if that isn't the kernel itself.
@@ -270,7 +270,7 @@ pub struct Entry {
     pub number: u32,
     /// From where it may report something to the host ([`Interface::status`]); empty if it never does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reports: Vec<Place>,
+    pub reports: Vec<SourceLocation>,
     /// Whether it may print something.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints: bool,

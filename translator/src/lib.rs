@@ -3,6 +3,7 @@
 //! No Vulkan and no I/O in here: text and a [`Target`] go in, SPIR-V words and an [`Interface`] come out.
 //! The modules follow the way of a kernel.
 
+mod assumptions;
 pub mod ast;
 pub mod bundle;
 pub mod cfg;
@@ -14,25 +15,25 @@ mod header;
 pub mod interface;
 pub mod ir;
 pub mod isa;
-pub mod legalise;
+pub mod legalize;
 pub mod lower;
 mod math;
+pub mod opt;
 pub mod parse;
-pub mod passes;
 pub mod pipeline;
-mod reliance;
-pub mod restructure;
 mod soft;
+pub mod structurize;
+pub mod sync;
 pub mod target;
 mod warp;
 
 use std::time::Instant;
 
+pub use assumptions::Assumptions;
 pub use contents::Contents;
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::Interface;
 pub use math::{Math, MathError, Topic};
-pub use reliance::Reliance;
 pub use target::{Feature, Target};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.

@@ -1,4 +1,4 @@
-//! The approximate functions that legalisation writes out, against the host's on f64, over the whole range of operands.
+//! The approximate functions that legalization writes out, against the host's on f64, over the whole range of operands.
 //! Errors are printed (`--nocapture`); `docs/numerics.md` has the worst ones.
 
 mod passes_support;
@@ -7,7 +7,7 @@ use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// A device without `F64` that flushes denormals now and then, of whose functions nothing is known.
@@ -18,7 +18,7 @@ fn unknown() -> Target {
     target
 }
 
-/// A function of two f32 as it was legalised.
+/// A function of two f32 as it was legalized.
 struct Device {
     function: Function,
     machine: Machine,
@@ -42,7 +42,7 @@ impl Device {
         let address = b.i32(0);
         b.store(access(Space::Shared, 4), address, vec![result]);
         b.finish();
-        legalise(&mut function, &target).unwrap();
+        legalize(&mut function, &target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let machine = Machine { facts: target.facts, shared: vec![0; 4], ..Machine::default() };
         Self { function, machine }

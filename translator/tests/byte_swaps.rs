@@ -6,7 +6,7 @@ use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 
 /// Loads two bytes, swaps them, and joins a third that overlaps.
 fn swap(target: &Target) -> Function {
@@ -28,7 +28,7 @@ fn swap(target: &Target) -> Function {
     let place = b.i32(12);
     b.store(access(Space::Shared, 4), place, vec![overlapping]);
     b.finish();
-    legalise(&mut function, target).unwrap();
+    legalize(&mut function, target).unwrap();
     assert_eq!(verify(&function), Ok(()), "{function}");
     function
 }

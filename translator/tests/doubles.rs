@@ -11,7 +11,7 @@ use ptx2spv_translator::ir::{
     Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value,
     bits_type, verify,
 };
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
@@ -58,7 +58,7 @@ impl Device {
 
     fn of(mut function: Function) -> Device {
         assert_eq!(verify(&function), Ok(()), "{function}");
-        legalise(&mut function, &without_doubles()).unwrap();
+        legalize(&mut function, &without_doubles()).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let text = function.to_string();
         assert!(!text.contains("f64"), "{text}");

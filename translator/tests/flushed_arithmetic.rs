@@ -6,7 +6,7 @@ use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
@@ -68,7 +68,7 @@ fn check(fused: bool, target: &Target, cases: u32) {
         let address = b.i32(0);
         b.store(access(Space::Shared, 4), address, vec![result]);
         b.finish();
-        legalise(&mut function, target).unwrap();
+        legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let mut machine = Machine { facts: target.facts.clone(), shared: vec![0; 4], ..Machine::default() };
         let mut try_one = |operands: [u32; 3]| {

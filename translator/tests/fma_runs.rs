@@ -6,7 +6,7 @@ use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, Value, verify};
-use ptx2spv_translator::pipeline::{legalise, optimise};
+use ptx2spv_translator::pipeline::{legalize, optimise};
 use ptx2spv_translator::target::Facts;
 
 /// Variables that go around the loop.
@@ -177,7 +177,7 @@ fn check(target: &Target, programs: u32) {
         let steps = draw(&mut random);
         let mut function = function(&steps);
         optimise(&mut function);
-        legalise(&mut function, target).unwrap();
+        legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let facts = target.facts.clone();
         let mut machine = Machine { facts, shared: vec![0; 4 * VARS + 4], ..Machine::default() };
@@ -236,7 +236,7 @@ fn tests_are_shared() {
         known_constants_right: true,
         ..Facts::default()
     };
-    legalise(&mut function, &target(facts)).unwrap();
+    legalize(&mut function, &target(facts)).unwrap();
     let text = function.to_string();
     assert_eq!(text.matches(" fma ").count(), 4, "{text}");
     assert_eq!(text.matches("less_unsigned").count(), 3, "{text}");

@@ -7,7 +7,7 @@ use passes_support::access;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Value, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 
 const OPERATIONS: [Binary; 4] = [Binary::FAdd, Binary::FSub, Binary::FMul, Binary::FDiv];
@@ -33,7 +33,7 @@ fn function(target: &Target, make: impl Fn(&mut Builder<'_>, Value) -> [Value; 2
         b.store(access(Space::Global, 4), address, vec![bits]);
     }
     b.finish();
-    legalise(&mut function, target).unwrap();
+    legalize(&mut function, target).unwrap();
     assert_eq!(verify(&function), Ok(()), "{function}");
     function
 }

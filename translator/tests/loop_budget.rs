@@ -10,8 +10,8 @@ use program::{MEMORY, random_program};
 use ptx2spv_translator::interface::{Fault as Reported, Status};
 use ptx2spv_translator::ir::eval::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
-use ptx2spv_translator::legalise::{expand_reports, report_cut_loops};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::legalize::{expand_reports, report_cut_loops};
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::{Options, Program, Source, Span, Target};
 
 /// Bytes of global memory that programs use; the status record follows.
@@ -50,7 +50,7 @@ fn random_programs_are_right_or_say_so() {
     let (mut silent, mut reported) = (0, 0);
     for seed in 1..1500 {
         let mut plain = random_program(&mut Random(seed));
-        legalise(&mut plain, &target).unwrap();
+        legalize(&mut plain, &target).unwrap();
         let (expected, _) = run(&plain, None, Status::FINE).unwrap();
         let mut watched = plain.clone();
         watch(&mut watched);

@@ -8,7 +8,7 @@ mod shape;
 use passes_support::{Random, access};
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
 use rustc_apfloat::ieee::{Double, Single};
@@ -59,7 +59,7 @@ fn function(operation: Operation, ty: Type, target: &Target) -> Function {
     let address = b.i32(0);
     b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
     b.finish();
-    legalise(&mut function, target).unwrap();
+    legalize(&mut function, target).unwrap();
     assert_eq!(verify(&function), Ok(()), "{function}");
     function
 }
@@ -118,7 +118,7 @@ fn operands(shape: Shape, operation: Operation, random: &mut Random) -> [u64; 3]
     }
 }
 
-/// A device that applies an operation as it was legalised for it.
+/// A device that applies an operation as it was legalized for it.
 struct Device<'t> {
     operation: Operation,
     ty: Type,

@@ -9,11 +9,13 @@ use passes_support::{Random, access};
 use program::{MEMORY, random_program};
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Order,
-    Scope, Space, Stmt, Type, Unary, Value, Var, verify,
+    Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,
+    MemoryOrder, Op, Scope, Space, Stmt, Type, Unary, Value, Var, verify,
 };
-use ptx2spv_translator::passes::{flatten_ifs, forward, merge_ifs, narrow_truncated, remove_dead, resolve_spaces};
-use ptx2spv_translator::pipeline::{legalise, optimise};
+use ptx2spv_translator::opt::{
+    convert_ifs, merge_ifs, narrow_truncated, propagate_copies, remove_dead, resolve_spaces,
+};
+use ptx2spv_translator::pipeline::{legalize, optimise};
 use ptx2spv_translator::{Span, Target};
 
 /// Memory after a run.
@@ -50,18 +52,18 @@ fn random_programs_keep_their_meaning() {
         assert_eq!(verify(&program), Ok(()), "seed {seed}: the program itself");
         let expected = outcome(&program);
         let check = |name, pass: &dyn Fn(&mut Function)| check(&program, &expected, name, pass);
-        check("forward", &forward);
+        check("propagate_copies", &propagate_copies);
         check("remove_dead", &remove_dead);
         check("merge_ifs", &merge_ifs);
-        check("flatten_ifs", &|function| flatten_ifs(function, 64));
+        check("convert_ifs", &|function| convert_ifs(function, 64));
         check("resolve_spaces", &resolve_spaces);
         check("narrow_truncated", &narrow_truncated);
-        check("legalise", &|function| legalise(function, &target).unwrap());
+        check("legalize", &|function| legalize(function, &target).unwrap());
         let (was, is) = check("optimise", &optimise);
         (before, after) = (before + was, after + is);
         check("all", &|function| {
             optimise(function);
-            legalise(function, &target).unwrap();
+            legalize(function, &target).unwrap();
         });
     }
     assert!(after * 4 < before * 3, "{before} statements became {after}");
@@ -187,7 +189,7 @@ fn only_loads_without_effect_go() {
     let mut f = function(|b, global| {
         let weak = access(Space::Global, 4);
         b.load(weak, global, 2);
-        b.load(Access { order: Order::Relaxed(Scope::System), ..weak }, global, 1);
+        b.load(Access { order: MemoryOrder::Relaxed(Scope::System), ..weak }, global, 1);
         let one = b.i32(1);
         let result = Some(b.function.value(Type::I32));
         b.atomic(Atomic { result, op: AtomicOp::Add, access: weak, address: global, operand: one, compare: None });
@@ -345,7 +347,7 @@ fn generic_accesses_choose_among_the_spaces_that_exist() {
             b.store(access(Space::Global, 4), global, loaded);
         });
         (f.shared_bytes, f.dynamic_shared, f.local_bytes) = (shared_bytes, dynamic_shared, local_bytes);
-        legalise(&mut f, &target).unwrap();
+        legalize(&mut f, &target).unwrap();
         assert_eq!(verify(&f), Ok(()));
         assert_eq!(count(&f, |line| line.contains("generic")), 0, "{f}");
         count(&f, |line| line.starts_with("if"))
@@ -393,7 +395,7 @@ fn deep_nesting_fits_a_small_stack() {
         let mut f = deep();
         assert_eq!(verify(&f), Ok(()));
         optimise(&mut f);
-        legalise(&mut f, &target).unwrap();
+        legalize(&mut f, &target).unwrap();
         assert_eq!(verify(&f), Ok(()));
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread").join().expect("no overflow");
@@ -517,7 +519,7 @@ fn small_conditions_become_selects() {
     let original = conditional(nested, other);
     for (most, ifs) in [(64, 0), (2, 1), (1, 2)] {
         let mut f = original.clone();
-        flatten_ifs(&mut f, most);
+        convert_ifs(&mut f, most);
         assert_eq!(verify(&f), Ok(()), "{f}");
         assert_eq!(count(&f, |line| line.starts_with("if")), ifs, "{most}: {f}");
         assert_eq!(outcome(&f), outcome(&original), "{f}");
@@ -551,7 +553,7 @@ fn what_may_not_be_done_in_vain_keeps_its_condition() {
     ];
     for arm in arms {
         let mut f = conditional(arm, |_, _| {});
-        flatten_ifs(&mut f, 64);
+        convert_ifs(&mut f, 64);
         assert_eq!(count(&f, |line| line.starts_with("if")), 1, "{f}");
     }
 }

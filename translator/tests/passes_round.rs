@@ -7,7 +7,7 @@ use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Op, Space, Type, Unary, Value, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 
 /// An operation, and what it is to compute.
@@ -37,7 +37,7 @@ impl Device {
         b.store(access(Space::Shared, if ty == Type::F32 { 4 } else { 8 }), address, vec![result]);
         b.finish();
         let target = Target { facts: facts.clone(), ..Target::preset("lavapipe").expect("a preset") };
-        legalise(&mut function, &target).unwrap();
+        legalize(&mut function, &target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         Self { ty, function, machine: Machine { facts, shared: vec![0; 8], ..Machine::default() } }
     }

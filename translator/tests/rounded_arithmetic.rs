@@ -9,7 +9,7 @@ use passes_support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, Var, verify};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
@@ -110,7 +110,7 @@ fn reference(operation: Operation, rounding: Rounding, ty: Type, operands: [u64;
     }
 }
 
-/// A device that applies an operation as it was legalised for it.
+/// A device that applies an operation as it was legalized for it.
 struct Device<'t> {
     operation: Operation,
     rounding: Rounding,
@@ -137,7 +137,7 @@ impl<'t> Device<'t> {
         b.store(access(Space::Shared, if ty == Type::F32 { 4 } else { 8 }), address, vec![result]);
         b.finish();
         assert_eq!(verify(&function), Ok(()), "{function}");
-        legalise(&mut function, target).unwrap();
+        legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
         Self { operation, rounding, ty, target, function, machine }

@@ -11,11 +11,11 @@ use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{
     Arithmetic, Atomic, AtomicOp, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value, verify,
 };
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use shape::Shape;
 
-/// A device that applies something to two or three words, as it was legalised for it.
+/// A device that applies something to two or three words, as it was legalized for it.
 struct Device<'t> {
     target: &'t Target,
     function: Function,
@@ -35,7 +35,7 @@ impl<'t> Device<'t> {
         b.store(access(Space::Shared, bytes), address, vec![result]);
         b.finish();
         assert_eq!(verify(&function), Ok(()), "{function}");
-        legalise(&mut function, target).unwrap();
+        legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let machine = Machine { facts: target.facts.clone(), shared: vec![0; 16], ..Machine::default() };
         Self { target, function, machine }

@@ -11,11 +11,11 @@ use program::{MEMORY, random_program};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
-    Value, Var, verify,
+    Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type,
+    Unary, Value, Var, verify,
 };
-use ptx2spv_translator::legalise::{TABLE_BYTES, lock_long_accesses, split_words};
-use ptx2spv_translator::pipeline::legalise;
+use ptx2spv_translator::legalize::{TABLE_BYTES, lock_long_accesses, split_words};
+use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 
 /// A device without 64-bit integers.
@@ -208,7 +208,7 @@ fn function(compute: fn(&mut Builder<'_>, Value, Value) -> Value, constants: [Op
     let address = b.i32(0);
     b.store(access(Space::Shared, 8), address, vec![result]);
     b.finish();
-    legalise(&mut function, &target()).unwrap();
+    legalize(&mut function, &target()).unwrap();
     split_words(&mut function, &target());
     assert_eq!(verify(&function), Ok(()), "{function}");
     assert!(!is_long(&function), "{function}");
@@ -336,7 +336,7 @@ fn outcome(function: &Function) -> [Vec<u8>; 3] {
 fn without_long(function: &mut Function) {
     let locked = lock_long_accesses(function, &target(), Some(u64::from(MEMORY + RESULTS)));
     assert!(locked.is_ok(), "{locked:?}");
-    legalise(function, &target()).unwrap();
+    legalize(function, &target()).unwrap();
     split_words(function, &target());
     assert_eq!(verify(function), Ok(()), "{function}");
     assert!(!is_long(function), "{function}");
@@ -371,7 +371,7 @@ fn atomics_and_ordered_accesses_under_locks() {
             let mut b = Builder::new(&mut function);
             let start =
                 if matches!(space, Space::Global | Space::Generic) { b.push_constant(Type::I64, 0) } else { b.i32(0) };
-            let access = Access { order: Order::Relaxed(Scope::Device), ..access(space, 8) };
+            let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..access(space, 8) };
             let [old, operand] = if op == FAdd {
                 [random.bits() as i64 as f64, random.bits() as i64 as f64].map(f64::to_bits)
             } else {

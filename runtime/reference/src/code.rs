@@ -26,7 +26,7 @@ pub struct Code {
     /// The instructions of all functions, each function's together.
     pub insts: Vec<Inst>,
     /// Where each of [`Code::insts`] comes from.
-    pub places: Vec<Place>,
+    pub places: Vec<Origin>,
     /// Where the entry point begins.
     pub start: Pc,
     /// What the first registers hold before an invocation starts: the constants.
@@ -59,7 +59,7 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Loops of all functions.
     pub loops: Vec<Loop>,
-    /// Source files that [`Place::file`] counts.
+    /// Source files that [`Origin::file`] counts.
     pub files: Vec<String>,
     /// What the entry point demands of float arithmetic.
     pub floats: FloatControls,
@@ -69,7 +69,7 @@ pub struct Code {
 
 /// Where an instruction comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Origin {
     /// Index of the first word of the SPIR-V instruction.
     pub word: u32,
     /// Its block, an index of [`Code::blocks`].

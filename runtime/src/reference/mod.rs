@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use ptx2spv_reference::{Config, Dispatch, Finding, Pool, Refusal};
 use ptx2spv_translator::interface::heap::{ARENAS, Arena};
-use ptx2spv_translator::interface::{Entry, Region, Status, output};
-use ptx2spv_translator::legalise::has_narrow_global;
+use ptx2spv_translator::interface::{Entry, MemoryRegion, Status, output};
+use ptx2spv_translator::legalize::has_narrow_global;
 
 use crate::backend;
 use crate::error::Error;
@@ -174,7 +174,7 @@ impl Allocation {
     }
 
     /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
-    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
+    pub fn status_record(&self, offset: u64, output: Option<MemoryRegion>, reporters: &Arc<Reporters>) -> StatusRecord {
         let (base, size, address) = (self.address, self.size, self.address + offset);
         StatusRecord { address, output, base, size, reporters: reporters.clone() }
     }
@@ -194,7 +194,7 @@ impl Drop for Allocation {
 pub(crate) struct StatusRecord {
     address: u64,
     /// Where kernels print, if they do.
-    output: Option<Region>,
+    output: Option<MemoryRegion>,
     /// Address and size of the variables.
     base: u64,
     size: u64,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::Region;
+use ptx2spv_translator::interface::MemoryRegion;
 
 use super::device::Device;
 use super::memory::{Block, Place};
@@ -63,7 +63,7 @@ impl Allocation {
     }
 
     /// The status record at an offset with the region printed to, which [`crate::check::interface`] has accepted.
-    pub fn status_record(&self, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> StatusRecord {
+    pub fn status_record(&self, offset: u64, output: Option<MemoryRegion>, reporters: &Arc<Reporters>) -> StatusRecord {
         StatusRecord::new(&self.block, offset, output, reporters)
     }
 }

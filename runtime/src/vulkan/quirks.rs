@@ -185,7 +185,7 @@ const ROWS: &[Row] = &[
             name: "byte_swaps_wrong",
             drivers: "NVIDIA",
             description: "two bytes that change places come out wrong when stored as 16 bits",
-            evidence: "translator/src/legalise/byte_swaps.rs",
+            evidence: "translator/src/legalize/byte_swaps.rs",
         },
         // Seen in 580; the workaround costs nothing in versions that may not need it.
         hits: |device| device.is_nvidia(),
@@ -207,7 +207,7 @@ const ROWS: &[Row] = &[
             name: "local_memory",
             drivers: "NVIDIA",
             description: "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
-            evidence: "docs/architecture.md",
+            evidence: "docs/memory.md",
         },
         hits: |device| device.is_nvidia(),
         avoid: |quirks| quirks.local_memory = Some(Quirks::NVIDIA_LOCAL_MEMORY),

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use ptx2spv_translator::interface::{Region, Status, output};
+use ptx2spv_translator::interface::{MemoryRegion, Status, output};
 
 use super::device::Device;
 use super::memory::Block;
@@ -20,13 +20,13 @@ pub(crate) struct StatusRecord {
     block: Arc<Block>,
     offset: u64,
     /// Where kernels print, if they do, and who may use it.
-    output: Option<(Region, Arc<Mutex<()>>)>,
+    output: Option<(MemoryRegion, Arc<Mutex<()>>)>,
     reporters: Arc<Reporters>,
 }
 
 impl StatusRecord {
     /// The record at an offset of a block, with the region that kernels print to.
-    pub fn new(block: &Arc<Block>, offset: u64, output: Option<Region>, reporters: &Arc<Reporters>) -> Self {
+    pub fn new(block: &Arc<Block>, offset: u64, output: Option<MemoryRegion>, reporters: &Arc<Reporters>) -> Self {
         let output = output.map(|region| (region, Arc::default()));
         Self { block: block.clone(), offset, output, reporters: reporters.clone() }
     }

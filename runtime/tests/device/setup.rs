@@ -7,7 +7,7 @@ use ptx2spv_runtime::{
     Restrictions, devices,
 };
 use ptx2spv_translator::target::{FloatControls, Version};
-use ptx2spv_translator::{Feature, Reliance, Target};
+use ptx2spv_translator::{Assumptions, Feature, Target};
 
 use crate::{Context, Load, basics_interface, options};
 
@@ -41,7 +41,7 @@ fn lavapipe_keeps_its_preset() {
     let Some(device) = found else { return };
     let preset = Target::preset("lavapipe").unwrap();
     assert!(preset.features.is_subset(&device.target.features), "{:?}", device.target.features);
-    let (promised, found) = (Reliance::of(&preset).names(), Reliance::of(&device.target).names());
+    let (promised, found) = (Assumptions::of(&preset).names(), Assumptions::of(&device.target).names());
     assert!(promised.is_subset(&found), "{:?}", promised.difference(&found));
     assert_eq!(device.target.limits, preset.limits);
     assert!((device.target.vulkan, device.target.spirv) >= (preset.vulkan, preset.spirv));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives the polynomials of `translator/src/legalise/approximate.rs` and prints them as Rust constants.
+"""Derives the polynomials of `translator/src/legalize/approximate.rs` and prints them as Rust constants.
 
 Each is the interpolation of its function at Chebyshev nodes, which is close to the best polynomial of its degree, in
 rational arithmetic, with coefficients rounded to f32. Run as `python3 -m generator.polynomials` in the folder above.

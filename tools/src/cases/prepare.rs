@@ -148,20 +148,20 @@ pub struct Tolerance {
 
 /// Where a part of a case stands, for messages and for relative paths.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct CasePath<'a> {
     file: &'a Path,
     path: &'a str,
 }
 
-impl Place<'_> {
+impl CasePath<'_> {
     fn error(self, message: impl Into<String>) -> CaseError {
         CaseError::new(self.file, self.path, message)
     }
 
     /// Does something at a place below this one.
-    fn at<T>(self, key: &str, action: impl FnOnce(Place<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
+    fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
         let path = format!("{}{key}", self.path);
-        action(Place { file: self.file, path: &path })
+        action(CasePath { file: self.file, path: &path })
     }
 
     fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
@@ -205,7 +205,7 @@ impl Contents<'_> {
             .count()
     }
 
-    fn read(&self, place: Place<'_>, ty: Scalar) -> Result<Array, CaseError> {
+    fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
         if self.count() != 1 {
             return Err(place.error("expected exactly one of `data`, `file`, `zeros` and `fill`"));
         }
@@ -236,7 +236,7 @@ impl Contents<'_> {
     }
 }
 
-fn array_len(place: Place<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
+fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
     match len.checked_mul(ty.size() as u64) {
         Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
             usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
@@ -247,7 +247,7 @@ fn array_len(place: Place<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError>
 
 /// Reads and checks everything that a case from `file` refers to. `path` is its JSON path there, such as `$[3]`.
 pub fn prepare(spec: &CaseSpec, file: &Path, path: &str) -> Result<Prepared, CaseError> {
-    let place = Place { file, path };
+    let place = CasePath { file, path };
     let ptx = place.at(".ptx", |place| {
         let text = String::from_utf8(place.read(&spec.ptx)?);
         text.map_err(|error| place.error(format!("{}: {error}", spec.ptx.display())))
@@ -296,7 +296,7 @@ pub fn prepare(spec: &CaseSpec, file: &Path, path: &str) -> Result<Prepared, Cas
     })
 }
 
-fn check_launch(place: Place<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
+fn check_launch(place: CasePath<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
     // A launch of no threads would leave nothing to see; one of this size is refused by every device.
     let cluster = (".cluster", spec.cluster.unwrap_or([1; 3]));
     for (key, size) in [(".grid", spec.grid), (".block", spec.block), cluster] {
@@ -307,16 +307,16 @@ fn check_launch(place: Place<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn global_array(place: Place<'_>, spec: &GlobalSpec) -> Result<Array, CaseError> {
+fn global_array(place: CasePath<'_>, spec: &GlobalSpec) -> Result<Array, CaseError> {
     let ty = scalar(place, &spec.ty)?;
     contents!(spec).read(place, ty)
 }
 
-fn scalar(place: Place<'_>, name: &str) -> Result<Scalar, CaseError> {
+fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {
     place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
 }
 
-fn argument(place: Place<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> {
+fn argument(place: CasePath<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> {
     let contents = contents!(spec);
     if usize::from(spec.null) + usize::from(spec.value.is_some()) + contents.count() != 1 {
         return Err(place.error("expected exactly one of `data`, `file`, `zeros`, `fill`, `value` and `null`"));
@@ -350,7 +350,7 @@ pub fn hex_bytes(text: &str) -> Option<Vec<u8>> {
 }
 
 fn check(
-    place: Place<'_>,
+    place: CasePath<'_>,
     spec: &ExpectSpec,
     args: &[Argument],
     globals: &BTreeMap<String, Array>,
@@ -383,7 +383,7 @@ fn check(
     Ok(Check { subject, offset, expected, tolerance: tolerance(place, spec, ty)? })
 }
 
-fn tolerance(place: Place<'_>, spec: &ExpectSpec, ty: Scalar) -> Result<Tolerance, CaseError> {
+fn tolerance(place: CasePath<'_>, spec: &ExpectSpec, ty: Scalar) -> Result<Tolerance, CaseError> {
     let loose = spec.ulp.is_some() || spec.abs.is_some() || spec.rel.is_some();
     if (loose || spec.nan.is_some()) && !ty.is_float() {
         return Err(place.error(format!("`ulp`, `abs`, `rel` and `nan` are for floats, and this is {ty}")));

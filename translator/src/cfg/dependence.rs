@@ -19,7 +19,7 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
-use crate::ir::{Atomic, Block, Builtin, Function, Op, Order, Shuffle, Space, Stmt, Value, Warp, WarpOp};
+use crate::ir::{Atomic, Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Warp, WarpOp};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
@@ -186,7 +186,7 @@ impl<'s> Analysis<'s> {
                     }
                 }
                 Stmt::Load { results, access, address } => {
-                    let strong = access.order != Order::Weak;
+                    let strong = access.order != MemoryOrder::Weak;
                     let source = match self.sources {
                         Sources::Threads | Sources::Lanes(_) => {
                             strong || !matches!(access.space, Space::Global | Space::Shared)

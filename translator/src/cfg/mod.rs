@@ -1,22 +1,16 @@
 //! The control-flow graph of a kernel, with calls inlined and instructions lowered, as [`crate::lower`] makes it.
 //!
-//! [`barriers`] gives barriers a form that Vulkan has, and [`tree`] turns the graph into
-//! the structured form with the help of [`crate::restructure`].
+//! [`crate::sync`] gives stops a form that Vulkan has, and [`tree`] turns the graph into the structured form with the help of
+//! [`crate::structurize`].
 
-mod barriers;
-mod dependence;
-mod lockstep;
-mod meetings;
-mod spin;
+pub mod dependence;
+mod stop;
 pub mod switch;
 mod text;
 mod tree;
 mod verify;
 
-pub use barriers::{Barrier, Kind, Red, Reduction, Resolved, Stop, resolve};
-pub use lockstep::keep_in_step;
-pub use meetings::meet_apart;
-pub use spin::yield_in_loops;
+pub use stop::{Barrier, Kind, Red, Reduction, Stop};
 pub use text::Graph;
 pub use tree::{barriers_unconditional, structure};
 pub use verify::verify;
@@ -35,7 +29,7 @@ pub struct Cfg {
 pub struct BasicBlock {
     /// What it does.
     pub body: Block,
-    /// Where it stops before it goes on; [`resolve`] replaces these.
+    /// Where it stops before it goes on; [`resolve_barriers`](crate::sync::resolve_barriers) replaces these.
     pub stop: Option<Stop>,
     /// What follows.
     pub end: End,

@@ -19,7 +19,7 @@
 
 use std::fmt::{self, Write};
 
-use super::barriers::{Barrier, Kind, Red, Reduction, Stop};
+use super::stop::{Barrier, Kind, Red, Reduction, Stop};
 use super::{BasicBlock, Cfg, End};
 use crate::ir::text::{Line, Lines, Mnemonic, Modifier, Parts, Printer, modifiers};
 use crate::ir::{Function, ParseError};

@@ -1,18 +1,18 @@
-//! From the graph to the structured tree: fills the tree that [`crate::restructure`] gives with the blocks' statements.
+//! From the graph to the structured tree: fills the tree that [`crate::structurize`] gives with the blocks' statements.
 
 use super::{BasicBlock, Cfg, End};
 use crate::diagnostic::Span;
 use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
-use crate::restructure::{self, Condition, Graph, Node, Terminator, restructure};
+use crate::structurize::{self, Condition, Graph, Node, Terminator, structurize};
 
 /// Gives the function its body. Fails where control flow nests too deeply.
-pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), restructure::Error> {
+pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), structurize::Error> {
     let blocks = cfg.blocks.iter().map(|block| match block.end {
         End::Exit => Terminator::Exit,
         End::Goto(next) => Terminator::Goto(next),
         End::Branch { then, otherwise, .. } => Terminator::Branch { then, otherwise },
     });
-    let tree = restructure(&Graph { blocks: blocks.collect() })?;
+    let tree = structurize(&Graph { blocks: blocks.collect() })?;
     let selectors = (0..tree.selectors).map(|_| function.var(Type::I32)).collect();
     let marks = cfg.blocks.iter().map(|block| last_mark(&block.body)).collect();
     let mut filler = Filler { function, blocks: cfg.blocks, marks, selectors };
@@ -38,7 +38,7 @@ struct Filler<'f> {
 }
 
 impl Filler<'_> {
-    /// The tree is at most [`restructure::MAX_DEPTH`] deep, and so is this recursion.
+    /// The tree is at most [`structurize::MAX_DEPTH`] deep, and so is this recursion.
     fn fill(&mut self, nodes: Vec<Node>, out: &mut Block) {
         for node in nodes {
             match node {

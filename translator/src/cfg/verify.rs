@@ -6,7 +6,7 @@
 //! * The condition of a branch is a `Bool`.
 //! * In a uniform graph ([`Stage::Uniform`]) no block has a stop.
 
-use super::barriers::{Barrier, Kind, Stop};
+use super::stop::{Barrier, Kind, Stop};
 use super::{Cfg, End};
 use crate::ir::{Checker, Function, Stage, Type, Value};
 

@@ -9,7 +9,7 @@ use super::body::Body;
 use super::module::Global;
 use super::storage::SharedLayout;
 use super::{Result, internal};
-use crate::ir::{Atomic, AtomicOp, Order, Scope, Space, Type};
+use crate::ir::{Atomic, AtomicOp, MemoryOrder, Scope, Space, Type};
 use crate::target::Feature;
 
 /// Operand and comparand of a read-modify-write, by id.
@@ -35,7 +35,7 @@ impl Body<'_, '_, '_> {
         };
         let change = Change { flush: flushes(atomic.access.space, change), ..change };
         let order = match atomic.access.order {
-            Order::Weak => Order::Relaxed(Scope::Device),
+            MemoryOrder::Weak => MemoryOrder::Relaxed(Scope::Device),
             order => order,
         };
         if atomic.access.space == Space::Local {
@@ -55,7 +55,7 @@ impl Body<'_, '_, '_> {
         atomic: &Atomic,
         change: Change,
         address: Word,
-        order: Order,
+        order: MemoryOrder,
     ) -> Result<Word> {
         let bytes = u32::from(atomic.access.bytes);
         match (atomic.access.space, self.shared) {
@@ -95,7 +95,7 @@ impl Body<'_, '_, '_> {
 
     /// Nobody else sees local memory: a load and a store are enough.
     fn local_atomic(&mut self, atomic: &Atomic, change: Change) -> Result<()> {
-        let access = crate::ir::Access { order: Order::Weak, ..atomic.access };
+        let access = crate::ir::Access { order: MemoryOrder::Weak, ..atomic.access };
         let address = self.value(atomic.address)?;
         let old = self.load_local(access, address)?;
         let new = self.changed(change, old)?;
@@ -107,7 +107,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// A read-modify-write at a pointer to an integer of the change's type; gives the old content.
-    fn modify(&mut self, space: Space, pointer: Word, change: Change, order: Order) -> Result<Word> {
+    fn modify(&mut self, space: Space, pointer: Word, change: Change, order: MemoryOrder) -> Result<Word> {
         let ty = self.ty(change.ty)?;
         let bytes = if change.ty == Type::I64 { 8 } else { 4 };
         let op = match change.op {
@@ -141,7 +141,7 @@ impl Body<'_, '_, '_> {
         space: Space,
         change: Change,
         address: Word,
-        order: Order,
+        order: MemoryOrder,
     ) -> Result<Word> {
         self.module.need(feature, "atomic float addition")?;
         let (float, bytes) = if change.ty == Type::I64 { (Type::F64, 8) } else { (Type::F32, 4) };
@@ -153,7 +153,14 @@ impl Body<'_, '_, '_> {
         Ok(self.compute(Op::Bitcast, bits, &[old]))
     }
 
-    fn compare_exchange(&mut self, ty: Word, pointer: Word, order: Order, new: Word, compare: Word) -> Result<Word> {
+    fn compare_exchange(
+        &mut self,
+        ty: Word,
+        pointer: Word,
+        order: MemoryOrder,
+        new: Word,
+        compare: Word,
+    ) -> Result<Word> {
         let [scope, semantics] = self.atomic_order(order)?;
         let failure = self.failure_semantics(order)?;
         let mut operands = atomic_operands(pointer, scope, semantics, None);
@@ -168,7 +175,7 @@ impl Body<'_, '_, '_> {
         bytes: u32,
         space: Space,
         pointer: Word,
-        order: Order,
+        order: MemoryOrder,
         change: impl FnOnce(&mut Self, Word) -> Result<Word>,
     ) -> Result<Word> {
         self.need_atomics(space, bytes)?;
@@ -197,7 +204,7 @@ impl Body<'_, '_, '_> {
         ty: Word,
         bytes: u32,
         pointer: Word,
-        order: Order,
+        order: MemoryOrder,
     ) -> Result<Word> {
         self.need_atomics(space, bytes)?;
         let [scope, semantics] = self.atomic_access_order(order)?;
@@ -213,7 +220,7 @@ impl Body<'_, '_, '_> {
         space: Space,
         bytes: u32,
         pointer: Word,
-        order: Order,
+        order: MemoryOrder,
         value: Word,
     ) -> Result<()> {
         self.need_atomics(space, bytes)?;

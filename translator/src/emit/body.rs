@@ -221,7 +221,7 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Atomic(atomic) => self.atomic(atomic)?,
             Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
             Stmt::Barrier => self.barrier()?,
-            Stmt::Report(..) => return Err(internal("a report that legalisation should have replaced")),
+            Stmt::Report(..) => return Err(internal("a report that legalization should have replaced")),
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
             Stmt::Warp(_) => return Err(internal("an operation of a warp that should have been replaced")),

@@ -12,11 +12,11 @@ use super::order::{Direction, relaxed, scope_of};
 use super::shape::Shape;
 use super::storage::{SharedLayout, WordArray};
 use super::{Result, internal};
-use crate::ir::{Access, Order, Space, Type, Value};
+use crate::ir::{Access, MemoryOrder, Space, Type, Value};
 use crate::target::Feature;
 
 /// How memory can be reached for an access.
-pub(super) enum Place {
+pub(super) enum AccessForm {
     /// By a pointer to the access's own type.
     Typed,
     /// As an array of words.
@@ -35,17 +35,17 @@ pub(super) struct Part {
 
 impl Body<'_, '_, '_> {
     pub(super) fn load(&mut self, results: &[Value], access: Access, address: Value) -> Result<()> {
-        if matches!(access.order, Order::Release(_) | Order::AcquireRelease(_)) {
+        if matches!(access.order, MemoryOrder::Release(_) | MemoryOrder::AcquireRelease(_)) {
             return Err(internal("load that releases"));
         }
         let address = self.value(address)?;
         let shape = Shape::of(access.bytes, results.len())?;
         let found = match self.place(access.space, shape)? {
-            Place::Typed => {
+            AccessForm::Typed => {
                 let whole = self.load_typed(shape, access, address)?;
                 self.unpack(shape, whole, access.bytes, results.len())?
             }
-            Place::Words(array) => self.load_words(array, shape, access, address, results.len())?,
+            AccessForm::Words(array) => self.load_words(array, shape, access, address, results.len())?,
         };
         if found.len() != results.len() {
             return Err(internal("elements of a load"));
@@ -54,23 +54,23 @@ impl Body<'_, '_, '_> {
     }
 
     pub(super) fn store(&mut self, values: &[Value], access: Access, address: Value) -> Result<()> {
-        if matches!(access.order, Order::Acquire(_) | Order::AcquireRelease(_)) {
+        if matches!(access.order, MemoryOrder::Acquire(_) | MemoryOrder::AcquireRelease(_)) {
             return Err(internal("store that acquires"));
         }
         let address = self.value(address)?;
         let shape = Shape::of(access.bytes, values.len())?;
         let values = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>>>()?;
         match self.place(access.space, shape)? {
-            Place::Typed => {
+            AccessForm::Typed => {
                 let whole = self.pack(shape, &values, access.bytes)?;
                 self.store_typed(shape, access, address, whole)
             }
-            Place::Words(array) => self.store_words(array, shape, access, address, &values),
+            AccessForm::Words(array) => self.store_words(array, shape, access, address, &values),
         }
     }
 
     /// How to reach memory for an access of a shape. Notes the features that typed access needs.
-    fn place(&mut self, space: Space, shape: Shape) -> Result<Place> {
+    fn place(&mut self, space: Space, shape: Shape) -> Result<AccessForm> {
         match (space, shape) {
             (Space::Global, Shape::Byte) => {
                 self.module.need(Feature::StorageBuffer8BitAccess, "8-bit global memory access")?;
@@ -81,22 +81,24 @@ impl Body<'_, '_, '_> {
                 self.need_casts(Feature::ShaderInt16)?;
             }
             (Space::Global, _) => {}
-            (Space::Shared, _) if self.shared != SharedLayout::Blocks => return Ok(Place::Words(self.shared_words()?)),
+            (Space::Shared, _) if self.shared != SharedLayout::Blocks => {
+                return Ok(AccessForm::Words(self.shared_words()?));
+            }
             (Space::Shared, Shape::Byte | Shape::Half) => {
                 let feature = match shape {
                     Shape::Byte => Feature::WorkgroupMemoryExplicitLayout8BitAccess,
                     _ => Feature::WorkgroupMemoryExplicitLayout16BitAccess,
                 };
                 if !self.module.target.has(feature) {
-                    return Ok(Place::Words(self.shared_words()?));
+                    return Ok(AccessForm::Words(self.shared_words()?));
                 }
                 self.module.need(feature, "narrow shared memory access")?;
             }
             (Space::Shared, _) => {}
-            (Space::Local, _) => return Ok(Place::Words(self.local_words()?)),
+            (Space::Local, _) => return Ok(AccessForm::Words(self.local_words()?)),
             (Space::Generic, _) => return Err(internal("generic address left")),
         }
-        Ok(Place::Typed)
+        Ok(AccessForm::Typed)
     }
 
     /// Notes what a pointer to a narrow type needs where a bit cast makes it, because there are no 64-bit integers.
@@ -147,8 +149,9 @@ impl Body<'_, '_, '_> {
         if shape.bytes() < array.word_bytes {
             let part = self.part(array, address, shape.bytes())?;
             // Somebody may be changing the rest of the word.
-            let atomic = array.is_shared() && access.order == Order::Weak && self.has_shared_parts(array.word_bytes);
-            let order = if atomic { Order::Relaxed(crate::ir::Scope::Cta) } else { access.order };
+            let atomic =
+                array.is_shared() && access.order == MemoryOrder::Weak && self.has_shared_parts(array.word_bytes);
+            let order = if atomic { MemoryOrder::Relaxed(crate::ir::Scope::Cta) } else { access.order };
             let whole = self.load_word(array, part.pointer, Access { order, ..access })?;
             let word = self.extract(part, whole)?;
             return self.unpack_words(&[word], access.bytes, elements);
@@ -312,7 +315,7 @@ impl Body<'_, '_, '_> {
         if part.array.is_shared() {
             // Threads of other blocks don't see shared memory, so a weak store needs no wider scope.
             let order = match access.order {
-                Order::Weak => Order::Relaxed(crate::ir::Scope::Cta),
+                MemoryOrder::Weak => MemoryOrder::Relaxed(crate::ir::Scope::Cta),
                 order => order,
             };
             self.with_fences(order, |body, order| {

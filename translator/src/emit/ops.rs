@@ -79,7 +79,7 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
             ir::Op::Rounded(..) | ir::Op::Flushed(..) => {
-                Err(internal("arithmetic that legalisation should have replaced"))
+                Err(internal("arithmetic that legalization should have replaced"))
             }
             ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
         }
@@ -129,7 +129,7 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
         Unary::SignExtend | Unary::LowWord | Unary::HighWord => return Err(internal("a sequence of operations")),
-        Unary::Root(_) => return Err(internal("a root that legalisation should have replaced")),
+        Unary::Root(_) => return Err(internal("a root that legalization should have replaced")),
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),
@@ -170,7 +170,7 @@ fn binary(op: Binary, logical: bool) -> Result<Form> {
         Binary::FSub => Form::Float(Op::FSub),
         Binary::FMul => Form::Float(Op::FMul),
         Binary::FDiv | Binary::FDivApprox => Form::Float(Op::FDiv),
-        Binary::OrNan => return Err(internal("a NaN that legalisation should have dealt with")),
+        Binary::OrNan => return Err(internal("a NaN that legalization should have dealt with")),
         Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
     })
 }

@@ -19,7 +19,7 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, SelectionControl, Word};
 use super::Result;
 use super::body::Body;
 use super::module::Global;
-use crate::ir::{Access, Function, Order, Scope, Space, Stmt, SubgroupOp};
+use crate::ir::{Access, Function, MemoryOrder, Scope, Space, Stmt, SubgroupOp};
 use crate::target::Feature;
 
 /// Whether an access reads or writes.
@@ -30,18 +30,19 @@ pub(super) enum Direction {
 }
 
 /// The scope of an order, `None` for weak ones.
-pub(super) fn scope_of(order: Order) -> Option<Scope> {
+pub(super) fn scope_of(order: MemoryOrder) -> Option<Scope> {
     match order {
-        Order::Weak => None,
-        Order::Relaxed(scope) | Order::Acquire(scope) | Order::Release(scope) | Order::AcquireRelease(scope) => {
-            Some(scope)
-        }
+        MemoryOrder::Weak => None,
+        MemoryOrder::Relaxed(scope)
+        | MemoryOrder::Acquire(scope)
+        | MemoryOrder::Release(scope)
+        | MemoryOrder::AcquireRelease(scope) => Some(scope),
     }
 }
 
 /// The order of an access that consists of several, which relaxed ones and a fence replace.
-pub(super) fn relaxed(order: Order) -> Order {
-    scope_of(order).map_or(Order::Weak, Order::Relaxed)
+pub(super) fn relaxed(order: MemoryOrder) -> MemoryOrder {
+    scope_of(order).map_or(MemoryOrder::Weak, MemoryOrder::Relaxed)
 }
 
 /// The storage classes that an order speaks of: all that other threads can see. Uniform memory includes buffers.
@@ -50,14 +51,14 @@ fn all_memory() -> MemorySemantics {
 }
 
 /// Semantics of a read-modify-write.
-fn semantics(order: Order) -> MemorySemantics {
+fn semantics(order: MemoryOrder) -> MemorySemantics {
     let acquire = all_memory() | MemorySemantics::MAKE_VISIBLE;
     let release = all_memory() | MemorySemantics::MAKE_AVAILABLE;
     match order {
-        Order::Weak | Order::Relaxed(_) => MemorySemantics::empty(),
-        Order::Acquire(_) => MemorySemantics::ACQUIRE | acquire,
-        Order::Release(_) => MemorySemantics::RELEASE | release,
-        Order::AcquireRelease(_) => MemorySemantics::ACQUIRE_RELEASE | acquire | release,
+        MemoryOrder::Weak | MemoryOrder::Relaxed(_) => MemorySemantics::empty(),
+        MemoryOrder::Acquire(_) => MemorySemantics::ACQUIRE | acquire,
+        MemoryOrder::Release(_) => MemorySemantics::RELEASE | release,
+        MemoryOrder::AcquireRelease(_) => MemorySemantics::ACQUIRE_RELEASE | acquire | release,
     }
 }
 
@@ -68,7 +69,7 @@ fn glsl_semantics() -> MemorySemantics {
 
 /// Whether anything in a function orders memory accesses of several threads.
 pub(super) fn orders_memory(function: &Function) -> bool {
-    let orders = |order| !matches!(order, Order::Weak | Order::Relaxed(_));
+    let orders = |order| !matches!(order, MemoryOrder::Weak | MemoryOrder::Relaxed(_));
     super::storage::any_statement(function, |stmt| match stmt {
         Stmt::Barrier | Stmt::Fence(_) | Stmt::Subgroup(_, SubgroupOp::Barrier) => true,
         Stmt::Load { access, .. } | Stmt::Store { access, .. } => orders(access.order),
@@ -84,12 +85,12 @@ impl Body<'_, '_, '_> {
     }
 
     /// Semantics of an atomic of an order, as the target can stand them.
-    fn safe_semantics(&self, order: Order) -> MemorySemantics {
+    fn safe_semantics(&self, order: MemoryOrder) -> MemorySemantics {
         if self.has_fences_apart() { MemorySemantics::empty() } else { semantics(order) }
     }
 
     /// Semantics of a fence or a barrier of an order.
-    pub(super) fn fence_semantics(&self, order: Order) -> MemorySemantics {
+    pub(super) fn fence_semantics(&self, order: MemoryOrder) -> MemorySemantics {
         if self.module.has_vulkan_memory_model() { semantics(order) } else { glsl_semantics() }
     }
 
@@ -116,23 +117,23 @@ impl Body<'_, '_, '_> {
     }
 
     /// Scope and semantics operands of an atomic operation.
-    pub(super) fn atomic_order(&mut self, order: Order) -> Result<[Word; 2]> {
+    pub(super) fn atomic_order(&mut self, order: MemoryOrder) -> Result<[Word; 2]> {
         let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
         Ok([scope, self.semantics_constant(self.safe_semantics(order))?])
     }
 
     /// Semantics operand of a compare-and-swap that fails: its reading half.
-    pub(super) fn failure_semantics(&mut self, order: Order) -> Result<Word> {
+    pub(super) fn failure_semantics(&mut self, order: MemoryOrder) -> Result<Word> {
         let order = match order {
-            Order::AcquireRelease(scope) => Order::Acquire(scope),
-            Order::Release(scope) => Order::Relaxed(scope),
+            MemoryOrder::AcquireRelease(scope) => MemoryOrder::Acquire(scope),
+            MemoryOrder::Release(scope) => MemoryOrder::Relaxed(scope),
             other => other,
         };
         self.semantics_constant(self.safe_semantics(order))
     }
 
     /// Scope and semantics operands of an atomic load or store. Volatile, because an order may stem from `.volatile`.
-    pub(super) fn atomic_access_order(&mut self, order: Order) -> Result<[Word; 2]> {
+    pub(super) fn atomic_access_order(&mut self, order: MemoryOrder) -> Result<[Word; 2]> {
         let [scope, _] = self.atomic_order(order)?;
         let volatile = if self.module.has_vulkan_memory_model() {
             MemorySemantics::VOLATILE
@@ -182,7 +183,7 @@ impl Body<'_, '_, '_> {
     /// The block's barrier, which orders global memory too.
     pub(super) fn barrier(&mut self) -> Result<()> {
         let scope = self.scope(Scope::Cta)?;
-        let semantics = self.semantics_constant(self.fence_semantics(Order::AcquireRelease(Scope::Cta)))?;
+        let semantics = self.semantics_constant(self.fence_semantics(MemoryOrder::AcquireRelease(Scope::Cta)))?;
         let operands = vec![Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
         self.effect(Op::ControlBarrier, operands);
         Ok(())
@@ -190,11 +191,11 @@ impl Body<'_, '_, '_> {
 
     /// Orders all accesses before against all behind.
     pub(super) fn fence(&mut self, scope: Scope) -> Result<()> {
-        self.ordered_fence(Order::AcquireRelease(scope))
+        self.ordered_fence(MemoryOrder::AcquireRelease(scope))
     }
 
     /// The fence that gives an order to relaxed accesses beside it; nothing for weak and relaxed orders.
-    pub(super) fn ordered_fence(&mut self, order: Order) -> Result<()> {
+    pub(super) fn ordered_fence(&mut self, order: MemoryOrder) -> Result<()> {
         if semantics(order) == MemorySemantics::empty() {
             return Ok(());
         }
@@ -220,7 +221,7 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    fn memory_barrier(&mut self, order: Order) -> Result<()> {
+    fn memory_barrier(&mut self, order: MemoryOrder) -> Result<()> {
         let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
         let semantics = self.semantics_constant(self.fence_semantics(order))?;
         self.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)]);
@@ -231,17 +232,17 @@ impl Body<'_, '_, '_> {
     /// it is relaxed and stands between them. Drivers whose barriers wait need none, as their atomics are all in order.
     pub(super) fn with_fences(
         &mut self,
-        order: Order,
-        emit: impl FnOnce(&mut Self, Order) -> Result<Word>,
+        order: MemoryOrder,
+        emit: impl FnOnce(&mut Self, MemoryOrder) -> Result<Word>,
     ) -> Result<Word> {
         if self.module.has_vulkan_memory_model() || self.module.target.quirks.memory_barriers_wait {
             return emit(self, order);
         }
-        if matches!(order, Order::Release(_) | Order::AcquireRelease(_)) {
+        if matches!(order, MemoryOrder::Release(_) | MemoryOrder::AcquireRelease(_)) {
             self.ordered_fence(order)?;
         }
         let old = emit(self, relaxed(order))?;
-        if matches!(order, Order::Acquire(_) | Order::AcquireRelease(_)) {
+        if matches!(order, MemoryOrder::Acquire(_) | MemoryOrder::AcquireRelease(_)) {
             self.ordered_fence(order)?;
         }
         Ok(old)
@@ -260,7 +261,7 @@ impl Body<'_, '_, '_> {
             (self.word_pointer(array, first)?, array.word)
         };
         let nothing = self.module.global(Global::Null(word))?;
-        let [scope, semantics] = self.atomic_order(Order::Relaxed(Scope::Cta))?;
+        let [scope, semantics] = self.atomic_order(MemoryOrder::Relaxed(Scope::Cta))?;
         let operands = vec![
             Operand::IdRef(pointer),
             Operand::IdScope(scope),

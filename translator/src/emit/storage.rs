@@ -13,7 +13,7 @@ use super::module::{Global, Module};
 use super::order::scope_of;
 use super::{Result, internal};
 use crate::diagnostic::ErrorKind;
-use crate::ir::{Access, Function, Order, Space, Stmt};
+use crate::ir::{Access, Function, MemoryOrder, Space, Stmt};
 use crate::target::{Feature, Version};
 
 /// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
@@ -284,7 +284,7 @@ impl Body<'_, '_, '_> {
     pub(super) fn typed_pointer(
         &mut self,
         space: Space,
-        order: Order,
+        order: MemoryOrder,
         element: Word,
         bytes: u32,
         address: Word,

@@ -7,7 +7,7 @@ use super::body::Body;
 use super::module::Global;
 use super::{Result, internal};
 use crate::diagnostic::ErrorKind;
-use crate::ir::{Order, Scope, SubgroupOp, Type, Value};
+use crate::ir::{MemoryOrder, Scope, SubgroupOp, Type, Value};
 
 impl Body<'_, '_, '_> {
     /// One operation of a subgroup.
@@ -63,7 +63,7 @@ impl Body<'_, '_, '_> {
         if self.module.target.quirks.subgroup_barriers_wait {
             return self.fence(Scope::Cta);
         }
-        let semantics = self.fence_semantics(Order::AcquireRelease(Scope::Cta));
+        let semantics = self.fence_semantics(MemoryOrder::AcquireRelease(Scope::Cta));
         // Threads of a block may have been told by one of this warp, so its order must reach them too.
         let memory = self.module.u32_constant(rspirv::spirv::Scope::Workgroup as u32)?;
         let semantics = self.module.u32_constant(semantics.bits())?;

@@ -30,8 +30,8 @@ pub enum Fault {
     /// An operation whose precondition failed.
     #[error("the precondition of {0:?} failed")]
     Precondition(Op),
-    /// An operation that only legalised functions are free of.
-    #[error("{0:?} is not legalised")]
+    /// An operation that only legalized functions are free of.
+    #[error("{0:?} is not legalized")]
     NotLegal(AtomicOp),
     /// An operation between threads: there is only one.
     #[error("an operation between threads")]

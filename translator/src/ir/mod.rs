@@ -227,10 +227,10 @@ pub enum Op {
     Select(Value, Value, Value),
     /// `a * b + c` rounded once.
     Fma(Value, Value, Value),
-    /// Float arithmetic that doesn't round to nearest even. No device has it: legalisation replaces it.
+    /// Float arithmetic that doesn't round to nearest even. No device has it: legalization replaces it.
     Rounded(Rounding, Arithmetic),
     /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
-    /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalisation replaces it.
+    /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalization replaces it.
     Flushed(Rounding, Arithmetic),
     /// 64 bits by their lower and upper half, `I32` both; gives [`Type::Pair`] or `F64`.
     Pair(Value, Value),
@@ -349,7 +349,7 @@ pub enum Unary {
     SqrtApprox,
     /// `1 / sqrt(x)` in the same way, within Vulkan's bound; `F32`.
     InverseSqrtApprox,
-    /// An approximate root as PTX has it, within its bound and of any `F32`. Legalisation replaces it.
+    /// An approximate root as PTX has it, within its bound and of any `F32`. Legalization replaces it.
     Root(Root),
     /// `2^x` within PTX's bound; `F32`.
     Exp2Approx,
@@ -411,7 +411,7 @@ pub enum Binary {
     FDiv,
     /// Quotient within two units in the last place; `F32`.
     FDivApprox,
-    /// The first float, or the second, which is a NaN, if the first is one. Legalisation replaces it.
+    /// The first float, or the second, which is a NaN, if the first is one. Legalization replaces it.
     OrNan,
 }
 
@@ -492,14 +492,14 @@ pub struct Access {
     /// Bytes of one element: 1, 2, 4 or 8. There are 1, 2 or 4 elements (for 8-byte ones 1 or 2).
     pub bytes: u8,
     /// How other threads' accesses relate to this one.
-    pub order: Order,
+    pub order: MemoryOrder,
     /// Nobody writes this memory while the kernel runs (`ld.const`, `.nc`, parameters).
     pub read_only: bool,
 }
 
 /// Memory order of an access (PTX "Memory Consistency Model").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum MemoryOrder {
     /// Ordinary; races are undefined. Ordered by barriers and fences.
     Weak,
     /// `.relaxed`, or `.volatile` (which is relaxed at system scope and not left out or merged).
@@ -561,7 +561,7 @@ pub enum AtomicOp {
     /// Float sum on the bits, to nearest even.
     FAdd,
     /// On a 16-bit float, or on each of two by itself, as PTX's `.noftz` operations; 2 or 4 bytes. No device has it:
-    /// legalisation replaces it.
+    /// legalization replaces it.
     Half(HalfFormat, HalfOp),
 }
 

@@ -23,8 +23,8 @@
 use std::fmt;
 
 use super::{
-    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Op, Order, Space, Stmt, SubgroupOp, Type,
-    Unary, Value, Warp, WarpOp,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, MemoryOrder, Op, Space, Stmt, SubgroupOp,
+    Type, Unary, Value, Warp, WarpOp,
 };
 
 /// How far a kernel has come. Each stage has the rules of those before it and its own: see the [module](self).
@@ -144,7 +144,7 @@ impl<'f> Checker<'f> {
             }
             Stmt::Load { results, access, address } => {
                 self.access(access, results.len(), *address)?;
-                if matches!(access.order, Order::Release(_) | Order::AcquireRelease(_)) {
+                if matches!(access.order, MemoryOrder::Release(_) | MemoryOrder::AcquireRelease(_)) {
                     return Err("a load that releases".into());
                 }
                 results.iter().try_for_each(|result| {
@@ -154,7 +154,7 @@ impl<'f> Checker<'f> {
             }
             Stmt::Store { values, access, address } => {
                 self.access(access, values.len(), *address)?;
-                if matches!(access.order, Order::Acquire(_) | Order::AcquireRelease(_)) {
+                if matches!(access.order, MemoryOrder::Acquire(_) | MemoryOrder::AcquireRelease(_)) {
                     return Err("a store that acquires".into());
                 }
                 values.iter().try_for_each(|value| self.expect(*value, element(access)))

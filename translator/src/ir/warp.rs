@@ -1,7 +1,7 @@
 //! Operations between the threads of a warp, and what becomes of them: operations of a subgroup.
 //!
 //! [`Warp`] is what lowering makes: PTX's operations, executed by every thread for itself, whatever threads the device runs
-//! together. `crate::warp` replaces all of them, so that legalisation and emission see [`SubgroupOp`] only.
+//! together. `crate::warp` replaces all of them, so that legalization and emission see [`SubgroupOp`] only.
 
 use super::Value;
 

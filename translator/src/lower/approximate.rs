@@ -1,5 +1,5 @@
 //! Approximate functions of floats (PTX sections 9.7.3 and 9.7.4): what they do at the ends of their ranges. How close they
-//! are in between is legalisation's matter, and so is all of the roots.
+//! are in between is legalization's matter, and so is all of the roots.
 //!
 //! Zeros, infinities, NaNs and subnormals are treated as NVIDIA's compiler and hardware do: without `.ftz`, what hardware
 //! takes for zero is scaled before and after.

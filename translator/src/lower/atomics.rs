@@ -4,7 +4,7 @@ use super::packed::{join, part};
 use super::{Lowering, Result, memory};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, Order, Scope, Value};
+use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, MemoryOrder, Scope, Value};
 use crate::isa::types::ScalarType;
 
 /// `atom`: gives the old content.
@@ -26,7 +26,7 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
         return Err(Diagnostic::invalid("an atomic on memory that is only read", i.span));
     }
     let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
-    let order = memory::order(i, Order::Relaxed(Scope::Device));
+    let order = memory::order(i, MemoryOrder::Relaxed(Scope::Device));
     let access = Access { space: place.space, bytes, order, read_only: false };
     if let Operand::Vector(elements) = l.operand(i, first + 1) {
         return vector(l, i, destination, elements, op, access, place.address);

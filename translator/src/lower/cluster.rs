@@ -9,7 +9,7 @@ use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, carrier};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, Binary, Builder, Builtin, Compare, Order, Scope, Space, Type, Value};
+use crate::ir::{Access, Atomic, Binary, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 
 /// Where the thread's block is in its cluster in dimension 0, 1 or 2.
@@ -95,7 +95,7 @@ pub fn store_async(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let address = shared_address(l, i, 0)?;
     let barrier = shared_address(l, i, 2)?;
-    let access = access(ty, Order::Weak);
+    let access = access(ty, MemoryOrder::Weak);
     let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
     let mut size = 0;
     // No access is wider than 16 bytes.
@@ -116,14 +116,14 @@ pub fn reduce_async(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     let operand = l.int(i, 1, ty)?;
     let barrier = shared_address(l, i, 2)?;
-    let access = access(ty, Order::Relaxed(Scope::Device));
+    let access = access(ty, MemoryOrder::Relaxed(Scope::Device));
     l.b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
     let size = l.b.i32(ty.bytes());
     mbarrier::complete(l, barrier, size);
     Ok(())
 }
 
-fn access(ty: ScalarType, order: Order) -> Access {
+fn access(ty: ScalarType, order: MemoryOrder) -> Access {
     let bytes = if carrier(ty) == Type::I64 { 8 } else { 4 };
     Access { space: Space::Shared, bytes, order, read_only: false }
 }

@@ -1,7 +1,7 @@
 //! `cvt` between integers (PTX section 9.7.9.21), and `cvta`, `isspacep`.
 
 use super::integer::clamp_signed;
-use super::{Lowering, Result, cluster, short};
+use super::{Lowering, Result, addresses32, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::Instruction;
 use crate::interface::{ParamLocation, push_constant};
@@ -65,13 +65,13 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let tag = tag(i.modifiers.one_of(SPACES));
     let result = match (tag, i.modifiers.has("to")) {
-        _ if ty.bits() == 32 => return Err(short::refused("generic memory", i.span)),
+        _ if ty.bits() == 32 => return Err(addresses32::refused("generic memory", i.span)),
         // Global, const and parameter addresses are device addresses in either form.
         (None, true) => a,
         (None, false) => match i.modifiers.one_of(SPACES) {
-            Some("const") => short::widen(l, Some(StateSpace::Const), a, i.span)?,
+            Some("const") => addresses32::widen(l, Some(StateSpace::Const), a, i.span)?,
             Some("param" | "param::entry") if !l.frame.is_device => {
-                short::widen(l, Some(StateSpace::Param), a, i.span)?
+                addresses32::widen(l, Some(StateSpace::Param), a, i.span)?
             }
             _ => a,
         },

@@ -6,12 +6,12 @@ use super::{Lowering, Result, atomics, cluster};
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::Cluster;
-use crate::ir::{Access, Atomic, Binary, Builder, Compare, Order, Scope, Space, Stmt, Type, Value};
+use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {
-    Access { space, bytes: 4, order: Order::Weak, read_only: false }
+    Access { space, bytes: 4, order: MemoryOrder::Weak, read_only: false }
 }
 
 /// The address in device memory that an operand means.
@@ -192,7 +192,7 @@ pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let from = shared_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
     let bytes = u8::try_from(ty.bytes()).unwrap_or(4).max(4);
-    let order = Order::Relaxed(Scope::Device);
+    let order = MemoryOrder::Relaxed(Scope::Device);
     let space = if barrier.is_some() { Space::Shared } else { Space::Global };
     for_each(&mut l.b, size, bytes.into(), |b, offset| {
         let source = b.add(from, offset);

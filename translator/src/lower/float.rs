@@ -1,6 +1,6 @@
 //! Arithmetic on f32 and f64 (PTX section 9.7.3), and what arithmetic on other floats shares with it.
 //!
-//! Flushing and saturation work on bits; only sums, products, quotients and roots are the device's, and legalisation
+//! Flushing and saturation work on bits; only sums, products, quotients and roots are the device's, and legalization
 //! replaces those that the target doesn't do exactly.
 
 use super::packed::{join, part};

@@ -7,19 +7,19 @@
 //! [`ARENAS`] has the layout.
 
 use crate::interface::heap::{ARENAS, Arena};
-use crate::interface::{Fault, Region, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, Order, Scope, Space, Type, Value, Var};
+use crate::interface::{Fault, MemoryRegion, push_constant};
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Space, Type, Value, Var};
 
 const COMMON: Access =
-    Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
+    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Relaxed(Scope::Device), read_only: false };
 
-fn base(b: &mut Builder<'_>, region: Region) -> Value {
+fn base(b: &mut Builder<'_>, region: MemoryRegion) -> Value {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     b.add_const(base, region.offset)
 }
 
 /// `malloc`: zero if there is no room.
-pub(super) fn allocate(b: &mut Builder<'_>, region: Region, size: Value) -> Value {
+pub(super) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -> Value {
     let base = base(b, region);
     let found = b.var(Type::I64);
     let nothing = b.i64(0);
@@ -76,7 +76,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
             |b| {
                 let taken = b.or(used, mask);
                 let seen = b.function.value(Type::I32);
-                let access = Access { order: Order::AcquireRelease(Scope::Device), ..COMMON };
+                let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..COMMON };
                 b.atomic(Atomic {
                     result: Some(seen),
                     op: AtomicOp::CompareExchange,
@@ -121,7 +121,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
 
 /// `free`: nothing for a null pointer. What `malloc` didn't give, or what was given back already, is reported and left as it
 /// is.
-pub(super) fn free(b: &mut Builder<'_>, region: Region, pointer: Value) {
+pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
     let base = base(b, region);
     let given = b.is_nonzero(pointer);
     b.if_(given, |b| {
@@ -158,7 +158,7 @@ pub(super) fn free(b: &mut Builder<'_>, region: Region, pointer: Value) {
                 let address = b.add(base, offset);
                 let address = b.add(address, bitmap);
                 // What was written here happens before whoever gets the memory next writes.
-                let access = Access { order: Order::Release(Scope::Device), ..COMMON };
+                let access = Access { order: MemoryOrder::Release(Scope::Device), ..COMMON };
                 b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
                 let yes = b.bool(true);
                 b.set(freed, yes);

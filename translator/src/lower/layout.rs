@@ -326,7 +326,7 @@ fn takes_param_address(function: &Function) -> bool {
     function.operands().any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
 }
 
-/// Whether a function takes an address of 32 bits of a constant or a parameter: see [`super::short`].
+/// Whether a function takes an address of 32 bits of a constant or a parameter: see [`super::addresses32`].
 fn takes_short_address(program: &Program, function: &Function) -> bool {
     function.instructions().any(|i| {
         i.operands.iter().any(|operand| match operand {

@@ -11,7 +11,7 @@ use super::{Lowering, Result, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, AtomicOp, Compare, Order, Scope, Space, Type, Value};
+use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 
 /// Width of a count of arrivals.
@@ -25,7 +25,7 @@ const BYTES: u32 = 43;
 
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 
-const fn access(order: Order) -> Access {
+const fn access(order: MemoryOrder) -> Access {
     Access { space: Space::Shared, bytes: 8, order, read_only: false }
 }
 
@@ -61,7 +61,7 @@ pub fn init(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let count = l.b.and_const(count, COUNT_MASK);
     let expected = l.b.shl(count, EXPECTED);
     let word = l.b.or(count, expected);
-    l.b.store(access(Order::Relaxed(Scope::Cta)), address, vec![word]);
+    l.b.store(access(MemoryOrder::Relaxed(Scope::Cta)), address, vec![word]);
     Ok(())
 }
 
@@ -73,7 +73,7 @@ pub fn count_bytes(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         complete(l, address, bytes);
     } else {
         let bytes = positioned(l, bytes);
-        add(l, address, bytes, Order::Relaxed(Scope::Cta));
+        add(l, address, bytes, MemoryOrder::Relaxed(Scope::Cta));
     }
     Ok(())
 }
@@ -124,13 +124,13 @@ pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         change(l, address, less);
     } else {
         let nothing = l.b.i64(0);
-        add(l, address, nothing, Order::AcquireRelease(Scope::Cta));
+        add(l, address, nothing, MemoryOrder::AcquireRelease(Scope::Cta));
     }
     Ok(())
 }
 
 /// Adds to the barrier and gives its content before.
-fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: Order) -> Value {
+fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: MemoryOrder) -> Value {
     let old = l.b.function.value(Type::I64);
     l.b.atomic(Atomic {
         result: Some(old),
@@ -145,7 +145,7 @@ fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: Order) -> 
 
 /// As [`add`], and ends the phase if that completes it. What happened before is visible to those who see its end.
 fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
-    let order = Order::AcquireRelease(Scope::Cta);
+    let order = MemoryOrder::AcquireRelease(Scope::Cta);
     let old = add(l, address, delta, order);
     let new = l.b.add(old, delta);
     let pending = l.b.and_const(new, COUNT_MASK | u64::MAX << BYTES);
@@ -168,7 +168,7 @@ fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
 /// `mbarrier.test_wait` and `mbarrier.try_wait`, which doesn't wait here: loops around it let others run.
 pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 1)?;
-    let now = l.b.load_one(access(Order::Acquire(Scope::Cta)), address);
+    let now = l.b.load_one(access(MemoryOrder::Acquire(Scope::Cta)), address);
     let now = phase(l, now);
     let tested = if i.modifiers.has("parity") {
         let parity = l.int(i, 2, ScalarType::U32)?;

@@ -1,16 +1,16 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
 use super::frame::ParamSlot;
-use super::{Lowering, Result, cluster, short};
+use super::{Lowering, Result, addresses32, cluster};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, Order, Scope, Space, Type, Value};
+use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 
 /// Where an access goes, and its address there.
-pub struct Place {
+pub struct Location {
     /// The space.
     pub space: Space,
     /// `I64` for global and generic memory, else a byte offset in `I32`.
@@ -104,7 +104,7 @@ fn halves(ty: ScalarType) -> usize {
 /// accesses of 4 and 8 bytes, so strong ones are that wide; narrower elements share one.
 fn pieces(access: Access, count: usize) -> impl Iterator<Item = (u64, usize)> {
     let bytes = usize::from(access.bytes).max(1);
-    let most = if access.order == Order::Weak { (16 / bytes).min(4) } else { (4 / bytes).max(1) };
+    let most = if access.order == MemoryOrder::Weak { (16 / bytes).min(4) } else { (4 / bytes).max(1) };
     (0..count).step_by(most).map(move |first| (first as u64 * u64::from(access.bytes), most.min(count - first)))
 }
 
@@ -113,10 +113,10 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
     std::iter::successors(Some(first), move |offset| Some(offset.saturating_add(i64::from(ty.bytes()))))
 }
 
-fn access(i: &Instruction, place: &Place, ty: ScalarType, elements: usize) -> Result<Access> {
+fn access(i: &Instruction, place: &Location, ty: ScalarType, elements: usize) -> Result<Access> {
     check_size(i, ty, elements, place.space)?;
-    let order = order(i, Order::Weak);
-    if ty == ScalarType::B128 && order != Order::Weak {
+    let order = order(i, MemoryOrder::Weak);
+    if ty == ScalarType::B128 && order != MemoryOrder::Weak {
         let message = "an ordered or volatile access to 128 bits at once, which no Vulkan device has,";
         return Err(Diagnostic::unsupported(message, i.span));
     }
@@ -143,20 +143,20 @@ fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) ->
 }
 
 /// The memory order that the modifiers ask for.
-pub fn order(i: &Instruction, default: Order) -> Order {
+pub fn order(i: &Instruction, default: MemoryOrder) -> MemoryOrder {
     let scope = match i.modifiers.one_of(&["cta", "cluster", "gpu", "sys"]) {
         Some("cta") => Scope::Cta,
         Some("sys") => Scope::System,
         _ => Scope::Device,
     };
     match i.modifiers.one_of(&["volatile", "mmio", "cv", "wt", "relaxed", "acquire", "release", "acq_rel"]) {
-        Some("volatile" | "mmio" | "cv" | "wt") => Order::Relaxed(Scope::System),
-        Some("relaxed") => Order::Relaxed(scope),
-        Some("acquire") => Order::Acquire(scope),
-        Some("release") => Order::Release(scope),
-        Some("acq_rel") => Order::AcquireRelease(scope),
+        Some("volatile" | "mmio" | "cv" | "wt") => MemoryOrder::Relaxed(Scope::System),
+        Some("relaxed") => MemoryOrder::Relaxed(scope),
+        Some("acquire") => MemoryOrder::Acquire(scope),
+        Some("release") => MemoryOrder::Release(scope),
+        Some("acq_rel") => MemoryOrder::AcquireRelease(scope),
         _ => match default {
-            Order::Relaxed(_) => Order::Relaxed(scope),
+            MemoryOrder::Relaxed(_) => MemoryOrder::Relaxed(scope),
             default => default,
         },
     }
@@ -185,7 +185,7 @@ fn named_space(i: &Instruction) -> Option<StateSpace> {
 }
 
 /// The place that memory operand number `index` means.
-pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Place> {
+pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Location> {
     let Operand::Address(base, offset) = *l.operand(i, index) else {
         return Err(Diagnostic::internal("an access without an address", i.span));
     };
@@ -223,7 +223,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             let register = if narrow {
                 l.narrow(register)
             } else {
-                short::widen(l, named.filter(|_| space != Space::Generic), register, i.span)?
+                addresses32::widen(l, named.filter(|_| space != Space::Generic), register, i.span)?
             };
             l.b.add_const(register, offset.cast_unsigned())
         }
@@ -234,7 +234,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             if narrow { l.narrow(address) } else { address }
         }
     };
-    Ok(Place { space, address, read_only })
+    Ok(Location { space, address, read_only })
 }
 
 fn other_space(i: &Instruction) -> Diagnostic {
@@ -325,7 +325,7 @@ fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i
                 let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
                 let address = l.b.add_const(base, u64::from(at));
                 let bytes = u8::try_from(bytes).unwrap_or(8);
-                let access = Access { space: Space::Global, bytes, order: Order::Weak, read_only: true };
+                let access = Access { space: Space::Global, bytes, order: MemoryOrder::Weak, read_only: true };
                 return Ok(l.b.load_one(access, address));
             }
             let place = push_constant::PARAMS + at;
@@ -404,7 +404,7 @@ fn param_place(l: &mut Lowering<'_, '_>, param: usize, at: u32, ty: ScalarType) 
     let Some(variable) = l.frame.memory(param) else { return Ok(None) };
     let address = variable_address(l, Base::Variable(variable), at.into())?;
     let bytes = u8::try_from(ty.bytes()).unwrap_or(8);
-    let access = Access { space: Space::Local, bytes, order: Order::Weak, read_only: false };
+    let access = Access { space: Space::Local, bytes, order: MemoryOrder::Weak, read_only: false };
     Ok(Some((access, l.narrow(address))))
 }
 
@@ -450,7 +450,7 @@ pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         (Space::Global, l.b.add_const(base, word))
     };
     let operand = l.b.i32(1);
-    let access = Access { space, bytes: 4, order: Order::AcquireRelease(scope), read_only: false };
+    let access = Access { space, bytes: 4, order: MemoryOrder::AcquireRelease(scope), read_only: false };
     l.b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! instruction, reads operands through [`Lowering`], and writes its result through it. Registers hold integers of their
 //! width; narrow ones live zero-extended in 32 bits (see [`crate::ir`]). [`build`] makes the control-flow graph.
 
-pub mod activation;
+pub mod addresses32;
 pub mod approximate;
 pub mod atomics;
 pub mod barriers;
@@ -33,10 +33,10 @@ pub mod mbarrier;
 pub mod memory;
 pub mod movement;
 pub mod packed;
+pub mod prologue;
 pub mod reports;
 pub mod resources;
 pub mod services;
-pub mod short;
 pub mod simd;
 pub mod special;
 pub mod stack;
@@ -166,7 +166,7 @@ impl Lowering<'_, '_> {
             Operand::FunctionAddress(function) => Ok(self.b.constant(carrier(ty), function.address())),
             Operand::AddressOf(base, offset) => {
                 if ty.bits() == 32 {
-                    short::check(self, *base)?;
+                    addresses32::check(self, *base)?;
                 }
                 let value = memory::variable_address(self, *base, *offset)?;
                 Ok(if ty.bits() == 64 { value } else { self.narrow(value) })

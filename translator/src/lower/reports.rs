@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::diagnostic::{Source, Span};
-use crate::interface::Place;
+use crate::interface::SourceLocation;
 use crate::isa::operation::Action;
 
 /// Whether an instruction is a barrier at which threads can be stuck: any but number 0 for the whole block.
@@ -14,18 +14,18 @@ pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
 }
 
 /// Describes a place in a kernel or in what it calls; the empty span is the kernel as a whole.
-pub fn place(program: &Program, kernel: &Function, source: &Source, span: Span) -> Place {
+pub fn place(program: &Program, kernel: &Function, source: &Source, span: Span) -> SourceLocation {
     if span == Span::default() {
-        return Place::default();
+        return SourceLocation::default();
     }
     let line = u32::try_from(source.line_column(span.start).0).unwrap_or(u32::MAX);
     let function = function_at(program, span.start..=span.start);
     let origin = function.and_then(|function| origin(program, function, span.start));
     let function = function.filter(|function| function.name != kernel.name).map(|function| function.name.clone());
-    Place { line, function, source: origin }
+    SourceLocation { line, function, source: origin }
 }
 
-/// What `.loc` says of the code on a line of the text, from 1: see [`Place::source`].
+/// What `.loc` says of the code on a line of the text, from 1: see [`SourceLocation::source`].
 pub fn line_origin(program: &Program, source: &Source, line: u32) -> Option<String> {
     let (start, end) = source.line_bytes(line)?;
     let function = function_at(program, start..=end)?;

@@ -5,10 +5,10 @@ use std::ops::BitOr;
 
 use super::{memory, reports};
 use crate::decode::program::{Function, Instruction, Operand, Program};
-use crate::interface::{Counters, Region, Status, Variables, output};
-use crate::ir::Order;
+use crate::interface::{Counters, MemoryRegion, Status, Variables, output};
+use crate::ir::MemoryOrder;
 use crate::isa::operation::Effects;
-use crate::legalise::{TABLE_BYTES, needs_table};
+use crate::legalize::{TABLE_BYTES, needs_table};
 use crate::target::{Feature, Target};
 
 /// Size of the heap in bytes: as much as CUDA has.
@@ -20,9 +20,9 @@ pub struct Services {
     /// Where kernels report what went wrong, if one may.
     pub status: Option<Status>,
     /// Where they put what they print, if one may.
-    pub output: Option<Region>,
+    pub output: Option<MemoryRegion>,
     /// What they allocate from, if one may.
-    pub heap: Option<Region>,
+    pub heap: Option<MemoryRegion>,
     /// Where they count events, if one may.
     pub counters: Option<Counters>,
     /// Where the locks begin that stand in for 64-bit atomics on global memory, if one may need them.
@@ -51,8 +51,8 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
     };
     Services {
         status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
-        output: declares(&["vprintf"]).then(|| Region { offset: add(output::BYTES, 16), size: output::BYTES }),
-        heap: declares(&["malloc", "free"]).then(|| Region { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
+        output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(output::BYTES, 16), size: output::BYTES }),
+        heap: declares(&["malloc", "free"]).then(|| MemoryRegion { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!has_clock(target) && reads_clock(program)).then(|| add(4, 4)),
@@ -78,6 +78,7 @@ fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
 fn accesses_long_as_one(instruction: &Instruction) -> bool {
     let Instruction { modifiers, form, .. } = instruction;
     let effects = form.row.action.effects();
-    let as_one = effects.atomic || effects.ordered && memory::order(instruction, Order::Weak) != Order::Weak;
+    let as_one =
+        effects.atomic || effects.ordered && memory::order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
     as_one && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
 }

@@ -6,8 +6,8 @@
 use super::{Lowering, Result, heap, special};
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
-use crate::interface::{Fault, Region, output, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, Order, Scope, Space, Stmt, Type, Value, Var};
+use crate::interface::{Fault, MemoryRegion, output, push_constant};
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,15 +86,15 @@ impl Service {
 }
 
 /// Bytes that the program has somewhere.
-const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: Order::Weak, read_only: false };
+const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 /// Words of the output that one thread writes.
-const OWN: Access = Access { space: Space::Global, bytes: 4, order: Order::Weak, read_only: false };
+const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 /// Words that all threads change.
 const COMMON: Access =
-    Access { space: Space::Global, bytes: 4, order: Order::Relaxed(Scope::Device), read_only: false };
+    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Relaxed(Scope::Device), read_only: false };
 
 /// `vprintf`: gives the number of arguments, or -1 if there is no format.
-fn print(b: &mut Builder<'_>, region: Region, format: Value, values: Value) -> Value {
+fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value) -> Value {
     let result = b.var(Type::I32);
     let none = b.i32(u32::MAX);
     b.set(result, none);

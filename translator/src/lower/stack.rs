@@ -2,7 +2,7 @@
 //!
 //! The stack grows upwards from the end of the kernel's other local memory and has a fixed size. A thread that asks for
 //! more reports that to the host, whose launch fails. Addresses are offsets in local memory. What a device function takes is
-//! given back when it returns ([`super::activation`]).
+//! given back when it returns ([`super::prologue`]).
 
 use super::layout::STACK_BYTES;
 use super::{Lowering, Result};

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use passes::{PASSES, Pass, legalise, optimise};
+pub use passes::{PASSES, Pass, legalize, optimise};
 pub use unit::{Settings, Unit, relaxed};
 
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{
-    BlockSize, Entry, Interface, Param, ParamLocation, Place, Scratch, Shared, push_constant, workgroup,
+    BlockSize, Entry, Interface, Param, ParamLocation, Scratch, Shared, SourceLocation, push_constant, workgroup,
 };
 use crate::ir;
 use crate::lower::build::{self, Built};
@@ -23,7 +23,7 @@ use crate::lower::reports;
 use crate::lower::resources::Services;
 use crate::target::Target;
 pub use crate::warp::Blocks;
-use crate::{Options, Reliance};
+use crate::{Assumptions, Options};
 
 /// The step before all [`PASSES`].
 pub const LOWER: &str = "lower";
@@ -61,7 +61,7 @@ pub(crate) struct Kernel<'p> {
     function: ir::Function,
     threads: Option<u32>,
     number: u32,
-    reports: Vec<Place>,
+    reports: Vec<SourceLocation>,
     prints: bool,
     /// Offsets of the push constants that are pointers.
     pointers: BTreeSet<u32>,
@@ -237,7 +237,7 @@ pub(crate) fn describe(
         heap: services.heap,
         counters: services.counters,
         features: emitted.features.clone(),
-        relies_on: Some(Reliance::of(options.target)),
+        relies_on: Some(Assumptions::of(options.target)),
     }
 }
 

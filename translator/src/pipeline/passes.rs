@@ -4,9 +4,10 @@ use super::{Settings, Unit};
 use crate::cfg;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{Function, Stage};
-use crate::legalise::{self, doubles, flushed, singles};
+use crate::legalize::{self, doubles, flushed, singles};
 use crate::math::{Math, Topic};
-use crate::passes;
+use crate::opt;
+use crate::sync;
 use crate::target::Target;
 use crate::warp;
 
@@ -39,36 +40,36 @@ use Stage::{Graph, Legal, Mapped, Tree, Uniform};
 pub static PASSES: &[Pass] = &[
     // Before the graph becomes a tree: stops and merging barriers add edges.
     unit("yield_in_loops", Graph, Graph, |unit, _| {
-        cfg::yield_in_loops(&unit.function, &mut unit.graph);
+        sync::yield_in_loops(&unit.function, &mut unit.graph);
         Ok(())
     }),
-    unit("keep_in_step", Graph, Graph, |unit, settings| {
-        cfg::keep_in_step(&unit.function, &mut unit.graph, settings.architecture);
+    unit("make_warp_sync_explicit", Graph, Graph, |unit, settings| {
+        sync::make_warp_sync_explicit(&unit.function, &mut unit.graph, settings.architecture);
         Ok(())
     }),
-    unit("meet_apart", Graph, Graph, |unit, _| {
-        cfg::meet_apart(&mut unit.function, &mut unit.graph);
+    unit("converge_warp_operations", Graph, Graph, |unit, _| {
+        sync::converge_warp_operations(&mut unit.function, &mut unit.graph);
         Ok(())
     }),
     unit("resolve_barriers", Graph, Uniform, |unit, settings| {
-        unit.resolved = cfg::resolve(&mut unit.function, &mut unit.graph, settings.required_threads());
+        unit.resolved = sync::resolve_barriers(&mut unit.function, &mut unit.graph, settings.required_threads());
         Ok(())
     }),
     unit("structurize", Uniform, Tree, structurize),
     // Variables forwarded, neighbouring conditions joined, address spaces resolved, addresses narrowed,
     // divisions by powers of two replaced, dead code removed.
-    every("forward", Tree, passes::forward),
-    every("remove_dead", Tree, passes::remove_dead),
-    every("merge_ifs", Tree, passes::merge_ifs),
-    every("resolve_spaces", Tree, passes::resolve_spaces),
-    every("narrow_truncated", Tree, passes::narrow_truncated),
-    every("divide_by_powers", Tree, passes::divide_by_powers),
+    every("propagate_copies", Tree, opt::propagate_copies),
+    every("remove_dead", Tree, opt::remove_dead),
+    every("merge_ifs", Tree, opt::merge_ifs),
+    every("resolve_spaces", Tree, opt::resolve_spaces),
+    every("narrow_truncated", Tree, opt::narrow_truncated),
+    every("divide_by_powers", Tree, opt::divide_by_powers),
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
-    every("forward", Tree, passes::forward),
-    every("remove_dead", Tree, passes::remove_dead),
+    every("propagate_copies", Tree, opt::propagate_copies),
+    every("remove_dead", Tree, opt::remove_dead),
     // For the host, while addresses are still what the PTX makes of them.
     unit("find_pointers", Tree, Tree, |unit, _| {
-        unit.pointers = passes::pointer_constants(&unit.function);
+        unit.pointers = opt::pointer_constants(&unit.function);
         Ok(())
     }),
     // Warps are laid on the target's subgroups, blocks on its workgroups.
@@ -78,80 +79,80 @@ pub static PASSES: &[Pass] = &[
     }),
     // What the target can't do exactly is replaced by what it can.
     unit("lock_long_accesses", Mapped, Mapped, |unit, settings| {
-        legalise::lock_long_accesses(&mut unit.function, settings.target, settings.locks)
+        legalize::lock_long_accesses(&mut unit.function, settings.target, settings.locks)
             .map_err(|diagnostic| diagnostic.kind)
     }),
     unit("use_scratch", Mapped, Mapped, |unit, settings| {
         let Settings { target, dynamic_shared_bytes, scratch, .. } = *settings;
-        legalise::use_scratch(&mut unit.function, target, dynamic_shared_bytes, scratch);
+        legalize::use_scratch(&mut unit.function, target, dynamic_shared_bytes, scratch);
         Ok(())
     }),
-    every("expand_generic", Mapped, legalise::expand_generic),
+    every("expand_generic", Mapped, legalize::expand_generic),
     // What others make of operations would hide which of their results are seen.
-    arithmetic("expand_nans", legalise::expand_nans),
+    arithmetic("expand_nans", legalize::expand_nans),
     // Before the atomics that it looks for are replaced.
-    arithmetic("expand_narrow_memory", legalise::expand_narrow_memory),
-    arithmetic("expand_atomics", legalise::expand_atomics),
+    arithmetic("expand_narrow_memory", legalize::expand_narrow_memory),
+    arithmetic("expand_atomics", legalize::expand_atomics),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     arithmetic("expand_doubles", doubles::expand_doubles),
     // Before the others: what they make needs no care, and would only become slow.
     arithmetic("expand_singles", singles::expand_singles),
-    arithmetic("expand_approximate", legalise::expand_approximate),
-    arithmetic("expand_root_ends", legalise::expand_root_ends),
-    arithmetic("expand_roots", legalise::expand_roots),
+    arithmetic("expand_approximate", legalize::expand_approximate),
+    arithmetic("expand_root_ends", legalize::expand_root_ends),
+    arithmetic("expand_roots", legalize::expand_roots),
     // Before the others: what these make of an operation may contain theirs.
     unit("expand_flushed", Mapped, Mapped, |unit, settings| {
         let exactly = !settings.math.is_fast(Topic::Denormals);
         flushed::expand_flushed(&mut unit.function, settings.relaxed, exactly);
         Ok(())
     }),
-    arithmetic("expand_rounded", legalise::expand_rounded),
-    arithmetic("expand_fma", legalise::expand_fma),
+    arithmetic("expand_rounded", legalize::expand_rounded),
+    arithmetic("expand_fma", legalize::expand_fma),
     // After what would keep it from flushing.
     arithmetic("take_flushing", flushed::take_flushing),
-    arithmetic("expand_division", legalise::expand_division),
-    arithmetic("expand_sqrt", legalise::expand_sqrt),
+    arithmetic("expand_division", legalize::expand_division),
+    arithmetic("expand_sqrt", legalize::expand_sqrt),
     // The expansions before round too.
-    arithmetic("expand_round", legalise::expand_round),
+    arithmetic("expand_round", legalize::expand_round),
     // What all others left to the device.
     arithmetic("expand_untrusted", singles::expand_untrusted),
-    arithmetic("hide_byte_swaps", legalise::hide_byte_swaps),
-    arithmetic("split_divisions", legalise::split_divisions),
+    arithmetic("hide_byte_swaps", legalize::hide_byte_swaps),
+    arithmetic("split_divisions", legalize::split_divisions),
     // After all that makes arithmetic on floats.
-    arithmetic("hide_known_operands", legalise::hide_known_operands),
+    arithmetic("hide_known_operands", legalize::hide_known_operands),
     // The expansions repeat constants and test operands that they share.
-    every("forward", Mapped, passes::forward),
-    every("remove_dead", Mapped, passes::remove_dead),
+    every("propagate_copies", Mapped, opt::propagate_copies),
+    every("remove_dead", Mapped, opt::remove_dead),
     unit("report_cut_loops", Mapped, Mapped, |unit, settings| {
         if let (Some(status), Some(_)) = (settings.status, settings.target.quirks.loop_budget) {
-            legalise::report_cut_loops(&mut unit.function, status);
+            legalize::report_cut_loops(&mut unit.function, status);
         }
         Ok(())
     }),
     unit("expand_reports", Mapped, Legal, |unit, settings| {
         if let Some(status) = settings.status {
             let number = settings.number(&unit.function);
-            unit.reports = legalise::expand_reports(&mut unit.function, status, number);
+            unit.reports = legalize::expand_reports(&mut unit.function, status, number);
         }
         Ok(())
     }),
     // All passes before make 64-bit integers.
     unit("split_words", Legal, Legal, |unit, settings| {
-        legalise::split_words(&mut unit.function, settings.target);
+        legalize::split_words(&mut unit.function, settings.target);
         Ok(())
     }),
     // Last, since only now it is known what the arms of each condition cost.
-    unit("flatten_ifs", Legal, Legal, |unit, settings| {
-        passes::flatten_ifs(&mut unit.function, if settings.target.quirks.conditions_slow { 64 } else { 8 });
+    unit("convert_ifs", Legal, Legal, |unit, settings| {
+        opt::convert_ifs(&mut unit.function, if settings.target.quirks.conditions_slow { 64 } else { 8 });
         Ok(())
     }),
-    every("forward", Legal, passes::forward),
-    every("remove_dead", Legal, passes::remove_dead),
+    every("propagate_copies", Legal, opt::propagate_copies),
+    every("remove_dead", Legal, opt::remove_dead),
 ];
 
 /// Runs the passes that make a freshly lowered function small, for tests of them together.
 pub fn optimise(function: &mut Function) {
-    for pass in between("forward", "map_warps") {
+    for pass in between("propagate_copies", "map_warps") {
         if let Run::Function(run) = pass.run {
             run(function);
         }
@@ -162,7 +163,7 @@ pub fn optimise(function: &mut Function) {
 ///
 /// # Errors
 /// Broken rules.
-pub fn legalise(function: &mut Function, target: &Target) -> Result<(), ErrorKind> {
+pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKind> {
     let relaxed = super::relaxed(target, Math::EXACT);
     let settings = Settings::new(target, &relaxed);
     let mut unit = Unit::of_tree(std::mem::take(function));

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::cfg::{self, Cfg, Graph, Resolved};
+use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
 use crate::ir::{self, Block, Function, ParseError, Stage, Stmt};
 use crate::math::{Math, Topic};
+use crate::sync::Resolved;
 use crate::target::Target;
 use crate::warp::Blocks;
 

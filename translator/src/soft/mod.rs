@@ -1,6 +1,6 @@
 //! Float formats, and arithmetic on the bits of floats by integer operations.
 //!
-//! What is here relies on no fact about a device, so lowering and legalisation share it: rounding, floats taken apart and
+//! What is here relies on no fact about a device, so lowering and legalization share it: rounding, floats taken apart and
 //! put together, conversions between formats, and sums whose rounding error counts.
 
 mod bits;

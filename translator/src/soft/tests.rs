@@ -6,8 +6,8 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 
 use super::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, from_integer, narrow, odd_sum, widen};
 use crate::ir::eval::Machine;
-use crate::ir::{Access, Arithmetic, Builder, Function, Order, Rounding, Space, Type, Value, verify};
-use crate::pipeline::legalise;
+use crate::ir::{Access, Arithmetic, Builder, Function, MemoryOrder, Rounding, Space, Type, Value, verify};
+use crate::pipeline::legalize;
 use crate::target::{Facts, Feature, Target};
 
 const ROUNDINGS: [(Rounding, Round); 4] = [
@@ -32,10 +32,10 @@ impl Device {
         let result = compute(&mut b, &operands);
         let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
         let address = b.i32(0);
-        let access = Access { space: Space::Shared, bytes, order: Order::Weak, read_only: false };
+        let access = Access { space: Space::Shared, bytes, order: MemoryOrder::Weak, read_only: false };
         b.store(access, address, vec![result]);
         b.finish();
-        legalise(&mut function, target).unwrap();
+        legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
         Device { function, machine }

@@ -41,7 +41,7 @@ impl Pack<'_> {
                     if pending.is_empty() { self.mark() } else { pending.push(stmt.clone()) }
                 }
                 _ if is_collective(stmt) => {
-                    self.segment(&mut pending, pending_at, flow);
+                    self.parallel_region(&mut pending, pending_at, flow);
                     self.collective(stmt, flow, inside);
                     if let (Loop::Apart(left), true) = (inside, may_break(stmt)) {
                         let rest = stmts.get(position + 1..).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Pack<'_> {
                 stmt if self.once(stmt) => {
                     if let Stmt::Set(..) = stmt {
                         // What is pending may read the variable.
-                        self.segment(&mut pending, pending_at, flow);
+                        self.parallel_region(&mut pending, pending_at, flow);
                     }
                     self.uniform_statement(stmt);
                 }
@@ -61,7 +61,7 @@ impl Pack<'_> {
                 stmt => pending.push(stmt.clone()),
             }
         }
-        self.segment(&mut pending, pending_at, flow);
+        self.parallel_region(&mut pending, pending_at, flow);
     }
 
     /// Whether a statement has the same effect for all threads of the subgroup, so that it is done once.
@@ -76,13 +76,13 @@ impl Pack<'_> {
 
     fn uniform_statement(&mut self, stmt: &Stmt) {
         if let Stmt::Let(value, Op::Builtin(Builtin::ClusterRank)) = stmt {
-            let rank = self.place.rank;
+            let rank = self.positions.rank;
             return self.set_slot(*value, Slot::Same(rank));
         }
         let mut stmt = stmt.clone();
-        crate::passes::map_operands(&mut stmt, |value| self.same(value));
+        crate::opt::map_operands(&mut stmt, |value| self.same(value));
         let mut results = Vec::new();
-        crate::passes::for_each_result(&stmt, |result| results.push(result));
+        crate::opt::for_each_result(&stmt, |result| results.push(result));
         for result in results {
             self.set_slot(result, Slot::Same(result));
         }
@@ -99,7 +99,7 @@ impl Pack<'_> {
             return false;
         }
         let mut ready = true;
-        crate::passes::map_op_operands(*op, |value| {
+        crate::opt::map_op_operands(*op, |value| {
             ready &= matches!(self.values.get(value.0 as usize), Some(Slot::Same(_) | Slot::Each(_)));
             value
         });
@@ -119,7 +119,7 @@ impl Pack<'_> {
         let ty = self.b.type_of(value);
         let op = match *op {
             Op::Get(var) => Op::Get(self.var(var, lane)),
-            op => crate::passes::map_op_operands(op, |value| self.lanes(value).get(lane).copied().unwrap_or(value)),
+            op => crate::opt::map_op_operands(op, |value| self.lanes(value).get(lane).copied().unwrap_or(value)),
         };
         self.b.op(ty, op)
     }
@@ -127,10 +127,10 @@ impl Pack<'_> {
     /// The value of a built-in that depends on the lane.
     pub(super) fn builtin(&self, op: &Op, lane: usize) -> Option<Value> {
         match op {
-            Op::Builtin(Builtin::ClusterRank) => Some(self.place.rank),
-            Op::Builtin(Builtin::ThreadIndex) => self.place.index.get(lane).copied(),
+            Op::Builtin(Builtin::ClusterRank) => Some(self.positions.rank),
+            Op::Builtin(Builtin::ThreadIndex) => self.positions.index.get(lane).copied(),
             Op::Builtin(Builtin::ThreadId(dimension)) => {
-                self.place.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
+                self.positions.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
             }
             _ => None,
         }
@@ -229,7 +229,7 @@ impl Pack<'_> {
     /// The masks of a flow, by group of lanes.
     pub(super) fn masks(&self, flow: &Flow) -> Vec<Value> {
         match flow {
-            Flow::All => self.place.existing.clone(),
+            Flow::All => self.positions.existing.clone(),
             Flow::Some(masks) => masks.clone(),
         }
     }
@@ -246,7 +246,7 @@ impl Pack<'_> {
                 joined = Some(joined.map_or(word, |joined| self.b.or(joined, word)));
             }
             // A group has at least one lane.
-            joined.unwrap_or(self.place.invocation)
+            joined.unwrap_or(self.positions.invocation)
         });
         groups.collect()
     }
@@ -262,10 +262,10 @@ impl Pack<'_> {
 
     /// Of the words of a ballot, the one with the invocation's own bit.
     fn own_word(&mut self, words: &[Value]) -> Value {
-        let mut own = words.first().copied().unwrap_or(self.place.invocation);
+        let mut own = words.first().copied().unwrap_or(self.positions.invocation);
         for (&word, first) in words.iter().zip((0..).step_by(32)).skip(1) {
             let first = self.b.i32(first);
-            let reached = self.b.ule(first, self.place.invocation);
+            let reached = self.b.ule(first, self.positions.invocation);
             own = self.b.select(reached, word, own);
         }
         own
@@ -273,7 +273,7 @@ impl Pack<'_> {
 
     /// Whether masks have a lane in any invocation of the subgroup.
     pub(super) fn any(&mut self, masks: &[Value]) -> Value {
-        let mut all = masks.first().copied().unwrap_or(self.place.invocation);
+        let mut all = masks.first().copied().unwrap_or(self.positions.invocation);
         for &mask in masks.iter().skip(1) {
             all = self.b.or(all, mask);
         }
@@ -287,7 +287,7 @@ impl Pack<'_> {
     /// Whether a truth value holds in any invocation of the subgroup.
     pub(super) fn anywhere(&mut self, some: Value) -> Value {
         let words = self.subgroup_ballot(some);
-        let mut all = words.first().copied().unwrap_or(self.place.invocation);
+        let mut all = words.first().copied().unwrap_or(self.positions.invocation);
         for &word in words.iter().skip(1) {
             all = self.b.or(all, word);
         }
@@ -297,9 +297,9 @@ impl Pack<'_> {
     /// Whether a lane takes part in a flow.
     pub(super) fn takes_part(&mut self, flow: &Flow, lane: usize) -> Option<Value> {
         match flow {
-            Flow::All => self.place.exists.get(lane).copied(),
+            Flow::All => self.positions.exists.get(lane).copied(),
             Flow::Some(masks) => {
-                let (mask, bit) = (*masks.get(self.group(lane))?, *self.place.bit.get(lane)?);
+                let (mask, bit) = (*masks.get(self.group(lane))?, *self.positions.bit.get(lane)?);
                 let own = self.b.and(mask, bit);
                 Some(self.b.is_nonzero(own))
             }

@@ -5,35 +5,35 @@
 //! thread. `docs/warps.md` shows the mapping in a picture. In short:
 //!
 //! * An invocation carries several threads, its *lanes*, so that a warp lies within one subgroup and a block in a workgroup
-//!   (`choose`, `place`). What each thread does for itself is repeated for every lane (`segment`); what is the same for all
+//!   (`choose`, `positions`). What each thread does for itself is repeated for every lane (`parallel_region`); what is the same for all
 //!   threads of a subgroup (`uniform`) is done once.
 //! * Control flow around an operation of a warp or a barrier (`collective`) is executed by the whole subgroup, with a mask
 //!   that says for which threads (`flow`), unless all of them decide alike. So an operation of a warp finds all its threads
 //!   (`operations`, `shuffle`), whatever the driver knows of reconvergence.
 //! * Where there are barriers but no operations of a warp, an invocation is all the subgroup that it takes. Where threads don't
-//!   meet at all, an invocation runs one after another (`turns`).
+//!   meet at all, an invocation runs one after another (`thread_loop`).
 
 mod choose;
 mod collective;
 mod flow;
 mod operations;
-mod place;
-mod segment;
+mod parallel_region;
+mod positions;
 mod shuffle;
-mod turns;
+mod thread_loop;
 mod uniform;
 mod unpacked;
 
 use crate::diagnostic::{ErrorKind, Span};
 use crate::interface::{Cluster, Packing};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
-use crate::legalise;
+use crate::legalize;
 use crate::target::Target;
 pub use choose::Blocks;
 pub(crate) use collective::has_warp;
 
 use flow::{Flow, Loop};
-use place::{Order, Place};
+use positions::{Positions, ThreadOrder};
 use uniform::Uniform;
 
 /// Deepest nesting of control flow that is taken on: each level may become two, of the 1,023 that SPIR-V consumers must
@@ -49,20 +49,20 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
     let cluster = function.cluster;
     let count = cluster.map_or(1, Cluster::blocks);
     let (packing, order) = if collective::has_warp(&function.body) {
-        (choose::for_warps(target, blocks, count), Order::Warps)
+        (choose::for_warps(target, blocks, count), ThreadOrder::Warps)
     } else {
         // Only operations of a warp ask.
         function.exited = None;
         match choose::for_threads(target, blocks, count) {
-            Some(packing) => (packing, Order::Rows),
+            Some(packing) => (packing, ThreadOrder::Rows),
             None => {
                 unpacked::spread_cluster(function);
                 return Ok(());
             }
         }
     };
-    if order == Order::Rows && cluster.is_none() && !collective::has_meeting(&function.body) {
-        turns::take_turns(function, packing);
+    if order == ThreadOrder::Rows && cluster.is_none() && !collective::has_meeting(&function.body) {
+        thread_loop::take_turns(function, packing);
         return Ok(());
     }
     let depth = collective::depth(&function.body);
@@ -74,7 +74,7 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
         });
     }
     // Each lane has local memory of its own, at another offset; addresses don't tell whose.
-    legalise::expand_generic(function);
+    legalize::expand_generic(function);
     let uniform = Uniform::new(function, packing, order);
     let body = std::mem::take(&mut function.body);
     let local_bytes = function.local_bytes.next_multiple_of(16);
@@ -83,8 +83,8 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
     let (values, vars) = (function.values.len(), function.vars.len());
     let mut b = Builder::new(function);
     let mut pack = Pack {
-        place: Place::new(&mut b, packing, order, cluster),
-        uses: segment::uses(&body, values),
+        positions: Positions::new(&mut b, packing, order, cluster),
+        uses: parallel_region::uses(&body, values),
         values: vec![Slot::None; values],
         vars: vec![Vec::new(); vars],
         local_bytes,
@@ -104,7 +104,7 @@ struct Pack<'f> {
     b: Builder<'f>,
     packing: Packing,
     uniform: Uniform,
-    place: Place,
+    positions: Positions,
     /// Where each value of the old function is.
     values: Vec<Slot>,
     /// The variables that stand for each of the old function's that threads may differ in, by lane.

@@ -61,7 +61,7 @@ impl Pack<'_> {
         let masks = self.masks(flow);
         let members = warp.members.map(|members| self.lanes(members));
         let each = (0..self.lane_count()).map(|lane| {
-            let mask = masks.get(self.group(lane)).copied().unwrap_or(self.place.invocation);
+            let mask = masks.get(self.group(lane)).copied().unwrap_or(self.positions.invocation);
             match members.as_ref().and_then(|members| members.get(lane)) {
                 Some(&members) => self.b.and(mask, members),
                 None => mask,
@@ -80,7 +80,7 @@ impl Pack<'_> {
         for (lane, &members) in members.iter().enumerate() {
             let group = self.group(lane);
             let others = self.b.not(masks[group]);
-            let elsewhere = self.b.and(self.place.existing[group], others);
+            let elsewhere = self.b.and(self.positions.existing[group], others);
             let missing = self.b.and(members, elsewhere);
             let waits = self.b.is_nonzero(missing);
             let waits = match self.takes_part(flow, lane) {
@@ -130,7 +130,7 @@ impl Pack<'_> {
         let each = self.lanes(members).into_iter().enumerate().map(|(lane, members)| {
             let group = self.group(lane);
             let others = self.b.not(masks[group]);
-            let elsewhere = self.b.and(self.place.existing[group], others);
+            let elsewhere = self.b.and(self.positions.existing[group], others);
             let missing = self.b.and(members, elsewhere);
             let missing = match exited.get(group) {
                 Some(&exited) => {
@@ -250,7 +250,7 @@ impl Pack<'_> {
 
     fn elect(&mut self, taking_part: &[Value]) -> Vec<Vec<Value>> {
         let leaders: Vec<Value> = taking_part.iter().map(|&all| self.lowest(all)).collect();
-        let lanes = self.place.lane.clone();
+        let lanes = self.positions.lane.clone();
         let elected = leaders.iter().zip(lanes).map(|(&leader, lane)| self.b.eq(leader, lane)).collect();
         vec![leaders, elected]
     }
@@ -260,7 +260,7 @@ impl Pack<'_> {
         let values = self.lanes(value);
         let neutral = self.b.i32(neutral(reduction));
         let values = values.into_iter().enumerate().map(|(lane, value)| {
-            let own = self.b.and(taking_part[lane], self.place.bit[lane]);
+            let own = self.b.and(taking_part[lane], self.positions.bit[lane]);
             let takes_part = self.b.is_nonzero(own);
             self.b.select(takes_part, value, neutral)
         });

@@ -42,7 +42,7 @@ impl Pack<'_> {
 
     /// The lane that a lane asks for, and whether it is in range (PTX, `shfl`, "Semantics").
     fn source(&mut self, mode: Shuffle, own: usize, asked: Value, clamp: Value) -> (Value, Value) {
-        let lane = self.place.lane[own];
+        let lane = self.positions.lane[own];
         let b = &mut self.b;
         let distance = b.and_const(asked, 31);
         let bound = b.and_const(clamp, 31);
@@ -158,7 +158,7 @@ impl Pack<'_> {
     pub(super) fn broadcast(&mut self, group: usize, offered: &[Value], lane: u32, done: &mut Done) -> Value {
         let size = self.packing.subgroup_size.min(WARP);
         let first = group * self.packing.warp_lanes() as usize;
-        let value = offered.get(first + (lane / size) as usize).copied().unwrap_or(self.place.invocation);
+        let value = offered.get(first + (lane / size) as usize).copied().unwrap_or(self.positions.invocation);
         let other = self.b.i32(lane % size);
         self.exchange(value, other, done)
     }
@@ -166,7 +166,11 @@ impl Pack<'_> {
     /// The invocation's number among those of its warp.
     pub(super) fn warp_invocation(&mut self) -> Value {
         let size = self.packing.subgroup_size;
-        if size > WARP { self.b.and_const(self.place.invocation, u64::from(WARP - 1)) } else { self.place.invocation }
+        if size > WARP {
+            self.b.and_const(self.positions.invocation, u64::from(WARP - 1))
+        } else {
+            self.positions.invocation
+        }
     }
 
     /// The value of another invocation of the same warp, by its number there.
@@ -180,7 +184,7 @@ impl Pack<'_> {
         }
         let mut from = other;
         if size > WARP {
-            let warp = self.b.and_const(self.place.invocation, u64::from(!(WARP - 1)));
+            let warp = self.b.and_const(self.positions.invocation, u64::from(!(WARP - 1)));
             from = self.b.or(warp, other);
         }
         let result = self.b.function.value(Type::I32);

@@ -5,9 +5,9 @@
 
 use super::choose::WARP;
 use super::collective::{is_collective, may_break};
-use super::place::Order as ThreadOrder;
+use super::positions::ThreadOrder;
 use crate::interface::Packing;
-use crate::ir::{Binary, Block, Builtin, Function, Op, Order, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
+use crate::ir::{Binary, Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
 
 /// What the analysis found.
 pub(super) struct Uniform {
@@ -89,7 +89,8 @@ impl Uniform {
                     }
                 }
                 Stmt::Load { results, access, address } => {
-                    let constant = access.read_only && access.order == Order::Weak && access.space == Space::Global;
+                    let constant =
+                        access.read_only && access.order == MemoryOrder::Weak && access.space == Space::Global;
                     if !constant || !self.value(*address) {
                         results.iter().for_each(|result| self.differ(*result));
                     }

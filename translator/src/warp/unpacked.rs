@@ -2,7 +2,7 @@
 //! workgroup it belongs to, and where it stands there.
 
 use crate::ir::{Builder, Builtin, Function, Op, Stmt};
-use crate::passes::{Rewritten, rewrite};
+use crate::opt::{Rewritten, rewrite};
 
 /// Replaces a thread's place in its block and the block's in its cluster by what they are in a workgroup that is a whole
 /// cluster. Changes nothing in functions for single blocks, whose places the device knows.

@@ -9,7 +9,7 @@ mod support;
 
 use ptx2spv_translator::emit::{EmitEntry, emit};
 use ptx2spv_translator::ir::{
-    Access, AtomicOp, Binary, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary,
+    Access, AtomicOp, Binary, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
 };
 use ptx2spv_translator::target::{Facts, Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
@@ -135,16 +135,20 @@ fn every_access_is_valid() {
                     [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (4, 4), (8, 1), (8, 2)]
                 {
                     for scope in SCOPES {
-                        for order in [Order::Weak, Order::Relaxed(scope), Order::Acquire(scope), Order::Release(scope)]
-                        {
-                            if bytes == 8 && order != Order::Weak && !strong_long {
+                        for order in [
+                            MemoryOrder::Weak,
+                            MemoryOrder::Relaxed(scope),
+                            MemoryOrder::Acquire(scope),
+                            MemoryOrder::Release(scope),
+                        ] {
+                            if bytes == 8 && order != MemoryOrder::Weak && !strong_long {
                                 continue;
                             }
                             let access = Access { order, ..access(space, bytes) };
-                            if !matches!(order, Order::Release(_)) {
+                            if !matches!(order, MemoryOrder::Release(_)) {
                                 b.load(access, elements);
                             }
-                            if !matches!(order, Order::Acquire(_)) {
+                            if !matches!(order, MemoryOrder::Acquire(_)) {
                                 b.store(access, elements);
                             }
                         }
@@ -185,11 +189,11 @@ fn every_atomic_is_valid() {
                     }
                     for scope in SCOPES {
                         for order in [
-                            Order::Weak,
-                            Order::Relaxed(scope),
-                            Order::Acquire(scope),
-                            Order::Release(scope),
-                            Order::AcquireRelease(scope),
+                            MemoryOrder::Weak,
+                            MemoryOrder::Relaxed(scope),
+                            MemoryOrder::Acquire(scope),
+                            MemoryOrder::Release(scope),
+                            MemoryOrder::AcquireRelease(scope),
                         ] {
                             b.atomic(op, Access { order, ..access(space, bytes) }, scope == Scope::Device);
                         }
@@ -321,7 +325,11 @@ fn atomic_semantics(text: &str) -> Vec<u32> {
 #[test]
 fn memory_barriers_are_left_out_where_they_wait() {
     let mut b = Builder::shared(64);
-    let orders = [Order::Acquire(Scope::Device), Order::AcquireRelease(Scope::Cta), Order::Release(Scope::System)];
+    let orders = [
+        MemoryOrder::Acquire(Scope::Device),
+        MemoryOrder::AcquireRelease(Scope::Cta),
+        MemoryOrder::Release(Scope::System),
+    ];
     for order in orders {
         b.atomic(AtomicOp::Increment, Access { order, ..access(Space::Shared, 4) }, true);
         b.atomic(AtomicOp::Add, Access { order, ..access(Space::Global, 4) }, true);
@@ -455,7 +463,7 @@ fn errors_of_all_entries_are_reported() {
 #[test]
 fn atomic_stores_to_shared_memory() {
     let mut b = Builder::shared(64);
-    for order in [Order::Relaxed(Scope::Cta), Order::Release(Scope::Device)] {
+    for order in [MemoryOrder::Relaxed(Scope::Cta), MemoryOrder::Release(Scope::Device)] {
         for bytes in [4, 8] {
             b.store(Access { order, ..access(Space::Shared, bytes) }, 1);
             b.store(Access { order, ..access(Space::Global, bytes) }, 1);

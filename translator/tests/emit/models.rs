@@ -1,6 +1,6 @@
 //! Memory order on targets without the Vulkan memory model, or without its device scope.
 
-use ptx2spv_translator::ir::{Access, AtomicOp, Function, Order, Scope, Space, Stmt};
+use ptx2spv_translator::ir::{Access, AtomicOp, Function, MemoryOrder, Scope, Space, Stmt};
 use ptx2spv_translator::target::Quirks;
 use ptx2spv_translator::{Feature, Target};
 
@@ -13,7 +13,7 @@ fn glsl() -> Target {
 }
 
 /// A weak access, and another that has an order.
-fn ordered(order: Order) -> Function {
+fn ordered(order: MemoryOrder) -> Function {
     let mut b = Builder::default();
     b.load(access(Space::Global, 4), 1);
     b.store(Access { order, ..access(Space::Global, 4) }, 1);
@@ -23,11 +23,15 @@ fn ordered(order: Order) -> Function {
 #[test]
 fn modules_use_nothing_of_the_model_that_is_not_there() {
     let mut b = Builder::shared(64);
-    for order in [Order::Weak, Order::Relaxed(Scope::Device), Order::Acquire(Scope::Cta)] {
+    for order in [MemoryOrder::Weak, MemoryOrder::Relaxed(Scope::Device), MemoryOrder::Acquire(Scope::Cta)] {
         b.load(Access { order, ..access(Space::Global, 8) }, 2);
         b.load(Access { order, ..access(Space::Shared, 4) }, 1);
     }
-    b.atomic(AtomicOp::Add, Access { order: Order::AcquireRelease(Scope::System), ..access(Space::Shared, 4) }, true);
+    b.atomic(
+        AtomicOp::Add,
+        Access { order: MemoryOrder::AcquireRelease(Scope::System), ..access(Space::Shared, 4) },
+        true,
+    );
     b.body.extend([Stmt::Barrier, Stmt::Fence(Scope::Device)]);
     let function = b.finish();
     let words = ["Vulkan", "NonPrivatePointer", "MakePointer", "MakeAvailable", "MakeVisible"];
@@ -47,10 +51,10 @@ fn what_orders_makes_global_memory_coherent() {
             .map(|word| lines(&text, "OpMemberDecorate").iter().filter(|l| l.ends_with(word)).count())
     };
     // A block for the weak load and one, volatile, for the store.
-    assert_eq!(coherent(&ordered(Order::Release(Scope::Device))), [2, 1]);
+    assert_eq!(coherent(&ordered(MemoryOrder::Release(Scope::Device))), [2, 1]);
     // A relaxed access orders nothing, but others see it.
-    assert_eq!(coherent(&ordered(Order::Relaxed(Scope::Device))), [1, 1]);
-    assert_eq!(coherent(&ordered(Order::Weak)), [0, 0]);
+    assert_eq!(coherent(&ordered(MemoryOrder::Relaxed(Scope::Device))), [1, 1]);
+    assert_eq!(coherent(&ordered(MemoryOrder::Weak)), [0, 0]);
     let mut b = Builder::default();
     b.load(access(Space::Global, 4), 1);
     b.body.push(Stmt::Barrier);
@@ -59,7 +63,7 @@ fn what_orders_makes_global_memory_coherent() {
 
 #[test]
 fn fences_stand_on_the_sides_of_atomics_that_they_order() {
-    let sequence = |order: Order| {
+    let sequence = |order: MemoryOrder| {
         let mut b = Builder::default();
         b.atomic(AtomicOp::Add, Access { order, ..access(Space::Global, 4) }, true);
         let text = emit_valid(&glsl(), &b.finish());
@@ -69,16 +73,16 @@ fn fences_stand_on_the_sides_of_atomics_that_they_order() {
         });
         found.collect::<String>()
     };
-    assert_eq!(sequence(Order::Relaxed(Scope::Device)), "a");
-    assert_eq!(sequence(Order::Acquire(Scope::Device)), "af");
-    assert_eq!(sequence(Order::Release(Scope::Device)), "fa");
-    assert_eq!(sequence(Order::AcquireRelease(Scope::Device)), "faf");
+    assert_eq!(sequence(MemoryOrder::Relaxed(Scope::Device)), "a");
+    assert_eq!(sequence(MemoryOrder::Acquire(Scope::Device)), "af");
+    assert_eq!(sequence(MemoryOrder::Release(Scope::Device)), "fa");
+    assert_eq!(sequence(MemoryOrder::AcquireRelease(Scope::Device)), "faf");
 }
 
 #[test]
 fn the_queue_family_stands_for_the_device() {
     let target = Target { quirks: Quirks::default(), ..without(nvidia(), &MODEL[1..]) };
-    let emitted = emit_one(&target, &ordered(Order::Release(Scope::Device)));
+    let emitted = emit_one(&target, &ordered(MemoryOrder::Release(Scope::Device)));
     let text = validate(&target, &emitted);
     assert!(!text.contains("VulkanMemoryModelDeviceScope") && !emitted.features.contains(&MODEL[1]), "{text}");
     let store = lines(&text, "OpAtomicStore");

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use ptx2spv_translator::emit::{EmitEntry, Emitted, emit};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Block, Builtin, Compare, Function, Op, Order, Scope, Space, Stmt, Type, Unary, Value,
-    verify,
+    Access, Atomic, AtomicOp, Block, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
+    Value, verify,
 };
 use ptx2spv_translator::target::{Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
@@ -136,7 +136,7 @@ impl Builder {
 }
 
 pub fn access(space: Space, bytes: u8) -> Access {
-    Access { space, bytes, order: Order::Weak, read_only: false }
+    Access { space, bytes, order: MemoryOrder::Weak, read_only: false }
 }
 
 pub fn element(access: Access) -> Type {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-use ptx2spv_translator::ir::{Access, Order, Space};
+use ptx2spv_translator::ir::{Access, MemoryOrder, Space};
 
 /// A seeded source of choices (xorshift).
 pub struct Random(pub u64);
@@ -25,5 +25,5 @@ impl Random {
 }
 
 pub fn access(space: Space, bytes: u8) -> Access {
-    Access { space, bytes, order: Order::Weak, read_only: false }
+    Access { space, bytes, order: MemoryOrder::Weak, read_only: false }
 }

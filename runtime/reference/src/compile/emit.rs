@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::refuse;
 use crate::arithmetic;
-use crate::code::{Code, FloatControls, Inst, Place, Slot};
+use crate::code::{Code, FloatControls, Inst, Origin, Slot};
 use crate::config::Plain;
 use crate::finding::Refusal;
 use crate::module::rule;
@@ -24,9 +24,9 @@ pub(super) type Label = u32;
 #[derive(Default)]
 pub(super) struct Emitter {
     insts: Vec<Inst>,
-    places: Vec<Place>,
+    places: Vec<Origin>,
     /// Where the instructions that are emitted next come from.
-    pub(super) place: Place,
+    pub(super) place: Origin,
     slots: u32,
     constants: Vec<u64>,
     constant_slots: FxHashMap<u64, Slot>,

@@ -3,8 +3,8 @@
 use super::modifiers;
 use crate::interface::Fault;
 use crate::ir::{
-    Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, Order, Reduction, Rounding, Scope, Shuffle,
-    Space, SubgroupOp, Type, Unary, Vote, WarpOp,
+    Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, MemoryOrder, Reduction, Rounding, Scope,
+    Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
 
 modifiers! {
@@ -119,7 +119,7 @@ modifiers! {
         "local" Local,
         "generic" Generic,
     }
-    Order {
+    MemoryOrder {
         "weak" Weak,
         "relaxed" Relaxed(scope),
         "acquire" Acquire(scope),

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Mnemonic, Modifier, Parts};
 use crate::interface::Scratch;
-use crate::ir::{Access, Block, Function, Op, Order, Root, Stmt, Type, Value, Var};
+use crate::ir::{Access, Block, Function, MemoryOrder, Op, Root, Stmt, Type, Value, Var};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -50,7 +50,7 @@ impl Modifier for Access {
     fn print(&self, out: &mut Mnemonic) {
         self.space.print(out);
         out.part(format_args!("b{}", u32::from(self.bytes) * 8));
-        if self.order != Order::Weak {
+        if self.order != MemoryOrder::Weak {
             self.order.print(out);
         }
         if self.read_only {
@@ -63,8 +63,8 @@ impl Modifier for Access {
         let bits: u32 = parts.part()?.strip_prefix('b')?.parse().ok()?;
         let bytes = u8::try_from(bits / 8).ok()?;
         let order = match parts.peek() {
-            Some(name) if Order::NAMES.contains(&name) => Modifier::parse(parts)?,
-            _ => Order::Weak,
+            Some(name) if MemoryOrder::NAMES.contains(&name) => Modifier::parse(parts)?,
+            _ => MemoryOrder::Weak,
         };
         let read_only = parts.peek() == Some("read_only");
         if read_only {

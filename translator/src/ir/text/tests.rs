@@ -1,7 +1,7 @@
 use crate::interface::Fault;
 use crate::ir::{
-    Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, Order, Reduction, Rounding, Scope,
-    Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
+    Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, MemoryOrder, Reduction, Rounding,
+    Scope, Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
 };
 
 /// A function with every statement, operation and modifier that there is.
@@ -30,7 +30,7 @@ fn everything_has_every_name() {
         Compare::NAMES,
         Builtin::NAMES,
         Space::NAMES,
-        Order::NAMES,
+        MemoryOrder::NAMES,
         Scope::NAMES,
         AtomicOp::NAMES,
         HalfFormat::NAMES,

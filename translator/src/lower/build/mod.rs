@@ -10,7 +10,7 @@ use recursion::Stack;
 use super::calls::{self, Recursive};
 use super::frame::{Frame, ParamSlot};
 use super::layout::Layout;
-use super::{Lowering, activation, barriers};
+use super::{Lowering, barriers, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
@@ -189,7 +189,7 @@ impl<'p> Build<'p> {
         }
         let labels = vec![None; function.labels as usize];
         let mut instance = Instance { function, frame, labels, current: entry, pending: Vec::new(), returns, exits };
-        if activation::has_work(function) {
+        if prologue::has_work(function) {
             self.activate(&mut instance);
         }
         let mut rest = items.as_slice();
@@ -218,13 +218,13 @@ impl<'p> Build<'p> {
         self.finish(&mut instance, End::Goto(returns), current);
     }
 
-    /// Has a device function begin and end as [`activation`] says.
+    /// Has a device function begin and end as [`prologue`] says.
     fn activate(&mut self, instance: &mut Instance<'p>) {
         let (function, entry, returns) = (instance.function, instance.current, instance.returns);
         instance.returns = self.new_block();
-        let begun = self.with(instance, |lowering| activation::begin(lowering, function));
+        let begun = self.with(instance, |lowering| prologue::begin(lowering, function));
         let beginning = std::mem::take(&mut instance.pending);
-        let ended = self.with(instance, |lowering| activation::end(lowering, function));
+        let ended = self.with(instance, |lowering| prologue::end(lowering, function));
         instance.current = instance.returns;
         self.finish(instance, End::Goto(returns), entry);
         instance.pending = beginning;

@@ -17,7 +17,7 @@ use crate::cfg::{BasicBlock, End};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::Fault;
-use crate::ir::{self, Access, Block, Builder, Compare, Op, Order, Space, Stmt, Type, Value, Var};
+use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var};
 use crate::lower::frame::Locals;
 use crate::lower::layout;
 
@@ -27,8 +27,8 @@ pub(super) const STACK_BYTES: u32 = 8 << 10;
 const FRAME_ALIGN: u32 = 16;
 /// Bytes below a frame that say which call it belongs to and where the caller's frame is.
 const HEADER: u32 = 8;
-const WORD: Access = Access { space: Space::Local, bytes: 4, order: Order::Weak, read_only: false };
-const LONG: Access = Access { space: Space::Local, bytes: 8, order: Order::Weak, read_only: false };
+const WORD: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+const LONG: Access = Access { space: Space::Local, bytes: 8, order: MemoryOrder::Weak, read_only: false };
 
 /// Where a parameter or result of a function lives.
 #[derive(Clone, Debug)]

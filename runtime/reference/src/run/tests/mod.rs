@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use super::{Findings, Knowledge, Launch, Program, run_plain};
 use crate::code::{
     Atomic, AtomicOp, Barrier, Binary, Block, Builtin, Class, Code, Group, GroupArithmetic, GroupOp, Inst, Loop,
-    MemoryAccess, Pc, Place, Scan, Scope, Semantics, Slot,
+    MemoryAccess, Origin, Pc, Scan, Scope, Semantics, Slot,
 };
 use crate::config::{Mode, Trace};
 use crate::finding::Finding;
@@ -64,7 +64,7 @@ impl Assembler {
         let block = self.code.blocks.len() as u32 - 1;
         let word = self.code.insts.len() as u32;
         self.code.insts.push(inst);
-        self.code.places.push(Place { word, block, line: 0, file: 0 });
+        self.code.places.push(Origin { word, block, line: 0, file: 0 });
     }
 
     fn slot(&mut self) -> Slot {

@@ -1,0 +1,95 @@
+//! Stops: where a thread waits for others, at the end of a basic block.
+
+use super::BasicBlock;
+use crate::ir::{Value, Var};
+
+/// Where a thread stops: other threads run on before it does.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// A barrier instruction.
+    Barrier(Barrier),
+    /// A turn of a loop that waits for another thread.
+    Yield,
+    /// A turn of waiting for threads of the warp, which may be in such a loop or at a barrier.
+    Await,
+}
+
+impl Stop {
+    /// Replaces every value that it uses by what `map` gives for it.
+    pub fn map(&mut self, mut map: impl FnMut(Value) -> Value) {
+        let Stop::Barrier(barrier) = self else { return };
+        barrier.id = map(barrier.id);
+        barrier.count = barrier.count.map(&mut map);
+        if let Kind::Red(red) = &mut barrier.kind {
+            red.predicate = map(red.predicate);
+        }
+    }
+}
+
+/// A barrier instruction (PTX section 9.7.12.1). Its values are computed in the block that it ends.
+#[derive(Clone, Debug)]
+pub struct Barrier {
+    /// What it does.
+    pub kind: Kind,
+    /// Number of the barrier, from 0; [`Barrier::CLUSTER`] for the cluster's.
+    pub id: Value,
+    /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
+    pub count: Option<Value>,
+    /// Whether it is the barrier of all the cluster's threads rather than one of the block's.
+    pub cluster: bool,
+}
+
+impl Barrier {
+    /// The number that stands for the cluster's barrier: those below are the block's.
+    pub const CLUSTER: u32 = 16;
+
+    /// Whether a thread arrives at the cluster's barrier, and will wait for it later.
+    pub fn is_early(&self) -> bool {
+        self.cluster && matches!(self.kind, Kind::Arrive)
+    }
+}
+
+/// Kinds of barrier instructions.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Arrives and waits.
+    Sync,
+    /// Arrives and does not wait.
+    Arrive,
+    /// Waits for the barrier at which the thread has arrived: the cluster's.
+    Wait,
+    /// Arrives, waits, and tells what the threads' predicates are together.
+    Red(Red),
+}
+
+/// The reduction of a barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Red {
+    /// How predicates are combined.
+    pub reduction: Reduction,
+    /// This thread's.
+    pub predicate: Value,
+    /// Where the result goes: an `I32` for a count, else a `Bool`.
+    pub result: Option<Var>,
+}
+
+/// How a barrier combines predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The number of true ones.
+    Count,
+    /// Whether all are true.
+    All,
+    /// Whether one is true.
+    Any,
+}
+
+impl BasicBlock {
+    /// The barrier that the block ends with.
+    pub fn barrier(&self) -> Option<&Barrier> {
+        match &self.stop {
+            Some(Stop::Barrier(barrier)) => Some(barrier),
+            _ => None,
+        }
+    }
+}

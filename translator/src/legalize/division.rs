@@ -1,0 +1,99 @@
+//! Division where the device doesn't round it correctly: `F32` through `F64` where that divides correctly, else long
+//! division on integers; by the device's own where that only fails on denormals and there are none. NaNs are NVIDIA's, but
+//! for that.
+
+use super::convert::{narrow, widen};
+use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{Parts, SINGLE, leading, product_sign, round, stick, with_extremes};
+use crate::target::{Facts, Target};
+
+/// Replaces `FDiv` on types where the target doesn't do it right.
+pub fn expand_division(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    if facts.div_f32_rounded && facts.div_f64_rounded {
+        return;
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
+            Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
+            Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
+            Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, target, x, y)),
+            _ => Rewritten::By(divide(b, target, Rounding::NearestEven, x, y)),
+        },
+        _ => Rewritten::Kept,
+    });
+}
+
+/// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or
+/// NaN. No quotient is rounded up to the least normal number: as significands of 24 bits differ by a last place at least, they
+/// are that far away.
+fn guarded(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
+    let quotient = b.fdiv(x, y);
+    let magnitude = b.magnitude(quotient);
+    let above = b.sub_const(magnitude, SINGLE.hidden());
+    let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
+    let is_normal = b.ult(above, normals);
+    b.choose(is_normal, |_| quotient, |b| divide(b, target, Rounding::NearestEven, x, y))
+}
+
+/// A quotient without the device's division on its type.
+pub fn divide(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value, y: Value) -> Value {
+    let has_double = target.computes_doubles() && target.facts.div_f64_rounded;
+    match b.type_of(x) {
+        Type::F32 if has_double => through_double(b, &target.facts, rounding, x, y),
+        _ => on_integers(b, rounding, x, y),
+    }
+}
+
+/// A quotient of 24-bit significands that is neither a number of at most 24 bits nor halfway between two is farther from
+/// there than `F64`'s rounding moves it (53 bits are more than twice 24), subnormal results included.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
+    let x = widen(b, facts, x);
+    let y = widen(b, facts, y);
+    let quotient = b.fdiv(x, y);
+    narrow(b, facts, rounding, quotient)
+}
+
+fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+    let x = Parts::of(b, x).normalised(b);
+    let y = Parts::of(b, y).normalised(b);
+    let format = x.format;
+    // Only a zero lacks this bit; its quotient is not used, but no division by zero may happen.
+    let divisor = b.or_const(y.significand, format.hidden());
+
+    // The first bit of the quotient is one.
+    let is_less = b.ult(x.significand, divisor);
+    let twice = b.shl(x.significand, 1);
+    let dividend = b.select(is_less, twice, x.significand);
+    let mut remainder = b.sub(dividend, divisor);
+    let mut quotient = b.constant_like(divisor, 1);
+    // As many bits a step as the shifted remainder leaves room for, until there is one more than the precision. The remainder
+    // stands for all others.
+    let bits = format.bits - format.precision;
+    let steps = format.precision.div_ceil(bits);
+    for _ in 0..steps {
+        remainder = b.shl(remainder, bits);
+        let digit = b.div_unsigned(remainder, divisor);
+        let product = b.mul(digit, divisor);
+        remainder = b.sub(remainder, product);
+        quotient = b.shl(quotient, bits);
+        quotient = b.or(quotient, digit);
+    }
+    let place = leading(b.type_of(quotient));
+    let significand = b.shl(quotient, place - bits * steps);
+    let significand = stick(b, significand, remainder);
+    let exponent = b.sub(x.exponent, y.exponent);
+    let exponent = b.add_const(exponent, format.bias.into());
+    let borrowed = b.bool_to(Type::I32, is_less);
+    let exponent = b.sub(exponent, borrowed);
+    let sign = product_sign(b, &x, &y);
+    let negative = b.is_nonzero(sign);
+    let magnitude = round(b, format, rounding, negative, exponent, significand);
+
+    let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
+    let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
+    let is_zero = b.or(x_zero, y_infinite);
+    let is_infinite = b.or(x_infinite, y_zero);
+    with_extremes(b, [&x, &y], magnitude, is_zero, is_infinite)
+}

@@ -1,0 +1,238 @@
+//! Hides float operands from drivers that compute wrong with what their compilers know of them
+//! ([`Facts::known_specials_right`](crate::target::Facts), `known_constants_right`): a bit that is zero at run time, about which
+//! no compiler can know anything, is added to such an operand's bits.
+//!
+//! A compiler knows constants, and what it can compute from them: counters of loops that it unrolls, numbers of threads in
+//! blocks of one thread, parameters that it compiles a kernel for. So every operand is hidden that doesn't come, through
+//! arithmetic which keeps it unknown, from memory where the kernel itself leaves no known values, from an atomic or from
+//! another thread.
+
+use crate::interface::push_constant;
+use crate::ir::{
+    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Space, Stmt, SubgroupOp, Type, Unary, Value, bits_type,
+    mask,
+};
+use crate::opt::{Rewritten, for_each_result, map_op_operands, rewrite};
+use crate::soft::Format;
+use crate::target::{Facts, Target};
+
+/// Hides the operands of float arithmetic that the target's driver must not know.
+pub fn hide_known_operands(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    if facts.known_specials_right && facts.known_constants_right {
+        return;
+    }
+    let unknown = Unknown::of(function, facts);
+    let [first, second] = Veil::draw(function);
+    rewrite(function, |b, stmt| {
+        let is_hidden = |b: &Builder<'_>, value: Value| match b.known(value) {
+            Some(bits) => hides(facts, b.type_of(value), bits),
+            None => !unknown.value(value),
+        };
+        match *stmt {
+            Stmt::Let(result, Op::Binary(Binary::FSub, x, y)) => {
+                // A compiler may find out that the two are the same, unless each is hidden by a bit of its own.
+                let hides_y = is_hidden(b, y) || !facts.known_specials_right && b.known(y).is_none();
+                let hides_x = is_hidden(b, x);
+                if !hides_x && !hides_y {
+                    return Rewritten::Kept;
+                }
+                let x = if hides_x { first.hide(b, x) } else { x };
+                let y = if hides_y { second.hide(b, y) } else { y };
+                let ty = b.type_of(result);
+                Rewritten::By(b.op(ty, Op::Binary(Binary::FSub, x, y)))
+            }
+            Stmt::Let(result, op) if is_arithmetic(&op) => {
+                let mut changed = false;
+                let op = map_op_operands(op, |value| {
+                    let hides = is_hidden(b, value);
+                    changed |= hides;
+                    if hides { first.hide(b, value) } else { value }
+                });
+                let ty = b.type_of(result);
+                if changed { Rewritten::By(b.op(ty, op)) } else { Rewritten::Kept }
+            }
+            Stmt::Atomic(atomic @ Atomic { op: AtomicOp::FAdd, operand, .. }) if is_hidden(b, operand) => {
+                let operand = first.hide(b, operand);
+                b.atomic(Atomic { operand, ..atomic });
+                Rewritten::Replaced
+            }
+            _ => Rewritten::Kept,
+        }
+    });
+}
+
+/// Whether the bits of a float, or of an integer that stands for one, are those of a zero or a NaN.
+fn is_special(ty: Type, bits: u64) -> bool {
+    let format = Format::of(if bits_type(ty) == Type::I32 { Type::F32 } else { Type::F64 });
+    let magnitude = bits & mask(ty) >> 1;
+    magnitude == 0 || magnitude > format.infinity()
+}
+
+/// Whether a constant must be hidden.
+fn hides(facts: &Facts, ty: Type, bits: u64) -> bool {
+    if is_special(ty, bits) { !facts.known_specials_right } else { !facts.known_constants_right }
+}
+
+/// Arithmetic on floats whose operands can be hidden.
+fn is_arithmetic(op: &Op) -> bool {
+    use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub};
+    matches!(op, Op::Fma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
+}
+
+/// What hides.
+struct Veil {
+    /// Zero: one of the lowest bits of the address of the module's variables, which is a multiple of 16 or zero.
+    zero: Value,
+    /// The same in 64 bits, where the function has floats of that size.
+    wide: Option<Value>,
+}
+
+impl Veil {
+    /// Puts two zeros before everything else.
+    fn draw(function: &mut Function) -> [Veil; 2] {
+        let mut body = std::mem::take(&mut function.body);
+        let has_doubles = function.values.contains(&Type::F64) || function.values.contains(&Type::I64);
+        let mut b = Builder::new(function);
+        let address = b.push_constant(Type::I32, push_constant::VARIABLES_ADDRESS);
+        let veils = [1, 2].map(|bit| {
+            let zero = b.and_const(address, bit);
+            Veil { zero, wide: has_doubles.then(|| b.zero_extend(zero)) }
+        });
+        b.block.append(&mut body);
+        b.finish();
+        veils
+    }
+
+    fn hide(&self, b: &mut Builder<'_>, value: Value) -> Value {
+        let ty = b.type_of(value);
+        let zero = match (bits_type(ty), self.wide) {
+            (Type::I64, Some(wide)) => wide,
+            _ => self.zero,
+        };
+        let bits = b.bits(value);
+        let hidden = b.xor(bits, zero);
+        b.bitcast(hidden, ty)
+    }
+}
+
+/// What no compiler can know of a function, if all operands of float arithmetic are hidden that need it.
+struct Unknown<'f> {
+    facts: &'f Facts,
+    values: Vec<bool>,
+    /// Constants that are not hidden: of these alone, a compiler knows what arithmetic gives.
+    visible: Vec<bool>,
+    vars: Vec<bool>,
+    /// What is loaded from global, shared and local memory.
+    memories: [bool; 3],
+}
+
+impl Unknown<'_> {
+    /// Everything is unknown at first. A walk finds what is known from that; as variables and memory carry values around loops,
+    /// it is repeated until it finds no more of these.
+    fn of<'f>(function: &Function, facts: &'f Facts) -> Unknown<'f> {
+        let mut unknown = Unknown {
+            facts,
+            visible: vec![false; function.values.len()],
+            values: vec![false; function.values.len()],
+            vars: vec![true; function.vars.len()],
+            memories: [true; 3],
+        };
+        loop {
+            let before = unknown.carriers();
+            unknown.block(function, &function.body);
+            if unknown.carriers() == before {
+                return unknown;
+            }
+        }
+    }
+
+    fn carriers(&self) -> usize {
+        self.vars.iter().chain(&self.memories).filter(|unknown| **unknown).count()
+    }
+
+    /// Values that were added since are results of arithmetic.
+    fn value(&self, value: Value) -> bool {
+        self.values.get(value.0 as usize).copied().unwrap_or(true)
+    }
+
+    fn block(&mut self, function: &Function, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) => {
+                    if let (Op::Const(bits), Some(visible)) = (op, self.visible.get_mut(value.0 as usize)) {
+                        *visible = !hides(self.facts, function.type_of(*value), *bits);
+                    }
+                    let is_unknown = self.op(op);
+                    self.define(stmt, is_unknown);
+                }
+                Stmt::Set(var, value) => {
+                    let is_unknown = self.value(*value);
+                    if let Some(var) = self.vars.get_mut(var.0 as usize) {
+                        *var &= is_unknown;
+                    }
+                }
+                Stmt::Load { access, .. } => self.define(stmt, self.memory(access.space)),
+                Stmt::Store { values, access, .. } => {
+                    let are_unknown = values.iter().all(|value| self.value(*value));
+                    if let Some(memory) = self.memories.get_mut(memory(access.space)) {
+                        *memory &= are_unknown;
+                    }
+                }
+                Stmt::Atomic(_) | Stmt::Warp(_) => self.define(stmt, true),
+                Stmt::Subgroup(_, SubgroupOp::Shuffle(value, _)) => self.define(stmt, self.value(*value)),
+                Stmt::If { then, otherwise, .. } => {
+                    self.block(function, then);
+                    self.block(function, otherwise);
+                }
+                Stmt::Loop(body) => self.block(function, body),
+                Stmt::Subgroup(..) | Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+            }
+        }
+    }
+
+    fn define(&mut self, stmt: &Stmt, is_unknown: bool) {
+        for_each_result(stmt, |value| {
+            if let Some(value) = self.values.get_mut(value.0 as usize) {
+                *value = is_unknown;
+            }
+        });
+    }
+
+    fn memory(&self, space: Space) -> bool {
+        self.memories.get(memory(space)).copied().unwrap_or(false)
+    }
+
+    /// Whether an operation of operands that may be known gives something unknown. Parameters count as known: Mesa compiles
+    /// kernels for the values of some.
+    fn op(&self, op: &Op) -> bool {
+        match *op {
+            op if is_arithmetic(&op) => {
+                let mut all_visible = true;
+                map_op_operands(op, |value| {
+                    all_visible &= self.visible.get(value.0 as usize).copied().unwrap_or(false);
+                    value
+                });
+                !all_visible
+            }
+            Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(false),
+            // Of integers that are widened, the upper half is known.
+            Op::Unary(Unary::HighWord, _) => false,
+            Op::Unary(_, a) => self.value(a),
+            // What one known operand can't undo.
+            Op::Binary(Binary::Add | Binary::Sub | Binary::Xor, a, b) => self.value(a) != self.value(b),
+            Op::Select(_, a, b) => self.value(a) && self.value(b),
+            _ => false,
+        }
+    }
+}
+
+/// A space's place among [`Unknown::memories`]; beyond them for generic memory.
+fn memory(space: Space) -> usize {
+    match space {
+        Space::Global => 0,
+        Space::Shared => 1,
+        Space::Local => 2,
+        Space::Generic => 3,
+    }
+}

@@ -1,0 +1,254 @@
+//! 64-bit atomics, and 64-bit accesses with an order, on targets that have none: plain accesses while a lock is held.
+//!
+//! The lock is a word of a table, chosen by the address. For global memory the table lies in the module's allocation, for
+//! shared memory in words of the translator's own. All accesses that must be whole take the lock, loads too, so nobody sees
+//! half of one. What no lock is taken for, PTX calls a race with these: weak accesses, and accesses of another size.
+//!
+//! Each holds one lock at a time, for a few instructions, and lets go of it in the same round of the loop in which it took
+//! it: the invocations of a subgroup that run in step all get on. An invocation waits for others only as long as these hold
+//! the lock, which needs a device that goes on running an invocation that it has begun to run; GPUs do.
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::interface::push_constant;
+use crate::ir::{
+    Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, MemoryOrder, Op, OwnShared, Scope, Space,
+    Stmt, Type, Value, Var,
+};
+use crate::opt::{Rewritten, rewrite};
+use crate::target::{Feature, Target};
+
+use super::expand_generic;
+
+/// Bytes of the table for global memory: 1,024 locks.
+pub const TABLE_BYTES: u64 = 4 * GLOBAL_LOCKS;
+const GLOBAL_LOCKS: u64 = 1024;
+/// Locks for the shared memory of a block.
+const SHARED_LOCKS: u32 = 16;
+
+/// Whether a target has no 64-bit atomics on global memory.
+pub fn needs_table(target: &Target) -> bool {
+    !is_native(target, Space::Global)
+}
+
+/// Replaces 64-bit accesses that the target can't do as one. `table` is where the locks for global memory begin in the
+/// module's allocation, which is zero at first.
+///
+/// # Errors
+/// Internal: there is such an access to global memory and no table.
+pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Option<u64>) -> Result<(), Diagnostic> {
+    let is_replaced = |space, access: &Access| {
+        // What nobody writes is whole anyway.
+        access.bytes == 8 && !access.read_only && access.space == space && !is_native(target, space)
+    };
+    let [global, shared] = [Space::Global, Space::Shared].map(|space| !is_native(target, space));
+    if !global && !shared {
+        return Ok(());
+    }
+    let is_generic = any_strong(&function.body, &|access| access.bytes == 8 && access.space == Space::Generic);
+    if is_generic {
+        expand_generic(function);
+    }
+    let [has_global, has_shared, has_local] = [Space::Global, Space::Shared, Space::Local]
+        .map(|space| any_strong(&function.body, &|access| is_replaced(space, access)));
+    if has_global && table.is_none() {
+        return Err(Diagnostic::internal("a 64-bit atomic without locks", Span::default()));
+    }
+    if !has_global && !has_shared && !has_local {
+        return Ok(());
+    }
+    let locks =
+        Locks { table: table.unwrap_or_default(), shared: has_shared.then(|| function.take_shared(SHARED_LOCKS)) };
+    rewrite(function, |b, stmt| match stmt {
+        Stmt::Atomic(atomic) if is_replaced(atomic.access.space, &atomic.access) => locks.atomic(b, atomic),
+        Stmt::Load { results, access, address }
+            if is_replaced(access.space, access) && access.order != MemoryOrder::Weak =>
+        {
+            locks.load(b, results, *access, *address)
+        }
+        Stmt::Store { values, access, address }
+            if is_replaced(access.space, access) && access.order != MemoryOrder::Weak =>
+        {
+            locks.store(b, values, *access, *address)
+        }
+        _ => Rewritten::Kept,
+    });
+    if let Some(shared) = locks.shared {
+        release_all(function, shared);
+    }
+    Ok(())
+}
+
+/// Whether a target accesses 64 bits of a space as one. Nobody else sees local memory, where nothing is to be done if there
+/// are 64-bit integers.
+fn is_native(target: &Target, space: Space) -> bool {
+    let atomics = match space {
+        Space::Global | Space::Generic => target.has(Feature::ShaderBufferInt64Atomics),
+        // It may have to lie in device memory (`use_scratch`).
+        Space::Shared => target.has(Feature::ShaderSharedInt64Atomics) && target.has(Feature::ShaderBufferInt64Atomics),
+        Space::Local => true,
+    };
+    atomics && target.has(Feature::ShaderInt64)
+}
+
+/// Whether some atomic, or access with an order, is as asked for.
+fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
+            access.order != MemoryOrder::Weak && is_wanted(access)
+        }
+        Stmt::Atomic(atomic) => is_wanted(&atomic.access),
+        Stmt::If { then, otherwise, .. } => any_strong(then, is_wanted) || any_strong(otherwise, is_wanted),
+        Stmt::Loop(body) => any_strong(body, is_wanted),
+        _ => false,
+    })
+}
+
+/// Makes the locks of shared memory free before anything else happens.
+fn release_all(function: &mut Function, locks: OwnShared) {
+    let body = std::mem::take(&mut function.body);
+    let mut b = Builder::new(function);
+    let invocation = b.builtin(Builtin::InvocationIndex);
+    let is_first = b.is_zero(invocation);
+    b.if_(is_first, |b| {
+        let zero = b.i32(0);
+        let access = Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+        for first in (0..SHARED_LOCKS).step_by(4) {
+            let address = b.own_shared(locks, 4 * first);
+            b.store(access, address, vec![zero; 4]);
+        }
+    });
+    b.barrier();
+    b.block.extend(body);
+    b.finish();
+}
+
+struct Locks {
+    /// Where those for global memory begin in the module's allocation.
+    table: u64,
+    /// Those for shared memory.
+    shared: Option<OwnShared>,
+}
+
+impl Locks {
+    fn atomic(&self, b: &mut Builder<'_>, atomic: &Atomic) -> Rewritten {
+        let plain = Access { order: MemoryOrder::Weak, ..atomic.access };
+        let found = b.var(Type::I64);
+        self.hold(b, atomic.access, atomic.address, |b| {
+            let old = b.load_one(plain, atomic.address);
+            let new = changed(b, atomic, old);
+            b.store(plain, atomic.address, vec![new]);
+            b.set(found, old);
+        });
+        if let Some(result) = atomic.result {
+            b.push(Stmt::Let(result, Op::Get(found)));
+        }
+        Rewritten::Replaced
+    }
+
+    /// Each element by itself, which is all that PTX promises.
+    fn load(&self, b: &mut Builder<'_>, results: &[Value], access: Access, address: Value) -> Rewritten {
+        let plain = Access { order: MemoryOrder::Weak, ..access };
+        let mut found: Vec<Var> = Vec::new();
+        for (_, offset) in results.iter().zip((0u64..).step_by(8)) {
+            let address = b.add_const(address, offset);
+            let var = b.var(Type::I64);
+            self.hold(b, access, address, |b| {
+                let value = b.load_one(plain, address);
+                b.set(var, value);
+            });
+            found.push(var);
+        }
+        for (result, var) in results.iter().zip(found) {
+            b.push(Stmt::Let(*result, Op::Get(var)));
+        }
+        Rewritten::Replaced
+    }
+
+    fn store(&self, b: &mut Builder<'_>, values: &[Value], access: Access, address: Value) -> Rewritten {
+        let plain = Access { order: MemoryOrder::Weak, ..access };
+        for (value, offset) in values.iter().zip((0u64..).step_by(8)) {
+            let address = b.add_const(address, offset);
+            self.hold(b, access, address, |b| b.store(plain, address, vec![*value]));
+        }
+        Rewritten::Replaced
+    }
+
+    /// Runs what `critical` appends while the lock for an address is held.
+    fn hold(&self, b: &mut Builder<'_>, access: Access, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
+        let Some((lock, scope)) = self.lock(b, access.space, address) else { return critical(b) };
+        let word = |order| Access { bytes: 4, order, ..access };
+        let done = b.var(Type::Bool);
+        let no = b.bool(false);
+        b.set(done, no);
+        b.loop_(|b| {
+            let taken = b.function.value(Type::I32);
+            let operand = b.i32(1);
+            let access = word(MemoryOrder::Acquire(scope));
+            let op = AtomicOp::Exchange;
+            b.atomic(Atomic { result: Some(taken), op, access, address: lock, operand, compare: None });
+            let is_free = b.is_zero(taken);
+            b.if_(is_free, |b| {
+                critical(b);
+                let free = b.i32(0);
+                b.store(word(MemoryOrder::Release(scope)), lock, vec![free]);
+                let yes = b.bool(true);
+                b.set(done, yes);
+            });
+            let is_done = b.get(done);
+            b.if_(is_done, Builder::break_);
+        });
+    }
+
+    /// The address of the lock for an address, and who else takes it; nobody else sees local memory.
+    fn lock(&self, b: &mut Builder<'_>, space: Space, address: Value) -> Option<(Value, Scope)> {
+        let number = if b.type_of(address) == Type::I64 { b.truncate(address) } else { address };
+        // Neighbours have different locks, and so have arrays whose sizes are powers of two.
+        let number = b.shr(number, 3);
+        match space {
+            Space::Local => None,
+            Space::Shared => {
+                let first = b.own_shared(self.shared?, 0);
+                let index = b.and_const(number, u64::from(SHARED_LOCKS) - 1);
+                let offset = b.shl(index, 2);
+                Some((b.add(first, offset), Scope::Cta))
+            }
+            Space::Global | Space::Generic => {
+                let page = b.shr(number, 10);
+                let number = b.xor(number, page);
+                let index = b.and_const(number, GLOBAL_LOCKS - 1);
+                let offset = b.shl(index, 2);
+                let offset = b.zero_extend(offset);
+                let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+                let base = b.add_const(base, self.table);
+                Some((b.add(base, offset), Scope::Device))
+            }
+        }
+    }
+}
+
+/// What 64 bits become.
+fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
+    let operand = atomic.operand;
+    let mut keep_if = |compare, x, y| {
+        let keep = b.compare(compare, x, y);
+        b.select(keep, old, operand)
+    };
+    match atomic.op {
+        AtomicOp::MinUnsigned => keep_if(Compare::LessUnsigned, old, operand),
+        AtomicOp::MaxUnsigned => keep_if(Compare::LessUnsigned, operand, old),
+        AtomicOp::MinSigned => keep_if(Compare::LessSigned, old, operand),
+        AtomicOp::MaxSigned => keep_if(Compare::LessSigned, operand, old),
+        AtomicOp::CompareExchange => keep_if(Compare::NotEqual, old, atomic.compare.unwrap_or(old)),
+        AtomicOp::Add => b.add(old, operand),
+        AtomicOp::And => b.and(old, operand),
+        AtomicOp::Or => b.or(old, operand),
+        AtomicOp::Xor => b.xor(old, operand),
+        AtomicOp::FAdd => {
+            let [x, y] = [old, operand].map(|bits| b.bitcast(bits, Type::F64));
+            let sum = b.fadd(x, y);
+            b.bits(sum)
+        }
+        // The others are on fewer bits.
+        AtomicOp::Exchange | AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::Half(..) => operand,
+    }
+}

@@ -1,0 +1,200 @@
+//! NaNs as NVIDIA's hardware gives them, where anything can tell.
+//!
+//! Lowering says of the results of PTX's float instructions which NaN they are if they are one (`OrNan`). That is left out
+//! where the device's own NaNs are NVIDIA's and the result comes from a single operation of the device, and where only float
+//! operations use the result: what they give doesn't depend on an operand's NaN being one or another, or their own `OrNan`
+//! says how. Elsewhere it becomes a test and a selection.
+
+use rustc_hash::FxHashSet;
+
+use crate::ir::{Binary, Block, Builder, Function, Op, Stmt, Type, Unary, Value, Var};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::SINGLE;
+use crate::target::Target;
+
+/// Replaces every `OrNan`.
+pub fn expand_nans(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    let exposed = Exposed::of(function);
+    let mut single = FxHashSet::default();
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Binary(Binary::OrNan, value, nan)) => {
+            let is_trusted = if b.type_of(result) == Type::F32 { facts.nan_f32_nvidia } else { facts.nan_f64_nvidia };
+            let is_own = is_trusted && single.contains(&value);
+            Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
+        }
+        Stmt::Let(result, op) => {
+            if is_single(&op) && !divides_constant_nan(b, op) {
+                single.insert(result);
+            }
+            Rewritten::Kept
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Whether an operation is, or stands for, one of the device's whose NaNs the facts speak of.
+fn is_single(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Fma(..)
+            | Op::Unary(Unary::Sqrt | Unary::Root(_), _)
+            | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..)
+    )
+}
+
+/// Whether an operand of a quotient is a constant NaN. The facts are about operands that drivers don't know beforehand, and NVIDIA's gives
+/// such a quotient the constant as it is.
+fn divides_constant_nan(b: &Builder<'_>, op: Op) -> bool {
+    let Op::Binary(Binary::FDiv, x, y) = op else { return false };
+    [x, y].into_iter().any(|operand| {
+        b.known(operand).is_some_and(|bits| match b.type_of(operand) {
+            Type::F32 => f32::from_bits(bits as u32).is_nan(),
+            _ => f64::from_bits(bits).is_nan(),
+        })
+    })
+}
+
+fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
+    let is_number = b.feq(value, value);
+    b.select(is_number, value, nan)
+}
+
+/// Values and variables of which it matters which NaN they are: memory gets to see their bits, or an integer comparison.
+struct Exposed {
+    values: Vec<bool>,
+    vars: Vec<bool>,
+    /// Bits of those values that are constants.
+    constants: Vec<Option<u64>>,
+    types: Vec<Type>,
+}
+
+impl Exposed {
+    /// A walk against the order of statements finds all uses of a value before its definition. Variables carry values around
+    /// loops, so it is repeated until no further variable is found.
+    fn of(function: &Function) -> Exposed {
+        let mut exposed = Exposed {
+            values: vec![false; function.values.len()],
+            vars: vec![false; function.vars.len()],
+            constants: vec![None; function.values.len()],
+            types: function.values.clone(),
+        };
+        exposed.find_constants(&function.body);
+        loop {
+            let before = exposed.count();
+            exposed.list(&function.body);
+            if exposed.count() == before {
+                return exposed;
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.vars.iter().filter(|exposed| **exposed).count()
+    }
+
+    fn value(&self, value: Value) -> bool {
+        self.values.get(value.0 as usize).copied().unwrap_or(true)
+    }
+
+    fn expose(&mut self, value: Value) {
+        if let Some(exposed) = self.values.get_mut(value.0 as usize) {
+            *exposed = true;
+        }
+    }
+
+    fn var(&mut self, var: Var) -> Option<&mut bool> {
+        self.vars.get_mut(var.0 as usize)
+    }
+
+    fn find_constants(&mut self, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, Op::Const(bits)) => {
+                    if let Some(known) = self.constants.get_mut(value.0 as usize) {
+                        *known = Some(*bits);
+                    }
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    self.find_constants(then);
+                    self.find_constants(otherwise);
+                }
+                Stmt::Loop(body) => self.find_constants(body),
+                _ => {}
+            }
+        }
+    }
+
+    fn list(&mut self, block: &Block) {
+        for stmt in block.iter().rev() {
+            match stmt {
+                Stmt::Let(result, op) => self.op(*result, op),
+                Stmt::Set(var, value) => {
+                    if self.var(*var).is_none_or(|exposed| *exposed) {
+                        self.expose(*value);
+                    }
+                }
+                Stmt::Load { address, .. } => self.expose(*address),
+                Stmt::Store { values, address, .. } => {
+                    self.expose(*address);
+                    values.iter().for_each(|value| self.expose(*value));
+                }
+                Stmt::Atomic(atomic) => {
+                    let operands = [Some(atomic.address), Some(atomic.operand), atomic.compare];
+                    operands.into_iter().flatten().for_each(|value| self.expose(value));
+                }
+                Stmt::Report(_, values) => values.iter().for_each(|value| self.expose(*value)),
+                Stmt::If { then, otherwise, .. } => {
+                    self.list(otherwise);
+                    self.list(then);
+                }
+                Stmt::Loop(body) => self.list(body),
+                Stmt::Subgroup(_, op) => {
+                    op.map(|value| {
+                        self.expose(value);
+                        value
+                    });
+                }
+                // There are no warps any more.
+                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
+            }
+        }
+    }
+
+    /// What an operation lets be seen of its operands.
+    fn op(&mut self, result: Value, op: &Op) {
+        let is_exposed = self.value(result);
+        match *op {
+            Op::Get(var) => {
+                if let (true, Some(exposed)) = (is_exposed, self.var(var)) {
+                    *exposed = true;
+                }
+            }
+            // The comparison of two integers, which may be those of a NaN.
+            Op::Compare(_, a, b) if !self.is_float(a) => [a, b].into_iter().for_each(|value| self.expose(value)),
+            // The exponent of one NaN is that of another.
+            Op::Binary(Binary::And, a, b) if self.is_exponent(a) || self.is_exponent(b) => {}
+            // What takes the place of a NaN.
+            Op::Binary(Binary::OrNan, _, nan) if is_exposed => self.expose(nan),
+            // Bits moved or changed.
+            Op::Unary(Unary::Bitcast(_), a) if is_exposed => self.expose(a),
+            Op::Unary(_, a) if is_exposed && !self.is_float(a) => self.expose(a),
+            Op::Binary(_, a, b) if is_exposed && !self.is_float(a) => {
+                [a, b].into_iter().for_each(|value| self.expose(value));
+            }
+            Op::Select(_, a, b) if is_exposed => [a, b].into_iter().for_each(|value| self.expose(value)),
+            // Float operations don't depend on which NaN it is; nothing else takes operands that could be NaNs.
+            _ => {}
+        }
+    }
+
+    fn is_float(&self, value: Value) -> bool {
+        matches!(self.types.get(value.0 as usize), Some(Type::F32 | Type::F64))
+    }
+
+    /// Whether a value is a mask of exponents of `F32`.
+    fn is_exponent(&self, value: Value) -> bool {
+        let known = self.constants.get(value.0 as usize).copied().flatten();
+        self.types.get(value.0 as usize) == Some(&Type::I32) && known.is_some_and(|bits| bits & !SINGLE.infinity() == 0)
+    }
+}

@@ -1,0 +1,104 @@
+//! Turns reports to the host into operations on the module's status record: see [`Status`].
+//!
+//! Whoever changes the record's first word from "fine" has it alone, and writes the other words.
+
+use crate::diagnostic::Span;
+use crate::interface::{Status, push_constant};
+use crate::ir::{
+    Access, Atomic, AtomicOp, Block, Builder, Compare, Function, MemoryOrder, Scope, Space, Stmt, Type, Value,
+};
+
+/// The record's first word: read and changed by all threads at any time.
+pub(super) const CODE: Access =
+    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Relaxed(Scope::Device), read_only: false };
+/// The other words, which one thread writes.
+const REST: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+
+/// Replaces every [`Stmt::Report`] of the kernel with that [number](crate::interface::Entry::number), and returns the
+/// places that they report from: each one's position is its number in the record.
+pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> Vec<Span> {
+    let mut places = Vec::new();
+    if reports_any(&function.body) {
+        let body = std::mem::take(&mut function.body);
+        let mut b = Builder::new(function);
+        expand(&mut b, body, Span::default(), &mut Expansion { status, kernel, places: &mut places });
+        b.finish();
+    }
+    places
+}
+
+/// Whether a list tells the host something.
+pub fn reports_any(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Report(..) => true,
+        Stmt::If { then, otherwise, .. } => reports_any(then) || reports_any(otherwise),
+        Stmt::Loop(body) => reports_any(body),
+        _ => false,
+    })
+}
+
+/// Address of a word of the record.
+pub(super) fn word(b: &mut Builder<'_>, status: Status, number: u32) -> Value {
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    b.add_const(base, status.offset.saturating_add(4 * u64::from(number)))
+}
+
+struct Expansion<'p> {
+    status: Status,
+    kernel: u32,
+    places: &'p mut Vec<Span>,
+}
+
+/// Appends statements that stand behind the mark `at`.
+fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Span, expansion: &mut Expansion<'_>) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::At(span) => {
+                at = span;
+                b.push(Stmt::At(span));
+            }
+            Stmt::If { condition, then, otherwise } => {
+                let then = b.nested(|b| expand(b, then, at, expansion));
+                let otherwise = b.nested(|b| expand(b, otherwise, at, expansion));
+                b.push(Stmt::If { condition, then, otherwise });
+            }
+            Stmt::Loop(body) => {
+                let body = b.nested(|b| expand(b, body, at, expansion));
+                b.push(Stmt::Loop(body));
+            }
+            Stmt::Report(fault, details) => expansion.report(b, fault.code(), &details, at),
+            stmt => b.push(stmt),
+        }
+    }
+}
+
+impl Expansion<'_> {
+    fn report(&mut self, b: &mut Builder<'_>, code: u32, details: &[Value], at: Span) {
+        let place = self.places.iter().position(|place| *place == at).unwrap_or_else(|| {
+            self.places.push(at);
+            self.places.len() - 1
+        });
+        let address = word(b, self.status, 0);
+        let operand = b.i32(code);
+        let fine = b.i32(Status::FINE);
+        let found = b.function.value(Type::I32);
+        b.atomic(Atomic {
+            result: Some(found),
+            op: AtomicOp::CompareExchange,
+            access: CODE,
+            address,
+            operand,
+            compare: Some(fine),
+        });
+        let first = b.compare_const(Compare::Equal, found, Status::FINE.into());
+        b.if_(first, |b| {
+            let kernel = b.i32(self.kernel);
+            let place = b.i32(u32::try_from(place).unwrap_or(u32::MAX));
+            let words = [(Status::KERNEL, kernel), (Status::PLACE, place)];
+            for (number, value) in words.into_iter().chain((Status::DETAILS..).zip(details.iter().copied())) {
+                let address = word(b, self.status, number);
+                b.store(REST, address, vec![value]);
+            }
+        });
+    }
+}

@@ -1,0 +1,74 @@
+//! Approximate roots of `F32` where the device's are not known to be as close as PTX demands: in `F64`, whose sums and
+//! products are exact enough; without it from the errors of sums and products. Results are within half an ulp and a little.
+//!
+//! [`root_ends`](super::root_ends) deals with operands that are not positive, normal numbers.
+
+use super::convert::{narrow, widen};
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{SINGLE, two_product};
+use crate::target::Target;
+
+/// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions use these too, within wider bounds: this one must
+/// come before them.
+pub fn expand_roots(function: &mut Function, target: &Target) {
+    if target.facts.roots_f32_close {
+        return;
+    }
+    let has_double = target.computes_doubles();
+    let facts = &target.facts;
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))
+            if b.type_of(result) == Type::F32 =>
+        {
+            if !has_double {
+                // An exact root is close too.
+                return Rewritten::By(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
+            }
+            let wide = widen(b, facts, x);
+            let guess = b.unary(Unary::InverseSqrtApprox, x);
+            let guess = widen(b, facts, guess);
+            let inverse = inverse_root(b, wide, guess);
+            let root = if op == Unary::SqrtApprox { b.fmul(wide, inverse) } else { inverse };
+            Rewritten::By(narrow(b, facts, Rounding::NearestEven, root))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number
+/// from 1 to 4. Nothing but the last sum is rounded where it counts.
+fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
+    let bits = b.bits(x);
+    let exponent = b.sub_const(bits, SINGLE.one());
+    let exponent = b.sar(exponent, SINGLE.precision);
+    let scale = b.shl(exponent, SINGLE.precision);
+    let number = b.sub(bits, scale);
+    let number = b.bitcast(number, Type::F32);
+    let guess = b.unary(Unary::InverseSqrtApprox, number);
+    let (square, square_error) = two_product(b, guess, guess);
+    let (whole, whole_error) = two_product(b, number, square);
+    // What the guess's square times the number lacks of one.
+    let [one, half] = [1.0, 0.5].map(|number| b.f32(number));
+    let rest = b.fsub(one, whole);
+    let rest = b.fsub(rest, whole_error);
+    let part = b.fmul(number, square_error);
+    let rest = b.fsub(rest, part);
+    let step = b.fmul(guess, half);
+    let step = b.fmul(step, rest);
+    let root = b.fadd(guess, step);
+    let root = b.bits(root);
+    let scale = b.shl(exponent, SINGLE.precision - 1);
+    let root = b.sub(root, scale);
+    b.bitcast(root, Type::F32)
+}
+
+/// One over the root of a positive number, by a step of Newton's method from a guess that is as close as Vulkan demands.
+fn inverse_root(b: &mut Builder<'_>, x: Value, guess: Value) -> Value {
+    let [half, three_halves] = [0.5, 1.5].map(|number| b.f64(number));
+    let square = b.fmul(guess, guess);
+    let error = b.fmul(x, square);
+    let error = b.fmul(error, half);
+    let factor = b.fsub(three_halves, error);
+    b.fmul(guess, factor)
+}

@@ -1,0 +1,57 @@
+//! Rounding to whole numbers where the device's may lose a NaN, the sign of a zero, or what a denormal operand is rounded up
+//! to: by adding and subtracting a number whose unit is 1.
+
+use crate::ir::{Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::Format;
+use crate::target::Target;
+
+/// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be right in all cases.
+pub fn expand_round(function: &mut Function, target: &Target) {
+    if target.facts.rounding_exact {
+        return;
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x)) => {
+            Rewritten::By(round(b, op, x))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+fn round(b: &mut Builder<'_>, op: Unary, x: Value) -> Value {
+    let ty = b.type_of(x);
+    let format = Format::of(ty);
+    let bits = b.bits(x);
+    let sign = b.and_const(bits, format.sign());
+    let magnitude = b.xor(bits, sign);
+    let positive = b.bitcast(magnitude, ty);
+
+    // From here on a float has no fraction.
+    let number = |value: f64| if ty == Type::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
+    let whole = number((format.hidden()) as f64);
+    let [unit, one, zero] = [whole, number(1.0), 0].map(|bits| b.constant(ty, bits));
+    let nearest = b.fadd(positive, unit);
+    let nearest = b.fsub(nearest, unit);
+
+    // One up or down where that was the wrong way; bits are compared, for which no number is too small.
+    let nearest_bits = b.bits(nearest);
+    let is_above = b.ult(magnitude, nearest_bits);
+    let is_below = b.ult(nearest_bits, magnitude);
+    let is_negative = b.is_nonzero(sign);
+    let less = b.select(is_above, one, zero);
+    let more = b.select(is_below, one, zero);
+    let down = b.fsub(nearest, less);
+    let up = b.fadd(nearest, more);
+    let result = match op {
+        Unary::Trunc => down,
+        Unary::Floor => b.select(is_negative, up, down),
+        Unary::Ceil => b.select(is_negative, down, up),
+        _ => nearest,
+    };
+    let result = b.bits(result);
+    let is_fractional = b.compare_const(Compare::LessUnsigned, magnitude, whole);
+    let result = b.select(is_fractional, result, magnitude);
+    let result = b.or(result, sign);
+    b.bitcast(result, ty)
+}

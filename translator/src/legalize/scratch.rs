@@ -1,0 +1,118 @@
+//! Puts local and shared memory that the target has no room for into device memory: the launch's scratch memory.
+//!
+//! Each workgroup of a dispatch has a part of the scratch memory, by its number within the dispatch: the local memory of its
+//! invocations, one after the other, and behind these its shared memory. Addresses of shared and local memory stay offsets, and
+//! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
+
+use super::{expand_generic, loop_budget};
+use crate::interface::Scratch;
+use crate::ir::{Access, Builder, Builtin, Function, MemoryOrder, Space, Stmt, Type, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::target::Target;
+
+/// The least unit of local memory in scratch memory: as much as one access reads.
+const LOCAL_ALIGN: u32 = 16;
+
+/// Moves what has no room on the target, for launches with so many bytes of dynamic shared memory. `address` is where the push
+/// constants have the address of the scratch memory.
+pub fn use_scratch(function: &mut Function, target: &Target, dynamic_shared_bytes: u32, address: u32) {
+    let local = has_no_room_for_local(function, target);
+    let shared = has_no_room_for_shared(function, target, dynamic_shared_bytes);
+    if !local && !shared {
+        return;
+    }
+    expand_generic(function);
+    let local_bytes = if local { function.local_bytes.next_multiple_of(LOCAL_ALIGN) } else { 0 };
+    let scratch = Scratch { address, local_bytes, shared };
+    let Bases { local, shared } = compute_bases(function, scratch);
+    rewrite(function, |b, stmt| {
+        let mut stmt = stmt.clone();
+        let Some((access, address)) = access_of(&mut stmt) else { return Rewritten::Kept };
+        let base = match access.space {
+            Space::Local => local,
+            Space::Shared => shared,
+            Space::Global | Space::Generic => None,
+        };
+        let Some(base) = base else { return Rewritten::Kept };
+        let offset = b.zero_extend(*address);
+        if access.space == Space::Local {
+            // Nobody else sees it.
+            access.order = MemoryOrder::Weak;
+        }
+        access.space = Space::Global;
+        *address = b.add(base, offset);
+        b.push(stmt);
+        Rewritten::Replaced
+    });
+    if scratch.local_bytes > 0 {
+        function.local_bytes = 0;
+    }
+    function.scratch = Some(scratch);
+}
+
+/// Whether the driver doesn't take so much local memory.
+fn has_no_room_for_local(function: &Function, target: &Target) -> bool {
+    // Other passes may take some later.
+    let own = if target.quirks.loop_budget.is_some() { loop_budget::MARK_BYTES } else { 0 };
+    let needed = function.local_bytes.saturating_add(own);
+    function.local_bytes > 0 && target.quirks.local_memory.is_some_and(|available| needed > available)
+}
+
+/// Whether a workgroup has less shared memory than a launch takes.
+fn has_no_room_for_shared(function: &Function, target: &Target, dynamic_bytes: u32) -> bool {
+    let needed = function.launch_shared_bytes(dynamic_bytes).next_multiple_of(16);
+    needed > target.limits.max_compute_shared_memory_size.into()
+}
+
+/// Where an invocation's local memory and its workgroup's shared memory begin, if they lie in scratch memory.
+struct Bases {
+    local: Option<Value>,
+    shared: Option<Value>,
+}
+
+/// Computes the addresses where the function begins.
+fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
+    let body = std::mem::take(&mut function.body);
+    let own_shared_bytes = function.own_shared_bytes;
+    let mut b = Builder::new(function);
+    let long = |b: &mut Builder<'_>, builtin| {
+        let value = b.builtin(builtin);
+        b.zero_extend(value)
+    };
+    let local_bytes = b.i64(scratch.local_bytes.into());
+    let invocations = long(&mut b, Builtin::Invocations);
+    let all_local = b.mul(invocations, local_bytes);
+    let mut bytes = all_local;
+    if scratch.shared {
+        let shared = long(&mut b, Builtin::SharedBytes);
+        let shared = b.add_const(shared, own_shared_bytes.into());
+        bytes = b.add(bytes, shared);
+    }
+    let mut number = long(&mut b, Builtin::WorkgroupId(2));
+    for dimension in [1, 0] {
+        let count = long(&mut b, Builtin::WorkgroupCount(dimension));
+        let id = long(&mut b, Builtin::WorkgroupId(dimension));
+        let before = b.mul(number, count);
+        number = b.add(before, id);
+    }
+    let before = b.mul(number, bytes);
+    let start = b.push_constant(Type::I64, scratch.address);
+    let start = b.add(start, before);
+    let local = (scratch.local_bytes > 0).then(|| {
+        let invocation = long(&mut b, Builtin::InvocationIndex);
+        let before = b.mul(invocation, local_bytes);
+        b.add(start, before)
+    });
+    let shared = scratch.shared.then(|| b.add(start, all_local));
+    b.block.extend(body);
+    b.finish();
+    Bases { local, shared }
+}
+
+fn access_of(stmt: &mut Stmt) -> Option<(&mut Access, &mut Value)> {
+    match stmt {
+        Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } => Some((access, address)),
+        Stmt::Atomic(atomic) => Some((&mut atomic.access, &mut atomic.address)),
+        _ => None,
+    }
+}

@@ -1,0 +1,241 @@
+//! `F32` sums, products, comparisons and conversions where the device may flush denormals: by its own operations where no
+//! denormal can have mattered, which costs a short test on each, else with operands that are scaled up, or on integers.
+//!
+//! What a device does that is right about normal numbers ([`Facts::normal_f32_exact`](crate::target::Facts)) makes of
+//! denormals doesn't matter, nor whether it does the same each time. Its own operations are trusted in everything that later
+//! expansions make, which see to it themselves that they meet no denormal; so this must come before them. A device that isn't
+//! right about normal numbers, or not known to be, is not trusted anywhere: [`expand_untrusted`] must come last.
+
+use super::convert::{narrow, widen};
+use super::rounded::{negated, sum_on_integers};
+use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{self, SINGLE};
+use crate::target::Target;
+
+/// Replaces what flushing would make wrong, on devices that are right about normal numbers.
+pub fn expand_singles(function: &mut Function, target: &Target) {
+    if target.facts.denormals_f32_kept {
+        return;
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Unary(Unary::Widen, x)) if target.computes_doubles() => {
+            Rewritten::By(widen(b, &target.facts, x))
+        }
+        Stmt::Let(_, Op::Unary(Unary::Narrow, x)) if target.computes_doubles() => {
+            Rewritten::By(narrow(b, &target.facts, Rounding::NearestEven, x))
+        }
+        Stmt::Let(result, op) if target.facts.normal_f32_exact => match op {
+            Op::Binary(op @ (Binary::FAdd | Binary::FSub), x, y) if b.type_of(result) == Type::F32 => {
+                Rewritten::By(sum(b, op, x, y))
+            }
+            Op::Binary(Binary::FMul, x, y) if b.type_of(result) == Type::F32 => Rewritten::By(product(b, x, y)),
+            Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => {
+                compare(b, op, x, y).map_or(Rewritten::Kept, Rewritten::By)
+            }
+            _ => Rewritten::Kept,
+        },
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Replaces all float arithmetic, on devices that may be wrong about normal numbers, and conversions from integers, on devices
+/// that may round them wrong.
+pub fn expand_untrusted(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    let is_exact = facts.are_normals_exact();
+    if is_exact && facts.convert_f32_exact {
+        return;
+    }
+    let nearest = Rounding::NearestEven;
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, op) if b.type_of(result) == Type::F32 => match op {
+            Op::Binary(Binary::FAdd, x, y) if !is_exact => Rewritten::By(sum_on_integers(b, nearest, x, y)),
+            Op::Binary(Binary::FSub, x, y) if !is_exact => {
+                let y = negated(b, y);
+                Rewritten::By(sum_on_integers(b, nearest, x, y))
+            }
+            Op::Binary(Binary::FMul, x, y) if !is_exact => Rewritten::By(soft::product(b, nearest, x, y)),
+            Op::Unary(op @ (Unary::SignedToFloat(_) | Unary::UnsignedToFloat(_)), x) if !facts.convert_f32_exact => {
+                let is_signed = matches!(op, Unary::SignedToFloat(_));
+                let bits = soft::from_integer(b, SINGLE, nearest, is_signed, x);
+                Rewritten::By(b.bitcast(bits, Type::F32))
+            }
+            _ => Rewritten::Kept,
+        },
+        Stmt::Let(_, Op::Compare(op, x, y)) if !is_exact && b.type_of(x) == Type::F32 => {
+            Rewritten::By(compare_bits(b, op, x, y))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// Sums of at least this magnitude are right, whatever was flushed; see [`sum`].
+const AMPLE: f32 = f32::from_bits((127 - 100) << 23);
+
+/// A sum or difference.
+///
+/// The device's own is right where it is ample. It is no denormal itself. If an operand is, it is below 2^-126, and the other
+/// is the sum, whether the denormal was flushed or not: half the distance to its neighbours is 2^-125 at least.
+fn sum(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
+    let sum = b.binary(op, x, y);
+    // With an ample addend, a sum that isn't ample has cancelled to zero or a multiple of 2^-123.
+    let is_ample = |value| b.known(value).is_some_and(|bits| bits & (SINGLE.sign() - 1) >= AMPLE.to_bits().into());
+    if is_ample(x) || is_ample(y) {
+        return sum;
+    }
+    let magnitude = b.magnitude(sum);
+    let below = b.i32(AMPLE.to_bits() - 1);
+    let is_ample = b.ult(below, magnitude);
+    b.choose(is_ample, |_| sum, |b| small_sum(b, op, [x, y], sum))
+}
+
+/// A sum or difference that is not ample.
+///
+/// If the first operand is 2^-98 or more, the second one is half of that at least, both are multiples of 2^-122, and so is what
+/// is left, which the device has got right. Else both are below 2^-97, and don't overflow when they are scaled.
+fn small_sum(b: &mut Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> Value {
+    let raised = operands.map(|operand| raise(b, operand).0);
+    let raised = b.binary(op, raised[0], raised[1]);
+    let lowered = lower(b, raised);
+    let first = b.magnitude(operands[0]);
+    let limit = b.i32((4.0 * AMPLE).to_bits());
+    let is_small = b.ult(first, limit);
+    b.select(is_small, lowered, sum)
+}
+
+/// By how much numbers are scaled to make subnormals normal, as a power of two; even, and no less than the precision.
+pub const RAISE: u32 = 32;
+
+/// What the unit of subnormals' exponent is scaled to.
+const RAISED_LEAST: f32 = f32::from_bits((RAISE + 1) << 23);
+
+/// A number scaled up by [`RAISE`], and whether it is zero or subnormal; any number if that overflows.
+pub fn raise(b: &mut Builder<'_>, x: Value) -> (Value, Value) {
+    let bits = b.bits(x);
+    let magnitude = b.magnitude(bits);
+    let least_normal = b.i32(SINGLE.hidden() as u32);
+    let is_subnormal = b.ult(magnitude, least_normal);
+    // A subnormal's exponent is that of the least normal number, without the bit that normal ones imply: give it that bit and
+    // take it away again.
+    let [of_subnormals, of_normals] = [RAISE + 1, RAISE].map(|exponent| b.i32(exponent << 23));
+    let up = b.select(is_subnormal, of_subnormals, of_normals);
+    let raised = b.add(magnitude, up);
+    let raised = b.bitcast(raised, Type::F32);
+    let [implied, none] = [RAISED_LEAST, 0.0].map(|number| b.f32(number));
+    let implied = b.select(is_subnormal, implied, none);
+    let raised = b.fsub(raised, implied);
+    let raised = b.bits(raised);
+    let sign = b.and_const(bits, SINGLE.sign());
+    let raised = b.or(raised, sign);
+    (b.bitcast(raised, Type::F32), is_subnormal)
+}
+
+/// A number scaled down by [`RAISE`], which must be exact.
+fn lower(b: &mut Builder<'_>, raised: Value) -> Value {
+    let magnitude = b.magnitude(raised);
+    let normal = b.sub_const(magnitude, u64::from(RAISE << 23));
+    // The bit that normal numbers imply, put above a subnormal's.
+    let least = b.f32(RAISED_LEAST);
+    let positive = b.bitcast(magnitude, Type::F32);
+    let subnormal = b.fadd(positive, least);
+    let subnormal = b.bits(subnormal);
+    let subnormal = b.sub_const(subnormal, RAISED_LEAST.to_bits().into());
+    let limit = b.i32(RAISED_LEAST.to_bits());
+    let is_subnormal = b.ult(magnitude, limit);
+    let result = b.select(is_subnormal, subnormal, normal);
+    let bits = b.bits(raised);
+    let sign = b.and_const(bits, SINGLE.sign());
+    let result = b.or(result, sign);
+    b.bitcast(result, Type::F32)
+}
+
+/// A product.
+///
+/// The device's own is right where it is normal or infinite: a factor that was flushed leaves zero, or NaN if the other is
+/// infinite. So it is where a factor is zero, whatever was flushed. All others are computed on integers.
+fn product(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
+    let product = b.fmul(x, y);
+    let magnitude = b.magnitude(product);
+    let above = b.sub_const(magnitude, SINGLE.hidden());
+    let count = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
+    let is_normal = b.ule(above, count);
+    b.choose(
+        is_normal,
+        |_| product,
+        |b| {
+            let [x_zero, y_zero] = [x, y].map(|factor| {
+                let magnitude = b.magnitude(factor);
+                b.is_zero(magnitude)
+            });
+            let is_zero = b.or(x_zero, y_zero);
+            b.choose(is_zero, |_| product, |b| soft::product(b, Rounding::NearestEven, x, y))
+        },
+    )
+}
+
+/// A comparison, if flushing could make it wrong. That is so only where both operands are below the least normal number;
+/// their bits are compared then.
+fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value> {
+    let is_normal = |value| {
+        let magnitude = b.known(value).map(|bits| bits & (SINGLE.sign() - 1));
+        magnitude.is_some_and(|magnitude| magnitude >= SINGLE.hidden())
+    };
+    if is_normal(x) || is_normal(y) {
+        return None;
+    }
+    // Whether a number equals itself is a question about NaNs. One operand may be flushed and the other not.
+    if x == y && matches!(op, Compare::FEqual | Compare::FNotEqual) {
+        let bits = b.bits(x);
+        let is_nan = soft::is_nan(b, SINGLE, bits);
+        return Some(if op == Compare::FEqual { b.not(is_nan) } else { is_nan });
+    }
+    let own = b.compare(op, x, y);
+    let [x, y] = [x, y].map(|float| b.bits(float));
+    let both = b.or(x, y);
+    let both = b.and_const(both, SINGLE.sign() - 1);
+    let least_normal = b.i32(SINGLE.hidden() as u32);
+    let is_tiny = b.ult(both, least_normal);
+    Some(b.choose(
+        is_tiny,
+        |b| {
+            let [x, y] = [x, y].map(|bits| key(b, bits));
+            b.compare(on_keys(op), x, y)
+        },
+        |_| own,
+    ))
+}
+
+/// A comparison by bits alone.
+fn compare_bits(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
+    let keys = [x, y].map(|float| {
+        let bits = b.bits(float);
+        (key(b, bits), soft::is_nan(b, SINGLE, bits))
+    });
+    let holds = b.compare(on_keys(op), keys[0].0, keys[1].0);
+    let is_nan = b.or(keys[0].1, keys[1].1);
+    if op == Compare::FNotEqual {
+        return b.or(holds, is_nan);
+    }
+    let is_number = b.not(is_nan);
+    b.and(holds, is_number)
+}
+
+/// A signed integer that orders as the number of these bits, the same for both zeros.
+fn key(b: &mut Builder<'_>, bits: Value) -> Value {
+    let sign = b.sar(bits, 31);
+    let magnitude = b.magnitude(bits);
+    let flipped = b.xor(magnitude, sign);
+    b.sub(flipped, sign)
+}
+
+/// What a comparison of floats is on their keys.
+fn on_keys(op: Compare) -> Compare {
+    match op {
+        Compare::FEqual => Compare::Equal,
+        Compare::FNotEqual => Compare::NotEqual,
+        Compare::FLess => Compare::LessSigned,
+        Compare::FLessEqual => Compare::LessEqualSigned,
+        other => other,
+    }
+}

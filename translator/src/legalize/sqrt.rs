@@ -1,0 +1,152 @@
+//! Square root where the device doesn't round it correctly: `F32` through `F64` where that is correct, else on integers,
+//! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
+
+use super::convert::{narrow, widen};
+use super::singles::{RAISE, raise};
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{Format, Parts, SINGLE, leading, round_normal, stick, unless_nan};
+use crate::target::{Facts, Target};
+
+/// Replaces `Sqrt` on types where the target doesn't do it right.
+pub fn expand_sqrt(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
+        return;
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Unary(Unary::Sqrt, x)) => match b.type_of(result) {
+            Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
+            Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
+            Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
+            _ => Rewritten::By(root(b, target, Rounding::NearestEven, x)),
+        },
+        _ => Rewritten::Kept,
+    });
+}
+
+/// The device's root, which subnormals are scaled up for and their roots down. No root is subnormal.
+fn raised(b: &mut Builder<'_>, x: Value) -> Value {
+    let (raised, is_subnormal) = raise(b, x);
+    let raised = b.select(is_subnormal, raised, x);
+    let root = b.sqrt(raised);
+    let [factor, one] = [2f32.powi(-(RAISE as i32) / 2), 1.0].map(|factor| b.f32(factor));
+    let factor = b.select(is_subnormal, factor, one);
+    b.fmul(root, factor)
+}
+
+/// A square root without the device's on its type.
+pub fn root(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value) -> Value {
+    let has_double = target.computes_doubles() && target.facts.sqrt_f64_rounded;
+    match b.type_of(x) {
+        Type::F32 if has_double => through_double(b, &target.facts, rounding, x),
+        _ => on_integers(b, rounding, x),
+    }
+}
+
+/// As for division, `F64` has more than twice the bits that make rounding twice harmless.
+fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
+    let x = widen(b, facts, x);
+    let root = b.sqrt(x);
+    narrow(b, facts, rounding, root)
+}
+
+fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
+    let x = Parts::of(b, x).normalised(b);
+    let format = x.format;
+    // An even exponent, with a significand of 1 to 4.
+    let exponent = b.sub_const(x.exponent, format.bias.into());
+    let odd = b.and_const(exponent, 1);
+    let significand = b.shl_by(x.significand, odd);
+    let exponent = b.sar(exponent, 1);
+    let exponent = b.add_const(exponent, format.bias.into());
+
+    let (root, remainder) =
+        if format == SINGLE { root_of_single(b, significand) } else { root_by_digits(b, format, significand) };
+    let place = leading(b.type_of(root));
+    let root = b.shl(root, place - format.precision);
+    let root = stick(b, root, remainder);
+    let positive = b.bool(false);
+    let root = round_normal(b, format, rounding, positive, exponent, root);
+
+    let is_zero = x.is_zero(b);
+    let infinity = b.constant_like(x.bits, format.infinity());
+    let is_infinity = b.eq(x.bits, infinity);
+    let is_own_root = b.or(is_zero, is_infinity);
+    let result = b.select(is_own_root, x.bits, root);
+    // NaNs and all that has a sign but minus zero.
+    let is_above = b.ult(infinity, x.bits);
+    let is_nonzero = b.not(is_zero);
+    let is_nan = b.and(is_above, is_nonzero);
+    unless_nan(b, format, is_nan, result)
+}
+
+/// The integer root of `significand << 25` and what it leaves: the device's approximation, corrected until it is right.
+///
+/// The root has 25 bits, of which the approximation gets all but the last few right (Vulkan: five units of 24 bits at most).
+/// So the differences of squares, which are small, are known from their lower halves.
+fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
+    let shift = SINGLE.precision + 1;
+    let approximation = b.unary(Unary::UnsignedToFloat(Type::F32), significand);
+    let factor = b.f32(2f32.powi(shift as i32));
+    let approximation = b.fmul(approximation, factor);
+    let approximation = b.unary(Unary::SqrtApprox, approximation);
+    let approximation = b.unary(Unary::FloatToUnsigned(Type::I32), approximation);
+    let square = b.shl(significand, shift);
+    let [root, rest] = [(); 2].map(|()| b.var(Type::I32));
+    b.set(root, approximation);
+    let [zero, minus_one] = [b.i32(0), b.i32(u32::MAX)];
+    // Down while the root is too large, then up while the next one is not.
+    b.loop_(|b| {
+        let candidate = b.get(root);
+        let its_square = b.mul(candidate, candidate);
+        let left = b.sub(square, its_square);
+        b.set(rest, left);
+        let fits = b.sle(zero, left);
+        b.if_(fits, Builder::break_);
+        let less = b.add(candidate, minus_one);
+        b.set(root, less);
+    });
+    b.loop_(|b| {
+        let [candidate, left] = [root, rest].map(|var| b.get(var));
+        let twice = b.shl(candidate, 1);
+        let step = b.add_const(twice, 1);
+        let left = b.sub(left, step);
+        let exceeds = b.slt(left, zero);
+        b.if_(exceeds, Builder::break_);
+        let more = b.add_const(candidate, 1);
+        b.set(root, more);
+        b.set(rest, left);
+    });
+    (b.get(root), b.get(rest))
+}
+
+/// The integer root of `significand << (precision + 1)` by binary digits, and a number that is zero if it is exact.
+fn root_by_digits(b: &mut Builder<'_>, format: Format, significand: Value) -> (Value, Value) {
+    let [root, remainder, digit] = [(); 3].map(|()| b.var(Type::I64));
+    let zero = b.i64(0);
+    b.set(root, zero);
+    let doubled = b.shl(significand, 1);
+    b.set(remainder, doubled);
+    let first = b.i64(1 << format.precision);
+    b.set(digit, first);
+    b.loop_(|b| {
+        // With a further digit d, the root r leaves (2r + d)d less; the remainder is scaled so that d is left out.
+        let [old_root, old_remainder, one_digit] = [root, remainder, digit].map(|var| b.get(var));
+        let trial = b.shl(old_root, 1);
+        let trial = b.or(trial, one_digit);
+        let fits = b.ule(trial, old_remainder);
+        let taken = b.select(fits, trial, zero);
+        let rest = b.sub(old_remainder, taken);
+        let rest = b.shl(rest, 1);
+        b.set(remainder, rest);
+        let added = b.select(fits, one_digit, zero);
+        let longer = b.or(old_root, added);
+        b.set(root, longer);
+        let next = b.shr(one_digit, 1);
+        b.set(digit, next);
+        let is_done = b.is_zero(next);
+        b.if_(is_done, Builder::break_);
+    });
+    (b.get(root), b.get(remainder))
+}

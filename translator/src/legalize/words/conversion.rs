@@ -1,0 +1,68 @@
+//! Conversions between 64-bit integers and floats, correctly rounded, by those of 32-bit integers or by the bits.
+
+use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{self, SINGLE};
+
+/// 2^32 and its reciprocal.
+const DIGIT: f64 = 4_294_967_296.0;
+
+/// Replaces conversions between `I64` and floats.
+pub(crate) fn expand_conversions(function: &mut Function) {
+    rewrite(function, |b, stmt| {
+        let Stmt::Let(result, Op::Unary(op, a)) = *stmt else { return Rewritten::Kept };
+        let is_long = b.type_of(a) == Type::I64;
+        let value = match (op, b.type_of(result)) {
+            (Unary::SignedToFloat(Type::F32), _) if is_long => to_single(b, true, a),
+            (Unary::UnsignedToFloat(Type::F32), _) if is_long => to_single(b, false, a),
+            (Unary::SignedToFloat(_), _) if is_long => to_double(b, true, a),
+            (Unary::UnsignedToFloat(_), _) if is_long => to_double(b, false, a),
+            (Unary::FloatToSigned(_), Type::I64) => to_signed(b, a),
+            (Unary::FloatToUnsigned(_), Type::I64) => to_unsigned(b, a),
+            _ => return Rewritten::Kept,
+        };
+        Rewritten::By(value)
+    });
+}
+
+fn to_single(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
+    let bits = soft::from_integer(b, SINGLE, Rounding::NearestEven, signed, integer);
+    b.bitcast(bits, Type::F32)
+}
+
+/// Both halves fit a double, and only their sum is rounded.
+fn to_double(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
+    let (low, high) = b.halves(integer);
+    let low = b.unary(Unary::UnsignedToFloat(Type::F64), low);
+    let to_float = if signed { Unary::SignedToFloat(Type::F64) } else { Unary::UnsignedToFloat(Type::F64) };
+    let high = b.unary(to_float, high);
+    let digit = b.f64(DIGIT);
+    let high = b.fmul(high, digit);
+    b.fadd(high, low)
+}
+
+/// Cut off after the lower half by way of the upper one, all of it exact.
+fn to_unsigned(b: &mut Builder<'_>, float: Value) -> Value {
+    let ty = b.type_of(float);
+    let [digit, part] = [DIGIT, DIGIT.recip()].map(|number| match ty {
+        Type::F32 => b.f32(number as f32),
+        _ => b.f64(number),
+    });
+    let magnitude = b.magnitude(float);
+    let magnitude = b.bitcast(magnitude, ty);
+    let high = b.fmul(magnitude, part);
+    let high = b.unary(Unary::FloatToUnsigned(Type::I32), high);
+    let above = b.unary(Unary::UnsignedToFloat(ty), high);
+    let above = b.fmul(above, digit);
+    let low = b.fsub(magnitude, above);
+    let low = b.unary(Unary::FloatToUnsigned(Type::I32), low);
+    b.join(low, high)
+}
+
+fn to_signed(b: &mut Builder<'_>, float: Value) -> Value {
+    let magnitude = to_unsigned(b, float);
+    let opposite = b.neg(magnitude);
+    let zero = b.constant_like(float, 0);
+    let is_negative = b.flt(float, zero);
+    b.select(is_negative, opposite, magnitude)
+}

@@ -1,0 +1,212 @@
+//! 64-bit integers as two words of 32 bits, for targets that have no others.
+//!
+//! Every `I64`, value or variable, becomes two `I32`. Addresses of global memory become a [`Type::Pair`] where they are used,
+//! and so does what the clock gives. Runs behind all passes that make operations on `I64`; none are left.
+//!
+//! * `arithmetic`: sums, bits, comparisons; `shifts`; `products`; `division`.
+//! * `conversion`: between `I64` and floats, by operations on `I64` and `I32` that the others then take apart.
+//! * `memory`: loads, stores and addresses.
+
+mod arithmetic;
+mod conversion;
+mod division;
+mod memory;
+mod products;
+mod shifts;
+
+use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, Var};
+use crate::opt::{Rewritten, propagate_copies, remove_dead, rewrite};
+use crate::target::{Feature, Target};
+
+/// Takes 64-bit integers apart if the target has none.
+pub fn split_words(function: &mut Function, target: &Target) {
+    if target.has(Feature::ShaderInt64) || !function.values.contains(&Type::I64) || memory::is_long(&function.body) {
+        return;
+    }
+    conversion::expand_conversions(function);
+    let mut halves = Halves { values: vec![None; function.values.len()], vars: vec![None; function.vars.len()] };
+    rewrite(function, |b, stmt| halves.replace(b, stmt));
+    // Additions of zeros and the like are gone already; what several operations share is not.
+    propagate_copies(function);
+    remove_dead(function);
+}
+
+/// Divides 64-bit integers on their halves where a driver doesn't get that right.
+pub fn split_divisions(function: &mut Function, target: &Target) {
+    if !target.quirks.long_divisions_wrong || !target.has(Feature::ShaderInt64) {
+        return;
+    }
+    rewrite(function, |b, stmt| {
+        let &Stmt::Let(result, Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y)) = stmt else {
+            return Rewritten::Kept;
+        };
+        if b.type_of(result) != Type::I64 {
+            return Rewritten::Kept;
+        }
+        let [x, y] = [x, y].map(|value| {
+            let (low, high) = b.halves(value);
+            Words::new(low, high)
+        });
+        let division = division::divide(b, x, y);
+        let words = if op == Binary::DivUnsigned { division.quotient } else { division.remainder };
+        Rewritten::By(b.join(words.low, words.high))
+    });
+}
+
+/// The halves of an `I64`, both `I32`.
+#[derive(Clone, Copy, Debug)]
+struct Words {
+    low: Value,
+    high: Value,
+    /// Whether the upper half is known to repeat the lower one's sign.
+    signed: bool,
+}
+
+impl Words {
+    fn new(low: Value, high: Value) -> Words {
+        Words { low, high, signed: false }
+    }
+
+    /// A constant.
+    fn constant(b: &mut Builder<'_>, bits: u64) -> Words {
+        let (low, high) = (b.i32(bits as u32), b.i32((bits >> 32) as u32));
+        let signed = bits as i64 == i64::from(bits as i32);
+        Words { low, high, signed }
+    }
+
+    /// An `I32` and zeros above.
+    fn zero_extended(b: &mut Builder<'_>, low: Value) -> Words {
+        Words::new(low, b.i32(0))
+    }
+
+    /// The bits, if both halves are constants.
+    fn known(self, b: &Builder<'_>) -> Option<u64> {
+        Some(b.known(self.high)? << 32 | b.known(self.low)?)
+    }
+
+    /// Either of two numbers.
+    fn select(b: &mut Builder<'_>, condition: Value, then: Words, otherwise: Words) -> Words {
+        Words::new(b.select(condition, then.low, otherwise.low), b.select(condition, then.high, otherwise.high))
+    }
+}
+
+/// What took the place of 64-bit values and variables.
+struct Halves {
+    values: Vec<Option<Words>>,
+    vars: Vec<Option<[Var; 2]>>,
+}
+
+impl Halves {
+    fn replace(&mut self, b: &mut Builder<'_>, stmt: &Stmt) -> Rewritten {
+        match stmt {
+            Stmt::Let(result, op) if b.type_of(*result) == Type::I64 => match self.long(b, *op) {
+                Some(words) => {
+                    self.learn(*result, words);
+                    Rewritten::Replaced
+                }
+                None => Rewritten::Kept,
+            },
+            Stmt::Let(_, op) => match self.short(b, *op) {
+                Some(value) => Rewritten::By(value),
+                None => Rewritten::Kept,
+            },
+            Stmt::Set(var, value) if b.type_of(*value) == Type::I64 => {
+                let (words, [low, high]) = (self.of(*value), self.var(b, *var));
+                b.set(low, words.low);
+                b.set(high, words.high);
+                Rewritten::Replaced
+            }
+            Stmt::Load { results, access, address } => self.load(b, results, *access, *address),
+            Stmt::Store { values, access, address } => self.store(b, values, *access, *address),
+            Stmt::Atomic(atomic) if atomic.access.space == Space::Global => {
+                let address = self.address(b, atomic.access, atomic.address);
+                b.atomic(Atomic { address, ..*atomic });
+                Rewritten::Replaced
+            }
+            _ => Rewritten::Kept,
+        }
+    }
+
+    /// The halves of a value. One that has none stands for itself, which the verifier then finds.
+    fn of(&self, value: Value) -> Words {
+        self.values.get(value.0 as usize).copied().flatten().unwrap_or(Words::new(value, value))
+    }
+
+    fn learn(&mut self, value: Value, words: Words) {
+        if let Some(entry) = self.values.get_mut(value.0 as usize) {
+            *entry = Some(words);
+        }
+    }
+
+    /// The variables of a variable's halves.
+    fn var(&mut self, b: &mut Builder<'_>, var: Var) -> [Var; 2] {
+        match self.vars.get_mut(var.0 as usize) {
+            Some(entry) => *entry.get_or_insert_with(|| [b.var(Type::I32), b.var(Type::I32)]),
+            None => [var, var],
+        }
+    }
+
+    /// The halves of what an operation gives, if it gives an `I64`.
+    fn long(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Words> {
+        Some(match op {
+            Op::Const(bits) => Words::constant(b, bits),
+            Op::Get(var) => {
+                let [low, high] = self.var(b, var);
+                Words::new(b.get(low), b.get(high))
+            }
+            Op::Unary(Unary::ZeroExtend, a) => Words::zero_extended(b, a),
+            Op::Unary(Unary::SignExtend, a) => Words { low: a, high: b.sar(a, 31), signed: true },
+            Op::Unary(Unary::Bitcast(_), float) => Words::new(b.low_word(float), b.high_word(float)),
+            Op::Unary(Unary::Not, a) => {
+                let a = self.of(a);
+                Words { low: b.not(a.low), high: b.not(a.high), signed: a.signed }
+            }
+            Op::Unary(Unary::Neg, a) => {
+                let zero = Words::constant(b, 0);
+                arithmetic::sub(b, zero, self.of(a))
+            }
+            Op::Binary(op @ (Binary::Shl | Binary::Shr | Binary::Sar), a, amount) => {
+                shifts::shift(b, op, self.of(a), amount)
+            }
+            Op::Binary(op, x, y) => {
+                let (x, y) = (self.of(x), self.of(y));
+                match op {
+                    Binary::Add => arithmetic::add(b, x, y),
+                    Binary::Sub => arithmetic::sub(b, x, y),
+                    Binary::And | Binary::Or | Binary::Xor => arithmetic::bitwise(b, op, x, y),
+                    Binary::Mul => products::low(b, x, y),
+                    Binary::MulHighUnsigned => products::high_unsigned(b, x, y),
+                    Binary::MulHighSigned => products::high_signed(b, x, y),
+                    Binary::DivUnsigned => division::divide(b, x, y).quotient,
+                    Binary::RemUnsigned => division::divide(b, x, y).remainder,
+                    _ => return None,
+                }
+            }
+            Op::Select(condition, x, y) => Words::select(b, condition, self.of(x), self.of(y)),
+            Op::Builtin(Builtin::PushConstant(offset)) => {
+                let low = b.push_constant(Type::I32, offset);
+                Words::new(low, b.push_constant(Type::I32, offset.saturating_add(4)))
+            }
+            Op::Builtin(Builtin::Clock) => {
+                let pair = b.op(Type::Pair, op);
+                Words::new(b.low_word(pair), b.high_word(pair))
+            }
+            _ => return None,
+        })
+    }
+
+    /// What takes the place of an operation that takes an `I64` and gives another type.
+    fn short(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
+        match op {
+            Op::Unary(Unary::Truncate, a) => Some(self.of(a).low),
+            Op::Unary(Unary::Bitcast(Type::F64), a) => {
+                let words = self.of(a);
+                Some(b.pair(Type::F64, words.low, words.high))
+            }
+            Op::Compare(op, x, y) if b.type_of(x) == Type::I64 => {
+                Some(arithmetic::compare(b, op, self.of(x), self.of(y)))
+            }
+            _ => None,
+        }
+    }
+}

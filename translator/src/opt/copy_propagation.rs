@@ -1,0 +1,250 @@
+//! Copy propagation: replaces reads of variables by the value that they are known to hold, and on the way folds
+//! operations, merges equal ones and takes the known arm of an `If`.
+//!
+//! What is known is followed through straight-line code and into and out of `If`; a loop forgets the variables that it
+//! assigns. Assignments and operations that become useless stay, for [`remove_dead`](super::remove_dead), except
+//! assignments of what the variable holds already. Memory is not followed.
+
+use rustc_hash::FxHashMap;
+
+use super::operands::{for_each_result, map_operands};
+use crate::diagnostic::Span;
+use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, mask};
+
+/// Forwards variables; see the module.
+pub fn propagate_copies(function: &mut Function) {
+    let mut pass = Propagation {
+        known: vec![None; function.vars.len()],
+        undo: Vec::new(),
+        replacement: vec![None; function.values.len()],
+        definition: vec![None; function.values.len()],
+        depth_of: vec![0; function.values.len()],
+        depth: 0,
+        at: Span::default(),
+        available: FxHashMap::default(),
+        added: Vec::new(),
+        function,
+    };
+    let body = std::mem::take(&mut pass.function.body);
+    let mut out = Vec::with_capacity(body.len());
+    pass.list(body, &mut out);
+    function.body = out;
+}
+
+/// What a list changed about what is known: variables with what they hold at its end.
+type Changes = Vec<(Var, Option<Value>)>;
+
+struct Propagation<'f> {
+    function: &'f mut Function,
+    /// What each variable holds here, where that is known.
+    known: Vec<Option<Value>>,
+    /// Former entries of `known`, to go back to at the end of a list.
+    undo: Changes,
+    /// What each value is replaced by, if it is.
+    replacement: Vec<Option<Value>>,
+    /// What defines each value, where folding may look at it.
+    definition: Vec<Option<Op>>,
+    /// Nesting depth of the list that defines each value.
+    depth_of: Vec<u32>,
+    depth: u32,
+    /// The mark that holds here.
+    at: Span,
+    /// Values of operations that are visible here.
+    available: FxHashMap<(Type, Op), Value>,
+    /// Keys of `available` in the order they came, to be removed at the end of their list.
+    added: Vec<(Type, Op)>,
+}
+
+/// `list` and `nested` call each other for as many levels as lists are nested; the rest is kept out of line so that
+/// their frames stay small.
+impl Propagation<'_> {
+    /// Moves statements to `out`, and tells whether their end can be reached.
+    fn list(&mut self, stmts: Block, out: &mut Block) -> bool {
+        for mut stmt in stmts {
+            self.replace_operands(&mut stmt);
+            match stmt {
+                Stmt::Let(value, op) => self.define(value, op, out),
+                Stmt::Set(var, value) => {
+                    if self.known[var.0 as usize] != Some(value) {
+                        self.learn(var, Some(value));
+                        out.push(stmt);
+                    }
+                }
+                Stmt::If { condition, then, otherwise } => match self.constant(condition) {
+                    Some(holds) => {
+                        let at = self.at;
+                        if !self.list(if holds { then } else { otherwise }, out) {
+                            return false;
+                        }
+                        self.at = at;
+                        out.push(Stmt::At(at));
+                    }
+                    None => {
+                        let (then, then_changes) = self.nested(then);
+                        let (otherwise, otherwise_changes) = self.nested(otherwise);
+                        out.push(Stmt::If { condition, then, otherwise });
+                        if !self.join(then_changes, otherwise_changes) {
+                            return false;
+                        }
+                    }
+                },
+                Stmt::Loop(body) => {
+                    // The body starts with what holds before it and at its end alike.
+                    self.forget_assigned(&body);
+                    // Nothing to join behind it: what the body changes stays forgotten.
+                    let (body, _) = self.nested(body);
+                    out.push(Stmt::Loop(body));
+                }
+                Stmt::Break => {
+                    out.push(stmt);
+                    return false;
+                }
+                Stmt::At(at) => {
+                    self.at = at;
+                    out.push(stmt);
+                }
+                _ => {
+                    self.note_results(&stmt);
+                    out.push(stmt);
+                }
+            }
+        }
+        true
+    }
+
+    /// A nested list, and what it changes; `None` if its end can't be reached.
+    fn nested(&mut self, stmts: Block) -> (Block, Option<Changes>) {
+        let (undo_mark, added_mark) = (self.undo.len(), self.added.len());
+        let mut out = Vec::with_capacity(stmts.len());
+        let at = self.at;
+        self.depth += 1;
+        let falls_through = self.list(stmts, &mut out);
+        self.depth -= 1;
+        self.at = at;
+        let changes = self.leave(undo_mark, added_mark);
+        (out, falls_through.then_some(changes))
+    }
+
+    /// Goes back to what was known and visible before a nested list.
+    #[inline(never)]
+    fn leave(&mut self, undo_mark: usize, added_mark: usize) -> Changes {
+        let changes = self.undo[undo_mark..].iter().map(|(var, _)| (*var, self.known[var.0 as usize])).collect();
+        while self.undo.len() > undo_mark
+            && let Some((var, former)) = self.undo.pop()
+        {
+            self.known[var.0 as usize] = former;
+        }
+        for key in self.added.drain(added_mark..) {
+            self.available.remove(&key);
+        }
+        changes
+    }
+
+    /// Goes on with what holds at the end of both arms of an `If`; false if neither end can be reached.
+    #[inline(never)]
+    fn join(&mut self, then: Option<Changes>, otherwise: Option<Changes>) -> bool {
+        match (then, otherwise) {
+            (None, None) => return false,
+            (Some(changes), None) | (None, Some(changes)) => {
+                for (var, value) in changes {
+                    self.learn_if_visible(var, value);
+                }
+            }
+            (Some(then), Some(otherwise)) => {
+                let then: FxHashMap<_, _> = then.into_iter().collect();
+                let otherwise: FxHashMap<_, _> = otherwise.into_iter().collect();
+                for (&var, &value) in &then {
+                    let other = otherwise.get(&var).copied().unwrap_or(self.known[var.0 as usize]);
+                    self.learn_if_visible(var, value.filter(|_| value == other));
+                }
+                for (&var, &value) in &otherwise {
+                    // Variables in both were done above.
+                    if !then.contains_key(&var) {
+                        let same = value == self.known[var.0 as usize];
+                        self.learn_if_visible(var, value.filter(|_| same));
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn replace_operands(&self, stmt: &mut Stmt) {
+        map_operands(stmt, |value| self.replacement[value.0 as usize].unwrap_or(value));
+    }
+
+    #[inline(never)]
+    fn note_results(&mut self, stmt: &Stmt) {
+        for_each_result(stmt, |result| self.depth_of[result.0 as usize] = self.depth);
+    }
+
+    #[inline(never)]
+    fn define(&mut self, value: Value, op: Op, out: &mut Block) {
+        let index = value.0 as usize;
+        let ty = self.function.type_of(value);
+        let definition = &self.definition;
+        let op = match fold(self.function, &op, |operand| definition[operand.0 as usize]) {
+            Some(Folded::Value(same)) => {
+                self.replacement[index] = Some(same);
+                return;
+            }
+            Some(Folded::Const(bits)) => Op::Const(bits & mask(ty)),
+            None => op,
+        };
+        if let Op::Get(var) = op {
+            if let Some(known) = self.known[var.0 as usize] {
+                self.replacement[index] = Some(known);
+                return;
+            }
+            self.learn(var, Some(value));
+        } else if op != Op::Builtin(Builtin::Clock) {
+            if let Some(same) = self.available.get(&(ty, op)) {
+                self.replacement[index] = Some(*same);
+                return;
+            }
+            self.available.insert((ty, op), value);
+            self.added.push((ty, op));
+        }
+        if matches!(op, Op::Const(_) | Op::Unary(..)) {
+            self.definition[index] = Some(op);
+        }
+        self.depth_of[index] = self.depth;
+        out.push(Stmt::Let(value, op));
+    }
+
+    fn constant(&self, value: Value) -> Option<bool> {
+        match self.definition[value.0 as usize] {
+            Some(Op::Const(bits)) => Some(bits != 0),
+            _ => None,
+        }
+    }
+
+    fn learn(&mut self, var: Var, value: Option<Value>) {
+        let entry = &mut self.known[var.0 as usize];
+        if *entry != value {
+            self.undo.push((var, *entry));
+            *entry = value;
+        }
+    }
+
+    /// Learns a value that a nested list knew; values that it defined itself can't be used behind it.
+    fn learn_if_visible(&mut self, var: Var, value: Option<Value>) {
+        let visible = value.filter(|value| self.depth_of[value.0 as usize] <= self.depth);
+        self.learn(var, visible);
+    }
+
+    fn forget_assigned(&mut self, block: &Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Set(var, _) => self.learn(*var, None),
+                Stmt::If { then, otherwise, .. } => {
+                    self.forget_assigned(then);
+                    self.forget_assigned(otherwise);
+                }
+                Stmt::Loop(body) => self.forget_assigned(body),
+                _ => {}
+            }
+        }
+    }
+}

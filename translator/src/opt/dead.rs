@@ -1,0 +1,149 @@
+//! Removes what has no effect: assignments that no read can see, operations and ordinary loads whose results nobody
+//! uses, empty `If`s, results of atomics that nobody uses, and marks of instructions that left nothing.
+//!
+//! One walk from the end to the start. A loop's end counts every variable that the loop reads as read, so that an
+//! assignment which only later rounds of a loop could overwrite stays. Loops stay even if they do nothing.
+
+use super::operands::{for_each_result, map_operands};
+use crate::ir::{Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Var, WarpOp};
+
+/// Removes dead code; see the module.
+pub fn remove_dead(function: &mut Function) {
+    let mut pass = Dead {
+        used: vec![false; function.values.len()],
+        live: Bits::new(function.vars.len()),
+        behind_loop: Bits::new(function.vars.len()),
+        exited: function.exited,
+    };
+    pass.list(&mut function.body);
+}
+
+struct Dead {
+    /// Whether a statement behind uses each value.
+    used: Vec<bool>,
+    /// Variables whose content a statement behind may read.
+    live: Bits,
+    /// The same behind the innermost loop.
+    behind_loop: Bits,
+    /// A variable that other threads read, too.
+    exited: Option<Var>,
+}
+
+impl Dead {
+    fn list(&mut self, block: &mut Block) {
+        let mut kept = Block::with_capacity(block.len());
+        while let Some(mut stmt) = block.pop() {
+            if self.keep(&mut stmt, kept.last()) {
+                kept.push(stmt);
+            }
+        }
+        kept.reverse();
+        *block = kept;
+    }
+
+    /// Whether a statement stays, given the one that follows it; what it uses then counts as used.
+    fn keep(&mut self, stmt: &mut Stmt, next: Option<&Stmt>) -> bool {
+        match stmt {
+            Stmt::At(_) => return !matches!(next, None | Some(Stmt::At(_))),
+            Stmt::Let(value, op) => {
+                if !self.used[value.0 as usize] {
+                    return false;
+                }
+                if let Op::Get(var) = op {
+                    self.live.insert(*var);
+                }
+            }
+            Stmt::Set(var, _) => {
+                if !self.live.remove(*var) && self.exited != Some(*var) {
+                    return false;
+                }
+            }
+            Stmt::Load { access, .. } if access.order == MemoryOrder::Weak => {
+                let mut used = false;
+                for_each_result(stmt, |result| used |= self.used[result.0 as usize]);
+                if !used {
+                    return false;
+                }
+            }
+            Stmt::Atomic(atomic) => atomic.result = atomic.result.filter(|result| self.used[result.0 as usize]),
+            Stmt::Warp(warp) => {
+                // Waiting alone orders nothing, but for what is there to wait.
+                if warp.op != WarpOp::Sync && !warp.results.iter().any(|result| self.used[result.0 as usize]) {
+                    return false;
+                }
+            }
+            Stmt::Subgroup(results, op) => {
+                if *op != SubgroupOp::Barrier && !results.iter().any(|result| self.used[result.0 as usize]) {
+                    return false;
+                }
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let behind = self.live.clone();
+                self.list(otherwise);
+                let before_otherwise = std::mem::replace(&mut self.live, behind);
+                self.list(then);
+                self.live.extend(&before_otherwise);
+                if then.is_empty() && otherwise.is_empty() {
+                    return false;
+                }
+            }
+            Stmt::Loop(body) => {
+                let outer = std::mem::replace(&mut self.behind_loop, self.live.clone());
+                // Behind the end comes the next round, which reads what the loop reads or breaks out.
+                collect_reads(body, &mut self.live);
+                self.list(body);
+                self.behind_loop = outer;
+            }
+            Stmt::Break => self.live = self.behind_loop.clone(),
+            Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) => {}
+        }
+        let used = &mut self.used;
+        map_operands(stmt, |value| {
+            used[value.0 as usize] = true;
+            value
+        });
+        true
+    }
+}
+
+fn collect_reads(block: &Block, reads: &mut Bits) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let(_, Op::Get(var)) => reads.insert(*var),
+            Stmt::If { then, otherwise, .. } => {
+                collect_reads(then, reads);
+                collect_reads(otherwise, reads);
+            }
+            Stmt::Loop(body) => collect_reads(body, reads),
+            _ => {}
+        }
+    }
+}
+
+/// A set of variables.
+#[derive(Clone)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(vars: usize) -> Self {
+        Self(vec![0; vars.div_ceil(64)])
+    }
+
+    fn insert(&mut self, var: Var) {
+        self.0[var.0 as usize / 64] |= 1 << (var.0 % 64);
+    }
+
+    /// Removes a variable, and tells whether it was there.
+    fn remove(&mut self, var: Var) -> bool {
+        let (word, bit) = (&mut self.0[var.0 as usize / 64], 1 << (var.0 % 64));
+        let was_there = *word & bit != 0;
+        *word &= !bit;
+        was_there
+    }
+
+    fn extend(&mut self, other: &Bits) {
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+}

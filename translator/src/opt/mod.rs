@@ -1,0 +1,27 @@
+//! Passes over the intermediate representation that hold on every device. Each is a free function in a file of its own
+//! that takes a function which passes [`verify`](crate::ir::verify) and leaves one that does; that check is why they
+//! index their tables by value and variable without asking.
+//!
+//! What depends on the device is in [`legalize`](crate::legalize).
+
+mod copy_propagation;
+mod dead;
+mod if_conversion;
+mod merge;
+mod narrow;
+mod operands;
+mod pointers;
+mod powers;
+mod rewrite;
+mod spaces;
+
+pub use copy_propagation::propagate_copies;
+pub use dead::remove_dead;
+pub use if_conversion::convert_ifs;
+pub use merge::merge_ifs;
+pub use narrow::narrow_truncated;
+pub use operands::{for_each_operand, for_each_result, map_op_operands, map_operands};
+pub use pointers::pointer_constants;
+pub use powers::divide_by_powers;
+pub use rewrite::{Rewritten, rewrite};
+pub use spaces::resolve_spaces;

@@ -1,0 +1,71 @@
+//! Barriers that all threads of a block reach together stay where they are. Reductions are sums of votes.
+
+use super::triple_buffer::{Sharing, TripleBuffer};
+use super::{WARP, add, constant, state_machine};
+use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Red, Stop};
+use crate::ir::{Builder, Function};
+
+/// Of what number the block's threads must be a multiple for this barrier and those before it. Gives none where a barrier
+/// of the whole block does not do what this one does.
+///
+/// All threads execute the barrier. Where they are a multiple of those that it waits for, it completes several times and
+/// leaves nobody behind, and waiting for all is one of the ways in which that may happen.
+pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Option<u32> {
+    match (&barrier.kind, barrier.count) {
+        (Kind::Sync | Kind::Red(_) | Kind::Wait, None) => Some(before),
+        (Kind::Arrive, None) if barrier.cluster => Some(before),
+        (Kind::Sync, Some(count)) => {
+            let count = u32::try_from(constant(&block.body, count)?).ok().filter(|count| *count > 0)?;
+            let count = count.checked_next_multiple_of(WARP)?;
+            (before / greatest_divisor(before, count)).checked_mul(count)
+        }
+        // Which threads belong together is known at run time only.
+        (Kind::Red(_) | Kind::Wait, Some(_)) | (Kind::Arrive, _) => None,
+    }
+}
+
+fn greatest_divisor(mut a: u32, mut b: u32) -> u32 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+/// Replaces the stops of a kernel by barriers in their places.
+pub fn keep(function: &mut Function, cfg: &mut Cfg) {
+    let mut votes = None;
+    for block in &mut cfg.blocks {
+        let Some(Stop::Barrier(barrier)) = block.stop.take() else { continue };
+        if barrier.is_early() {
+            continue;
+        }
+        let mark = state_machine::last_mark(&block.body);
+        let votes = matches!(barrier.kind, Kind::Red(_))
+            .then(|| {
+                &*votes.get_or_insert_with(|| (TripleBuffer::new(function, Sharing::Block), mark.unwrap_or_default()))
+            })
+            .map(|(votes, _)| votes);
+        let mut b = Builder::new(function);
+        match (barrier.kind, votes) {
+            (Kind::Red(red), Some(votes)) => reduce(&mut b, votes, red),
+            _ => b.barrier(),
+        }
+        block.body.append(&mut b.block);
+    }
+    if let Some((votes, first)) = votes {
+        let start = state_machine::new_entry(cfg);
+        let mut b = Builder::new(function);
+        b.at(first);
+        votes.clear(&mut b);
+        state_machine::set(cfg, 0, b.block, End::Goto(start));
+    }
+}
+
+fn reduce(b: &mut Builder<'_>, votes: &TripleBuffer, red: Red) {
+    let vote = red.vote(b);
+    let sum = votes.meet(b, |b, word| {
+        let voted = b.is_nonzero(vote);
+        b.if_(voted, |b| add(b, word, vote));
+    });
+    red.finish(b, sum);
+}

@@ -1,0 +1,138 @@
+//! Gives a kernel's [stops](Stop) a form that Vulkan has: barriers of the whole block, in uniform control flow.
+//!
+//! A CUDA barrier waits for a number of threads, or for all that have not exited, at whichever barrier instruction each of
+//! them arrives. Vulkan's must be executed by all invocations of the workgroup, in uniform control flow. Three ways, the
+//! first that serves:
+//!
+//! * `in_place`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
+//! * `state_machine`: all barriers wait for the whole block, or all for the whole cluster. They become one, in a loop of the whole
+//!   workgroup.
+//! * `state_machine` with `named`: the same loop, with an account of each barrier.
+//!
+//! A workgroup that is a cluster of several blocks is rebuilt as one: a barrier of a block that stays in place, or that all meet
+//! at, has the cluster's other blocks wait too, which they can, and with `named`, each block has accounts of its own.
+//!
+//! Loops in which threads wait for each other ([`super::yield_in_loops`]) bring a kernel to one of the latter two: at each
+//! turn of theirs all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
+//! until it ends or meets a barrier.
+
+mod in_place;
+mod named;
+mod state_machine;
+mod triple_buffer;
+
+use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
+use crate::ir::{
+    Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
+};
+use state_machine::Wait;
+pub use state_machine::{last_mark, new_entry};
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+/// How words of shared memory that threads share at any time are accessed.
+const WORD: Access =
+    Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Relaxed(Scope::Cta), read_only: false };
+
+/// What [`resolve_barriers`] has made of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resolved {
+    /// The block's threads, rounded up to whole warps, must be a multiple of this: its barriers wait for so many.
+    pub threads: Option<u32>,
+    /// Whether the kernel is a loop around barriers that stand under no condition.
+    pub merged: bool,
+}
+
+/// Replaces every stop of a kernel. `required` is the number of threads of its blocks where it is known.
+pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) -> Resolved {
+    let padded = required.map(|required| required.next_multiple_of(WARP.into()));
+    for block in &mut cfg.blocks {
+        if let Some(Stop::Barrier(barrier)) = &mut block.stop
+            && let Some(count) = barrier.count
+            && padded.is_some_and(|padded| constant(&block.body, count) == Some(padded))
+        {
+            barrier.count = None;
+        }
+    }
+    let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
+    let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
+    let any = barriers().next().is_some();
+    let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
+    if !any && !yields && !awaits {
+        return Resolved { threads: None, merged: false };
+    }
+    if !yields && !awaits {
+        let divergent = dependence::divergent_blocks(function, cfg);
+        // Where all threads wait together, nobody tells whether they have arrived before.
+        let together = cfg
+            .blocks
+            .iter()
+            .zip(&divergent)
+            .all(|(block, divergent)| !divergent || block.barrier().is_none_or(Barrier::is_early));
+        if together && let Some(multiple) = barriers().try_fold(1, in_place::multiple) {
+            in_place::keep(function, cfg);
+            return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };
+        }
+    }
+    // Those of blocks and those of the cluster don't complete together.
+    let of_cluster = barriers().any(|(_, barrier)| barrier.cluster);
+    let whole = |barrier: &Barrier| {
+        let waits = matches!(barrier.kind, Kind::Sync | Kind::Wait) && barrier.count.is_none();
+        barrier.cluster == of_cluster && (waits || barrier.is_early())
+    };
+    let wait = match (any, yields) {
+        _ if awaits => Wait::Named,
+        (true, true) => Wait::Named,
+        _ if barriers().all(|(_, barrier)| whole(barrier)) => Wait::Together,
+        _ => Wait::Named,
+    };
+    if wait == Wait::Together {
+        for block in cfg.blocks.iter_mut().filter(|block| block.barrier().is_some_and(Barrier::is_early)) {
+            block.stop = None;
+        }
+    }
+    state_machine::merge(function, cfg, wait);
+    Resolved { threads: None, merged: true }
+}
+
+impl Red {
+    /// What this thread adds to the votes: 0 or 1.
+    fn vote(self, b: &mut Builder<'_>) -> Value {
+        let counted = if self.reduction == Reduction::All { b.not(self.predicate) } else { self.predicate };
+        b.bool_to(Type::I32, counted)
+    }
+
+    /// Sets the result from the sum of all votes.
+    fn finish(self, b: &mut Builder<'_>, votes: Value) {
+        let Some(result) = self.result else { return };
+        let value = match self.reduction {
+            Reduction::Count => votes,
+            Reduction::All => b.is_zero(votes),
+            Reduction::Any => b.is_nonzero(votes),
+        };
+        b.set(result, value);
+    }
+}
+
+/// The bits of a value that its block defines as a constant.
+pub fn constant(body: &Block, value: Value) -> Option<u64> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Let(defined, Op::Const(bits)) if *defined == value => Some(*bits),
+        _ => None,
+    })
+}
+
+/// Threads of the block.
+fn block_threads(b: &mut Builder<'_>) -> Value {
+    let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
+    let area = b.mul(x, y);
+    b.mul(area, z)
+}
+
+fn store(b: &mut Builder<'_>, address: Value, value: Value) {
+    b.store(WORD, address, vec![value]);
+}
+
+fn add(b: &mut Builder<'_>, address: Value, operand: Value) {
+    b.atomic(Atomic { result: None, op: AtomicOp::Add, access: WORD, address, operand, compare: None });
+}

@@ -1,0 +1,612 @@
+//! Named barriers: an account of each in shared memory.
+//!
+//! In a turn, threads write down at which barriers they arrive, and that they leave the kernel. Then all meet, one thread
+//! decides which barriers are complete and clears their accounts, and all meet again. Those that wait at a complete
+//! barrier go on.
+//!
+//! Hardware counts by warps: all threads of a warp arrive before it counts, and then it counts in full, whatever the
+//! number of its threads is. So each thread that arrives counts as one, and those of the warps seen at the barrier that
+//! have left, or never were, are added. A barrier that names no number of threads waits for those of all warps.
+//!
+//! In a workgroup that is a cluster of several blocks, each block has accounts of its own. The cluster's barrier has one
+//! for all. A thread arrives there and waits later, if it isn't complete by then.
+//!
+//! If nobody can go on, the kernel ends with a report. It does so too where more threads arrive at a barrier than it
+//! waits for, and not several times as many: which of them it waits for depends on their speed.
+
+use super::{WARP, WORD, add, block_threads, constant, store};
+use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
+use crate::interface::{Cluster, Fault};
+use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
+
+/// Barriers that a block has.
+const BARRIERS: u32 = Barrier::CLUSTER;
+/// Warps that a block may have.
+const WARPS: u32 = 32;
+
+/// Words for all.
+mod head {
+    /// Not zero if a thread can go on without a barrier.
+    pub const READY: u32 = 0;
+    /// The cluster's barrier's bit if that is complete.
+    pub const COMPLETE: u32 = 1;
+    /// Whether there is another turn: [`super::GO_ON`] and so on.
+    pub const VERDICT: u32 = 2;
+    /// How many they are.
+    pub const WORDS: u32 = 3;
+}
+
+/// Words of a block, before those of its barriers.
+mod block {
+    /// Threads that have left, and those that lack to whole warps.
+    pub const GONE: u32 = 0;
+    /// One bit for each barrier that is complete.
+    pub const COMPLETE: u32 = 1;
+    /// How many they are.
+    pub const WORDS: u32 = 2;
+}
+
+/// Words of a barrier's account.
+mod field {
+    /// Arrivals.
+    pub const ARRIVED: u32 = 0;
+    /// How many it waits for, in threads of whole warps; zero while nobody has arrived.
+    pub const EXPECTED: u32 = 1;
+    /// One bit for each warp that has arrived with at least one thread.
+    pub const SEEN: u32 = 2;
+    /// The sum of the votes of a reduction.
+    pub const VOTES: u32 = 3;
+    /// That sum when the barrier was complete, until it is so again.
+    pub const RESULT: u32 = 4;
+    /// How many they are.
+    pub const WORDS: u32 = 5;
+}
+
+/// In [`field::EXPECTED`]: the barrier is used for a reduction.
+const REDUCES: u32 = 1 << 31;
+
+/// There is another turn.
+const GO_ON: u32 = 0;
+/// All have left.
+const END: u32 = 1;
+/// Nobody can go on, or nobody can say who.
+const STUCK: u32 = 2;
+
+/// What there are accounts of.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Blocks of the workgroup.
+    blocks: u32,
+    /// Number of a block's barriers: the highest that is used, plus one.
+    barriers: u32,
+    /// Whether the cluster's barrier is used.
+    cluster: bool,
+    /// Whether one of the barriers waits for a number of threads.
+    counted: bool,
+}
+
+impl Shape {
+    /// Words before those of the first block.
+    fn head_words(self) -> u32 {
+        head::WORDS + if self.cluster { field::WORDS } else { 0 }
+    }
+
+    /// Words of each block.
+    fn block_words(self) -> u32 {
+        block::WORDS + self.barriers * field::WORDS + if self.counted { WARPS } else { 0 }
+    }
+
+    /// Words in all.
+    fn words(self) -> u32 {
+        self.head_words() + self.blocks * self.block_words()
+    }
+}
+
+/// The account.
+pub struct Account {
+    /// The head, behind it the cluster's barrier if that is used, then the blocks: for each its head, its barriers, and
+    /// one word for each warp, which is how many of its threads have left.
+    memory: OwnShared,
+    shape: Shape,
+    /// Whether one of the barriers reduces.
+    reduces: bool,
+    /// Whether threads wait for others of their warp.
+    awaits: bool,
+    /// One bit for each incomplete barrier at which the thread has arrived without waiting, if threads do so.
+    owed: Option<Var>,
+    /// The barrier at which the thread waits.
+    at: Var,
+    /// Whether it does.
+    waits: Var,
+    /// The last verdict.
+    verdict: Var,
+}
+
+impl Account {
+    /// Takes its place in shared memory.
+    pub fn new(function: &mut Function, cfg: &Cfg) -> Self {
+        let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
+        let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
+        for block in &cfg.blocks {
+            let Some(Stop::Barrier(barrier)) = &block.stop else { continue };
+            arrives |= matches!(barrier.kind, Kind::Arrive);
+            if barrier.cluster {
+                cluster = true;
+                continue;
+            }
+            let id = constant(&block.body, barrier.id).and_then(|id| u32::try_from(id).ok());
+            barriers = barriers.max(id.map_or(BARRIERS, |id| id.saturating_add(1)).min(BARRIERS));
+            counted |= barrier.count.is_some();
+            reduces |= matches!(barrier.kind, Kind::Red(_));
+        }
+        let blocks = function.cluster.map_or(1, Cluster::blocks);
+        let shape = Shape { blocks, barriers, cluster, counted };
+        Self {
+            memory: function.take_shared(shape.words()),
+            shape,
+            reduces,
+            awaits,
+            owed: arrives.then(|| function.var(Type::I32)),
+            at: function.var(Type::I32),
+            waits: function.var(Type::Bool),
+            verdict: function.var(Type::I32),
+        }
+    }
+
+    fn head(&self, b: &mut Builder<'_>, word: u32) -> Value {
+        b.own_shared(self.memory, 4 * word)
+    }
+
+    /// Address of a word of the block with a number in the cluster.
+    fn block(&self, b: &mut Builder<'_>, rank: Value, word: u32) -> Value {
+        let first = self.head(b, self.shape.head_words() + word);
+        let offset = b.mul_const(rank, u64::from(4 * self.shape.block_words()));
+        b.add(first, offset)
+    }
+
+    /// Address of a word of the thread's own block.
+    fn own_block(&self, b: &mut Builder<'_>, word: u32) -> Value {
+        let rank = b.cluster_rank();
+        self.block(b, rank, word)
+    }
+
+    /// Address of the account of a block's barrier.
+    fn barrier(&self, b: &mut Builder<'_>, rank: Value, id: Value) -> Value {
+        let offset = b.mul_const(id, u64::from(4 * field::WORDS));
+        let first = self.block(b, rank, block::WORDS);
+        b.add(first, offset)
+    }
+
+    /// Address of the account of the cluster's barrier.
+    fn cluster_barrier(&self, b: &mut Builder<'_>) -> Value {
+        self.head(b, head::WORDS)
+    }
+
+    /// Address of the word of a block's warp.
+    fn warp(&self, b: &mut Builder<'_>, rank: Value, warp: Value) -> Value {
+        let offset = b.shl(warp, 2);
+        let first = self.block(b, rank, block::WORDS + self.shape.barriers * field::WORDS);
+        b.add(first, offset)
+    }
+
+    /// Prepares the first turn.
+    pub fn open(&self, b: &mut Builder<'_>) {
+        let threads = block_threads(b);
+        let zero = b.i32(0);
+        let word = b.var(Type::I32);
+        let index = b.builtin(Builtin::ThreadIndex);
+        let rank = b.cluster_rank();
+        let before = b.mul(rank, threads);
+        let first = b.add(before, index);
+        b.set(word, first);
+        let all = b.mul_const(threads, self.shape.blocks.into());
+        b.loop_(|b| {
+            let number = b.get(word);
+            let inside = b.compare_const(Compare::LessUnsigned, number, self.shape.words().into());
+            b.if_else(inside, |_| {}, Builder::break_);
+            let address = b.shl(number, 2);
+            let first = self.head(b, 0);
+            let address = b.add(first, address);
+            store(b, address, zero);
+            let next = b.add(number, all);
+            b.set(word, next);
+        });
+        b.barrier();
+        let leads = b.is_zero(index);
+        b.if_(leads, |b| {
+            let whole = whole_warps(b, threads);
+            let lacking = b.sub(whole, threads);
+            let gone = self.own_block(b, block::GONE);
+            store(b, gone, lacking);
+            if self.shape.counted {
+                let last = b.sub_const(threads, 1);
+                let last = b.shr(last, WARP.ilog2());
+                let word = self.warp(b, rank, last);
+                store(b, word, lacking);
+            }
+        });
+        b.barrier();
+        let no = b.bool(false);
+        b.set(self.waits, no);
+        if let Some(owed) = self.owed {
+            b.set(owed, zero);
+        }
+    }
+
+    /// Runs something in the workgroup's first thread.
+    fn by_one(&self, b: &mut Builder<'_>, what: impl FnOnce(&mut Builder<'_>)) {
+        let index = b.builtin(Builtin::ThreadIndex);
+        let rank = b.cluster_rank();
+        let place = b.or(index, rank);
+        let first = b.is_zero(place);
+        b.if_(first, what);
+    }
+
+    /// How many a barrier waits for that names no number: threads of so many blocks, in whole warps.
+    fn everyone(b: &mut Builder<'_>, blocks: u32) -> Value {
+        let threads = block_threads(b);
+        let whole = whole_warps(b, threads);
+        b.mul_const(whole, blocks.into())
+    }
+
+    /// Has the thread wait for the cluster's barrier, unless that has been completed since it arrived there.
+    fn wait(&self, b: &mut Builder<'_>, owed: Var) {
+        let owed = b.get(owed);
+        let waits = b.and_const(owed, 1 << Barrier::CLUSTER);
+        let waits = b.is_nonzero(waits);
+        b.set(self.waits, waits);
+        let id = b.i32(Barrier::CLUSTER);
+        b.set(self.at, id);
+        let goes_on = b.not(waits);
+        b.if_(goes_on, |b| self.stay_ready(b));
+    }
+
+    /// Arrives at a barrier, and unless that is all, notes that the thread waits there.
+    pub fn arrive(&self, b: &mut Builder<'_>, barrier: &Barrier) {
+        if let (Kind::Wait, Some(owed)) = (&barrier.kind, self.owed) {
+            return self.wait(b, owed);
+        }
+        let (id, rank) = (barrier.id, b.cluster_rank());
+        let account = if barrier.cluster { self.cluster_barrier(b) } else { self.barrier(b, rank, id) };
+        let (expected, warps) = match barrier.count {
+            None => {
+                let blocks = if barrier.cluster { self.shape.blocks } else { 1 };
+                (Self::everyone(b, blocks), b.i32(u32::MAX))
+            }
+            Some(count) => {
+                // A register that holds zero is taken for no count.
+                let none = b.is_zero(count);
+                let given = whole_warps(b, count);
+                let all = Self::everyone(b, 1);
+                let index = b.builtin(Builtin::ThreadIndex);
+                let warp = b.shr(index, WARP.ilog2());
+                let one = b.i32(1);
+                let own = b.binary(Binary::Shl, one, warp);
+                let every = b.i32(u32::MAX);
+                (b.select(none, all, given), b.select(none, every, own))
+            }
+        };
+        let flag = if matches!(barrier.kind, Kind::Red(_)) { REDUCES } else { 0 };
+        let expected = b.or_const(expected, flag.into());
+        let word = b.add_const(account, (4 * field::EXPECTED).into());
+        store(b, word, expected);
+        if self.shape.counted {
+            let word = b.add_const(account, (4 * field::SEEN).into());
+            b.atomic(Atomic {
+                result: None,
+                op: AtomicOp::Or,
+                access: WORD,
+                address: word,
+                operand: warps,
+                compare: None,
+            });
+        }
+        let one = b.i32(1);
+        let word = b.add_const(account, (4 * field::ARRIVED).into());
+        add(b, word, one);
+        if let Kind::Red(red) = barrier.kind {
+            let vote = red.vote(b);
+            let word = b.add_const(account, (4 * field::VOTES).into());
+            add(b, word, vote);
+        }
+        match (&barrier.kind, self.owed) {
+            (Kind::Arrive, Some(owed)) => {
+                let bit = b.binary(Binary::Shl, one, id);
+                let before = b.get(owed);
+                let now = b.or(before, bit);
+                b.set(owed, now);
+            }
+            _ => {
+                b.set(self.at, id);
+                let yes = b.bool(true);
+                b.set(self.waits, yes);
+            }
+        }
+    }
+
+    /// Notes that the thread can go on in any case.
+    pub fn stay_ready(&self, b: &mut Builder<'_>) {
+        let word = self.head(b, head::READY);
+        let one = b.i32(1);
+        store(b, word, one);
+    }
+
+    /// Notes that the thread has left. Where it has arrived, it counts as one that has left from now on.
+    pub fn leave(&self, b: &mut Builder<'_>) {
+        let (one, rank) = (b.i32(1), b.cluster_rank());
+        if let Some(owed) = self.owed {
+            let owed = b.get(owed);
+            let minus_one = b.i32(u32::MAX);
+            let cluster = self.shape.cluster.then_some(Barrier::CLUSTER);
+            for id in (0..self.shape.barriers).chain(cluster) {
+                let bit = b.and_const(owed, 1 << id);
+                let arrived = b.is_nonzero(bit);
+                b.if_(arrived, |b| {
+                    let account = if id == Barrier::CLUSTER {
+                        self.cluster_barrier(b)
+                    } else {
+                        let id = b.i32(id);
+                        self.barrier(b, rank, id)
+                    };
+                    let word = b.add_const(account, (4 * field::ARRIVED).into());
+                    add(b, word, minus_one);
+                });
+            }
+        }
+        let gone = self.own_block(b, block::GONE);
+        add(b, gone, one);
+        if self.awaits {
+            // Nobody waits for it any more.
+            self.stay_ready(b);
+        }
+        if self.shape.counted {
+            let index = b.builtin(Builtin::ThreadIndex);
+            let warp = b.shr(index, WARP.ilog2());
+            let word = self.warp(b, rank, warp);
+            add(b, word, one);
+        }
+    }
+
+    /// Whether the thread has to wait on.
+    pub fn is_waiting(&self, b: &mut Builder<'_>) -> Value {
+        b.get(self.waits)
+    }
+
+    /// Sets the result of a reduction whose barrier is complete.
+    pub fn result(&self, b: &mut Builder<'_>, red: Red) {
+        let (at, rank) = (b.get(self.at), b.cluster_rank());
+        let account = self.barrier(b, rank, at);
+        let word = b.add_const(account, (4 * field::RESULT).into());
+        let votes = b.load_one(WORD, word);
+        red.finish(b, votes);
+    }
+
+    /// Decides which barriers are complete; gives whether there is another turn.
+    pub fn meet(&self, b: &mut Builder<'_>) -> Value {
+        b.barrier();
+        self.by_one(b, |b| self.decide(b));
+        b.barrier();
+        let word = self.own_block(b, block::COMPLETE);
+        let mut complete = b.load_one(WORD, word);
+        if self.shape.cluster {
+            let word = self.head(b, head::COMPLETE);
+            let of_cluster = b.load_one(WORD, word);
+            complete = b.or(complete, of_cluster);
+        }
+        let at = b.get(self.at);
+        let bit = b.binary(Binary::Shr, complete, at);
+        let bit = b.and_const(bit, 1);
+        let open = b.is_zero(bit);
+        let waits = b.get(self.waits);
+        let waits = b.and(waits, open);
+        b.set(self.waits, waits);
+        if let Some(owed) = self.owed {
+            let before = b.get(owed);
+            let incomplete = b.not(complete);
+            let now = b.and(before, incomplete);
+            b.set(owed, now);
+        }
+        let word = self.head(b, head::VERDICT);
+        let verdict = b.load_one(WORD, word);
+        b.set(self.verdict, verdict);
+        b.compare_const(Compare::Equal, verdict, GO_ON.into())
+    }
+
+    /// Which barriers are complete, and whether there is another turn.
+    fn decide(&self, b: &mut Builder<'_>) {
+        let zero = b.i32(0);
+        let ready = self.head(b, head::READY);
+        let is_ready = b.load_one(WORD, ready);
+        store(b, ready, zero);
+        let tally = Tally::new(b);
+        let (all_gone, someone) = (b.var(Type::I32), b.var(Type::I32));
+        b.set(all_gone, zero);
+        b.set(someone, is_ready);
+        repeat(b, self.shape.blocks, |b, rank| {
+            let word = self.block(b, rank, block::GONE);
+            let gone = b.load_one(WORD, word);
+            let before = b.get(all_gone);
+            let now = b.add(before, gone);
+            b.set(all_gone, now);
+            b.set(tally.complete, zero);
+            repeat(b, self.shape.barriers, |b, id| {
+                let account = self.barrier(b, rank, id);
+                let seen = self.shape.counted.then_some(rank);
+                self.settle(b, account, id, seen, gone, &tally);
+            });
+            let word = self.block(b, rank, block::COMPLETE);
+            tally.publish(b, word, someone);
+        });
+        let gone = b.get(all_gone);
+        if self.shape.cluster {
+            b.set(tally.complete, zero);
+            let (account, id) = (self.cluster_barrier(b), b.i32(Barrier::CLUSTER));
+            self.settle(b, account, id, None, gone, &tally);
+            let word = self.head(b, head::COMPLETE);
+            tally.publish(b, word, someone);
+        }
+
+        let whole = Self::everyone(b, self.shape.blocks);
+        let ended = b.compare(Compare::Equal, gone, whole);
+        let able = b.get(someone);
+        let nobody = b.is_zero(able);
+        let unclear = b.get(tally.unclear);
+        let stuck = b.or(nobody, unclear);
+        let [go_on, end, stop] = [GO_ON, END, STUCK].map(|verdict| b.i32(verdict));
+        let verdict = b.select(stuck, stop, go_on);
+        // Arrivals that nobody waits for may be left.
+        let verdict = b.select(ended, end, verdict);
+        let word = self.head(b, head::VERDICT);
+        store(b, word, verdict);
+    }
+
+    /// Tallies the barrier number `id` and clears its account if it is complete. So many threads have left in all; where
+    /// some barriers wait for fewer than all, `counted` says whose warps to look at.
+    fn settle(
+        &self,
+        b: &mut Builder<'_>,
+        account: Value,
+        id: Value,
+        counted: Option<Value>,
+        gone: Value,
+        tally: &Tally,
+    ) {
+        let [arrived, expected, seen, votes, result] =
+            [field::ARRIVED, field::EXPECTED, field::SEEN, field::VOTES, field::RESULT]
+                .map(|field| b.add_const(account, (4 * field).into()));
+        let stated = b.load_one(WORD, expected);
+        let number = b.and_const(stated, u64::from(!REDUCES));
+        let used = b.is_nonzero(number);
+        b.if_(used, |b| {
+            let count = b.load_one(WORD, arrived);
+            let absent = counted.map_or(gone, |rank| self.absent(b, rank, seen, gone));
+            let total = b.add(count, absent);
+            let enough = b.compare(Compare::LessEqualUnsigned, number, total);
+            b.if_(enough, |b| {
+                let rest = b.binary(Binary::RemUnsigned, total, number);
+                let rest = if self.reduces {
+                    // Votes of several rounds can't be told apart.
+                    let reduces = b.and_const(stated, REDUCES.into());
+                    let reduces = b.is_nonzero(reduces);
+                    let surplus = b.sub(total, number);
+                    b.select(reduces, surplus, rest)
+                } else {
+                    rest
+                };
+                let some = b.is_nonzero(rest);
+                tally.add(b, id, some);
+                let zero = b.i32(0);
+                if self.reduces {
+                    let sum = b.load_one(WORD, votes);
+                    store(b, result, sum);
+                    store(b, votes, zero);
+                }
+                for word in [arrived, expected, seen] {
+                    store(b, word, zero);
+                }
+            });
+        });
+    }
+
+    /// How many threads of a block's warps that were seen at a barrier have left.
+    fn absent(&self, b: &mut Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
+        let seen = b.load_one(WORD, seen);
+        let all = b.compare_const(Compare::Equal, seen, u32::MAX.into());
+        let none = b.is_zero(gone);
+        let simple = b.or(all, none);
+        b.choose(
+            simple,
+            |_| gone,
+            |b| {
+                let sum = b.var(Type::I32);
+                let zero = b.i32(0);
+                b.set(sum, zero);
+                repeat(b, WARPS, |b, number| {
+                    let bit = b.binary(Binary::Shr, seen, number);
+                    let bit = b.and_const(bit, 1);
+                    let word = self.warp(b, rank, number);
+                    let left = b.load_one(WORD, word);
+                    let left = b.mul(left, bit);
+                    let before = b.get(sum);
+                    let now = b.add(before, left);
+                    b.set(sum, now);
+                });
+                b.get(sum)
+            },
+        )
+    }
+
+    /// Behind the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
+    pub fn report(&self, b: &mut Builder<'_>) {
+        let numbered = self.shape.barriers + u32::from(self.shape.cluster);
+        if numbered <= 1 && !self.shape.counted && !self.reduces && !self.awaits && self.owed.is_none() {
+            return;
+        }
+        let verdict = b.get(self.verdict);
+        let stuck = b.compare_const(Compare::Equal, verdict, STUCK.into());
+        b.if_(stuck, |b| b.push(Stmt::Report(Fault::Deadlock, Vec::new())));
+    }
+}
+
+/// What one thread finds out about barriers.
+struct Tally {
+    /// One bit for each complete one.
+    complete: Var,
+    /// Whether threads arrived that a barrier did not wait for.
+    unclear: Var,
+}
+
+impl Tally {
+    fn new(b: &mut Builder<'_>) -> Self {
+        let (complete, unclear) = (b.var(Type::I32), b.var(Type::Bool));
+        let no = b.bool(false);
+        b.set(unclear, no);
+        Self { complete, unclear }
+    }
+
+    /// Adds a complete barrier, and whether it had too many arrivals.
+    fn add(&self, b: &mut Builder<'_>, id: Value, unclear: Value) {
+        let before = b.get(self.unclear);
+        let now = b.or(before, unclear);
+        b.set(self.unclear, now);
+        let before = b.get(self.complete);
+        let one = b.i32(1);
+        let bit = b.binary(Binary::Shl, one, id);
+        let now = b.or(before, bit);
+        b.set(self.complete, now);
+    }
+
+    /// Writes down which are complete; adds them to `someone`, which is not zero if a thread can go on.
+    fn publish(&self, b: &mut Builder<'_>, word: Value, someone: Var) {
+        let complete = b.get(self.complete);
+        store(b, word, complete);
+        let before = b.get(someone);
+        let now = b.or(before, complete);
+        b.set(someone, now);
+    }
+}
+
+/// Runs something for each number below `count`.
+fn repeat(b: &mut Builder<'_>, count: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+    if count == 1 {
+        let only = b.i32(0);
+        return what(b, only);
+    }
+    let next = b.var(Type::I32);
+    let zero = b.i32(0);
+    b.set(next, zero);
+    b.loop_(|b| {
+        let number = b.get(next);
+        let inside = b.compare_const(Compare::LessUnsigned, number, count.into());
+        b.if_else(inside, |_| {}, Builder::break_);
+        what(b, number);
+        let up = b.add_const(number, 1);
+        b.set(next, up);
+    });
+}
+
+/// A number of threads, rounded up to whole warps.
+fn whole_warps(b: &mut Builder<'_>, threads: Value) -> Value {
+    let up = b.add_const(threads, u64::from(WARP - 1));
+    b.and_const(up, u64::from(!(WARP - 1)))
+}

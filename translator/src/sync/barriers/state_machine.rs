@@ -1,0 +1,209 @@
+//! Rebuilds a kernel as a loop in which every thread runs from where it is to its next stop, or to its end.
+//!
+//! Each way back to the loop writes down where the thread goes on: its *state*. At the loop's end, the latch, threads meet
+//! in one of two ways. Then each goes on in its state, those excepted that still wait; the loop ends when no thread is
+//! left that has not ended.
+
+use super::named::Account;
+use super::store;
+use super::triple_buffer::{Sharing, TripleBuffer};
+use crate::cfg::switch::switch;
+use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
+use crate::diagnostic::Span;
+use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
+
+/// State of a thread that has ended.
+const ENDED: u32 = 0;
+
+/// How threads wait for each other between turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// At one barrier; then all go on.
+    Together,
+    /// At two, between which it is decided who goes on: each [named barrier](super::named) has an account.
+    Named,
+}
+
+/// What a kind of wait needs.
+enum Host {
+    Together(TripleBuffer),
+    Named(Account),
+}
+
+/// The loop.
+struct Machine {
+    host: Host,
+    /// What the thread does next: [`ENDED`], or the number of a place in the list of continuations plus one.
+    state: Var,
+    /// The block at the end of the loop's body.
+    latch: u32,
+    /// The first of the stops, from which the loop comes.
+    at: Span,
+}
+
+impl Machine {
+    fn builder<'f>(&self, function: &'f mut Function) -> Builder<'f> {
+        let mut b = Builder::new(function);
+        b.at(self.at);
+        b
+    }
+}
+
+/// Rebuilds the kernel around its stops.
+pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait) {
+    let host = match wait {
+        Wait::Together => Host::Together(TripleBuffer::new(function, Sharing::Workgroup)),
+        Wait::Named => Host::Named(Account::new(function, cfg)),
+    };
+    let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
+    let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));
+    let start = new_entry(cfg);
+    let ends: Vec<u32> =
+        (0..).zip(&cfg.blocks).filter(|(n, block)| block.end == End::Exit && *n != 0).map(|(n, _)| n).collect();
+    let latch = push(cfg, Vec::new(), End::Exit);
+    let machine = Machine { host, state: function.var(Type::I32), latch, at: at.unwrap_or_default() };
+
+    let end = push(cfg, Vec::new(), End::Exit);
+    let mut b = machine.builder(function);
+    set_state(&mut b, &machine, ENDED);
+    if let Host::Named(account) = &machine.host {
+        account.leave(&mut b);
+    }
+    let body = b.block;
+    set(cfg, end, body, End::Goto(latch));
+    for number in ends {
+        if let Some(block) = cfg.blocks.get_mut(number as usize) {
+            block.end = End::Goto(end);
+        }
+    }
+
+    let mut continuations = vec![start];
+    for number in 0..cfg.blocks.len() {
+        let Some(stop) = cfg.blocks.get_mut(number).and_then(|block| block.stop.take()) else { continue };
+        redirect(function, cfg, number, stop, &machine, &mut continuations);
+    }
+
+    let dispatch = dispatch(function, cfg, &machine, &continuations);
+    let exit = push(cfg, Vec::new(), End::Exit);
+    let mut b = machine.builder(function);
+    let again = match &machine.host {
+        Host::Together(turns) => {
+            // The word tells whether a thread is left that has not ended.
+            let state = b.get(machine.state);
+            let alive = b.compare_const(Compare::NotEqual, state, ENDED.into());
+            let someone = turns.meet(&mut b, |b, word| {
+                b.if_(alive, |b| {
+                    let one = b.i32(1);
+                    store(b, word, one);
+                });
+            });
+            b.is_nonzero(someone)
+        }
+        Host::Named(account) => account.meet(&mut b),
+    };
+    let body = b.block;
+    set(cfg, latch, body, End::Branch { condition: again, then: dispatch, otherwise: exit });
+    if let Host::Named(account) = &machine.host {
+        let mut b = machine.builder(function);
+        account.report(&mut b);
+        let body = b.block;
+        set(cfg, exit, body, End::Exit);
+    }
+
+    let mut b = machine.builder(function);
+    match &machine.host {
+        Host::Together(turns) => turns.clear(&mut b),
+        Host::Named(account) => account.open(&mut b),
+    }
+    set_state(&mut b, &machine, 1);
+    let body = b.block;
+    set(cfg, 0, body, End::Goto(dispatch));
+}
+
+/// The last instruction that a list says it comes from.
+pub fn last_mark(body: &Block) -> Option<Span> {
+    body.iter().rev().find_map(|stmt| match stmt {
+        Stmt::At(at) => Some(*at),
+        _ => None,
+    })
+}
+
+fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {
+    let state = b.i32(state);
+    b.set(machine.state, state);
+}
+
+/// Makes block 0, the entry, an empty one; gives the number that the old one has now.
+pub fn new_entry(cfg: &mut Cfg) -> u32 {
+    let start = push(cfg, Vec::new(), End::Exit);
+    cfg.blocks.swap(0, start as usize);
+    let moved = |block: u32| if block == 0 { start } else { block };
+    for block in &mut cfg.blocks {
+        block.end = block.end.redirected(moved);
+    }
+    start
+}
+
+fn push(cfg: &mut Cfg, body: Block, end: End) -> u32 {
+    cfg.blocks.push(BasicBlock { body, stop: None, end });
+    u32::try_from(cfg.blocks.len() - 1).unwrap_or(u32::MAX)
+}
+
+/// Fills a block.
+pub fn set(cfg: &mut Cfg, number: u32, body: Block, end: End) {
+    if let Some(slot) = cfg.blocks.get_mut(number as usize) {
+        *slot = BasicBlock { body, stop: None, end };
+    }
+}
+
+/// Replaces a block's stop by what it does for others, a new state and the way to the latch. The block has one successor.
+fn redirect(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    number: usize,
+    stop: Stop,
+    machine: &Machine,
+    continuations: &mut Vec<u32>,
+) {
+    let Some(mut next) = cfg.blocks.get(number).and_then(|block| block.end.successors().next()) else { return };
+    let mut b = Builder::new(function);
+    if cfg.blocks.get(number).is_some_and(|block| last_mark(&block.body).is_none()) {
+        b.at(machine.at);
+    }
+    match (&stop, &machine.host) {
+        (Stop::Barrier(barrier), Host::Named(account)) => account.arrive(&mut b, barrier),
+        (Stop::Yield, Host::Named(account)) => account.stay_ready(&mut b),
+        _ => {}
+    }
+    let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));
+    if waits {
+        let state = u32::try_from(continuations.len() + 1).unwrap_or(u32::MAX);
+        set_state(&mut b, machine, state);
+    }
+    let mut code = b.block;
+    let Some(block) = cfg.blocks.get_mut(number) else { return };
+    block.body.append(&mut code);
+    if !waits {
+        return;
+    }
+    block.end = End::Goto(machine.latch);
+    if let (Stop::Barrier(Barrier { kind: Kind::Red(red), .. }), Host::Named(account)) = (&stop, &machine.host) {
+        let mut b = machine.builder(function);
+        account.result(&mut b, *red);
+        let body = b.block;
+        next = push(cfg, body, End::Goto(next));
+    }
+    continuations.push(next);
+}
+
+/// Blocks that go on where the state says; gives the first of them.
+fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuations: &[u32]) -> u32 {
+    let latch = machine.latch;
+    let states: Vec<(u64, u32)> = (1..).zip(continuations.iter().copied()).collect();
+    let first = switch(function, &mut cfg.blocks, machine.at, machine.state, &states, latch);
+    let Host::Named(account) = &machine.host else { return first };
+    let mut b = machine.builder(function);
+    let condition = account.is_waiting(&mut b);
+    let body = b.block;
+    push(cfg, body, End::Branch { condition, then: latch, otherwise: first })
+}

@@ -1,0 +1,405 @@
+//! Operations of a warp whose members come to them at different places of the program.
+//!
+//! PTX has `.sync` operations wait for the threads that the mask names, wherever these are: two arms of a condition may
+//! each have a `bar.warp.sync` at which the threads of both meet. Control flow as [`crate::warp`] executes it has threads
+//! meet at one place only. So where members may be elsewhere (`region`), a part of the kernel becomes a loop, as
+//! [`super::resolve_barriers`] makes one for barriers: each turn, every thread runs from where it is to its next operation or out
+//! of the part, and says at which operation it waits, with which mask and operands. Then those go on whose members all
+//! wait at the same kind of operation with the same mask; that is how PTX says who meets. Kinds differ by instruction and
+//! qualifiers, not by operands.
+//!
+//! The loop is one of the warp: it ends when nobody can go on. Barriers of the block, and turns of loops that wait, lie
+//! behind it: threads leave it for them and come back. Threads that still wait for members then wait for the block's
+//! other threads ([`Stop::Await`]). Where there are no such places, they wait for ever, and the launch fails.
+//!
+//! Everything else stays as it was.
+
+mod masks;
+mod region;
+mod split;
+
+use super::barriers::{constant, last_mark, new_entry};
+use crate::cfg::switch::switch;
+use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
+use crate::diagnostic::Span;
+use crate::interface::Fault;
+use crate::ir::{Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type};
+use region::Region;
+
+/// Gives the part of a kernel where members may be elsewhere the form of a loop, if there is such a part.
+pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
+    if !cfg.blocks.iter().any(|block| has_site(&block.body)) {
+        return;
+    }
+    let (values, vars) = (function.values.len(), function.vars.len());
+    let mut divided = cfg.clone();
+    let start = new_entry(&mut divided);
+    fill(&mut divided, 0, Block::new(), End::Goto(start));
+    split::split(function, &mut divided);
+    match region::region(function, &divided) {
+        Some(region) => {
+            rebuild(function, &mut divided, &region);
+            *cfg = divided;
+        }
+        None => {
+            function.values.truncate(values);
+            function.vars.truncate(vars);
+        }
+    }
+}
+
+/// The operation of a warp, with its members, that a statement is.
+fn site(stmt: &Stmt) -> Option<(&Warp, Value)> {
+    match stmt {
+        Stmt::Warp(warp) => warp.members.map(|members| (warp, members)),
+        _ => None,
+    }
+}
+
+/// Whether statements, or those that a guard stands before, wait for members.
+fn has_site(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::If { then, otherwise, .. } => has_site(then) || has_site(otherwise),
+        stmt => site(stmt).is_some(),
+    })
+}
+
+/// What all operations have in common that meet: the instruction and its qualifiers.
+fn kind(function: &Function, warp: &Warp) -> (WarpOp, Vec<Type>) {
+    let mut types = Vec::new();
+    let op = warp.op.map(|value| {
+        types.push(function.type_of(value));
+        Value(0)
+    });
+    (op, types)
+}
+
+/// An operand of all operations of a kind.
+#[derive(Clone, Copy)]
+enum Operand {
+    Constant(Type, u64),
+    Carried(Var),
+}
+
+impl Operand {
+    /// The operand of operations, each a value that a list of statements computes.
+    fn new(function: &mut Function, each: &[(&Block, Value)]) -> Self {
+        let ty = each.first().map_or(Type::I32, |(_, value)| function.type_of(*value));
+        let mut constants = each.iter().map(|(body, value)| constant(body, *value));
+        match constants.next().flatten() {
+            Some(first) if constants.all(|other| other == Some(first)) => Self::Constant(ty, first),
+            _ => Self::Carried(function.var(bits_type(ty))),
+        }
+    }
+
+    fn carry(self, b: &mut Builder<'_>, value: Value) {
+        if let Self::Carried(var) = self {
+            b.set(var, value);
+        }
+    }
+
+    fn value(self, b: &mut Builder<'_>) -> Value {
+        match self {
+            Self::Constant(ty, bits) => b.constant(ty, bits),
+            Self::Carried(var) => b.get(var),
+        }
+    }
+}
+
+/// Operations that meet each other.
+struct ConvergencePoint {
+    op: WarpOp,
+    /// Where the first of them stands.
+    at: Span,
+    /// The blocks that end with them.
+    blocks: Vec<usize>,
+    members: Operand,
+    operands: Vec<Operand>,
+    results: Vec<Var>,
+}
+
+/// Variables of the loop.
+struct Loop {
+    /// Where the thread runs on in this turn: the number of a continuation plus one, or 0 if it doesn't.
+    state: Var,
+    /// At which kind of operation it waits, plus one; or 0.
+    waits: Var,
+    /// Where it runs on when that is done.
+    resume: Var,
+    /// For which place behind the loop it has left, plus one; or 0.
+    left: Var,
+}
+
+fn set(b: &mut Builder<'_>, var: Var, value: u32) {
+    let value = b.i32(value);
+    b.set(var, value);
+}
+
+fn push(cfg: &mut Cfg, body: Block, stop: Option<Stop>, end: End) -> u32 {
+    cfg.blocks.push(BasicBlock { body, stop, end });
+    u32::try_from(cfg.blocks.len() - 1).unwrap_or(u32::MAX)
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
+    let mut inside: Vec<usize> = (0..cfg.blocks.len()).filter(|block| region.has(*block)).collect();
+    let exit = region.exit.unwrap_or_else(|| ending(cfg, &inside));
+    let points = points(function, cfg, &inside);
+    let at = points.first().map_or_else(Span::default, |point| point.at);
+    let [state, waits, resume, left] = [(); 4].map(|()| function.var(Type::I32));
+    let vars = Loop { state, waits, resume, left };
+    let latch = push(cfg, Block::new(), None, End::Exit);
+    let mut b = Builder::new(function);
+    b.at(at);
+    set(&mut b, vars.state, 0);
+    let done = b.block;
+    let done = push(cfg, done, None, End::Goto(latch));
+    let header = push(cfg, Block::new(), None, End::Exit);
+    for (number, block) in cfg.blocks.iter_mut().enumerate() {
+        if !region.has(number) {
+            block.end = block.end.redirected(|next| if next == region.entry { header } else { next });
+        }
+    }
+
+    let mut continuations = vec![region.entry];
+    for (index, point) in points.iter().enumerate() {
+        for block in &point.blocks {
+            let next = wait(function, cfg, *block, (index, point), &vars, (continuations.len(), latch));
+            continuations.extend(next);
+            inside.extend(next.map(|next| next as usize));
+        }
+    }
+    let mut places = Vec::new();
+    for block in inside.clone() {
+        let Some((place, next)) = leave(function, cfg, block, (places.len(), continuations.len()), &vars, latch) else {
+            continue;
+        };
+        places.push(place);
+        continuations.push(next);
+        inside.push(next as usize);
+    }
+    for block in inside {
+        if let Some(block) = cfg.blocks.get_mut(block) {
+            block.end = block.end.redirected(|next| if next == exit { done } else { next });
+        }
+    }
+
+    let states: Vec<(u64, u32)> = (1..).zip(continuations).collect();
+    let dispatch = switch(function, &mut cfg.blocks, at, vars.state, &states, latch);
+    for (place, state) in &places {
+        let mut b = Builder::new(function);
+        b.at(at);
+        set(&mut b, vars.left, 0);
+        set(&mut b, vars.state, *state);
+        let back = b.block;
+        let back = push(cfg, back, None, End::Goto(dispatch));
+        if let Some(block) = cfg.blocks.get_mut(*place as usize) {
+            block.end = End::Goto(back);
+        }
+    }
+    let mut b = Builder::new(function);
+    b.at(at);
+    for var in [vars.waits, vars.left] {
+        set(&mut b, var, 0);
+    }
+    set(&mut b, vars.state, 1);
+    fill(cfg, header, b.block, End::Goto(dispatch));
+
+    let behind = behind(function, cfg, (&points, &places), &vars, (at, dispatch, exit));
+    let mut b = Builder::new(function);
+    for (index, point) in points.iter().enumerate() {
+        serve(&mut b, index, point, &vars);
+    }
+    b.at(at);
+    let state = b.get(vars.state);
+    let ready = b.is_nonzero(state);
+    let condition = b.function.value(Type::Bool);
+    let op = WarpOp::Vote(Vote::Any, ready);
+    b.push(Stmt::Warp(Warp { results: vec![condition], op, members: None }));
+    let body = b.block;
+    fill(cfg, latch, body, End::Branch { condition, then: dispatch, otherwise: behind });
+}
+
+fn fill(cfg: &mut Cfg, block: u32, body: Block, end: End) {
+    if let Some(slot) = cfg.blocks.get_mut(block as usize) {
+        *slot = BasicBlock { body, stop: None, end };
+    }
+}
+
+/// A block where all threads end that end in the part.
+fn ending(cfg: &mut Cfg, inside: &[usize]) -> u32 {
+    let end = push(cfg, Block::new(), None, End::Exit);
+    for block in inside {
+        if let Some(block) = cfg.blocks.get_mut(*block).filter(|block| block.end == End::Exit) {
+            block.end = End::Goto(end);
+        }
+    }
+    end
+}
+
+/// The operations of the part, by kind.
+fn points(function: &mut Function, cfg: &Cfg, inside: &[usize]) -> Vec<ConvergencePoint> {
+    type Found<'c> = ((WarpOp, Vec<Type>), Vec<(usize, &'c Block, &'c Warp, Value)>);
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for block in inside {
+        let Some(body) = cfg.blocks.get(*block).map(|block| &block.body) else { continue };
+        let Some((warp, members)) = body.iter().find_map(site) else { continue };
+        let kind = kind(function, warp);
+        let entry = (*block, body, warp, members);
+        match found.iter_mut().find(|(other, _)| *other == kind) {
+            Some((_, each)) => each.push(entry),
+            None => found.push((kind, vec![entry])),
+        }
+    }
+    let point = |((op, types), each): Found<'_>| {
+        let members: Vec<_> = each.iter().map(|(_, body, _, members)| (*body, *members)).collect();
+        let members = Operand::new(function, &members);
+        let operands = (0..types.len()).map(|position| {
+            let values = each.iter().filter_map(|(_, body, warp, _)| Some((*body, *operands(warp).get(position)?)));
+            let values: Vec<_> = values.collect();
+            Operand::new(function, &values)
+        });
+        let operands = operands.collect();
+        let first = each.first().map(|(_, body, warp, _)| (*body, *warp));
+        let results = first.map_or(&[][..], |(_, warp)| &warp.results);
+        let results: Vec<Type> = results.iter().map(|result| function.type_of(*result)).collect();
+        let results = results.into_iter().map(|ty| function.var(ty)).collect();
+        let at = first.and_then(|(body, _)| split::mark(body)).unwrap_or_default();
+        ConvergencePoint { op, at, blocks: each.iter().map(|(block, ..)| *block).collect(), members, operands, results }
+    };
+    found.into_iter().map(point).collect()
+}
+
+fn operands(warp: &Warp) -> Vec<Value> {
+    let mut values = Vec::new();
+    warp.op.map(|value| {
+        values.push(value);
+        value
+    });
+    values
+}
+
+/// Has a block end with waiting at its operation; gives the block where the thread then goes on.
+fn wait(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    block: usize,
+    (index, point): (usize, &ConvergencePoint),
+    vars: &Loop,
+    (continuations, latch): (usize, u32),
+) -> Option<u32> {
+    let block = cfg.blocks.get_mut(block)?;
+    let position = block.body.iter().position(|stmt| site(stmt).is_some())?;
+    let behind = block.body.split_off(position + 1);
+    let Some(Stmt::Warp(warp)) = block.body.pop() else { return None };
+    let mut b = Builder::new(function);
+    for (operand, value) in point.operands.iter().zip(operands(&warp)) {
+        operand.carry(&mut b, value);
+    }
+    if let Some(members) = warp.members {
+        point.members.carry(&mut b, members);
+    }
+    set(&mut b, vars.waits, number(index + 1));
+    set(&mut b, vars.resume, number(continuations + 1));
+    set(&mut b, vars.state, 0);
+    block.body.append(&mut b.block);
+    let next = std::mem::replace(&mut block.end, End::Goto(latch));
+    let mut body: Block = split::mark(&block.body).map(Stmt::At).into_iter().collect();
+    let results = warp.results.iter().zip(&point.results);
+    body.extend(results.map(|(result, var)| Stmt::Let(*result, Op::Get(*var))));
+    body.extend(behind);
+    Some(push(cfg, body, None, next))
+}
+
+/// Has a block that stops leave the loop for a place behind it. Gives that place with the state in which the thread comes
+/// back, and the block where it then goes on.
+fn leave(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    number_of_block: usize,
+    (places, continuations): (usize, usize),
+    vars: &Loop,
+    latch: u32,
+) -> Option<((u32, u32), u32)> {
+    let block = cfg.blocks.get_mut(number_of_block)?;
+    if matches!(block.stop, None | Some(Stop::Barrier(Barrier { kind: Kind::Arrive, .. }))) {
+        return None;
+    }
+    let mark = split::mark(&block.body).map(Stmt::At).into_iter().collect();
+    let mut place = BasicBlock { body: mark, stop: block.stop.take(), end: End::Exit };
+    let mut b = Builder::new(function);
+    split::carry(&mut b, &block.body, &mut place);
+    set(&mut b, vars.left, number(places + 1));
+    set(&mut b, vars.state, 0);
+    block.body.append(&mut b.block);
+    let next = std::mem::replace(&mut block.end, End::Goto(latch));
+    cfg.blocks.push(place);
+    let place = number(cfg.blocks.len() - 1);
+    Some(((place, number(continuations + 1)), push(cfg, Block::new(), None, next)))
+}
+
+/// The blocks behind the loop; gives the first.
+fn behind(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    (points, places): (&[ConvergencePoint], &[(u32, u32)]),
+    vars: &Loop,
+    (at, dispatch, exit): (Span, u32, u32),
+) -> u32 {
+    if places.is_empty() {
+        let mut b = Builder::new(function);
+        for (index, point) in points.iter().enumerate() {
+            b.at(point.at);
+            let waits = b.get(vars.waits);
+            let here = b.compare_const(Compare::Equal, waits, index as u64 + 1);
+            b.if_(here, |b| b.push(Stmt::Report(Fault::DivergedMembers, Vec::new())));
+        }
+        let body = b.block;
+        return push(cfg, body, None, End::Goto(exit));
+    }
+    let cases: Vec<(u64, u32)> = (1..).zip(places.iter().map(|(place, _)| *place)).collect();
+    let otherwise = switch(function, &mut cfg.blocks, at, vars.left, &cases, exit);
+    let then = push(cfg, vec![Stmt::At(at)], Some(Stop::Await), End::Goto(dispatch));
+    let mut b = Builder::new(function);
+    b.at(at);
+    let waits = b.get(vars.waits);
+    let condition = b.is_nonzero(waits);
+    let body = b.block;
+    push(cfg, body, None, End::Branch { condition, then, otherwise })
+}
+
+/// Lets those go on that wait at a kind of operation with all their members.
+fn serve(b: &mut Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loop) {
+    b.at(point.at);
+    let waits = b.get(vars.waits);
+    let here = b.compare_const(Compare::Equal, waits, index as u64 + 1);
+    b.if_(here, |b| {
+        let members = Some(point.members.value(b));
+        let gathered = b.function.value(Type::Bool);
+        b.push(Stmt::Warp(Warp { results: vec![gathered], op: WarpOp::Gathered, members }));
+        b.if_(gathered, |b| {
+            let operands: Vec<Value> = point.operands.iter().map(|operand| operand.value(b)).collect();
+            let mut operands = operands.into_iter();
+            // There are as many as the operation has.
+            let op = point.op.map(|value| operands.next().unwrap_or(value));
+            let results: Vec<Value> = point
+                .results
+                .iter()
+                .map(|var| {
+                    let ty = b.function.var_type(*var);
+                    b.function.value(ty)
+                })
+                .collect();
+            b.push(Stmt::Warp(Warp { results: results.clone(), op, members }));
+            for (var, result) in point.results.iter().zip(results) {
+                b.set(*var, result);
+            }
+            let resume = b.get(vars.resume);
+            b.set(vars.state, resume);
+            set(b, vars.waits, 0);
+        });
+    });
+}

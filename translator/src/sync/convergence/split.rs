@@ -1,0 +1,139 @@
+//! Divides basic blocks so that each `.sync` operation of a warp stands in a block of its own, guards being branches.
+
+use rustc_hash::FxHashMap;
+
+use super::{has_site, push, site};
+use crate::cfg::{BasicBlock, Cfg, End};
+use crate::diagnostic::Span;
+use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type};
+use crate::opt::{for_each_result, map_operands};
+
+/// Divides all blocks. A block with an operation then ends with it, but for assignments of its results, and goes on in one
+/// other block.
+pub fn split(function: &mut Function, cfg: &mut Cfg) {
+    let mut todo: Vec<usize> = (0..cfg.blocks.len()).collect();
+    while let Some(number) = todo.pop() {
+        let Some(block) = cfg.blocks.get_mut(number) else { continue };
+        let waits = |stmt: &Stmt| site(stmt).is_some() || matches!(stmt, Stmt::If { .. }) && has_site_inside(stmt);
+        let Some(position) = block.body.iter().position(waits) else { continue };
+        let tail = block.body.split_off(position + 1);
+        let Some(last) = block.body.pop() else { continue };
+        let mark = mark(&block.body).map(Stmt::At);
+        let part =
+            |body: Block| BasicBlock { body: mark.iter().cloned().chain(body).collect(), stop: None, end: End::Exit };
+        let mut rest = BasicBlock { stop: block.stop.take(), end: block.end, ..part(tail) };
+        let mut b = Builder::new(function);
+        match last {
+            Stmt::If { condition, then, otherwise } => {
+                let mut arms = [part(then), part(otherwise)];
+                for part in arms.iter_mut().chain([&mut rest]) {
+                    carry(&mut b, &block.body, part);
+                }
+                block.body.append(&mut b.block);
+                let first = cfg.blocks.len();
+                let [then, otherwise, behind] = [first, first + 1, first + 2].map(super::number);
+                cfg.blocks.extend(arms.map(|arm| BasicBlock { end: End::Goto(behind), ..arm }));
+                cfg.blocks.push(rest);
+                if let Some(block) = cfg.blocks.get_mut(number) {
+                    block.end = End::Branch { condition, then, otherwise };
+                }
+                todo.extend(first..first + 3);
+            }
+            operation => {
+                carry(&mut b, &block.body, &mut rest);
+                block.body.append(&mut b.block);
+                block.body.push(operation.clone());
+                carry(&mut b, &vec![operation], &mut rest);
+                block.body.append(&mut b.block);
+                let next = push(cfg, rest.body, rest.stop, rest.end);
+                if let Some(block) = cfg.blocks.get_mut(number) {
+                    block.end = End::Goto(next);
+                }
+                todo.push(next as usize);
+            }
+        }
+    }
+}
+
+fn has_site_inside(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::If { then, otherwise, .. } if has_site(then) || has_site(otherwise))
+}
+
+/// The last instruction that a list says it comes from.
+pub fn mark(body: &Block) -> Option<Span> {
+    super::last_mark(body)
+}
+
+/// Makes those values of a list known to a part that follows it elsewhere: constants again, others by way of variables,
+/// which `b` sets.
+pub fn carry(b: &mut Builder<'_>, before: &Block, part: &mut BasicBlock) {
+    let mut defined: FxHashMap<Value, Option<Op>> = FxHashMap::default();
+    for stmt in before {
+        let constant = match stmt {
+            Stmt::Let(_, op @ Op::Const(_)) => Some(*op),
+            _ => None,
+        };
+        for_each_result(stmt, |value| {
+            defined.insert(value, constant);
+        });
+    }
+    let mut used = Vec::new();
+    replace(part, &mut |value| {
+        if defined.contains_key(&value) && !used.contains(&value) {
+            used.push(value);
+        }
+        value
+    });
+    let mut known = FxHashMap::default();
+    let mut prelude = Block::new();
+    for value in used {
+        let ty = b.type_of(value);
+        let renewed = match defined.get(&value).copied().flatten() {
+            Some(constant) => {
+                let renewed = b.function.value(ty);
+                prelude.push(Stmt::Let(renewed, constant));
+                renewed
+            }
+            None => {
+                let var = b.var(bits_type(ty));
+                let bits = b.bits(value);
+                b.set(var, bits);
+                let outer = std::mem::take(&mut b.block);
+                let bits = b.get(var);
+                let renewed = b.bitcast(bits, ty);
+                prelude.append(&mut b.block);
+                b.block = outer;
+                renewed
+            }
+        };
+        known.insert(value, renewed);
+    }
+    replace(part, &mut |value| known.get(&value).copied().unwrap_or(value));
+    let marked = usize::from(matches!(part.body.first(), Some(Stmt::At(_))));
+    part.body.splice(marked..marked, prelude);
+}
+
+/// Replaces every value that a block uses.
+fn replace(part: &mut BasicBlock, map: &mut impl FnMut(Value) -> Value) {
+    replace_in(&mut part.body, map);
+    if let Some(stop) = &mut part.stop {
+        stop.map(&mut *map);
+    }
+    if let End::Branch { condition, .. } = &mut part.end {
+        *condition = map(*condition);
+    }
+}
+
+fn replace_in(block: &mut Block, map: &mut impl FnMut(Value) -> Value) {
+    for stmt in block {
+        map_operands(stmt, &mut *map);
+        match stmt {
+            Stmt::If { then, otherwise, .. } => {
+                replace_in(then, map);
+                replace_in(otherwise, map);
+            }
+            Stmt::Loop(body) => replace_in(body, map),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Finds loops in which a thread waits for another, and has threads stop at every turn of them.
+//!
+//! PTX lets such a loop end: each thread goes on at some time. On devices that run threads in step, or one group of them
+//! until it ends, nothing says so: the thread that holds a lock may wait for those that want it to give up. So each turn
+//! of the loop becomes a stop, and others run on.
+//!
+//! A loop waits if it may be left, or not, for what it reads by atomics or volatile, relaxed or acquiring loads. Not
+//! meant are loops around a compare-and-swap that compares with what the loop has read: it fails only if another thread
+//! has got on. Loops that merely count with atomics are left by their counter.
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cfg::{BasicBlock, Cfg, End, Stop, dependence};
+use crate::ir::{Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var};
+
+/// Puts a stop on the way back of each loop that waits for other threads.
+pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) {
+    if !cfg.blocks.iter().any(|block| reads_others(&block.body)) {
+        return;
+    }
+    let mut found = FxHashSet::default();
+    // Parts of the graph: their blocks, and the edges that count no more because they lead back in loops around.
+    let mut todo = vec![((0..cfg.blocks.len()).collect::<Vec<usize>>(), FxHashSet::default())];
+    while let Some((part, cut)) = todo.pop() {
+        for component in components(cfg, &part, &cut) {
+            let mut inside = vec![false; cfg.blocks.len()];
+            for block in &component {
+                inside[*block] = true; // blocks of the graph
+            }
+            if !component.iter().any(|block| cfg.blocks.get(*block).is_some_and(|block| reads_others(&block.body))) {
+                continue;
+            }
+            let back = ways_back(cfg, &component, &inside);
+            if waits(function, cfg, &inside) {
+                found.extend(back.iter().copied());
+            }
+            let cut = cut.iter().copied().chain(back).collect();
+            todo.push((component, cut));
+        }
+    }
+    let mut found: Vec<(usize, u32)> = found.into_iter().collect();
+    found.sort_unstable();
+    for (from, to) in found {
+        stop_between(cfg, from, to);
+    }
+}
+
+/// The loops of a part of the graph, without some edges.
+fn components(cfg: &Cfg, part: &[usize], cut: &FxHashSet<(usize, u32)>) -> Vec<Vec<usize>> {
+    let mut graph = DiGraph::<usize, ()>::with_capacity(part.len(), 2 * part.len());
+    let nodes: FxHashMap<usize, NodeIndex> = part.iter().map(|block| (*block, graph.add_node(*block))).collect();
+    let mut own = FxHashSet::default();
+    for (block, node) in &nodes {
+        for next in cfg.blocks.get(*block).into_iter().flat_map(|block| block.end.successors()) {
+            if let Some(to) = nodes.get(&(next as usize))
+                && !cut.contains(&(*block, next))
+            {
+                graph.add_edge(*node, *to, ());
+                if next as usize == *block {
+                    own.insert(*block);
+                }
+            }
+        }
+    }
+    let mut components: Vec<Vec<usize>> = tarjan_scc(&graph)
+        .into_iter()
+        .map(|component| component.into_iter().filter_map(|node| graph.node_weight(node).copied()).collect())
+        .filter(|component: &Vec<usize>| component.len() > 1 || component.iter().any(|block| own.contains(block)))
+        .collect();
+    components.sort_unstable();
+    components
+}
+
+/// The edges inside a loop that lead to where it is entered.
+fn ways_back(cfg: &Cfg, component: &[usize], inside: &[bool]) -> Vec<(usize, u32)> {
+    let is_inside = |block: u32| inside.get(block as usize) == Some(&true);
+    let mut entries = FxHashSet::default();
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        if inside.get(number) != Some(&true) {
+            entries.extend(block.end.successors().filter(|next| is_inside(*next)));
+        }
+    }
+    let edges = component.iter().flat_map(|from| {
+        let successors = cfg.blocks.get(*from).into_iter().flat_map(|block| block.end.successors());
+        successors.map(|to| (*from, to))
+    });
+    edges.filter(|(_, to)| entries.contains(to)).collect()
+}
+
+/// Whether it depends on other threads if a loop is left.
+fn waits(function: &Function, cfg: &Cfg, inside: &[bool]) -> bool {
+    let loops = Loop::new(cfg, inside);
+    let branches = dependence::branches_on_others(function, cfg, inside, &|atomic| loops.retries(atomic));
+    cfg.blocks
+        .iter()
+        .zip(branches)
+        .any(|(block, depends)| depends && block.end.successors().any(|next| inside.get(next as usize) != Some(&true)))
+}
+
+/// What a loop computes.
+struct Loop<'c> {
+    values: FxHashMap<Value, &'c Op>,
+    given: FxHashSet<Value>,
+    vars: FxHashSet<Var>,
+}
+
+impl<'c> Loop<'c> {
+    fn new(cfg: &'c Cfg, inside: &[bool]) -> Self {
+        let mut this = Self { values: FxHashMap::default(), given: FxHashSet::default(), vars: FxHashSet::default() };
+        for (block, _) in cfg.blocks.iter().zip(inside).filter(|(_, inside)| **inside) {
+            this.collect(&block.body);
+        }
+        this
+    }
+
+    fn collect(&mut self, block: &'c Block) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(value, op) => {
+                    self.values.insert(*value, op);
+                }
+                Stmt::Set(var, _) => {
+                    self.vars.insert(*var);
+                }
+                Stmt::Load { results, .. } => self.given.extend(results),
+                Stmt::Atomic(atomic) => self.given.extend(atomic.result),
+                Stmt::If { then, otherwise, .. } => {
+                    self.collect(then);
+                    self.collect(otherwise);
+                }
+                Stmt::Loop(body) => self.collect(body),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether an atomic is a compare-and-swap with a value that changes in the loop.
+    fn retries(&self, atomic: &Atomic) -> bool {
+        atomic.op == AtomicOp::CompareExchange && atomic.compare.is_some_and(|compare| self.changes(compare))
+    }
+
+    fn changes(&self, value: Value) -> bool {
+        let mut todo = vec![value];
+        let mut seen = FxHashSet::default();
+        while let Some(value) = todo.pop() {
+            if self.given.contains(&value) {
+                return true;
+            }
+            let Some(op) = self.values.get(&value).filter(|_| seen.insert(value)) else { continue };
+            match **op {
+                Op::Get(var) if self.vars.contains(&var) => return true,
+                Op::Unary(_, a) => todo.push(a),
+                Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
+                Op::Select(a, b, c) | Op::Fma(a, b, c) => todo.extend([a, b, c]),
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// Whether statements read what other threads may write at the same time.
+fn reads_others(block: &Block) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
+        Stmt::Atomic(atomic) => atomic.result.is_some(),
+        Stmt::If { then, otherwise, .. } => reads_others(then) || reads_others(otherwise),
+        Stmt::Loop(body) => reads_others(body),
+        _ => false,
+    })
+}
+
+/// Puts a stop on an edge.
+fn stop_between(cfg: &mut Cfg, from: usize, to: u32) {
+    let middle = u32::try_from(cfg.blocks.len()).unwrap_or(u32::MAX);
+    let Some(block) = cfg.blocks.get_mut(from) else { return };
+    let turned = |next: u32| if next == to { middle } else { next };
+    block.end = block.end.redirected(turned);
+    let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
+    cfg.blocks.push(BasicBlock { body: mark.into_iter().collect(), stop: Some(Stop::Yield), end: End::Goto(to) });
+}

@@ -1,0 +1,113 @@
+//! Code that relies on threads of a warp running in step.
+//!
+//! Before Volta they did, and code from then hands words on through `volatile` shared memory with nothing between a store
+//! and the load of what another lane has stored. The driver compiles PTX for such targets so that they still do. Threads
+//! that run a stretch of code together are brought in step here by an operation of the warp, which waits for nobody else,
+//! before each such access but for loads behind loads.
+//!
+//! PTX for `sm_70` and above promises nothing of the kind, and hardware happens to do it all the same where threads don't
+//! part. So it is treated alike, but for kernels with loops that wait for other threads: these use such words as flags.
+//! Words in global memory, and accesses that are not volatile, are not looked at.
+
+use crate::cfg::{BasicBlock, Cfg, Kind, Stop};
+use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
+
+/// The first architecture whose threads each run for themselves.
+const VOLTA: u32 = 70;
+
+/// Brings threads in step where a kernel for such an architecture relies on it.
+pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture: Option<u32>) {
+    let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
+    if spins && architecture.is_none_or(|number| number >= VOLTA) {
+        return;
+    }
+    let generic = function.shared_bytes > 0 || function.dynamic_shared;
+    if !hands_on(cfg, generic) {
+        return;
+    }
+    for block in &mut cfg.blocks {
+        // The last access; none where that isn't known. Loads don't disturb each other.
+        let mut last = None;
+        let mut met = false;
+        for stmt in std::mem::take(&mut block.body) {
+            let kind = accesses(&stmt, generic);
+            if kind.is_some() {
+                let undisturbed = last == Some(Access::Load) && kind == last;
+                if !undisturbed && !met {
+                    let sync = Warp { results: Vec::new(), op: WarpOp::Sync, members: None };
+                    block.body.push(Stmt::Warp(sync));
+                }
+                last = kind;
+                met = false;
+            }
+            met |= is_meeting(&stmt);
+            block.body.push(stmt);
+        }
+    }
+}
+
+/// What a statement does with words of shared memory that others read or write at any time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+}
+
+/// The access that a statement is, or that stands in it under a guard.
+fn accesses(stmt: &Stmt, generic: bool) -> Option<Access> {
+    let (access, kind) = match stmt {
+        Stmt::Load { access, .. } => (access, Access::Load),
+        Stmt::Store { access, .. } => (access, Access::Store),
+        Stmt::If { then, otherwise, .. } => {
+            return then.iter().chain(otherwise).find_map(|stmt| accesses(stmt, generic));
+        }
+        _ => return None,
+    };
+    let shared = access.space == Space::Shared || generic && access.space == Space::Generic;
+    (shared && access.order == MemoryOrder::Relaxed(Scope::System)).then_some(kind)
+}
+
+/// Whether threads of the warp meet at a statement, and see what the others have stored.
+fn is_meeting(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Warp(Warp { op: WarpOp::Sync, .. }))
+}
+
+/// Whether a way leads from a store to a load without threads of the warp meeting between them.
+fn hands_on(cfg: &Cfg, generic: bool) -> bool {
+    // Whether a store is under way at the end of a block, or nothing if a load comes behind one.
+    let through = |block: &BasicBlock, mut stored: bool| {
+        for stmt in &block.body {
+            match accesses(stmt, generic) {
+                Some(Access::Load) if stored => return None,
+                Some(Access::Store) => stored = true,
+                _ if is_meeting(stmt) => stored = false,
+                _ => {}
+            }
+        }
+        let waits = matches!(&block.stop, Some(Stop::Barrier(barrier)) if !matches!(barrier.kind, Kind::Arrive));
+        Some(stored && !waits)
+    };
+    let mut seen = vec![false; cfg.blocks.len()];
+    let mut todo = Vec::new();
+    for block in &cfg.blocks {
+        match through(block, false) {
+            None => return true,
+            Some(true) => todo.extend(block.end.successors()),
+            Some(false) => {}
+        }
+    }
+    while let Some(number) = todo.pop() {
+        let number = number as usize;
+        let Some(block) = cfg.blocks.get(number) else { continue };
+        if seen.get(number) != Some(&false) {
+            continue;
+        }
+        seen[number] = true; // `get` has shown that it exists
+        match through(block, true) {
+            None => return true,
+            Some(true) => todo.extend(block.end.successors()),
+            Some(false) => {}
+        }
+    }
+    false
+}

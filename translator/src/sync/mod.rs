@@ -1,0 +1,16 @@
+//! Synchronization: gives waiting between threads a form that Vulkan has, while a kernel is still a graph.
+//!
+//! * [`yield_in_loops`]: forward progress of loops in which a thread waits for another.
+//! * [`make_warp_sync_explicit`]: implicit warp synchrony of code for architectures before Volta.
+//! * [`converge_warp_operations`]: convergence of `.sync` operations whose members come to them at different places.
+//! * [`resolve_barriers`]: barriers in uniform control flow.
+
+mod barriers;
+mod convergence;
+mod forward_progress;
+mod implicit_warp_sync;
+
+pub use barriers::{Resolved, resolve_barriers};
+pub use convergence::converge_warp_operations;
+pub use forward_progress::yield_in_loops;
+pub use implicit_warp_sync::make_warp_sync_explicit;

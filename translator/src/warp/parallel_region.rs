@@ -1,0 +1,200 @@
+//! Segments: what each thread does for itself between two places where it meets the others. A segment is repeated for each
+//! lane, under the condition that the lane takes part.
+
+use rustc_hash::FxHashMap;
+
+use super::flow::{Flow, is_total};
+use super::{Old, Pack, Slot};
+use crate::diagnostic::Span;
+use crate::ir::{Block, Op, Space, Stmt, Value};
+use crate::opt::{for_each_operand, for_each_result, map_operands};
+
+/// How often each value is used in a list, however deep.
+pub(super) fn uses(block: &Block, values: usize) -> Vec<u32> {
+    let mut uses = vec![0; values];
+    count_uses(block, &mut |value: Value| {
+        if let Some(count) = uses.get_mut(value.0 as usize) {
+            *count += 1;
+        }
+    });
+    uses
+}
+
+fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
+    for stmt in block {
+        // Of a nested construct, this sees the condition.
+        match stmt {
+            Stmt::If { condition, then, otherwise } => {
+                count(*condition);
+                count_uses(then, count);
+                count_uses(otherwise, count);
+            }
+            Stmt::Loop(body) => count_uses(body, count),
+            stmt => for_each_operand(stmt, &mut *count),
+        }
+    }
+}
+
+/// Whether statements can do no harm for a thread that the block hasn't.
+fn is_harmless(block: &Block) -> bool {
+    block.iter().all(|stmt| match stmt {
+        Stmt::At(_) | Stmt::Set(..) => true,
+        Stmt::Let(_, op) => is_total(op),
+        Stmt::If { then, otherwise, .. } => is_harmless(then) && is_harmless(otherwise),
+        _ => false,
+    })
+}
+
+/// The values of a lane that a segment has defined so far.
+type Own = FxHashMap<Value, Value>;
+
+impl Pack<'_> {
+    /// Appends pending statements for every lane, and leaves none. `at` is the mark that holds before the first.
+    pub(super) fn parallel_region(&mut self, pending: &mut Old, at: Span, flow: &Flow) {
+        let stmts = std::mem::take(pending);
+        if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
+            self.mark();
+            return;
+        }
+        let unconditional = match flow {
+            Flow::All => is_harmless(&stmts),
+            Flow::Some(_) => {
+                stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_) | Stmt::Let(..)) && is_harmless(&vec![stmt.clone()]))
+            }
+        };
+        let escaping = self.escaping(&stmts);
+        let storage: Vec<_> =
+            if unconditional { Vec::new() } else { escaping.iter().map(|&value| self.storage(value)).collect() };
+        let mut each = vec![Vec::new(); escaping.len()];
+        for lane in 0..self.lane_count() {
+            let condition = if unconditional { None } else { self.takes_part(flow, lane) };
+            let outer = condition.map(|_| std::mem::take(&mut self.b.block));
+            self.b.push(Stmt::At(at));
+            let mut own = Own::default();
+            self.lane(&stmts, lane, &mut own);
+            for (index, value) in escaping.iter().enumerate() {
+                let Some(&computed) = own.get(value) else { continue };
+                match storage.get(index).and_then(|vars| vars.get(lane)) {
+                    Some(&var) => {
+                        let ty = self.b.function.var_type(var);
+                        let bits = self.b.bitcast(computed, ty);
+                        self.b.set(var, bits);
+                    }
+                    None => each[index].push(computed),
+                }
+            }
+            if let (Some(condition), Some(outer)) = (condition, outer) {
+                let then = std::mem::replace(&mut self.b.block, outer);
+                self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
+            }
+        }
+        for (index, value) in escaping.into_iter().enumerate() {
+            let slot = match storage.get(index) {
+                Some(vars) => Slot::Stored(vars.clone()),
+                None => Slot::Each(std::mem::take(&mut each[index])),
+            };
+            self.set_slot(value, slot);
+        }
+        self.mark();
+    }
+
+    /// Values that statements define and others use.
+    fn escaping(&self, stmts: &Old) -> Vec<Value> {
+        let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
+        count_uses(stmts, &mut |value| *inside.entry(value).or_default() += 1);
+        let mut escaping = Vec::new();
+        for stmt in stmts {
+            for_each_result(stmt, |value| {
+                let uses = self.uses.get(value.0 as usize).copied().unwrap_or(0);
+                if uses > inside.get(&value).copied().unwrap_or(0) {
+                    escaping.push(value);
+                }
+            });
+        }
+        escaping
+    }
+
+    /// Appends statements for one lane.
+    fn lane(&mut self, stmts: &[Stmt], lane: usize, own: &mut Own) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Let(value, op) => {
+                    let new = match self.builtin(op, lane) {
+                        Some(known) => known,
+                        None => {
+                            let ty = self.b.type_of(*value);
+                            let op = match *op {
+                                Op::Get(var) => Op::Get(self.var(var, lane)),
+                                op => crate::opt::map_op_operands(op, |value| self.operand(value, lane, own)),
+                            };
+                            self.b.op(ty, op)
+                        }
+                    };
+                    own.insert(*value, new);
+                }
+                Stmt::Set(var, value) => {
+                    let value = self.operand(*value, lane, own);
+                    let var = self.var(*var, lane);
+                    self.b.set(var, value);
+                }
+                Stmt::If { condition, then, otherwise } => {
+                    let condition = self.operand(*condition, lane, own);
+                    let then = self.nested_lane(then, lane, own);
+                    let otherwise = self.nested_lane(otherwise, lane, own);
+                    self.b.push(Stmt::If { condition, then, otherwise });
+                }
+                Stmt::Loop(body) => {
+                    let body = self.nested_lane(body, lane, own);
+                    self.b.push(Stmt::Loop(body));
+                }
+                stmt => self.effect(stmt.clone(), lane, own),
+            }
+        }
+    }
+
+    fn nested_lane(&mut self, stmts: &[Stmt], lane: usize, own: &mut Own) -> Old {
+        let outer = std::mem::take(&mut self.b.block);
+        self.lane(stmts, lane, own);
+        std::mem::replace(&mut self.b.block, outer)
+    }
+
+    /// A statement that reads or writes memory, or a mark.
+    fn effect(&mut self, mut stmt: Stmt, lane: usize, own: &mut Own) {
+        map_operands(&mut stmt, |value| self.operand(value, lane, own));
+        if let Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } = &mut stmt
+            && access.space == Space::Local
+        {
+            // The product is below the size of all lanes' memory, which fits.
+            let offset = u64::from(self.local_bytes).saturating_mul(lane as u64);
+            *address = self.b.add_const(*address, offset);
+        }
+        let mut renew = |value: &mut Value| {
+            let new = self.b.function.value(self.b.function.type_of(*value));
+            own.insert(*value, new);
+            *value = new;
+        };
+        match &mut stmt {
+            Stmt::Load { results, .. } => results.iter_mut().for_each(&mut renew),
+            Stmt::Atomic(atomic) => atomic.result.iter_mut().for_each(&mut renew),
+            _ => {}
+        }
+        self.b.push(stmt);
+    }
+
+    /// What a value is for a lane, here.
+    fn operand(&mut self, value: Value, lane: usize, own: &Own) -> Value {
+        if let Some(&own) = own.get(&value) {
+            return own;
+        }
+        match self.values.get(value.0 as usize) {
+            Some(Slot::Same(same)) => *same,
+            Some(Slot::Each(values)) => values.get(lane).copied().unwrap_or(value),
+            Some(Slot::Stored(vars)) => {
+                let var = vars.get(lane).copied();
+                let ty = self.b.type_of(value);
+                var.map_or(value, |var| self.stored(var, ty))
+            }
+            Some(Slot::None) | None => value,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Where an invocation's threads stand in their block and warp, computed at the kernel's start.
+
+use super::choose::WARP;
+use crate::interface::{Cluster, Packing};
+use crate::ir::{Builder, Builtin, Compare, Value};
+
+/// Which threads an invocation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ThreadOrder {
+    /// Thread `g * S * L + l * S + s` is lane `l` of invocation `s` of subgroup `g`: warps stay together.
+    Warps,
+    /// Thread `l * W + i` is lane `l` of invocation `i` of a workgroup of `W`: neighbours access memory together.
+    Rows,
+}
+
+/// The places of an invocation's threads, by lane; of warps by group: lanes `g * W` to `g * W + W - 1` belong to one warp,
+/// `W` being [`Packing::warp_lanes`].
+pub(super) struct Positions {
+    /// The invocation's number in its subgroup.
+    pub(super) invocation: Value,
+    /// The number of the threads' block in its cluster.
+    pub(super) rank: Value,
+    /// The thread's number in its block.
+    pub(super) index: Vec<Value>,
+    /// `%tid`, by dimension.
+    pub(super) tid: [Vec<Value>; 3],
+    /// `%laneid`.
+    pub(super) lane: Vec<Value>,
+    /// `%lanemask_eq`.
+    pub(super) bit: Vec<Value>,
+    /// Whether the block has such a thread.
+    pub(super) exists: Vec<Value>,
+    /// The lanes of the warp that the block has, by group.
+    pub(super) existing: Vec<Value>,
+}
+
+impl Positions {
+    /// Appends the computation. `order` says which threads an invocation has.
+    pub(super) fn new(b: &mut Builder<'_>, packing: Packing, order: ThreadOrder, cluster: Option<Cluster>) -> Self {
+        let (size, lanes, span) = (packing.subgroup_size, packing.lanes, packing.span());
+        let extent = Extent::new(b);
+        let threads = extent.threads;
+        let invocation = if size == 1 { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
+        let (rank, index) = match order {
+            ThreadOrder::Warps => {
+                // An invocation is a subgroup of its own where those of the device don't matter.
+                let subgroup = b.builtin(if size == 1 { Builtin::InvocationIndex } else { Builtin::SubgroupId });
+                // Each block of a cluster has whole subgroups.
+                let above = b.add_const(threads, (span - 1).into());
+                let own = b.shr(above, span.trailing_zeros());
+                let (rank, subgroup) = divided(b, subgroup, own, cluster);
+                let start = b.mul_const(subgroup, span.into());
+                let base = b.add(start, invocation);
+                (rank, (0..lanes).map(|lane| b.add_const(base, (lane * size).into())).collect())
+            }
+            ThreadOrder::Rows => {
+                let all = b.builtin(Builtin::InvocationIndex);
+                let row = extent.row(b, lanes);
+                let (rank, base) = divided(b, all, row, cluster);
+                let index = |lane: u32| {
+                    let start = b.mul_const(row, lane.into());
+                    b.add(base, start)
+                };
+                (rank, (0..lanes).map(index).collect::<Vec<Value>>())
+            }
+        };
+        // The sizes are constants to the driver, so that this is one too and what follows may vanish.
+        let rest = b.and_const(threads, (span - 1).into());
+        let full = b.is_zero(rest);
+        let exists = index.iter().map(|&index| {
+            let below = b.ult(index, threads);
+            b.or(full, below)
+        });
+        let exists: Vec<Value> = exists.collect();
+
+        let own = |lane: u32, b: &mut Builder<'_>| {
+            if size > WARP {
+                b.and_const(invocation, u64::from(WARP - 1))
+            } else {
+                b.add_const(invocation, u64::from(lane * size % WARP))
+            }
+        };
+        let lane: Vec<Value> = (0..lanes).map(|lane| own(lane, b)).collect();
+        let one = b.i32(1);
+        let bit = lane.iter().map(|&lane| b.shl_by(one, lane)).collect();
+        let existing = match order {
+            ThreadOrder::Warps => {
+                let groups = index.iter().step_by(packing.warp_lanes() as usize);
+                let groups = groups.map(|&index| {
+                    let first = b.and_const(index, u64::from(!(WARP - 1)));
+                    existing(b, threads, first, full)
+                });
+                groups.collect()
+            }
+            ThreadOrder::Rows => {
+                let zero = b.i32(0);
+                let bits: Vec<Value> =
+                    exists.iter().zip(&bit).map(|(&exists, &bit)| b.select(exists, bit, zero)).collect();
+                let groups = bits.chunks(packing.warp_lanes() as usize);
+                groups.map(|bits| bits.iter().fold(zero, |joined, &bit| b.or(joined, bit))).collect()
+            }
+        };
+        let mut tid = [Vec::new(), Vec::new(), Vec::new()];
+        for &index in &index {
+            for (list, value) in tid.iter_mut().zip(extent.tid(b, index)) {
+                list.push(value);
+            }
+        }
+        Self { invocation, rank, index, tid, lane, bit, exists, existing }
+    }
+}
+
+/// Which block of a cluster something belongs to by its number in the workgroup, and its number in the block, where each
+/// block has so many.
+fn divided(b: &mut Builder<'_>, number: Value, of_block: Value, cluster: Option<Cluster>) -> (Value, Value) {
+    match cluster {
+        Some(_) => (b.div_unsigned(number, of_block), b.rem_unsigned(number, of_block)),
+        None => (b.i32(0), number),
+    }
+}
+
+/// The block's size.
+pub(super) struct Extent {
+    size: [Value; 3],
+    area: Value,
+    /// Threads of the block.
+    pub(super) threads: Value,
+}
+
+impl Extent {
+    pub(super) fn new(b: &mut Builder<'_>) -> Self {
+        let size = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
+        let area = b.mul(size[0], size[1]);
+        let threads = b.mul(area, size[2]);
+        Self { size, area, threads }
+    }
+
+    /// Invocations of the workgroup where each carries so many threads, a power of two.
+    pub(super) fn row(&self, b: &mut Builder<'_>, lanes: u32) -> Value {
+        let above = b.add_const(self.threads, (lanes - 1).into());
+        b.shr(above, lanes.trailing_zeros())
+    }
+
+    /// `%tid` of a thread by its number in the block.
+    pub(super) fn tid(&self, b: &mut Builder<'_>, index: Value) -> [Value; 3] {
+        let [width, height, _] = self.size;
+        let flat = b.eq(self.threads, width);
+        let x = b.rem_unsigned(index, width);
+        let x = b.select(flat, index, x);
+        let row = b.div_unsigned(index, width);
+        let y = b.rem_unsigned(row, height);
+        [x, y, b.div_unsigned(index, self.area)]
+    }
+}
+
+/// The lanes of the warp that begins at a thread, of a block of so many.
+fn existing(b: &mut Builder<'_>, threads: Value, first: Value, full: Value) -> Value {
+    let left = b.sub(threads, first);
+    let whole = b.compare_const(Compare::LessUnsigned, left, WARP.into());
+    let amount = b.and_const(left, u64::from(WARP - 1));
+    let one = b.i32(1);
+    let above = b.shl_by(one, amount);
+    let some = b.sub_const(above, 1);
+    let all = b.i32(u32::MAX);
+    let zero = b.i32(0);
+    let part = b.select(whole, some, all);
+    // A subgroup of several warps may have some that the block hasn't.
+    let begun = b.ult(first, threads);
+    let part = b.select(begun, part, zero);
+    b.select(full, all, part)
+}

@@ -1,0 +1,88 @@
+//! Blocks that are larger than a workgroup can be, of kernels whose threads never meet: each invocation runs its threads one
+//! after another, in a loop around the kernel.
+
+use rustc_hash::FxHashSet;
+
+use super::positions::Extent;
+use crate::diagnostic::Span;
+use crate::interface::Packing;
+use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var};
+
+/// Lets invocation `i` of `W` run the threads `i`, `i + W`, `i + 2 * W` and so on of its block.
+pub(super) fn take_turns(function: &mut Function, packing: Packing) {
+    let mut body = std::mem::take(&mut function.body);
+    function.packing = Some(packing);
+    let mut read = FxHashSet::default();
+    vars_read(&body, &mut read);
+    let mut registers: Vec<Var> = read.into_iter().collect();
+    registers.sort_unstable();
+    let mut b = Builder::new(function);
+    let place = [(); 4].map(|()| b.var(Type::I32));
+    replace_places(&mut body, place);
+    let [thread, tid @ ..] = place;
+    let extent = Extent::new(&mut b);
+    let first = b.builtin(Builtin::ThreadIndex);
+    b.set(thread, first);
+    b.loop_(|b| {
+        let index = b.get(thread);
+        for (var, value) in tid.into_iter().zip(extent.tid(b, index)) {
+            b.set(var, value);
+        }
+        // Each thread finds its registers as the first one did.
+        for var in registers {
+            let ty = b.function.var_type(var);
+            let zero = b.constant(ty, 0);
+            b.set(var, zero);
+        }
+        b.block.append(&mut body);
+        b.push(Stmt::At(Span::default()));
+        let row = extent.row(b, packing.lanes);
+        let next = b.add(index, row);
+        b.set(thread, next);
+        let more = b.ult(next, extent.threads);
+        b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });
+    });
+    b.finish();
+}
+
+/// The variables that statements read.
+fn vars_read(block: &Block, found: &mut FxHashSet<Var>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let(_, Op::Get(var)) => {
+                found.insert(*var);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                vars_read(then, found);
+                vars_read(otherwise, found);
+            }
+            Stmt::Loop(body) => vars_read(body, found),
+            _ => {}
+        }
+    }
+}
+
+/// Takes the thread's number in the block and `%tid` from variables, in this order.
+fn replace_places(block: &mut Block, place: [Var; 4]) {
+    let [index, tid @ ..] = place;
+    for stmt in block {
+        match stmt {
+            Stmt::Let(_, op) => {
+                let var = match *op {
+                    Op::Builtin(Builtin::ThreadIndex) => Some(&index),
+                    Op::Builtin(Builtin::ThreadId(dimension)) => tid.get(usize::from(dimension)),
+                    _ => None,
+                };
+                if let Some(&var) = var {
+                    *op = Op::Get(var);
+                }
+            }
+            Stmt::If { then, otherwise, .. } => {
+                replace_places(then, place);
+                replace_places(otherwise, place);
+            }
+            Stmt::Loop(body) => replace_places(body, place),
+            _ => {}
+        }
+    }
+}
