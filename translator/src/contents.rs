@@ -225,7 +225,8 @@ impl Contents {
                 self.floats.contains(&32)
             }
             "nan_f64_nvidia" | "denormals_f64_kept" => self.floats.contains(&64),
-            "known_specials_right" | "known_constants_right" => !self.floats.is_empty(),
+            "known_specials_f32_right" | "known_constants_f32_right" => self.floats.contains(&32),
+            "known_specials_f64_right" | "known_constants_f64_right" => self.floats.contains(&64),
             "subgroups_reconverge" => self.subgroups && !self.reconvergence,
             _ => true,
         }

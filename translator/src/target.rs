@@ -202,11 +202,15 @@ pub struct Facts {
     pub roots_f32_denormals: bool,
     /// They take subnormal operands for zeros of their sign, as `.ftz` does.
     pub roots_f32_flush: bool,
-    /// Sums, differences, products, quotients and `Fma` that the facts vouch for give no other result where the driver's compiler
-    /// knows that an operand is zero or NaN, or that two are the same value. Which NaN it is may differ where no fact says.
-    pub known_specials_right: bool,
+    /// Sums, differences, products, quotients and `Fma` on f32 that the facts vouch for give no other result where the driver's
+    /// compiler knows that an operand is zero or NaN, or that two are the same value. Which NaN it is may differ where no fact says.
+    pub known_specials_f32_right: bool,
     /// The same where it knows an operand to be another constant.
-    pub known_constants_right: bool,
+    pub known_constants_f32_right: bool,
+    /// [`Facts::known_specials_f32_right`] on f64.
+    pub known_specials_f64_right: bool,
+    /// [`Facts::known_constants_f32_right`] on f64.
+    pub known_constants_f64_right: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
@@ -251,8 +255,10 @@ impl Facts {
         roots_f32_ends: true,
         roots_f32_denormals: true,
         roots_f32_flush: false,
-        known_specials_right: true,
-        known_constants_right: true,
+        known_specials_f32_right: true,
+        known_constants_f32_right: true,
+        known_specials_f64_right: true,
+        known_constants_f64_right: true,
         rounding_exact: true,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,

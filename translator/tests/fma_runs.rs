@@ -232,8 +232,10 @@ fn tests_are_shared() {
     let facts = Facts {
         denormals_f32_kept: true,
         denormals_f64_kept: true,
-        known_specials_right: true,
-        known_constants_right: true,
+        known_specials_f32_right: true,
+        known_constants_f32_right: true,
+        known_specials_f64_right: true,
+        known_constants_f64_right: true,
         ..Facts::default()
     };
     legalize(&mut function, &target(facts)).unwrap();

@@ -6,16 +6,16 @@ mod passes_support;
 use passes_support::access;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
-use ptx2spv_translator::ir::{Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Value, verify};
+use ptx2spv_translator::ir::{Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
 
 const OPERATIONS: [Binary; 4] = [Binary::FAdd, Binary::FSub, Binary::FMul, Binary::FDiv];
 const NUMBERS: [f32; 10] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
 
-fn target(known_specials_right: bool, known_constants_right: bool) -> Target {
+fn target(known_specials_f32_right: bool, known_constants_f32_right: bool) -> Target {
     let reference = Target::reference();
-    Target { facts: Facts { known_specials_right, known_constants_right, ..reference.facts }, ..reference }
+    Target { facts: Facts { known_specials_f32_right, known_constants_f32_right, ..reference.facts }, ..reference }
 }
 
 /// Applies operations to operands that `make` gives for a number from memory, and stores the results.
@@ -144,4 +144,30 @@ fn numbers_from_memory_stay() {
     assert_eq!(hidden(&other), 1, "{other}");
     let target = target(false, true);
     check(&function(&target, |_, x| [x, x]), &target, |x| [x, x]);
+}
+
+/// A driver that is wrong about f64 alone gets to know all of f32.
+#[test]
+fn a_width_that_is_right_stays() {
+    let reference = Target::reference();
+    let wrong = Facts { known_specials_f64_right: false, known_constants_f64_right: false, ..reference.facts.clone() };
+    let target = Target { facts: wrong, ..reference };
+    for constant in NUMBERS {
+        let function = function(&target, |b, x| [b.f32(constant), x]);
+        assert!(!hides(&function), "{constant}\n{function}");
+    }
+    // A sum of what it knows is known, also where f64 takes it over.
+    let mut function = Function::default();
+    let mut b = Builder::new(&mut function);
+    let zero = b.f32(0.0);
+    let one = b.f32(1.0);
+    let sum = b.fadd(zero, one);
+    let wide = b.unary(Unary::Widen, sum);
+    let product = b.fmul(wide, wide);
+    let bits = b.bits(product);
+    let address = b.i64(GLOBAL_BASE);
+    b.store(access(Space::Global, 8), address, vec![bits]);
+    b.finish();
+    legalize(&mut function, &target).unwrap();
+    assert_eq!(hidden(&function), 1, "{function}");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use ptx2spv_translator::target::Facts;
 
-use super::instructions::Width;
+use super::instructions::{Fact, Width};
 use super::operands::{double_corners, single_corners};
 
 /// An instruction with some operands that the compiler knows.
@@ -18,8 +18,20 @@ pub struct Known {
     pub trusted: fn(&Facts) -> bool,
 }
 
-/// All of them.
-pub const ALL: [Known; 10] = [
+/// What the facts are about: a width, and specials or other constants.
+pub const FACTS: [(Fact, Width, bool); 4] = [
+    (|facts| &mut facts.known_specials_f32_right, Width::Single, true),
+    (|facts| &mut facts.known_constants_f32_right, Width::Single, false),
+    (|facts| &mut facts.known_specials_f64_right, Width::Double, true),
+    (|facts| &mut facts.known_constants_f64_right, Width::Double, false),
+];
+
+/// Those of a width.
+pub fn of(width: Width) -> impl Iterator<Item = &'static Known> {
+    ALL.iter().filter(move |known| known.width == width)
+}
+
+const ALL: [Known; 10] = [
     Known::single("add.rn.f32", 2, |facts| facts.are_normals_exact()),
     Known::single("sub.rn.f32", 2, |facts| facts.are_normals_exact()),
     Known::single("mul.rn.f32", 2, |facts| facts.are_normals_exact()),

@@ -65,8 +65,9 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         }
         *fact(&mut findings.facts) = trusted;
     }
-    findings.facts.known_specials_right = with_known_operands(device, true, &mut findings)?;
-    findings.facts.known_constants_right = with_known_operands(device, false, &mut findings)?;
+    for (fact, width, specials) in constants::FACTS {
+        *fact(&mut findings.facts) = with_known_operands(device, width, specials, &mut findings)?;
+    }
     findings.facts.subgroups_reconverge = match parting::attempt(device)? {
         Attempt::Right => true,
         Attempt::Wrong(seen) => {
@@ -118,8 +119,8 @@ fn attempt(device: &Device, instruction: &Instruction) -> Result<Attempt, Error>
 
 /// Whether arithmetic gives with operands that the driver's compiler knows, specials or others, what it gives with those from
 /// memory. What isn't trusted with the latter is left out.
-fn with_known_operands(device: &Device, specials: bool, findings: &mut Findings) -> Result<bool, Error> {
-    for known in &constants::ALL {
+fn with_known_operands(device: &Device, width: Width, specials: bool, findings: &mut Findings) -> Result<bool, Error> {
+    for known in constants::of(width) {
         if !(known.trusted)(&findings.facts) {
             continue;
         }
@@ -175,8 +176,10 @@ mod tests {
             let findings = found(ReferenceOptions { seed: Some(seed), ..ReferenceOptions::default() });
             // Modules declare `DenormPreserve`, `SignedZeroInfNanPreserve` and `MaximallyReconvergesKHR`.
             let promised = Facts {
-                known_specials_right: true,
-                known_constants_right: true,
+                known_specials_f32_right: true,
+                known_constants_f32_right: true,
+                known_specials_f64_right: true,
+                known_constants_f64_right: true,
                 convert_f32_exact: true,
                 denormals_f32_kept: true,
                 denormals_f64_kept: true,

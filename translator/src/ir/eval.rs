@@ -187,7 +187,8 @@ impl Machine {
     fn folded(&self, op: Binary, ty: Type, a: Value, b: Value) -> Option<u64> {
         let is_zero = |value: Value| self.constants[value.0 as usize] && self.get(value) & mask(ty) >> 1 == 0;
         match op {
-            _ if self.facts.known_specials_right => None,
+            _ if ty == Type::F32 && self.facts.known_specials_f32_right => None,
+            _ if ty == Type::F64 && self.facts.known_specials_f64_right => None,
             Binary::FSub if a == b => Some(0),
             Binary::FAdd if is_zero(a) => Some(self.get(b)),
             Binary::FAdd | Binary::FSub if is_zero(b) => Some(self.get(a)),

@@ -1,6 +1,6 @@
 //! Hides float operands from drivers that compute wrong with what their compilers know of them
-//! ([`Facts::known_specials_right`](crate::target::Facts), `known_constants_right`): a bit that is zero at run time, about which
-//! no compiler can know anything, is added to such an operand's bits.
+//! (`known_specials_f32_right` and its like among [`Facts`]): a bit that is zero at run time, about which no compiler can know
+//! anything, is added to such an operand's bits.
 //!
 //! A compiler knows constants, and what it can compute from them: counters of loops that it unrolls, numbers of threads in
 //! blocks of one thread, parameters that it compiles a kernel for. So every operand is hidden that doesn't come, through
@@ -19,7 +19,7 @@ use crate::target::{Facts, Target};
 /// Hides the operands of float arithmetic that the target's driver must not know.
 pub fn hide_known_operands(function: &mut Function, target: &Target) {
     let facts = &target.facts;
-    if facts.known_specials_right && facts.known_constants_right {
+    if !hides_any(facts, Type::F32) && !hides_any(facts, Type::F64) {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -27,12 +27,12 @@ pub fn hide_known_operands(function: &mut Function, target: &Target) {
     rewrite(function, |b, stmt| {
         let is_hidden = |b: &Builder<'_>, value: Value| match b.known(value) {
             Some(bits) => hides(facts, b.type_of(value), bits),
-            None => !unknown.value(value),
+            None => hides_any(facts, b.type_of(value)) && !unknown.value(value),
         };
         match *stmt {
             Stmt::Let(result, Op::Binary(Binary::FSub, x, y)) => {
                 // A compiler may find out that the two are the same, unless each is hidden by a bit of its own.
-                let hides_y = is_hidden(b, y) || !facts.known_specials_right && b.known(y).is_none();
+                let hides_y = is_hidden(b, y) || hides_specials(facts, b.type_of(y)) && b.known(y).is_none();
                 let hides_x = is_hidden(b, x);
                 if !hides_x && !hides_y {
                     return Rewritten::Kept;
@@ -71,7 +71,21 @@ fn is_special(ty: Type, bits: u64) -> bool {
 
 /// Whether a constant must be hidden.
 fn hides(facts: &Facts, ty: Type, bits: u64) -> bool {
-    if is_special(ty, bits) { !facts.known_specials_right } else { !facts.known_constants_right }
+    if is_special(ty, bits) { hides_specials(facts, ty) } else { hides_constants(facts, ty) }
+}
+
+/// Whether zeros, NaNs and values that stand twice must be hidden in operations on floats of a type.
+fn hides_specials(facts: &Facts, ty: Type) -> bool {
+    !if bits_type(ty) == Type::I32 { facts.known_specials_f32_right } else { facts.known_specials_f64_right }
+}
+
+/// Whether other constants must be hidden there.
+fn hides_constants(facts: &Facts, ty: Type) -> bool {
+    !if bits_type(ty) == Type::I32 { facts.known_constants_f32_right } else { facts.known_constants_f64_right }
+}
+
+fn hides_any(facts: &Facts, ty: Type) -> bool {
+    hides_specials(facts, ty) || hides_constants(facts, ty)
 }
 
 /// Arithmetic on floats whose operands can be hidden.
@@ -163,7 +177,7 @@ impl Unknown<'_> {
                     if let (Op::Const(bits), Some(visible)) = (op, self.visible.get_mut(value.0 as usize)) {
                         *visible = !hides(self.facts, function.type_of(*value), *bits);
                     }
-                    let is_unknown = self.op(op);
+                    let is_unknown = self.op(function.type_of(*value), op);
                     self.define(stmt, is_unknown);
                 }
                 Stmt::Set(var, value) => {
@@ -205,15 +219,18 @@ impl Unknown<'_> {
 
     /// Whether an operation of operands that may be known gives something unknown. Parameters count as known: Mesa compiles
     /// kernels for the values of some.
-    fn op(&self, op: &Op) -> bool {
+    fn op(&self, ty: Type, op: &Op) -> bool {
         match *op {
             op if is_arithmetic(&op) => {
-                let mut all_visible = true;
+                let hides = hides_any(self.facts, ty);
+                let mut any_unknown = false;
                 map_op_operands(op, |value| {
-                    all_visible &= self.visible.get(value.0 as usize).copied().unwrap_or(false);
+                    let is_visible = self.visible.get(value.0 as usize).copied().unwrap_or(false);
+                    // What must be hidden is unknown then.
+                    any_unknown |= if hides { !is_visible } else { self.value(value) };
                     value
                 });
-                !all_visible
+                any_unknown
             }
             Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(false),
             // Of integers that are widened, the upper half is known.
