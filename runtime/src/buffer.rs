@@ -1,13 +1,12 @@
 //! Buffers: device memory with a 64-bit address, and copies to, from and between them.
 
 use std::fmt;
-use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use crate::backend::Allocation;
 use crate::device::Device;
 use crate::error::Error;
+use crate::range::MemoryRange;
 
 /// Device memory. Its contents are undefined until written.
 ///
@@ -15,8 +14,14 @@ use crate::error::Error;
 /// addresses stored elsewhere.
 pub struct Buffer {
     device: Device,
-    memory: Allocation,
+    address: u64,
     len: u64,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.device.backend().free(self.address);
+    }
 }
 
 impl fmt::Debug for Buffer {
@@ -25,14 +30,31 @@ impl fmt::Debug for Buffer {
     }
 }
 
-impl Buffer {
-    pub(crate) fn new(device: &Device, len: u64) -> Result<Self, Error> {
-        Ok(Self { memory: device.shared.backend.allocate(len)?, device: device.clone(), len })
+impl Device {
+    /// Allocates a buffer of `bytes` bytes with undefined contents.
+    ///
+    /// # Errors
+    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
+    pub fn alloc(&self, bytes: u64) -> Result<Buffer, Error> {
+        Ok(Buffer { address: self.backend().allocate(bytes)?, device: self.clone(), len: bytes })
     }
 
+    /// Allocates a buffer that holds `data`.
+    ///
+    /// # Errors
+    /// Those of [`Device::alloc`] and [`Buffer::write`].
+    pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer, Error> {
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        let buffer = self.alloc(bytes.len() as u64)?;
+        buffer.write(0, bytes)?;
+        Ok(buffer)
+    }
+}
+
+impl Buffer {
     /// The device address of its first byte, a multiple of 256, as kernels store and follow it.
     pub fn address(&self) -> u64 {
-        self.memory.address()
+        self.address
     }
 
     /// Its size in bytes.
@@ -56,7 +78,7 @@ impl Buffer {
     /// [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
-        if bytes.is_empty() { Ok(()) } else { self.memory.write(offset, bytes) }
+        if bytes.is_empty() { Ok(()) } else { self.device.backend().write(self.address + offset, bytes) }
     }
 
     /// Reads bytes from an offset, as everything launched before leaves them.
@@ -66,10 +88,10 @@ impl Buffer {
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
         if !bytes.is_empty() {
-            self.memory.read(offset, bytes)?;
+            self.device.backend().read(self.address + offset, bytes)?;
         }
         // Behind the reading, so that it covers every kernel that may have written these bytes.
-        self.device.shared.backend.check_stopped()
+        self.device.backend().check_stopped()
     }
 
     /// Reads the whole buffer.
@@ -94,7 +116,8 @@ impl Buffer {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn fill(&self, byte: u8) -> Result<(), Error> {
-        if self.is_empty() { Ok(()) } else { self.memory.fill(byte) }
+        let all = MemoryRange { address: self.address, size: self.len };
+        if self.is_empty() { Ok(()) } else { self.device.backend().fill(all, byte) }
     }
 
     /// Copies `len` bytes from another buffer of the same device, asynchronously.
@@ -112,21 +135,12 @@ impl Buffer {
         if self.address() == from.address() && offset.abs_diff(from_offset) < len {
             return Err(Error::Overlap);
         }
-        self.memory.copy_from(offset, &from.memory, from_offset, len)
-    }
-
-    /// The memory itself.
-    pub(crate) fn memory(&self) -> &Allocation {
-        &self.memory
+        self.device.backend().copy(from.address + from_offset, self.address + offset, len)
     }
 
     /// Errors unless the buffer belongs to this device.
     pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
-        if Arc::ptr_eq(&self.device.shared, &device.shared) {
-            Ok(())
-        } else {
-            Err(Error::ForeignBuffer(device.info().name.clone()))
-        }
+        if self.device.is(device) { Ok(()) } else { Err(Error::ForeignBuffer(device.info().name.clone())) }
     }
 
     fn check_range(&self, offset: u64, len: u64) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
 
 use crate::error::Error;
-use crate::launch::MAX_PARAM_BLOCK;
+use crate::limits::MAX_PARAM_BLOCK;
 
 /// The most blocks that a cluster can have.
 const MAX_CLUSTER: u32 = 16;

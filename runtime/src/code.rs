@@ -12,9 +12,9 @@ use crate::check;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceKind;
-use crate::kernel::Version;
-use crate::lock;
+use crate::sync::lock;
 use crate::variables::LoadedVariables;
+use crate::version::Version;
 
 self_cell!(
     /// A parsed program together with the text that it borrows from.
@@ -33,7 +33,7 @@ pub(crate) enum Code {
 
 /// Translated elsewhere.
 pub(crate) struct Shipped {
-    shader: Arc<Shader>,
+    shader: Arc<dyn Shader>,
     interface: Interface,
 }
 
@@ -95,7 +95,7 @@ impl Ptx {
         if translation.interface.variables != variables.layout {
             return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
         }
-        let shader = Arc::new(device.shared.backend.shader(&translation.spirv)?);
+        let shader = device.shader(&translation.spirv)?;
         version(shader, &translation.interface, name)
     }
 }
@@ -125,7 +125,7 @@ impl Code {
 impl Shipped {
     /// Takes what passed [`check::interface`].
     pub fn new(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
-        let shader = Arc::new(device.shared.backend.shader(spirv)?);
+        let shader = device.shader(spirv)?;
         Ok(Self { shader, interface: interface.clone() })
     }
 
@@ -145,7 +145,7 @@ impl Shipped {
     }
 }
 
-fn version(shader: Arc<Shader>, interface: &Interface, name: &str) -> Result<Version, Error> {
+fn version(shader: Arc<dyn Shader>, interface: &Interface, name: &str) -> Result<Version, Error> {
     let entry = interface.entry(name).cloned();
     let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
     Ok(Version::new(entry, shader))

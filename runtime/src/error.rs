@@ -2,8 +2,6 @@
 
 use std::ffi::OsStr;
 
-use ash::vk;
-use ptx2spv_reference::Finding;
 use ptx2spv_translator::interface::SourceLocation;
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
@@ -58,11 +56,14 @@ pub enum Error {
     )]
     BadSelector(String),
     /// The text does not describe a reference device.
-    #[error("no such reference device: {0}; there are: {keys}", keys = crate::reference::KEYS)]
+    #[error("no such reference device: {0}")]
     BadReferenceOptions(String),
     /// The text does not say what to do without.
     #[error("{0}: restrictions are `vulkan=1.N` and `without=NAME+NAME`")]
     BadRestrictions(String),
+    /// The reference device was asked for, and this program was built without it.
+    #[error("this program has no reference device: build ptx2spv-runtime with the feature `reference`")]
+    NoReference,
     /// There is no such target, or its description can't be read.
     #[error("{0}")]
     Target(String),
@@ -212,6 +213,12 @@ pub enum Error {
         /// `maxComputeSharedMemorySize`, or the most that CUDA gives a block.
         available: u32,
     },
+    /// An address at which nothing is allocated.
+    #[error("nothing is allocated at address {address:#x}")]
+    NotAllocated {
+        /// The address.
+        address: u64,
+    },
     /// A range outside of a buffer or variable.
     #[error("bytes {offset} to {offset}+{len} are outside of the {size} bytes there are")]
     OutOfRange {
@@ -268,10 +275,11 @@ pub enum Error {
     },
     /// The reference device found something in kernels that they can't go on behind: what they and those after them wrote is
     /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
+    #[cfg(feature = "reference")]
     #[error("{}", fault_list(findings))]
     Fault {
         /// What stopped each of them, in the order of the launches; there is at least one.
-        findings: Vec<Finding>,
+        findings: Vec<ptx2spv_reference::Finding>,
     },
     /// The reference device can't run the module: it is malformed, or uses what the target lacks.
     #[error("{device} refuses the module: {rule}: {message}")]
@@ -289,8 +297,8 @@ pub enum Error {
     Vulkan {
         /// The Vulkan command.
         call: &'static str,
-        /// What it returned.
-        result: vk::Result,
+        /// What it returned, in Vulkan's words.
+        result: String,
     },
     /// The memory allocator failed in a way that has no variant of its own.
     #[error("allocating device memory failed: {0}")]
@@ -298,19 +306,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the error tells of kernels that were stopped, after which the device goes on working.
+    pub fn is_of_stopped_kernels(&self) -> bool {
+        match self {
+            Self::Aborted { .. } => true,
+            #[cfg(feature = "reference")]
+            Self::Fault { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Says that it comes from the value of an environment variable, for `map_err`.
     pub(crate) fn of_variable(name: &'static str, value: &OsStr) -> impl FnOnce(Self) -> Self {
         move |error| Self::Environment { name, value: value.to_string_lossy().into_owned(), reason: error.to_string() }
-    }
-
-    /// Turns a Vulkan command's result into an error, for `map_err`.
-    pub(crate) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
-        move |result| match result {
-            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost,
-            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfMemory(format!("{call}: no device memory left")),
-            vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory(format!("{call}: no host memory left")),
-            result => Self::Vulkan { call, result },
-        }
     }
 }
 
@@ -331,8 +339,9 @@ fn variant_list(reasons: &[(String, String)]) -> String {
     reasons.iter().map(|(target, reason)| format!("\n  {target}: {reason}")).collect()
 }
 
-fn fault_list(findings: &[Finding]) -> String {
-    let line = |finding: &Finding| format!("kernel `{}` was stopped: {finding}", finding.site.entry);
+#[cfg(feature = "reference")]
+fn fault_list(findings: &[ptx2spv_reference::Finding]) -> String {
+    let line = |finding: &ptx2spv_reference::Finding| format!("kernel `{}` was stopped: {finding}", finding.site.entry);
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

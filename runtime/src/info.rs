@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use ptx2spv_reference::Config;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::Version;
 
@@ -99,26 +98,6 @@ impl DeviceInfo {
         }
     }
 
-    /// The reference device as it is configured.
-    pub fn reference(config: &Config) -> Self {
-        Self {
-            index: None,
-            name: config.target.name.clone(),
-            kind: DeviceKind::Reference,
-            driver_name: "ptx2spv".to_owned(),
-            driver_info: env!("CARGO_PKG_VERSION").to_owned(),
-            driver_version: 0,
-            api_version: config.target.vulkan,
-            uuid: [0; 16],
-            target: config.target.clone(),
-            max_buffer_size: MAX_REFERENCE_BUFFER,
-            seen: Vec::new(),
-            bugs: Vec::new(),
-            missing: Vec::new(),
-            has_timeline: false,
-        }
-    }
-
     #[cfg(test)]
     pub(crate) fn example(index: usize, name: &str, kind: DeviceKind, missing: &[&'static str]) -> Self {
         Self {
@@ -139,6 +118,3 @@ impl DeviceInfo {
         }
     }
 }
-
-/// Half of what the reference device's addresses have room for, and more than most hosts have.
-pub(crate) const MAX_REFERENCE_BUFFER: u64 = 1 << 35;

@@ -1,7 +1,7 @@
 //! Loads PTX kernels and launches them on any Vulkan device, or on a reference device that needs no driver and reports what
 //! Vulkan leaves undefined.
 //!
-//! The layers are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
+//! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
 //! [`Buffer`] (device memory), [`Module`], [`Kernel`].
 //!
 //! ```no_run
@@ -26,6 +26,9 @@
 //! # }
 //! ```
 //!
+//! The reference device is the cargo feature `reference`, which is on by default; without it, asking for that device fails with
+//! [`Error::NoReference`].
+//!
 //! Contracts:
 //! * **Order.** Launches, fills and device-to-device copies are asynchronous and take effect in the order of the calls,
 //!   each seeing all of the one before, as on one CUDA stream. Reading and writing buffers from the host waits for what
@@ -43,7 +46,7 @@
 //!   their work is done. The first call that waits for a kernel or reads from the device after it then fails with
 //!   [`Error::Aborted`]. The reference device stops kernels that access
 //!   memory which is not theirs or wait for ever, and says so with [`Error::Fault`] in the same way; what else it finds
-//!   waits in [`Device::take_findings`].
+//!   waits in [`ReferenceDevice::take_findings`].
 //! * **Watchdogs.** A desktop may kill what runs for seconds: [`Device::set_max_dispatch_time`] has long grids submitted in
 //!   several parts.
 //! * **Output.** What kernels print with `printf` arrives at the same moments, and waits in [`Device::take_output`].
@@ -58,42 +61,53 @@ mod buffer;
 mod check;
 mod code;
 mod device;
+mod dispatch;
 mod error;
 mod info;
 mod kernel;
 mod launch;
+mod limits;
 mod module;
-mod pace;
+mod open;
+mod options;
 mod printf;
 mod probe;
+mod range;
+#[cfg(feature = "reference")]
+mod reference;
+#[cfg(not(feature = "reference"))]
+#[path = "no_reference.rs"]
 mod reference;
 mod report;
 mod restrictions;
 mod select;
 mod shipped;
+mod split;
 mod suggest;
+mod sync;
+mod targets;
 mod variables;
+mod variant;
+mod version;
 mod vulkan;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use args::Arg;
 pub use buffer::Buffer;
-pub use device::{Device, devices, find_device};
+pub use device::Device;
 pub use error::Error;
 pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use module::{LoadOptions, Module};
+pub use open::{devices, find_device};
+pub use options::ReferenceOptions;
 pub use probe::CACHE_VARIABLE;
+#[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
-pub use reference::{ReferenceOptions, target_by_name};
+#[cfg(feature = "reference")]
+pub use reference::ReferenceDevice;
 pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
 pub use suggest::closest;
+pub use targets::target_by_name;
 pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
-
-/// Locks a mutex even if a thread panicked while it held it: no lock here is held over a half-made change.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

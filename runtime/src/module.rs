@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::Counters;
-use ptx2spv_translator::{Interface, Math, Source};
+use ptx2spv_translator::{Interface, Math, Source, Translation};
 
 use crate::check;
 use crate::code::{Code, Ptx, Shipped};
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::lock;
+use crate::sync::lock;
 use crate::variables::LoadedVariables;
 
 /// A loaded module. Clones share it and its variables.
@@ -43,6 +43,54 @@ impl fmt::Debug for Module {
 pub struct LoadOptions {
     /// How exact its float arithmetic must be.
     pub math: Math,
+}
+
+impl Device {
+    /// Parses a PTX module. Each kernel is translated for this device when first asked for, so that one that the device
+    /// can't run is not in the way of the others.
+    ///
+    /// # Errors
+    /// [`Error::Translation`] if the text is wrong, [`Error::OutOfMemory`] if its variables have no room.
+    pub fn load(&self, source: &Source) -> Result<Module, Error> {
+        self.load_with(source, LoadOptions::default())
+    }
+
+    /// As [`Device::load`], with options.
+    ///
+    /// # Errors
+    /// Those of [`Device::load`].
+    pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module, Error> {
+        Module::from_source(self, source, options)
+    }
+
+    /// Loads a module that was translated before, for this device or for one with less.
+    ///
+    /// # Safety
+    /// As for [`Device::load_spirv`]: the translation is as the translator made it.
+    ///
+    /// # Errors
+    /// Those of [`Device::load_spirv`].
+    pub unsafe fn load_translated(&self, translation: &Translation) -> Result<Module, Error> {
+        // SAFETY: by the contract.
+        unsafe { self.load_spirv(&translation.spirv, &translation.interface) }
+    }
+
+    /// Loads a SPIR-V module with its interface.
+    ///
+    /// # Safety
+    /// The SPIR-V is valid for Vulkan and as the interface describes it, as what [`Program::translate`] makes is. Drivers don't
+    /// check it: an invalid module may end or corrupt the process. (The reference device refuses it.)
+    ///
+    /// [`Program::translate`]: ptx2spv_translator::Program::translate
+    ///
+    /// # Errors
+    /// [`Error::MissingFeatures`] and [`Error::SpirvVersion`] if the device can't run it, [`Error::MadeForOthers`] if it
+    /// relies on what the device's arithmetic doesn't do or its driver does wrong, [`Error::Interface`] if the
+    /// interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the reference device, which does check
+    /// the SPIR-V, [`Error::OutOfMemory`].
+    pub unsafe fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
+        Module::from_spirv(self, spirv, interface)
+    }
 }
 
 impl Module {

@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use ptx2spv_translator::interface::{Entry, Fault, SourceLocation, Status};
 
 use crate::error::Error;
-use crate::lock;
+use crate::range::MemoryRange;
+use crate::sync::lock;
 
 /// The content of a status record.
 pub(crate) type Record = [u32; Status::WORDS as usize];
@@ -16,6 +17,29 @@ pub(crate) type Record = [u32; Status::WORDS as usize];
 /// The kernels of a module that may report something, by the number that they go by in the module's status record.
 #[derive(Default)]
 pub(crate) struct Reporters(Mutex<BTreeMap<u32, (String, Vec<SourceLocation>)>>);
+
+/// Where the kernels of a module report what went wrong, and print.
+pub(crate) struct StatusRecord {
+    /// Device address of the record.
+    pub address: u64,
+    /// Where kernels print, if they do.
+    pub output: Option<MemoryRange>,
+    /// The module's variables, in which strings lie.
+    pub variables: MemoryRange,
+    /// The kernels that may report something.
+    pub reporters: Reporters,
+    /// Held by a launch that may print, and while what was printed is read and cleared, so that nothing is cleared unread.
+    pub printing: Mutex<()>,
+}
+
+impl StatusRecord {
+    /// The string at an address, if it lies in the module's variables; `read` gives what lies at an address.
+    pub fn string(&self, address: u64, mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Error>) -> Option<Vec<u8>> {
+        let MemoryRange { address: base, size } = self.variables;
+        let start = address.checked_sub(base)?;
+        read_string(start, size, &mut |offset, bytes| read(base + offset, bytes).ok())
+    }
+}
 
 /// What a status record says.
 pub(crate) struct Report {
@@ -53,11 +77,7 @@ impl Report {
 const MAX_STRING: u64 = 64 << 10;
 
 /// The bytes up to the first zero from an offset of memory of that size; `read` gives what lies at an offset.
-pub(crate) fn read_string(
-    start: u64,
-    size: u64,
-    read: &mut dyn FnMut(u64, &mut [u8]) -> Option<()>,
-) -> Option<Vec<u8>> {
+fn read_string(start: u64, size: u64, read: &mut dyn FnMut(u64, &mut [u8]) -> Option<()>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let end = size.min(start.saturating_add(MAX_STRING));
     let mut offset = start;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
-use crate::reference::ReferenceOptions;
+use crate::options::ReferenceOptions;
 use crate::suggest::closest;
 
 /// The environment variable that [`DeviceSelector::Default`] reads.

@@ -13,8 +13,35 @@ use crate::check;
 use crate::code::Shipped;
 use crate::device::Device;
 use crate::error::Error;
-use crate::kernel::most_threads;
+use crate::limits::most_threads;
 use crate::module::Module;
+
+impl Device {
+    /// Loads a module that comes in several variants: the best of those that the device can run. One that relies on arithmetic
+    /// which the device was seen to do otherwise is none of them.
+    ///
+    /// # Safety
+    /// As for [`Device::load_spirv`], for each variant.
+    ///
+    /// # Errors
+    /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best.
+    pub unsafe fn load_bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
+        Module::from_bundle(self, bundle)
+    }
+
+    /// Loads what `ptx2spv translate` wrote, or PTX: a `.spv` with the `.json` beside it, by either name, a bundle, whose
+    /// name ends in `.json` too, or a `.ptx`.
+    ///
+    /// # Safety
+    /// As for [`Device::load_spirv`], unless it is a `.ptx`.
+    ///
+    /// # Errors
+    /// [`Error::File`] if a file can't be read or isn't what its name says, and those of [`Device::load`],
+    /// [`Device::load_spirv`] and [`Device::load_bundle`].
+    pub unsafe fn load_file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
+        Module::from_file(self, path.as_ref())
+    }
+}
 
 impl Module {
     /// See [`Device::load_file`].

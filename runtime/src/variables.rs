@@ -1,16 +1,16 @@
 //! A module's `.global` and `.const` variables on the device.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Interface;
-use ptx2spv_translator::interface::{Counters, Variable, Variables};
+use ptx2spv_translator::interface::{Counters, Entry, MemoryRegion, Status, Variable, Variables};
 
-use crate::backend::StatusRecord;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::report::Reporters;
+use crate::range::MemoryRange;
+use crate::report::{Reporters, StatusRecord};
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
@@ -18,9 +18,7 @@ pub(crate) struct LoadedVariables {
     /// `None` if there are none.
     buffer: Option<Buffer>,
     /// Where its kernels report what went wrong, if they may.
-    pub status: Option<StatusRecord>,
-    /// Its kernels that may.
-    pub reporters: Arc<Reporters>,
+    status: Option<Arc<StatusRecord>>,
     /// Where its kernels count events, if they do.
     counters: Option<Counters>,
 }
@@ -31,7 +29,7 @@ impl LoadedVariables {
         let &Interface { status, output, heap, counters, .. } = interface;
         let layout = interface.variables.clone();
         if layout.size == 0 {
-            return Ok(Self { layout, buffer: None, status: None, reporters: Arc::default(), counters: None });
+            return Ok(Self { layout, buffer: None, status: None, counters: None });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
@@ -42,18 +40,38 @@ impl LoadedVariables {
         for (offset, bytes) in pages(&layout, buffer.address()) {
             buffer.write(offset, &bytes)?;
         }
+        let part = |offset, size| MemoryRange { address: buffer.address() + offset, size };
+        let backend = device.backend();
         for Variable { name, offset, size, .. } in &layout.list {
-            buffer.memory().name_part(*offset, *size, &format!("variable `{name}`"));
+            backend.name_part(part(*offset, *size), &format!("variable `{name}`"));
         }
-        for (region, name) in [(heap, "the heap of `malloc`"), (output, "the buffer of `printf`")] {
-            region.iter().for_each(|region| buffer.memory().name_part(region.offset, region.size, name));
+        let region = |region: MemoryRegion| part(region.offset, region.size);
+        for (named, name) in [(heap, "the heap of `malloc`"), (output, "the buffer of `printf`")] {
+            named.map(region).iter().for_each(|part| backend.name_part(*part, name));
         }
         if let Some(heap) = heap {
-            buffer.memory().add_heap(heap.offset);
+            backend.add_heap(region(heap).address);
         }
-        let reporters = Arc::<Reporters>::default();
-        let status = status.map(|status| buffer.memory().status_record(status.offset, output, &reporters));
-        Ok(Self { layout, buffer: Some(buffer), status, reporters, counters })
+        let status = status.map(|status| {
+            Arc::new(StatusRecord {
+                address: part(status.offset, Status::SIZE).address,
+                output: output.map(region),
+                variables: part(0, layout.size),
+                reporters: Reporters::default(),
+                printing: Mutex::default(),
+            })
+        });
+        Ok(Self { layout, buffer: Some(buffer), status, counters })
+    }
+
+    /// Where a kernel reports what went wrong, if the module's kernels do.
+    pub fn status(&self) -> Option<&Arc<StatusRecord>> {
+        self.status.as_ref()
+    }
+
+    /// Makes a kernel known that may report something.
+    pub fn add_reporter(&self, entry: &Entry) {
+        self.status.iter().for_each(|status| status.reporters.add(entry));
     }
 
     /// Address of the first byte; zero if there are no variables.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Findings;
 use crate::info::{DeviceInfo, DeviceKind};
-use crate::lock;
+use crate::sync::lock;
 
 /// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
 const VERSION: u32 = 9;

@@ -154,7 +154,7 @@ mod tests {
     use ptx2spv_reference::Config;
 
     use super::*;
-    use crate::reference::ReferenceOptions;
+    use crate::options::ReferenceOptions;
 
     /// What the self-test finds on a reference device that trusts its own arithmetic.
     fn found(options: ReferenceOptions) -> Findings {

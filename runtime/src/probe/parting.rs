@@ -48,7 +48,7 @@ pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
         let run = unsafe { kernel.launch(&config, &[(&output).into(), salt.into()]) }
             .and_then(|()| output.read(0, bytemuck::cast_slice_mut(&mut results)));
         match run {
-            Err(error @ (Error::Aborted { .. } | Error::Fault { .. })) => return Ok(Attempt::Wrong(error.to_string())),
+            Err(error) if error.is_of_stopped_kernels() => return Ok(Attempt::Wrong(error.to_string())),
             run => run?,
         }
         let warps = (0..threads / WARP).map(|warp| (warp * WARP / block, warp * WARP % block / WARP));

@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
+use super::addresses::Addresses;
 use super::instance::Instance;
 use super::memory::{Block, Memory, Place};
+use super::physical::PhysicalDevice;
 use super::queue::Queue;
 use super::raw::RawDevice;
 use super::staging::Staging;
 use crate::error::Error;
-use crate::info::DeviceInfo;
-use crate::lock;
+use crate::sync::lock;
 
 // Fields are dropped in this order: the queue first, which waits for the device.
 pub(crate) struct Device {
@@ -19,6 +20,8 @@ pub(crate) struct Device {
     pub staging: Mutex<Staging>,
     /// What kernels use as shared or local memory, as much as any launch has needed.
     scratch: Mutex<Option<Arc<Block>>>,
+    /// What was allocated for programs.
+    pub blocks: Addresses,
     pub memory: Arc<Memory>,
     pub raw: Arc<RawDevice>,
     pub name: String,
@@ -38,8 +41,9 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Opens a device of an instance; `physical` is what `info` describes.
-    pub fn create(instance: &Instance, physical: vk::PhysicalDevice, info: &DeviceInfo) -> Result<Self, Error> {
+    /// Opens a device of an instance.
+    pub fn create(instance: &Instance, physical: &PhysicalDevice) -> Result<Self, Error> {
+        let &PhysicalDevice { handle: physical, ref info } = physical;
         info.check_usable()?;
         // SAFETY: `physical` was enumerated from `instance`.
         let families = unsafe { instance.raw().get_physical_device_queue_family_properties(physical) };
@@ -54,6 +58,7 @@ impl Device {
             queue: Queue::new(raw.clone(), memory.clone(), family)?,
             staging: Mutex::new(Staging::new(memory.clone())),
             scratch: Mutex::default(),
+            blocks: Addresses::default(),
             memory,
             raw,
             name: info.name.clone(),
@@ -78,17 +83,6 @@ impl Device {
         // Everything recorded with it has retired it too.
         *scratch = Some(block.clone());
         Ok(block)
-    }
-
-    /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is
-    /// within the block.
-    pub fn read(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.raw.check_process()?;
-        if self.memory.is_unified() {
-            self.queue.while_idle(|| block.read_mapped(offset, bytes))
-        } else {
-            lock(&self.staging).read(&self.queue, block.buffer, offset, bytes)
-        }
     }
 }
 

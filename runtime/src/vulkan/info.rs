@@ -5,7 +5,7 @@ use ptx2spv_translator::target::{Facts, FloatControls, Limits, Subgroups, Versio
 use ptx2spv_translator::{Feature, Target};
 
 use super::features::{self, Offer};
-use super::instance::Instance;
+use super::instance::{Instance, version_of};
 use super::quirks;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
@@ -127,11 +127,6 @@ fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {
         vk::PhysicalDeviceType::CPU => DeviceKind::Cpu,
         _ => DeviceKind::Other,
     }
-}
-
-/// Major and minor of a Vulkan version number.
-pub fn version_of(packed: u32) -> Version {
-    Version(vk::api_version_major(packed), vk::api_version_minor(packed))
 }
 
 /// What can be declared for f32 and f64 together; where the widths depend on each other and differ, nothing is.

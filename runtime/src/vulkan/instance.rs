@@ -9,14 +9,10 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use super::drivers;
-use super::info::{query, version_of};
 use super::process::Process;
-use crate::device::Device;
 use crate::error::Error;
-use crate::info::DeviceInfo;
-use crate::lock;
 use crate::restrictions::Restrictions;
-use crate::select::DeviceSelector;
+use crate::sync::lock;
 
 /// The environment variable that switches validation on when it is `1`.
 pub const VALIDATION_VARIABLE: &str = "PTX2SPV_VALIDATION";
@@ -171,63 +167,6 @@ impl Instance {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Lists the devices in the loader's order, those that can't run kernels (see [`DeviceInfo::missing`]) included. A device
-    /// of which nothing is known yet does its self-test, which takes a second; one that fails at it is trusted with nothing.
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in another process.
-    pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
-        let tested = |(physical, info): (vk::PhysicalDevice, DeviceInfo)| {
-            Device::vulkan(self, physical, info.clone()).map_or(info, |device| device.info().clone())
-        };
-        Ok(self.list()?.into_iter().map(tested).collect())
-    }
-
-    fn list(&self) -> Result<Vec<(vk::PhysicalDevice, DeviceInfo)>, Error> {
-        self.shared.process.check()?;
-        let raw = &self.shared.raw;
-        // SAFETY: the instance is alive.
-        let list = unsafe { raw.enumerate_physical_devices() }.map_err(|result| match result {
-            vk::Result::ERROR_INITIALIZATION_FAILED => {
-                Error::NoDevice { reason: drivers::explain("no driver could be loaded") }
-            }
-            result => Error::vulkan("vkEnumeratePhysicalDevices")(result),
-        })?;
-        let mut devices = Vec::with_capacity(list.len());
-        let mut old = Vec::new();
-        for (index, physical) in list.into_iter().enumerate() {
-            // SAFETY: `physical` was enumerated from this instance.
-            let properties = unsafe { raw.get_physical_device_properties(physical) };
-            let device = version_of(properties.api_version);
-            // Vulkan 1.0 has no way to ask for what kernels need, and no device addresses.
-            if device >= Version(1, 1) {
-                let version = device.min(self.shared.version);
-                devices.push((physical, query(self, physical, index, version)?));
-            } else {
-                old.extend(properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()));
-            }
-        }
-        if !devices.is_empty() {
-            return Ok(devices);
-        }
-        let reason = match &old[..] {
-            [] => drivers::explain("the loader lists none"),
-            old => format!("Vulkan 1.1 is needed, and there is only Vulkan 1.0 on {}", old.join(", ")),
-        };
-        Err(Error::NoDevice { reason })
-    }
-
-    /// Opens a Vulkan device. The reference device needs no instance: [`Device::open`] opens either.
-    ///
-    /// # Errors
-    /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
-    pub fn open(&self, selector: &DeviceSelector) -> Result<Device, Error> {
-        let list = self.list()?;
-        let pairs: Vec<_> = list.iter().map(|(physical, info)| (info, *physical)).collect();
-        let (info, physical) = selector.choose_from(&pairs)?;
-        Device::vulkan(self, physical, info.clone())
-    }
-
     /// Messages of the validation layers so far: none if all is well, or if validation is off.
     pub fn validation_messages(&self) -> Vec<String> {
         self.validation_log().map_or_else(Vec::new, |log| log.messages())
@@ -246,6 +185,16 @@ impl Instance {
     /// What not to use of its devices.
     pub(crate) fn restrictions(&self) -> &Restrictions {
         &self.shared.restrictions
+    }
+
+    /// The Vulkan version in use, which devices may be above.
+    pub(super) fn version(&self) -> Version {
+        self.shared.version
+    }
+
+    /// Fails in a process that was forked off from the instance's.
+    pub(super) fn check_process(&self) -> Result<(), Error> {
+        self.shared.process.check()
     }
 
     pub(crate) fn raw(&self) -> &ash::Instance {
@@ -267,6 +216,11 @@ impl Drop for Shared {
             self.raw.destroy_instance(None);
         }
     }
+}
+
+/// Major and minor of a Vulkan version number.
+pub fn version_of(packed: u32) -> Version {
+    Version(vk::api_version_major(packed), vk::api_version_minor(packed))
 }
 
 /// Whether the environment variable asks for validation.

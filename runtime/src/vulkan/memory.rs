@@ -12,7 +12,7 @@ use super::instance::Instance;
 use super::raw::RawDevice;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
-use crate::lock;
+use crate::sync::lock;
 
 /// Where a block lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,15 @@
 //! The Vulkan back end: everything that calls Vulkan lies in here.
 
-mod allocation;
+mod addresses;
+mod backend;
 mod device;
 mod drivers;
+mod error;
 mod features;
 mod info;
 mod instance;
 mod memory;
+mod physical;
 mod pipeline;
 mod process;
 mod progress;
@@ -16,9 +19,9 @@ mod raw;
 mod staging;
 mod status;
 mod timing;
+mod transfer;
+mod watched;
 
-pub(crate) use allocation::Allocation;
 pub(crate) use device::Device;
 pub use instance::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};
-pub(crate) use pipeline::{Pipeline, Shader};
-pub(crate) use status::StatusRecord;
+pub(crate) use physical::PhysicalDevice;

@@ -10,29 +10,30 @@ use super::device::Device;
 use super::memory::Block;
 use super::queue::Recorder;
 use super::raw::RawDevice;
-use crate::backend::StatusRecord;
+use super::watched::WatchedRecord;
+use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::kernel::Variant;
-use crate::launch::Launch;
+use crate::sync::lock;
+use crate::variant::Variant;
 
 /// A SPIR-V module.
-pub(crate) struct Shader {
+pub(crate) struct VulkanShader {
     module: vk::ShaderModule,
     device: Arc<Device>,
 }
 
-impl Shader {
+impl VulkanShader {
     /// The words must have passed [`crate::check::interface`].
-    pub fn new(device: &Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
+    pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
         device.raw.check_process()?;
         let info = vk::ShaderModuleCreateInfo::default().code(spirv);
         // SAFETY: the words are valid SPIR-V for this device: from the translator, or by the contract of `load_spirv`.
         let module = unsafe { device.raw.ash.create_shader_module(&info, None) };
-        Ok(Self { module: module.map_err(Error::vulkan("vkCreateShaderModule"))?, device: device.clone() })
+        Ok(Self { module: module.map_err(Error::vulkan("vkCreateShaderModule"))?, device })
     }
 
     /// Makes a pipeline of one of its kernels. The variant's sizes are within the device's limits.
-    pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Pipeline, Error> {
+    pub fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<VulkanPipeline, Error> {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
         self.device.raw.check_process()?;
@@ -67,11 +68,11 @@ impl Shader {
             // Where making one pipeline fails, none is there to be destroyed.
             Err((_, result)) => return Err(Error::vulkan("vkCreateComputePipelines")(*result)),
         };
-        Ok(Pipeline { handles: Arc::new(handles), device: self.device.clone() })
+        Ok(VulkanPipeline { handles: Arc::new(handles), device: self.device.clone() })
     }
 }
 
-impl Drop for Shader {
+impl Drop for VulkanShader {
     fn drop(&mut self) {
         if let Some(ash) = self.device.raw.destroyer() {
             // SAFETY: only making pipelines uses it, which borrows the shader.
@@ -82,7 +83,7 @@ impl Drop for Shader {
 
 /// A kernel for one block size and amount of shared memory, destroyed once the device has finished everything recorded
 /// before the drop.
-pub(crate) struct Pipeline {
+pub(crate) struct VulkanPipeline {
     handles: Arc<Handles>,
     pub(super) device: Arc<Device>,
 }
@@ -109,19 +110,19 @@ impl Handles {
     }
 }
 
-impl Pipeline {
+impl VulkanPipeline {
     /// Launches it after everything launched before, and returns without waiting for it.
     pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
         self.device.raw.check_process()?;
         let scratch = self.provide_scratch(launch)?;
-        let gate = gate(launch);
+        let printing = lock_printing(launch);
         let recorded = self.device.queue.record(|recorder| {
-            begin(launch, recorder)?;
+            self.begin(launch, recorder)?;
             recorder.barrier();
             self.dispatch(launch, recorder);
             Ok(())
         });
-        drop(gate);
+        drop(printing);
         if let Some(scratch) = scratch {
             self.device.queue.retire(scratch);
         }
@@ -134,6 +135,20 @@ impl Pipeline {
         let block = self.device.scratch(bytes)?;
         launch.set_scratch_address(block.address);
         Ok(Some(block))
+    }
+
+    /// Gives the parameter block its place for the batch that is being recorded, and has the status record looked at when
+    /// the host next waits or reads, if the kernel may report something there.
+    pub(super) fn begin(&self, launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
+        if let Some(params) = launch.params() {
+            let address = recorder.params(params)?;
+            launch.set_params_address(address);
+        }
+        if let Some(record) = launch.status {
+            let (block, _) = self.device.block(record.address)?;
+            recorder.watched.add(&WatchedRecord { record: record.clone(), block }, launch.kernel);
+        }
+        Ok(())
     }
 
     /// Records the dispatches, which together are the whole grid. There is no barrier between them, as there is none
@@ -159,27 +174,11 @@ impl Pipeline {
 }
 
 /// Keeps what the kernel prints from being cleared unread: nobody reads and clears while this is held.
-pub(super) fn gate<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()>> {
-    match launch.status {
-        Some(StatusRecord::Vulkan(record)) => record.gate(),
-        _ => None,
-    }
+pub(super) fn lock_printing<'l>(launch: &Launch<'l>) -> Option<MutexGuard<'l, ()>> {
+    launch.status.filter(|record| record.output.is_some()).map(|record| lock(&record.printing))
 }
 
-/// Gives the parameter block its place for the batch that is being recorded, and has the status record looked at when
-/// the host next waits or reads, if the kernel may report something there.
-pub(super) fn begin(launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
-    if let Some(params) = launch.params() {
-        let address = recorder.params(params)?;
-        launch.set_params_address(address);
-    }
-    if let Some(StatusRecord::Vulkan(record)) = launch.status {
-        recorder.watched.add(record, launch.kernel);
-    }
-    Ok(())
-}
-
-impl Drop for Pipeline {
+impl Drop for VulkanPipeline {
     fn drop(&mut self) {
         self.device.queue.retire(self.handles.clone());
     }

@@ -10,7 +10,7 @@ use ash::vk;
 
 use super::raw::RawDevice;
 use crate::error::Error;
-use crate::lock;
+use crate::sync::lock;
 
 /// Submissions of one queue, each with a serial number above that of the one before.
 pub(crate) struct Progress {

@@ -14,10 +14,10 @@ use ash::vk;
 use super::memory::{Block, Memory, Place};
 use super::progress::Progress;
 use super::raw::RawDevice;
-use super::status::Watched;
+use super::watched::Watched;
 use crate::error::Error;
-use crate::launch::MAX_PARAM_BLOCK;
-use crate::lock;
+use crate::limits::MAX_PARAM_BLOCK;
+use crate::sync::lock;
 
 /// Commands in a batch before it is submitted even if the device is busy.
 const BATCH_COMMANDS: u32 = 32;

@@ -3,70 +3,14 @@
 //! Launches only note which kernels are to be looked at. The records are read when the host waits or reads, and never
 //! while nothing was launched.
 
-use std::sync::{Arc, Mutex, MutexGuard};
-
-use ptx2spv_translator::interface::{MemoryRegion, Status, output};
+use ptx2spv_translator::interface::{Status, output};
 
 use super::device::Device;
-use super::memory::Block;
+use super::watched::WatchedRecord;
 use crate::error::Error;
-use crate::lock;
 use crate::printf;
-use crate::report::{Circumstances, Record, Report, Reporters, read_string};
-
-/// A module's status record.
-#[derive(Clone)]
-pub(crate) struct StatusRecord {
-    block: Arc<Block>,
-    offset: u64,
-    /// Where kernels print, if they do, and who may use it.
-    output: Option<(MemoryRegion, Arc<Mutex<()>>)>,
-    reporters: Arc<Reporters>,
-}
-
-impl StatusRecord {
-    /// The record at an offset of a block, with the region that kernels print to.
-    pub fn new(block: &Arc<Block>, offset: u64, output: Option<MemoryRegion>, reporters: &Arc<Reporters>) -> Self {
-        let output = output.map(|region| (region, Arc::default()));
-        Self { block: block.clone(), offset, output, reporters: reporters.clone() }
-    }
-
-    /// Keeps the output from being cleared as long as the guard lives.
-    pub fn gate(&self) -> Option<MutexGuard<'_, ()>> {
-        self.output.as_ref().map(|(_, gate)| lock(gate))
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.block, &other.block) && self.offset == other.offset
-    }
-}
-
-/// Kernels that were launched, by module.
-#[derive(Default)]
-pub(crate) struct Watched(Vec<(StatusRecord, Vec<String>)>);
-
-impl Watched {
-    /// Adds a kernel, unless it is there already.
-    pub fn add(&mut self, record: &StatusRecord, kernel: &str) {
-        let index = self.0.iter().position(|(other, _)| other.is(record)).unwrap_or_else(|| {
-            self.0.push((record.clone(), Vec::new()));
-            self.0.len() - 1
-        });
-        // The index of an entry that was found or pushed just now.
-        let kernels = &mut self.0[index].1;
-        if !kernels.iter().any(|other| other == kernel) {
-            kernels.push(kernel.to_owned());
-        }
-    }
-
-    /// Takes out the kernels of one module.
-    fn take(&mut self, record: &StatusRecord) -> Vec<String> {
-        match self.0.iter().position(|(other, _)| other.is(record)) {
-            Some(index) => self.0.swap_remove(index).1,
-            None => Vec::new(),
-        }
-    }
-}
+use crate::report::{Circumstances, Record, Report};
+use crate::sync::lock;
 
 impl Device {
     /// Waits for the kernels launched so far that may report something, and fails if one did.
@@ -75,7 +19,8 @@ impl Device {
         while let Some((record, mut kernels)) = rest.next() {
             self.read_output(&record)?;
             let mut words = Record::default();
-            self.read(&record.block, record.offset, bytemuck::cast_slice_mut(&mut words))?;
+            let offset = record.offset(record.record.address);
+            self.read_block(&record.block, offset, bytemuck::cast_slice_mut(&mut words))?;
             let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
             self.queue.record(|recorder| {
                 // Kernels launched since the reading may have reported too, with no effect on the record.
@@ -95,7 +40,7 @@ impl Device {
                     recorder.raw.ash.cmd_fill_buffer(
                         recorder.commands,
                         record.block.buffer,
-                        record.offset,
+                        offset,
                         Status::SIZE,
                         Status::FINE,
                     );
@@ -103,7 +48,7 @@ impl Device {
                 Ok(())
             })?;
             let circumstances = Circumstances { kernels, device: &self.name, loop_budget: self.loop_budget };
-            let error = record.reporters.error(&report, circumstances, &mut |address| self.string(&record, address));
+            let error = record.record.reporters.error(&report, circumstances, &mut |at| self.string(&record, at));
             self.queue.retire(record.block);
             return Err(error);
         }
@@ -111,34 +56,36 @@ impl Device {
     }
 
     /// Reads what the module's kernels have printed, and clears it.
-    fn read_output(&self, record: &StatusRecord) -> Result<(), Error> {
-        let Some((region, gate)) = &record.output else { return Ok(()) };
-        let _gate = lock(gate);
+    fn read_output(&self, watched: &WatchedRecord) -> Result<(), Error> {
+        let WatchedRecord { record, block } = watched;
+        let Some(region) = record.output else { return Ok(()) };
+        let _printing = lock(&record.printing);
+        let offset = watched.offset(region.address);
         let mut first = [0; output::RECORDS as usize];
-        self.read(&record.block, region.offset, &mut first)?;
+        self.read_block(block, offset, &mut first)?;
         let used = printf::used(&first, region.size);
         if used == 0 {
             return Ok(());
         }
         // At most the region's size, which is small.
         let mut bytes = vec![0; used as usize];
-        self.read(&record.block, region.offset, &mut bytes)?;
-        printf::render(&bytes, &mut |address| self.string(record, address), &mut lock(&self.output));
+        self.read_block(block, offset, &mut bytes)?;
+        printf::render(&bytes, &mut |at| self.string(watched, at), &mut lock(&self.output));
         self.queue.record(|recorder| {
             recorder.barrier();
-            let (buffer, size) = (record.block.buffer, used.next_multiple_of(4));
+            let (buffer, size) = (block.buffer, used.next_multiple_of(4));
             // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and has a size
             // that is a multiple of 16, and the buffer is retired through the queue when its module goes, or below.
-            unsafe { recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, region.offset, size, 0) };
+            unsafe { recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, offset, size, 0) };
             Ok(())
         })?;
-        self.queue.retire(record.block.clone());
+        self.queue.retire(block.clone());
         Ok(())
     }
 
     /// The string at an address, if it lies in the module's variables.
-    fn string(&self, record: &StatusRecord, address: u64) -> Option<Vec<u8>> {
-        let start = address.checked_sub(record.block.address)?;
-        read_string(start, record.block.padded, &mut |offset, bytes| self.read(&record.block, offset, bytes).ok())
+    fn string(&self, watched: &WatchedRecord, address: u64) -> Option<Vec<u8>> {
+        let read = |at, bytes: &mut [u8]| self.read_block(&watched.block, watched.offset(at), bytes);
+        watched.record.string(address, read)
     }
 }

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use ash::vk;
 
-use super::pipeline::{Pipeline, begin, gate};
+use super::pipeline::{VulkanPipeline, lock_printing};
 use super::raw::RawDevice;
+use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::launch::Launch;
 
 /// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
 const GROUP: u32 = 16;
 
-impl Pipeline {
+impl VulkanPipeline {
     /// Launches it `repeats` times, one after another, and returns how long each took.
     pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
@@ -35,9 +35,9 @@ impl Pipeline {
 
     fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
-        let gate = gate(launch);
+        let printing = lock_printing(launch);
         let serial = device.queue.record(|recorder| {
-            begin(launch, recorder)?;
+            self.begin(launch, recorder)?;
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
             // SAFETY: the command buffer is being recorded; the pool has room for two queries per launch, its earlier
             // queries have finished, and it is retired through the queue.
@@ -57,7 +57,7 @@ impl Pipeline {
             }
             Ok(())
         })?;
-        drop(gate);
+        drop(printing);
         device.queue.wait(serial)?;
         device.check_status()?;
         let mut stamps = vec![[0_u64; 2]; count as usize];

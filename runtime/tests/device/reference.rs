@@ -177,7 +177,7 @@ fn a_fault_comes_back_once_and_the_device_goes_on() {
         launch(buffer.address(), 4);
         // What was launched behind the faults was done, and nothing else.
         assert_eq!(buffer.download::<u32>().unwrap(), [4, 3, 0, 0]);
-        assert_eq!(device.take_findings(), []);
+        assert_eq!(device.as_reference().unwrap().take_findings(), []);
     }
 }
 
@@ -243,7 +243,7 @@ fn freed_heap_memory_is_known() {
         let Err(Error::Fault { findings }) = device.synchronize() else { panic!("nothing found") };
         assert_eq!((findings.len(), findings[0].kind), (1, FindingKind::UseAfterFree));
         assert_eq!(findings[0].site.line, Some(("kernels.ptx".to_owned(), line_of("// heap"))));
-        assert_eq!(device.take_findings(), []);
+        assert_eq!(device.as_reference().unwrap().take_findings(), []);
     }
 }
 
@@ -281,11 +281,11 @@ fn atomics_do_not_hide_the_writes_before_them() {
             let (count, at) = (kernel(&device, "count"), device.upload(&[0_u32]).unwrap());
             count.run(&block, &[(&at).into(), 1_u32.into(), shared.into()]).unwrap();
             device.synchronize().unwrap();
-            assert_eq!(device.take_findings(), [], "{options}");
+            assert_eq!(device.as_reference().unwrap().take_findings(), [], "{options}");
             count.run(&block, &[(&at).into(), 0_u32.into(), shared.into()]).unwrap();
             device.synchronize().unwrap();
             let line = Some(("kernels.ptx".to_owned(), line_of(text)));
-            let findings = device.take_findings();
+            let findings = device.as_reference().unwrap().take_findings();
             let is_it = |finding: &Finding| {
                 finding.kind == FindingKind::Race
                     && (finding.site.line == line || finding.other.as_ref().is_some_and(|other| other.line == line))
@@ -312,13 +312,14 @@ fn findings_that_stop_nothing_are_kept() {
     let (branch, buffer) = (kernel(&device, "branch"), device.alloc(4).unwrap());
     branch.run(&ONE, &[(&buffer).into()]).unwrap();
     device.synchronize().unwrap();
-    let kinds: Vec<FindingKind> = device.take_findings().iter().map(|finding| finding.kind).collect();
+    let kinds: Vec<FindingKind> =
+        device.as_reference().unwrap().take_findings().iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [FindingKind::Uninitialised]);
-    assert_eq!(device.take_findings(), []);
+    assert_eq!(device.as_reference().unwrap().take_findings(), []);
     // Now it is initialised.
     branch.run(&ONE, &[(&buffer).into()]).unwrap();
     assert_eq!(buffer.download::<u32>().unwrap(), [1]);
-    assert_eq!(device.take_findings(), []);
+    assert_eq!(device.as_reference().unwrap().take_findings(), []);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ptx2spv_runtime::{
     Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, Kernel, LaunchConfig, LoadOptions,
-    Module,
+    Module, ReferenceDevice,
 };
 use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
 
@@ -139,7 +139,7 @@ impl DeviceBackend {
         device.set_max_dispatch_time(self.max_dispatch_time);
         let result = run(&device, case, steps);
         let complaint = self.check_validation(&device);
-        let found = device.take_findings();
+        let found = device.as_reference().map(ReferenceDevice::take_findings).unwrap_or_default();
         if !matches!(result, Err(Failure::Broken(_))) {
             self.device = Some(device);
         }

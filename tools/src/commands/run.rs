@@ -12,7 +12,7 @@ use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verd
 use ptx2spv::cli::{Status, UsageError};
 use ptx2spv::findings;
 use ptx2spv::{input, names, style};
-use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, Trace};
+use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, ReferenceDevice, Trace};
 use ptx2spv_translator::bundle::Bundle;
 use ptx2spv_translator::{Interface, Program, Source};
 
@@ -318,7 +318,8 @@ fn take(
     report: &mut show::Report,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let trace = backend.device().map(Device::take_trace).unwrap_or_default();
+    let reference = backend.device().and_then(Device::as_reference);
+    let trace = reference.map(ReferenceDevice::take_trace).unwrap_or_default();
     let printed = backend.device().map(Device::take_output).unwrap_or_default();
     if arguments.json {
         report.trace = trace;

@@ -9,7 +9,7 @@ use clap::Args;
 use ptx2spv::cases::device as runtime;
 use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cli;
-use ptx2spv_runtime::{Device, LaunchConfig, ReferenceOptions};
+use ptx2spv_runtime::{Device, LaunchConfig, ReferenceDevice, ReferenceOptions};
 use ptx2spv_translator::Source;
 use serde::Serialize;
 
@@ -101,11 +101,12 @@ fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration
     let buffers = runtime::buffers(device, &case.args)?;
     let bytes = runtime::bytes(&case.args, &buffers);
     let args = runtime::arguments(&case.args, &buffers, &bytes);
-    let (before, start) = (device.steps(), processor_time());
+    let steps = || device.as_reference().map_or(0, ReferenceDevice::steps);
+    let (before, start) = (steps(), processor_time());
     // SAFETY: the device is the reference device, which checks every access.
     let times = unsafe { kernel.time(&LaunchConfig::from(case), &args, launches) }?;
     let busy = processor_time().zip(start).map(|(end, start)| end.saturating_sub(start));
-    Ok((device.steps() - before, busy.unwrap_or_else(|| times.iter().sum())))
+    Ok((steps() - before, busy.unwrap_or_else(|| times.iter().sum())))
 }
 
 /// Time that a processor has spent on this thread, on which single-threaded launches run; `None` where the system does not

@@ -12,17 +12,17 @@ const GROWTH: u64 = 8;
 /// A box of blocks: the first of each dimension and how many.
 pub(crate) type Part = ([u32; 3], [u32; 3]);
 
-/// What is known of a kernel's speed: blocks of the next submission.
+/// What is known of a kernel's speed: how many blocks the next submission should have.
 #[derive(Debug)]
-pub(crate) struct Pace(u64);
+pub(crate) struct BlockRate(u64);
 
-impl Default for Pace {
+impl Default for BlockRate {
     fn default() -> Self {
         Self(1)
     }
 }
 
-impl Pace {
+impl BlockRate {
     /// Learns from a submission of so many blocks; half of what is asked for is aimed at.
     fn learn(&mut self, blocks: u64, time: Duration, most: Duration) {
         let goal = most.as_nanos() / 2;
@@ -42,14 +42,14 @@ impl Pace {
 pub(crate) fn run_in_parts(
     grid: [u32; 3],
     most: Duration,
-    pace: &mut Pace,
+    rate: &mut BlockRate,
     mut run: impl FnMut(Part) -> Result<Option<Duration>, Error>,
 ) -> Result<(), Error> {
     let mut next = [0; 3];
-    while let Some(count) = part(grid, next, pace.0) {
+    while let Some(count) = part(grid, next, rate.0) {
         let Some(time) = run((next, count))? else { return Ok(()) };
-        pace.learn(count.iter().map(|&n| u64::from(n)).product(), time, most);
-        next = behind(grid, next, count);
+        rate.learn(count.iter().map(|&n| u64::from(n)).product(), time, most);
+        next = after(grid, next, count);
     }
     Ok(())
 }
@@ -69,8 +69,8 @@ fn part([width, height, depth]: [u32; 3], [x, y, z]: [u32; 3], blocks: u64) -> O
     }
 }
 
-/// Where the grid goes on behind a part.
-fn behind([width, height, _]: [u32; 3], [x, y, z]: [u32; 3], [nx, ny, nz]: [u32; 3]) -> [u32; 3] {
+/// Where the grid goes on after a part.
+fn after([width, height, _]: [u32; 3], [x, y, z]: [u32; 3], [nx, ny, nz]: [u32; 3]) -> [u32; 3] {
     if x + nx < width {
         [x + nx, y, z]
     } else if y + ny < height {
@@ -86,9 +86,9 @@ mod tests {
 
     /// Runs a grid on a device that takes `fixed` for a submission and `each` for a block, in nanoseconds, and returns its
     /// parts with their times.
-    fn run(grid: [u32; 3], most: Duration, pace: &mut Pace, fixed: u64, each: u64) -> Vec<(Part, Duration)> {
+    fn run(grid: [u32; 3], most: Duration, rate: &mut BlockRate, fixed: u64, each: u64) -> Vec<(Part, Duration)> {
         let mut parts = Vec::new();
-        run_in_parts(grid, most, pace, |part| {
+        run_in_parts(grid, most, rate, |part| {
             let blocks: u64 = part.1.iter().map(|&n| u64::from(n)).product();
             let time = Duration::from_nanos(fixed + blocks * each);
             parts.push((part, time));
@@ -104,7 +104,7 @@ mod tests {
             [([1, 1, 1], 1), ([1000, 1, 1], 400), ([7, 5, 3], 100), ([7, 5, 3], 3_000), ([1, 9, 100], 90)]
         {
             let mut seen = std::collections::BTreeSet::new();
-            for ((base, count), _) in run(grid, Duration::from_micros(8), &mut Pace::default(), 50, each) {
+            for ((base, count), _) in run(grid, Duration::from_micros(8), &mut BlockRate::default(), 50, each) {
                 for z in base[2]..base[2] + count[2] {
                     for y in base[1]..base[1] + count[1] {
                         for x in base[0]..base[0] + count[0] {
@@ -122,26 +122,26 @@ mod tests {
     fn parts_take_as_long_as_asked_for() {
         let most = Duration::from_millis(100);
         // 10^8 blocks of 1 microsecond, with 20 microseconds for each submission.
-        let parts = run([100_000_000, 1, 1], most, &mut Pace::default(), 20_000, 1_000);
+        let parts = run([100_000_000, 1, 1], most, &mut BlockRate::default(), 20_000, 1_000);
         assert!(parts.iter().all(|(_, time)| *time <= most));
         // Half of the time asked for is used, once it is known how much that is.
         assert!((2_000..2_020).contains(&parts.len()), "{}", parts.len());
         // One block is the least that there is.
-        let parts = run([20, 1, 1], most, &mut Pace::default(), 0, 1_000_000_000);
+        let parts = run([20, 1, 1], most, &mut BlockRate::default(), 0, 1_000_000_000);
         assert_eq!(parts.len(), 20);
     }
 
     #[test]
     fn what_was_learnt_serves_the_next_launch() {
         let most = Duration::from_millis(100);
-        let mut pace = Pace::default();
-        assert!(run([4096, 1, 1], most, &mut pace, 20_000, 1_000).len() > 1);
-        assert_eq!(run([4096, 1, 1], most, &mut pace, 20_000, 1_000).len(), 1);
+        let mut rate = BlockRate::default();
+        assert!(run([4096, 1, 1], most, &mut rate, 20_000, 1_000).len() > 1);
+        assert_eq!(run([4096, 1, 1], most, &mut rate, 20_000, 1_000).len(), 1);
         // A short launch doesn't unlearn it, a slow one does.
-        run([1, 1, 1], most, &mut pace, 40_000_000, 0);
-        assert_eq!(run([4096, 1, 1], most, &mut pace, 20_000, 1_000).len(), 1);
-        assert_eq!(run([4096, 1, 1], most, &mut pace, 0, 1_000_000).len(), 1);
-        let slow = run([4096, 1, 1], most, &mut pace, 0, 1_000_000);
+        run([1, 1, 1], most, &mut rate, 40_000_000, 0);
+        assert_eq!(run([4096, 1, 1], most, &mut rate, 20_000, 1_000).len(), 1);
+        assert_eq!(run([4096, 1, 1], most, &mut rate, 0, 1_000_000).len(), 1);
+        let slow = run([4096, 1, 1], most, &mut rate, 0, 1_000_000);
         assert!(slow.len() > 1 && slow.iter().all(|(_, time)| *time <= most), "{slow:?}");
     }
 
@@ -149,18 +149,18 @@ mod tests {
     fn the_largest_grids_end() {
         // Most devices need 2^63 nanoseconds for that, and nobody's clock is better.
         let grid = [i32::MAX as u32, 65_535, 65_535];
-        let parts = run(grid, Duration::MAX, &mut Pace::default(), 0, 1);
+        let parts = run(grid, Duration::MAX, &mut BlockRate::default(), 0, 1);
         assert!(parts.len() < 64 && parts.len() > 1);
         let last = parts.last().unwrap().0;
-        assert_eq!(behind(grid, last.0, last.1), [0, 0, 65_535]);
+        assert_eq!(after(grid, last.0, last.1), [0, 0, 65_535]);
         // No time at all.
-        assert!(run([1000, 1000, 1000], Duration::ZERO, &mut Pace::default(), 0, 0).len() < 64);
+        assert!(run([1000, 1000, 1000], Duration::ZERO, &mut BlockRate::default(), 0, 0).len() < 64);
     }
 
     #[test]
     fn a_launch_that_has_ended_goes_no_further() {
         let mut parts = 0;
-        run_in_parts([9, 9, 9], Duration::from_secs(1), &mut Pace::default(), |_| {
+        run_in_parts([9, 9, 9], Duration::from_secs(1), &mut BlockRate::default(), |_| {
             parts += 1;
             Ok((parts < 3).then_some(Duration::from_millis(1)))
         })

@@ -2,17 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::Path;
 use std::str::FromStr;
 
-use ptx2spv_reference::{Config, Mode};
-use ptx2spv_translator::target::{Facts, FloatControls, Quirks, Subgroups};
-use ptx2spv_translator::{Feature, Target};
+use ptx2spv_translator::Feature;
+use ptx2spv_translator::target::FloatControls;
 
 use crate::error::Error;
-use crate::suggest::{closest, question};
 
 /// Which device the reference device is, and how it runs.
 ///
@@ -26,7 +22,7 @@ use crate::suggest::{closest, question};
 /// | `invocations=N` | workgroups of at most so many invocations, in all and in each dimension |
 /// | `target=NAME` | be the device of a preset or of a file that `ptx2spv devices --json` wrote |
 /// | `without=A+B` | lack these features and float controls (Vulkan's names) |
-/// | `quirks=A+B` | have modules work around these bugs, which it doesn't have (members of [`Quirks`] that are truth values) |
+/// | `quirks=A+B` | have modules work around these bugs, which it doesn't have (members of [`Quirks`](ptx2spv_translator::target::Quirks) that are truth values) |
 /// | `threads=N` | host threads that run blocks, where there is neither `check` nor a seed |
 /// | `steps=N` | stop a launch after so many instructions of a dispatch |
 ///
@@ -35,10 +31,8 @@ use crate::suggest::{closest, question};
 /// use ptx2spv_translator::Feature;
 ///
 /// let options: ReferenceOptions = "check,subgroup=64,without=shaderInt16+shaderFloat64".parse()?;
-/// let config = options.config()?;
-/// assert!(config.mode.check);
-/// assert_eq!(config.target.subgroups.size, 64);
-/// assert!(!config.target.has(Feature::ShaderFloat64));
+/// assert!(options.check && options.without.contains(&Feature::ShaderFloat64));
+/// assert_eq!(options.subgroup, Some(64));
 /// # Ok::<(), ptx2spv_runtime::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,13 +46,14 @@ pub struct ReferenceOptions {
     /// Most invocations of a workgroup, in all and in each dimension, if the target doesn't hold fewer anyway; `None` for what
     /// it holds.
     pub invocations: Option<NonZeroU32>,
-    /// A preset (see [`Target::PRESETS`]) or a file; `None` for the preset `reference`.
+    /// A preset (see [`Target::PRESETS`](ptx2spv_translator::Target::PRESETS)) or a file; `None` for the preset `reference`.
     pub target: Option<String>,
     /// Features that the target has and this device hasn't.
     pub without: BTreeSet<Feature>,
     /// Float controls that the target has and this device hasn't, by [`FloatControls::names`].
     pub without_controls: BTreeSet<&'static str>,
-    /// Bugs of drivers that modules work around, though this device has none: names of members of [`Quirks`].
+    /// Bugs of drivers that modules work around, though this device has none: names of members of
+    /// [`Quirks`](ptx2spv_translator::target::Quirks).
     pub quirks: BTreeSet<String>,
     /// Host threads; `None` for as many as there are processors.
     pub threads: Option<NonZeroUsize>,
@@ -66,13 +61,12 @@ pub struct ReferenceOptions {
     pub steps: Option<u64>,
 }
 
-pub(crate) const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, threads=N, steps=N";
+/// What there is to set.
+const KEYS: &str = "check, seed=N, subgroup=N, invocations=N, target=NAME, without=FEATURE+FEATURE, quirks=QUIRK+QUIRK, threads=N, steps=N";
 
-/// Bytes of local memory for each invocation, of which its variables may take a mebibyte in all.
-const LOCAL_MEMORY: u32 = 512 << 10;
-
-fn wrong(what: impl fmt::Display) -> Error {
-    Error::BadReferenceOptions(what.to_string())
+/// The error of options that name no reference device.
+pub(crate) fn wrong(what: impl fmt::Display) -> Error {
+    Error::BadReferenceOptions(format!("{what}; there are: {KEYS}"))
 }
 
 impl FromStr for ReferenceOptions {
@@ -104,23 +98,6 @@ impl FromStr for ReferenceOptions {
 
 fn number<N: FromStr>(key: &str, text: &str) -> Result<N, Error> {
     text.parse().map_err(|_| wrong(format_args!("`{text}` is no number that `{key}` takes")))
-}
-
-/// Quirks by name.
-fn quirks(names: &BTreeSet<String>) -> Result<Quirks, Error> {
-    let unreadable = |error: serde_json::Error| wrong(format_args!("quirks: {error}"));
-    let mut all = serde_json::to_value(Quirks::default()).map_err(unreadable)?;
-    for name in names {
-        match all.get_mut(name).filter(|value| value.is_boolean()) {
-            Some(value) => *value = true.into(),
-            None => {
-                let members = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_boolean());
-                let known: Vec<&str> = members.map(|(name, _)| name.as_str()).collect();
-                return Err(wrong(format_args!("`{name}` is none of the quirks {}", known.join(", "))));
-            }
-        }
-    }
-    serde_json::from_value(all).map_err(unreadable)
 }
 
 impl fmt::Display for ReferenceOptions {
@@ -159,67 +136,6 @@ impl ReferenceOptions {
         }
         Ok(())
     }
-
-    /// What [`Device::reference`](crate::Device::reference) takes. Reads the target's file if one is named.
-    ///
-    /// # Errors
-    /// [`Error::BadReferenceOptions`] for a subgroup size that no device has, [`Error::Target`] if there is no such target.
-    pub fn config(&self) -> Result<Config, Error> {
-        let mut target = match &self.target {
-            Some(name) => target_by_name(name)?,
-            None => Target::reference(),
-        };
-        if let Some(size) = self.subgroup {
-            if !size.is_power_of_two() || size > 128 {
-                return Err(wrong(format_args!("a subgroup of {size}: it must be a power of two up to 128")));
-            }
-            target.subgroups = Subgroups { size, min_size: size, max_size: size, ..target.subgroups };
-        }
-        if let Some(most) = self.invocations.map(NonZeroU32::get) {
-            let limits = &mut target.limits;
-            limits.max_compute_work_group_invocations = limits.max_compute_work_group_invocations.min(most);
-            limits.max_compute_work_group_size = limits.max_compute_work_group_size.map(|size| size.min(most));
-        }
-        target.features.retain(|feature| !self.without.contains(feature));
-        self.without_controls.iter().for_each(|control| target.float_controls.remove(control));
-        // Its arithmetic is its own, and it has no driver that could be wrong but for what is asked for.
-        target.facts = match (self.seed, self.check) {
-            (Some(_), _) => Facts::default(),
-            (None, true) => Facts::CHECKED,
-            (None, false) => Facts::REFERENCE,
-        };
-        // How much local memory there is is no bug of a driver's, and it has a limit of its own.
-        let local_memory = target.quirks.local_memory.map_or(LOCAL_MEMORY, |bytes| bytes.min(LOCAL_MEMORY));
-        target.quirks = Quirks { local_memory: Some(local_memory), ..quirks(&self.quirks)? };
-        target = target.with_promises();
-        let name = Self { threads: None, steps: None, ..self.clone() }.to_string();
-        target.name = if name.is_empty() { "reference".to_owned() } else { format!("reference ({name})") };
-        let mut config = Config { target, step_budget: self.steps, ..Config::default() };
-        config.mode = Mode { check: self.check, seed: self.seed };
-        config.threads = self.threads.map_or(config.threads, NonZeroUsize::get);
-        Ok(config)
-    }
-}
-
-/// The target of that name: a preset, else a file that `ptx2spv devices --device X --json` wrote.
-///
-/// # Errors
-/// [`Error::Target`] if it is neither.
-pub fn target_by_name(name: &str) -> Result<Target, Error> {
-    if let Some(target) = Target::preset(name) {
-        return Ok(target);
-    }
-    if !Path::new(name).exists() {
-        let meant = question(closest(name, Target::PRESETS.iter().copied()));
-        let presets = Target::PRESETS.join(", ");
-        return Err(Error::Target(format!("no target `{name}`{meant}: it is neither a preset ({presets}) nor a file")));
-    }
-    let text = fs::read_to_string(name).map_err(|error| Error::Target(format!("{name}: {error}")))?;
-    if text.trim_start().starts_with('[') {
-        let hint = "write one with `ptx2spv devices --device X --json`";
-        return Err(Error::Target(format!("{name} describes several devices: {hint}")));
-    }
-    serde_json::from_str(&text).map_err(|error| Error::Target(format!("{name} is no target description: {error}")))
 }
 
 #[cfg(test)]
@@ -266,46 +182,6 @@ mod tests {
             let error = text.parse::<ReferenceOptions>().unwrap_err();
             assert!(matches!(error, Error::BadReferenceOptions(_)), "{text}");
             assert!(error.to_string().contains(part), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn the_device_is_what_was_asked_for() {
-        let config = |text: &str| text.parse::<ReferenceOptions>().unwrap().config();
-        let target = config("target=lavapipe").unwrap().target;
-        assert_eq!(target.name, "reference (target=lavapipe)");
-        let lavapipe = Target::preset("lavapipe").unwrap();
-        assert_eq!((&target.features, &target.limits), (&lavapipe.features, &lavapipe.limits));
-        // Its own arithmetic, and no bugs; as much local memory as the target has, if that isn't more than its own.
-        let local_memory = |bytes| Quirks { local_memory: Some(bytes), ..Quirks::default() };
-        assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, local_memory(32 << 10)));
-        assert_eq!(config("target=mali").unwrap().target.quirks, local_memory(512 << 10));
-        assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
-        // What its float controls promise.
-        let promised = Facts {
-            denormals_f32_kept: true,
-            denormals_f64_kept: true,
-            convert_f32_exact: true,
-            normal_f32_exact: true,
-            ..Facts::default()
-        };
-        assert_eq!(config("check,seed=1").unwrap().target.facts, promised);
-        let flushing = Facts { denormals_f64_kept: false, ..promised };
-        assert_eq!(config("seed=1,without=shaderDenormPreserveFloat64").unwrap().target.facts, flushing);
-        let sizes = config("subgroup=128").unwrap().target.subgroups;
-        assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));
-        let limits = config("invocations=128").unwrap().target.limits;
-        assert_eq!(limits.max_compute_work_group_invocations, 128);
-        assert_eq!(limits.max_compute_work_group_size, [128, 128, 64]);
-        assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));
-        for (text, part) in [
-            ("quirks=nesting", "`nesting` is none of the quirks byte_swaps_wrong, "),
-            ("subgroup=48", "a subgroup of 48"),
-            ("subgroup=0", "power of two"),
-            ("subgroup=256", "up to 128"),
-            ("target=atari", "no target `atari`: it is neither a preset (amd-rdna, amd-gcn, "),
-        ] {
-            assert!(config(text).unwrap_err().to_string().contains(part), "{text}");
         }
     }
 }

@@ -1,0 +1,204 @@
+//! A launch as the back ends see it: the push constants, and the dispatches that together are the grid.
+
+use std::sync::Arc;
+
+use ptx2spv_translator::interface::{Entry, ParamLocation, Scratch, push_constant};
+use ptx2spv_translator::target::Limits;
+
+use crate::report::StatusRecord;
+use crate::split::Part;
+use crate::variant::Variant;
+
+/// The most scratch memory for a dispatch in bytes, unless one workgroup takes more.
+const MAX_SCRATCH: u64 = 512 << 20;
+
+/// A launch that has passed all checks.
+pub(crate) struct Launch<'k> {
+    /// The kernel's name.
+    pub kernel: &'k str,
+    /// Where the kernel may report or print something, if it may.
+    pub status: Option<&'k Arc<StatusRecord>>,
+    /// The addresses among the arguments, with their positions.
+    pub pointers: Vec<(usize, u64)>,
+    /// The workgroups of this submission, which are blocks or clusters of them: the whole grid, if it isn't split.
+    pub part: Part,
+    /// Most of them in one dispatch.
+    max_count: [u32; 3],
+    /// Device memory that the kernel uses as shared or local memory.
+    scratch: Option<GroupScratch>,
+    /// The push constants up to the parameters, and then the parameter block.
+    data: Vec<u8>,
+    push_size: usize,
+    params: ParamLocation,
+}
+
+/// Scratch memory of a launch.
+#[derive(Clone, Copy)]
+struct GroupScratch {
+    /// Where the push constants have its address.
+    address: u32,
+    /// Bytes for each workgroup of a dispatch.
+    bytes: u64,
+}
+
+impl<'k> Launch<'k> {
+    /// The launch of a kernel's variant, whose parameters and other addresses are still to be set.
+    pub fn new(kernel: &'k str, entry: &Entry, variant: Variant, grid: [u32; 3], limits: &Limits) -> Self {
+        let extent = workgroups(entry, grid);
+        let scratch = entry.scratch.map(|scratch| group_scratch(scratch, variant));
+        // No device has zero here, but a wrong one must not make us loop.
+        let max_count = limits.max_compute_work_group_count.map(|count| count.max(1));
+        // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
+        let mut data = vec![0; push_constant::PARAMS as usize + (entry.params_size as usize).next_multiple_of(4)];
+        put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
+        Self {
+            kernel,
+            status: None,
+            pointers: Vec::new(),
+            part: ([0; 3], extent),
+            max_count: scratch.map_or(max_count, |scratch| scratch.max_count(extent, max_count)),
+            scratch,
+            data,
+            push_size: entry.push_constant_size as usize,
+            params: entry.params_location,
+        }
+    }
+
+    /// The parameter block, to be filled.
+    pub fn params_mut(&mut self) -> &mut [u8] {
+        &mut self.data[push_constant::PARAMS as usize..]
+    }
+
+    /// Says where in device memory the module's variables lie.
+    pub fn set_variables_address(&mut self, address: u64) {
+        put(&mut self.data, push_constant::VARIABLES_ADDRESS, &address.to_le_bytes());
+    }
+
+    /// The parameter block, if the kernel expects it in device memory.
+    pub fn params(&self) -> Option<&[u8]> {
+        (self.params == ParamLocation::Buffer).then(|| &self.data[push_constant::PARAMS as usize..])
+    }
+
+    /// Says where in device memory the parameter block lies.
+    pub fn set_params_address(&mut self, address: u64) {
+        put(&mut self.data, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
+    }
+
+    /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. The dispatches run one after the other, with a
+    /// barrier in between.
+    pub fn scratch_bytes(&self) -> Option<u64> {
+        let scratch = self.scratch?;
+        let groups = self.part.1.iter().zip(self.max_count).map(|(&extent, most)| u64::from(extent.min(most)));
+        Some(groups.fold(scratch.bytes, u64::saturating_mul))
+    }
+
+    /// Says where in device memory the scratch memory lies.
+    pub fn set_scratch_address(&mut self, address: u64) {
+        if let Some(scratch) = self.scratch {
+            put(&mut self.data, scratch.address, &address.to_le_bytes());
+        }
+    }
+
+    /// The dispatches that together are the grid, or the present part of it: the push constants and the number of workgroups
+    /// of each.
+    pub fn dispatches(&self) -> impl Iterator<Item = (Vec<u8>, [u32; 3])> {
+        let (first, extent) = self.part;
+        parts(extent, self.max_count).map(move |(base, count)| {
+            // Within the grid, whose sizes are below 2^31.
+            let base = [0, 1, 2].map(|i| first[i] + base[i]);
+            let mut push = self.data[..self.push_size].to_vec();
+            put(&mut push, push_constant::GRID_BASE, bytemuck::bytes_of(&base));
+            (push, count)
+        })
+    }
+}
+
+impl GroupScratch {
+    /// Most workgroups of a dispatch, where each of them takes its part of the scratch memory.
+    fn max_count(self, extent: [u32; 3], max_count: [u32; 3]) -> [u32; 3] {
+        let mut left = (MAX_SCRATCH / self.bytes.max(1)).max(1);
+        [0, 1, 2].map(|i| {
+            let most = u32::try_from(left).unwrap_or(u32::MAX).min(max_count[i]);
+            // A part of a row is no more than that, a part of a layer whole rows.
+            left = if most < extent[i] { 1 } else { (left / u64::from(extent[i].max(1))).max(1) };
+            most
+        })
+    }
+}
+
+/// The scratch memory of the workgroups of a variant.
+fn group_scratch(scratch: Scratch, variant: Variant) -> GroupScratch {
+    // `Shared::version` keeps it within the device's limits.
+    let invocations = variant.workgroup().into_iter().fold(1, u32::saturating_mul);
+    GroupScratch { address: scratch.address, bytes: scratch.bytes(invocations, variant.shared_bytes) }
+}
+
+/// Writes what fits: a kernel's push constants may end before.
+fn put(data: &mut [u8], offset: u32, bytes: &[u8]) {
+    for (place, byte) in data.iter_mut().skip(offset as usize).zip(bytes) {
+        *place = *byte;
+    }
+}
+
+/// Splits a grid into dispatches of at most `max` blocks per dimension: base and count of each.
+fn parts(grid: [u32; 3], max: [u32; 3]) -> impl Iterator<Item = ([u32; 3], [u32; 3])> {
+    let ranges =
+        move |i: usize| (0..grid[i]).step_by(max[i] as usize).map(move |base| (base, max[i].min(grid[i] - base)));
+    ranges(2).flat_map(move |(z, nz)| {
+        ranges(1).flat_map(move |(y, ny)| ranges(0).map(move |(x, nx)| ([x, y, z], [nx, ny, nz])))
+    })
+}
+
+/// Workgroups of a grid.
+fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
+    let [x, y, z] = entry.cluster.map_or([1; 3], |cluster| cluster.size);
+    // `check::interface` refuses clusters of no blocks.
+    [grid[0] / x.max(1), grid[1] / y.max(1), grid[2] / z.max(1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_grid_once() {
+        for (grid, max) in
+            [([1, 1, 1], [65_535; 3]), ([7, 5, 3], [3, 2, 2]), ([4, 4, 4], [2, 4, 1]), ([9, 1, 2], [u32::MAX; 3])]
+        {
+            let mut seen = std::collections::BTreeSet::new();
+            for (base, count) in parts(grid, max) {
+                assert!(count.iter().zip(max).all(|(&n, max)| n >= 1 && n <= max));
+                for z in 0..count[2] {
+                    for y in 0..count[1] {
+                        for x in 0..count[0] {
+                            assert!(seen.insert([base[0] + x, base[1] + y, base[2] + z]));
+                        }
+                    }
+                }
+            }
+            assert_eq!(seen.len() as u32, grid[0] * grid[1] * grid[2]);
+            assert!(seen.iter().all(|id| id.iter().zip(grid).all(|(&at, size)| at < size)));
+        }
+        assert_eq!(parts([i32::MAX as u32, 1, 1], [65_535; 3]).count(), 32_769);
+    }
+
+    #[test]
+    fn scratch_memory_bounds_the_parts() {
+        let count = |groups: u64, extent, max| {
+            let scratch = GroupScratch { address: 8, bytes: MAX_SCRATCH / groups };
+            scratch.max_count(extent, max)
+        };
+        assert_eq!(count(10, [100, 7, 1], [65_535; 3]), [10, 1, 1]);
+        assert_eq!(count(10, [4, 7, 3], [65_535; 3]), [10, 2, 1]);
+        assert_eq!(count(60, [4, 7, 3], [65_535; 3]), [60, 15, 2]);
+        assert_eq!(count(60, [4, 7, 3], [3, 2, 2]), [3, 1, 1]);
+        assert_eq!(GroupScratch { address: 8, bytes: u64::MAX }.max_count([9, 9, 9], [65_535; 3]), [1, 1, 1]);
+        // Never more than there is room for.
+        for groups in 1..200 {
+            let (extent, max) = ([6, 5, 4], [7, 3, 9]);
+            let counts = count(groups, extent, max);
+            let most: u64 = counts.iter().zip(extent).map(|(&count, extent)| u64::from(count.min(extent))).product();
+            assert!(most <= groups, "{groups}: {counts:?}");
+        }
+    }
+}

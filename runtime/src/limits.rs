@@ -1,0 +1,123 @@
+//! What launches may ask for: CUDA's limits, a kernel's own, and the device's.
+
+use ptx2spv_translator::interface::{self, Entry, Packing};
+use ptx2spv_translator::target::Limits;
+
+use crate::error::Error;
+
+/// CUDA's grid limits.
+const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+
+/// CUDA's limit of a block in z; those in x and y are that of its threads.
+const MAX_BLOCK_Z: u32 = 64;
+
+/// CUDA's limit for the threads of a block; devices may take more.
+pub(crate) const MAX_BLOCK: u32 = 1024;
+
+/// CUDA's limit for the shared memory of a block in bytes: that of sm_90, on which modules for older targets run too.
+const MAX_SHARED: u32 = 227 << 10;
+
+/// The largest parameter block, above what any PTX version allows (32,764 bytes).
+pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
+
+/// Whether the kernel takes such grids.
+pub(crate) fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
+    let refuse = |reason| Err(Error::Grid { kernel: entry.name.clone(), grid, reason });
+    if grid.contains(&0) {
+        return refuse("no dimension may be zero".to_owned());
+    }
+    if grid.iter().zip(MAX_GRID).any(|(&size, max)| size > max) {
+        return refuse("CUDA allows 2147483647 x 65535 x 65535".to_owned());
+    }
+    match entry.cluster.map(|cluster| cluster.size) {
+        Some([x, y, z]) if !grid.iter().zip([x, y, z]).all(|(&size, cluster)| size.is_multiple_of(cluster)) => {
+            refuse(format!("it must be a multiple of the clusters, {x} x {y} x {z} blocks"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the kernel takes such blocks, apart from the device.
+pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
+    let refuse = |reason: String| Err(Error::Block { kernel: entry.name.clone(), block, reason });
+    // Can't overflow: a product of three u32 has 96 bits.
+    let product = |size: [u32; 3]| size.iter().map(|&n| u128::from(n)).product::<u128>();
+    let threads = product(block);
+    if threads == 0 {
+        return refuse("no dimension may be zero".to_owned());
+    }
+    if let Some(required) = entry.block.required.filter(|&required| required != block) {
+        return refuse(format!("its .reqntid demands {} x {} x {}", required[0], required[1], required[2]));
+    }
+    if let Some(max) = entry.block.max.filter(|&max| threads > product(max)) {
+        return refuse(format!("its .maxntid allows {} threads, not {threads}", product(max)));
+    }
+    if threads > u128::from(MAX_BLOCK) {
+        return refuse(format!("CUDA allows {MAX_BLOCK} threads, not {threads}"));
+    }
+    if block[2] > MAX_BLOCK_Z {
+        return refuse(format!("CUDA allows {MAX_BLOCK} x {MAX_BLOCK} x {MAX_BLOCK_Z}"));
+    }
+    // Barriers count whole warps.
+    if let Some(group) = entry.block.threads.filter(|&n| !threads.next_multiple_of(32).is_multiple_of(n.into())) {
+        return refuse(format!("its barriers wait for {group} threads, of which {threads} are no multiple"));
+    }
+    Ok(())
+}
+
+/// The value of `SHARED_BYTES`: never zero, since arrays of no elements don't exist in SPIR-V.
+pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Error> {
+    let interface::Shared { static_bytes, own_bytes, .. } = entry.shared;
+    let refuse =
+        |needed, own, available| Err(Error::SharedMemory { kernel: entry.name.clone(), needed, own, available });
+    let needed = interface::shared_bytes(static_bytes, dynamic, entry.cluster);
+    if lacks_shared(entry, limits, dynamic) {
+        return refuse(needed, own_bytes, limits.max_compute_shared_memory_size);
+    }
+    // The translator's own bytes of a cluster are not among a block's.
+    let own = if entry.cluster.is_some() { 0 } else { own_bytes };
+    let block = u64::from(static_bytes.saturating_sub(own)) + u64::from(dynamic);
+    match u32::try_from(needed.next_multiple_of(16).max(16)) {
+        Ok(bytes) if block <= MAX_SHARED.into() => Ok(bytes),
+        _ => refuse(block, 0, MAX_SHARED),
+    }
+}
+
+/// Whether a kernel has no room for a launch's shared memory in the device's workgroups.
+pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool {
+    let needed = interface::shared_bytes(entry.shared.static_bytes, dynamic, entry.cluster).next_multiple_of(16);
+    entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
+}
+
+/// Why a device doesn't take a block of this size, if so. CUDA does.
+pub(crate) fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<String> {
+    let most = limits.max_compute_work_group_invocations;
+    let [x, y, z] = limits.max_compute_work_group_size;
+    let threads: u32 = block.iter().product();
+    let Entry { packing, cluster, .. } = *entry;
+    if packing.is_some() || cluster.is_some() {
+        let ([needed, ..], available) = (interface::workgroup(block, packing, cluster), most.min(x));
+        let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
+        return (needed > available).then(|| {
+            let blocks = blocks.unwrap_or_default();
+            format!("its {threads} threads{blocks} take {needed} invocations, the device allows {available}")
+        });
+    }
+    if threads > most {
+        return Some(format!("the device allows {most} threads, not {threads}"));
+    }
+    let within = block.iter().zip([x, y, z]).all(|(&size, most)| size <= most);
+    (!within).then(|| format!("the device allows {x} x {y} x {z}"))
+}
+
+/// Most threads of a block of this kernel on a device, of a shape that suits it.
+pub(crate) fn most_threads(entry: &Entry, limits: &Limits) -> u32 {
+    let mut most = limits.max_compute_work_group_invocations;
+    if entry.packing.is_some() || entry.cluster.is_some() {
+        most = most.min(limits.max_compute_work_group_size[0]);
+    }
+    // `check::interface` refuses clusters of no blocks.
+    most /= entry.cluster.map_or(1, |cluster| cluster.blocks().max(1));
+    let threads = |packing: Packing| (most / packing.subgroup_size.max(1)).saturating_mul(packing.span());
+    entry.packing.map_or(most, threads).min(MAX_BLOCK)
+}

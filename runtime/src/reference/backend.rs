@@ -1,0 +1,93 @@
+//! The back end's operations, as the front asks for them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use ptx2spv_reference::{Finding, Pool};
+use ptx2spv_translator::interface::heap::{ARENAS, Arena};
+use ptx2spv_translator::legalize::has_narrow_global;
+
+use super::device::ReferenceDevice;
+use super::info::MAX_BUFFER;
+use super::pipeline::ReferenceShader;
+use crate::backend::{Backend, Shader};
+use crate::error::Error;
+use crate::range::MemoryRange;
+use crate::sync::lock;
+
+impl Backend for ReferenceDevice {
+    fn allocate(&self, size: u64) -> Result<u64, Error> {
+        if size > MAX_BUFFER {
+            return Err(Error::BufferTooLarge { requested: size, available: MAX_BUFFER });
+        }
+        // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
+        let narrow = has_narrow_global(&self.interpreter.config().target);
+        let address = self.interpreter.allocate(if narrow { size } else { size.next_multiple_of(4) });
+        address.ok_or_else(|| Error::OutOfMemory(format!("no room for {size} bytes of reference memory")))
+    }
+
+    fn free(&self, address: u64) {
+        self.interpreter.free(address);
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.interpreter.write(address, bytes).map_err(fault)
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.interpreter.read(address, bytes).map_err(fault)
+    }
+
+    fn fill(&self, allocation: MemoryRange, byte: u8) -> Result<(), Error> {
+        self.interpreter.fill(allocation.address, allocation.size, byte).map_err(fault)
+    }
+
+    fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error> {
+        self.interpreter.copy(from, to, size).map_err(fault)
+    }
+
+    fn name_part(&self, part: MemoryRange, name: &str) {
+        self.interpreter.name_part(part.address, part.size, name);
+    }
+
+    fn add_heap(&self, address: u64) {
+        for Arena { shift, words, sizes, granules, .. } in ARENAS {
+            self.interpreter.add_pool(Pool {
+                address: address + granules,
+                granule: 1 << shift,
+                count: 32 * u64::from(words),
+                sizes: address + sizes,
+            });
+        }
+    }
+
+    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {
+        Ok(Box::new(ReferenceShader::new(self, spirv)?))
+    }
+
+    /// Launches have finished when they return.
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn check_stopped(&self) -> Result<(), Error> {
+        let faults = std::mem::take(&mut *lock(&self.faults));
+        if !faults.is_empty() {
+            return Err(Error::Fault { findings: faults });
+        }
+        lock(&self.reports).pop_front().map_or(Ok(()), Err)
+    }
+
+    fn take_output(&self) -> Vec<u8> {
+        std::mem::take(&mut *lock(&self.output))
+    }
+
+    fn submissions(&self) -> u64 {
+        self.submissions.load(Relaxed)
+    }
+}
+
+/// An error of a copy, of which [`crate::buffer`] has checked the range.
+fn fault(finding: Finding) -> Error {
+    Error::Fault { findings: vec![finding] }
+}

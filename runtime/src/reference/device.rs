@@ -1,0 +1,98 @@
+//! The reference device: the interpreter, and what it has to tell.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use ptx2spv_reference::{Config, Finding, Refusal};
+use ptx2spv_translator::interface::{Status, output};
+
+use crate::backend::Backend;
+use crate::error::Error;
+use crate::printf;
+use crate::range::MemoryRange;
+use crate::report::{Circumstances, Record, Report, StatusRecord};
+use crate::sync::lock;
+
+/// What a reference device has to tell beside results: see [`Device::as_reference`](crate::Device::as_reference).
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let reference = device.as_reference().expect("a reference device");
+/// assert_eq!((reference.steps(), reference.take_findings()), (0, vec![]));
+/// ```
+pub struct ReferenceDevice {
+    pub(super) interpreter: ptx2spv_reference::Device,
+    /// What stopped launches and nobody was told of yet.
+    pub(super) faults: Mutex<Vec<Finding>>,
+    /// What kernels reported and nobody was told of yet.
+    pub(super) reports: Mutex<VecDeque<Error>>,
+    /// What kernels have printed and nobody has taken yet.
+    pub(super) output: Mutex<Vec<u8>>,
+    /// How often a kernel was launched, or a part of one.
+    pub(super) submissions: AtomicU64,
+}
+
+impl ReferenceDevice {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            interpreter: ptx2spv_reference::Device::new(config),
+            faults: Mutex::default(),
+            reports: Mutex::default(),
+            output: Mutex::default(),
+            submissions: AtomicU64::new(0),
+        }
+    }
+
+    /// What the device has found since the last call, apart from what has come back as [`Error::Fault`].
+    pub fn take_findings(&self) -> Vec<Finding> {
+        self.interpreter.take_findings()
+    }
+
+    /// How many instructions the interpreter has run.
+    pub fn steps(&self) -> u64 {
+        self.interpreter.steps()
+    }
+
+    /// What the device has traced since the last call, one line an instruction; see [`Config::trace`].
+    pub fn take_trace(&self) -> Vec<String> {
+        self.interpreter.take_trace()
+    }
+
+    /// Keeps what stopped a launch until somebody waits or reads.
+    pub(super) fn add_fault(&self, fault: Finding) {
+        lock(&self.faults).push(fault);
+    }
+
+    /// Notes what a kernel that has run printed and reported, and clears both.
+    pub(super) fn look_at(&self, record: &StatusRecord, kernel: &str) -> Result<(), Error> {
+        let mut read = |address, bytes: &mut [u8]| Backend::read(self, address, bytes);
+        if let Some(MemoryRange { address, size }) = record.output {
+            let mut bytes = vec![0; output::RECORDS as usize];
+            read(address, &mut bytes)?;
+            let used = printf::used(&bytes, size);
+            if used != 0 {
+                // At most the region's size, which is small.
+                bytes.resize(used as usize, 0);
+                read(address, &mut bytes)?;
+                printf::render(&bytes, &mut |at| record.string(at, &mut read), &mut lock(&self.output));
+                self.fill(MemoryRange { address, size: used }, 0)?;
+            }
+        }
+        let mut words = Record::default();
+        read(record.address, bytemuck::cast_slice_mut(&mut words))?;
+        let Some(report) = Report::read(words.map(u32::from_le)) else { return Ok(()) };
+        let name = &self.interpreter.config().target.name;
+        let circumstances = Circumstances { kernels: vec![kernel.to_owned()], device: name, loop_budget: None };
+        let error = record.reporters.error(&report, circumstances, &mut |at| record.string(at, &mut read));
+        lock(&self.reports).push_back(error);
+        self.fill(MemoryRange { address: record.address, size: Status::SIZE }, 0)
+    }
+
+    pub(super) fn refused(&self) -> impl FnOnce(Refusal) -> Error {
+        let device = self.interpreter.config().target.name.clone();
+        move |refusal| Error::Refused { device, rule: refusal.rule, message: refusal.message }
+    }
+}

@@ -1,0 +1,8 @@
+//! Locking.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex even if a thread panicked while it held the lock: no lock here is held over a half-made change.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

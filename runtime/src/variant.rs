@@ -1,0 +1,46 @@
+//! What pipelines of one kernel differ in.
+
+use ptx2spv_translator::interface::{self, Cluster, Packing, spec_id};
+
+/// What pipelines of one kernel differ in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Variant {
+    /// Threads of a block.
+    pub block: [u32; 3],
+    pub shared_bytes: u32,
+    /// What was asked for of it, beside what the kernel declares.
+    pub dynamic_shared_bytes: u32,
+    /// How they lie on invocations, unless each is one.
+    pub packing: Option<Packing>,
+    /// The blocks of a workgroup, if they are several.
+    pub cluster: Option<Cluster>,
+}
+
+impl Variant {
+    /// Values of the specialization constants; `memory_barriers` says whether the driver's are as they should be.
+    pub fn specialization(self, memory_barriers: bool) -> [(u32, u32); 9] {
+        let [x, y, z] = self.workgroup();
+        let [nx, ny, nz] = self.block;
+        [
+            (spec_id::BLOCK_X, x),
+            (spec_id::BLOCK_Y, y),
+            (spec_id::BLOCK_Z, z),
+            (spec_id::SHARED_BYTES, self.shared_bytes),
+            (spec_id::NTID_X, nx),
+            (spec_id::NTID_Y, ny),
+            (spec_id::NTID_Z, nz),
+            (spec_id::DYNAMIC_SHARED_BYTES, self.dynamic_shared_bytes),
+            (spec_id::MEMORY_BARRIERS, memory_barriers.into()),
+        ]
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup(self) -> [u32; 3] {
+        interface::workgroup(self.block, self.packing, self.cluster)
+    }
+
+    /// The size of subgroups that the kernel was made for, where that matters.
+    pub fn subgroup_size(self) -> Option<u32> {
+        self.packing.map(|packing| packing.subgroup_size).filter(|&size| size > 1)
+    }
+}

@@ -1,0 +1,77 @@
+//! The back end's operations, as the front asks for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ptx2spv_translator::interface::Entry;
+
+use super::device::Device;
+use super::pipeline::{VulkanPipeline, VulkanShader};
+use crate::backend::{Backend, Pipeline, Shader};
+use crate::dispatch::Launch;
+use crate::error::Error;
+use crate::range::MemoryRange;
+use crate::sync::lock;
+use crate::variant::Variant;
+
+impl Backend for Device {
+    fn allocate(&self, size: u64) -> Result<u64, Error> {
+        Self::allocate(self, size)
+    }
+
+    fn free(&self, address: u64) {
+        Self::free(self, address);
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        Self::write(self, address, bytes)
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        Self::read(self, address, bytes)
+    }
+
+    fn fill(&self, allocation: MemoryRange, byte: u8) -> Result<(), Error> {
+        Self::fill(self, allocation, byte)
+    }
+
+    fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error> {
+        Self::copy(self, from, to, size)
+    }
+
+    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {
+        Ok(Box::new(VulkanShader::new(self, spirv)?))
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        self.queue.synchronize()
+    }
+
+    fn check_stopped(&self) -> Result<(), Error> {
+        self.check_status()
+    }
+
+    fn take_output(&self) -> Vec<u8> {
+        std::mem::take(&mut *lock(&self.output))
+    }
+
+    fn submissions(&self) -> u64 {
+        self.queue.submissions()
+    }
+}
+
+impl Shader for VulkanShader {
+    fn pipeline(&self, entry: &Entry, variant: Variant) -> Result<Box<dyn Pipeline>, Error> {
+        Ok(Box::new(Self::pipeline(self, entry, variant)?))
+    }
+}
+
+impl Pipeline for VulkanPipeline {
+    fn launch(&self, launch: &mut Launch<'_>) -> Result<bool, Error> {
+        Self::launch(self, launch).map(|()| true)
+    }
+
+    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+        Self::time(self, launch, repeats)
+    }
+}
