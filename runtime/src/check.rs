@@ -239,6 +239,7 @@ mod tests {
                 number: 0,
                 reports: vec![SourceLocation::default()],
                 prints: true,
+                waits: false,
                 packing: None,
                 cluster: None,
                 scratch: None,

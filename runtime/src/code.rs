@@ -86,8 +86,9 @@ impl Ptx {
             block_threads: Some(sizes.threads),
             cluster: sizes.cluster,
             dynamic_shared_bytes: sizes.dynamic_shared_bytes,
-            // Findings name lines; drivers have no use for them.
+            // Findings name lines; drivers have no use for them, nor for marks.
             line_info: device.info().kind == DeviceKind::Reference,
+            checks: device.info().kind == DeviceKind::Reference,
             ..Options::new(device.target())
         };
         let translation = lock(&self.parsed).borrow_dependent().translate(&options)?;

@@ -88,8 +88,8 @@ impl Device {
     /// then submits a few blocks at first, measures, and goes on with as many as fill half of the time, also at the kernel's
     /// later launches. It returns when the last part has ended.
     ///
-    /// Blocks that wait for blocks with higher numbers, as a barrier of the whole grid does, wait for ever then, since those are
-    /// submitted later. If several threads use the device, copies may come between two parts.
+    /// Grids whose blocks may wait for each other, as at a barrier of the whole grid, stay whole
+    /// ([`Entry::waits`](ptx2spv_translator::interface::Entry::waits)). If several threads use the device, copies may come between two parts.
     pub fn set_max_dispatch_time(&self, time: Option<Duration>) {
         *lock(&self.shared.max_dispatch_time) = time;
     }

@@ -56,7 +56,10 @@ impl<'k> Launch<'k> {
             status: None,
             pointers: Vec::new(),
             part: ([0; 3], extent),
-            max_count: scratch.map_or(max_count, |scratch| scratch.max_count(extent, max_count)),
+            max_count: match scratch {
+                Some(scratch) if !entry.waits => scratch.max_count(extent, max_count),
+                _ => max_count,
+            },
             scratch,
             data,
             push_size: entry.push_constant_size as usize,

@@ -38,7 +38,8 @@ impl LaunchConfig {
 
 impl Kernel {
     /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device runs
-    /// it at once.) With [`Device::set_max_dispatch_time`] it is submitted part by part, and waited for.
+    /// it at once.) With [`Device::set_max_dispatch_time`] it is submitted part by part, and waited for, unless its blocks may
+    /// wait for each other.
     ///
     /// A block that is larger than the device's workgroups has the kernel translated anew at its first launch, so that each
     /// invocation runs several threads. Of kernels loaded from SPIR-V that variant is taken which holds the block.
@@ -62,7 +63,8 @@ impl Kernel {
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`].
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let (prepared, mut launch) = self.prepare(config, args)?;
-        let Some(most) = self.shared.device.max_dispatch_time() else {
+        // Where blocks wait for each other, the first part might not end.
+        let Some(most) = self.shared.device.max_dispatch_time().filter(|_| !self.entry().waits) else {
             return prepared.pipeline.launch(&mut launch).map(|_| ());
         };
         // Held from the first part to the last, so that no other launch comes in between.

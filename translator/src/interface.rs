@@ -184,6 +184,17 @@ pub mod heap {
     ];
 }
 
+/// Instructions of SPIR-V that mean nothing but to the reference device's checks.
+pub mod marks {
+    /// The name of their set.
+    pub const SET: &str = "NonSemantic.ptx2spv.Checks";
+
+    /// A thread stops at a barrier instruction that all threads of its warp must execute together. Operands: the thread's number,
+    /// of which the lowest five bits are its place in the warp; and a constant that tells one barrier instruction of PTX from
+    /// another.
+    pub const ARRIVE: u32 = 1;
+}
+
 /// Why a launch failed, as a kernel itself finds out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -274,6 +285,9 @@ pub struct Entry {
     /// Whether it may print something.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints: bool,
+    /// Whether its blocks may wait for each other: such a grid is no longer sure to end if it is split into several dispatches.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
     /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,

@@ -66,6 +66,9 @@ pub struct Options<'a> {
     pub dynamic_shared_bytes: u32,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
+    /// Mark what the reference device's checks go by and SPIR-V doesn't say, in instructions that mean nothing elsewhere: which
+    /// barrier instruction a thread stops at.
+    pub checks: bool,
 }
 
 impl<'a> Options<'a> {
@@ -80,6 +83,7 @@ impl<'a> Options<'a> {
             cluster: None,
             dynamic_shared_bytes: 0,
             line_info: false,
+            checks: false,
         }
     }
 }

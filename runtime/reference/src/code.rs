@@ -137,6 +137,8 @@ pub enum Inst {
     Barrier(u32),
     /// `OpMemoryBarrier`, an index of [`Code::barriers`].
     Fence(u32),
+    /// A thread arrives at a barrier instruction of PTX: see [`ptx2spv_translator::interface::marks::ARRIVE`].
+    Arrive { thread: Slot, place: u32 },
 
     /// Goes on elsewhere.
     Jump(Pc),

@@ -63,6 +63,8 @@ pub enum FindingKind {
     Undefined,
     /// Two accesses that nothing orders, at least one of which writes and one of which is no atomic. The run goes on.
     Race,
+    /// Threads of a warp at different barrier instructions that they must execute together. The run goes on.
+    DivergedWarp,
     /// A barrier that not all invocations reach.
     DivergentBarrier,
     /// Invocations wait for each other for ever.
@@ -76,7 +78,7 @@ pub enum FindingKind {
 impl FindingKind {
     /// Whether the dispatch can go on behind it.
     pub fn is_fatal(self) -> bool {
-        !matches!(self, Self::Uninitialised | Self::Undefined | Self::Race)
+        !matches!(self, Self::Uninitialised | Self::Undefined | Self::Race | Self::DivergedWarp)
     }
 
     /// Its name in reports.
@@ -89,6 +91,7 @@ impl FindingKind {
             Self::Uninitialised => "uninitialised value",
             Self::Undefined => "undefined value",
             Self::Race => "data race",
+            Self::DivergedWarp => "barrier in divergent code",
             Self::DivergentBarrier => "barrier in non-uniform control flow",
             Self::Deadlock => "deadlock",
             Self::StepBudget => "step budget exceeded",

@@ -12,6 +12,9 @@ use crate::{Context, Launch, Load};
 /// * `trapped(out)`: thread 700 executes a trap; the others write.
 /// * `prints(out)`: every hundredth thread prints its number.
 /// * `tiny()`: nothing.
+/// * `meets(count)`: a thread of each block waits until all blocks have come. `spreads` does it with 400 KiB of local memory.
+/// * `locks(lock)`: a thread of each block takes a lock and counts behind it.
+/// * `signals()`: a warp waits for another one of its block.
 /// * `shared(out)`: 40,000 bytes of shared memory, and a barrier that needs some more.
 const KERNELS: &str = r#"
 .version 7.0
@@ -31,6 +34,76 @@ const KERNELS: &str = r#"
     bar.sync 0;
     mad.wide.u32 %o, %t, 4, %o;
     st.global.u32 [%o], %t;
+    ret;
+}
+.visible .entry meets(.param .u64 count)
+{
+    .reg .b32 %n, %c;
+    .reg .b64 %a;
+    .reg .pred %p;
+    ld.param.u64 %a, [count];
+    mov.u32 %n, %nctaid.x;
+    red.release.gpu.global.add.u32 [%a], 1;
+wait:
+    ld.acquire.gpu.global.u32 %c, [%a];
+    setp.lt.u32 %p, %c, %n;
+    @%p bra wait;
+    ret;
+}
+.visible .entry spreads(.param .u64 count)
+{
+    .local .align 4 .b8 memory[409600];
+    .reg .b32 %n, %c, %b;
+    .reg .b64 %a, %l;
+    .reg .pred %p;
+    ld.param.u64 %a, [count];
+    mov.u32 %n, %nctaid.x;
+    mov.u32 %c, %ntid.x;
+    mul.lo.u32 %n, %n, %c;
+    mov.u32 %b, %ctaid.x;
+    mov.u64 %l, memory;
+    mad.wide.u32 %l, %b, 4096, %l;
+    st.local.u32 [%l], %b;
+    atom.add.gpu.global.u32 %c, [%a], 1;
+wait:
+    atom.or.gpu.global.b32 %c, [%a], 0;
+    setp.lt.u32 %p, %c, %n;
+    @%p bra wait;
+    ld.local.u32 %b, [%l];
+    red.gpu.global.add.u32 [%a+4], %b;
+    ret;
+}
+.visible .entry locks(.param .u64 lock)
+{
+    .reg .b32 %c;
+    .reg .b64 %a;
+    .reg .pred %p;
+    ld.param.u64 %a, [lock];
+wait:
+    atom.cas.acquire.gpu.global.b32 %c, [%a], 0, 1;
+    setp.ne.u32 %p, %c, 0;
+    @%p bra wait;
+    ld.global.u32 %c, [%a+4];
+    add.u32 %c, %c, 1;
+    st.global.u32 [%a+4], %c;
+    atom.exch.release.gpu.global.b32 %c, [%a], 0;
+    ret;
+}
+.visible .entry signals()
+{
+    .shared .align 4 .u32 flag;
+    .reg .b32 %c;
+    .reg .pred %p;
+    mov.u32 %c, %tid.x;
+    setp.ge.u32 %p, %c, 32;
+    @%p bra set;
+wait:
+    ld.volatile.shared.u32 %c, [flag];
+    setp.eq.u32 %p, %c, 0;
+    @%p bra wait;
+    ret;
+set:
+    st.volatile.shared.u32 [flag], 1;
     ret;
 }
 .visible .entry trapped(.param .u64 out)
@@ -221,6 +294,30 @@ fn long_grids_are_submitted_in_parts() {
         drop((out, kernel));
         context.finish();
     }
+}
+
+#[test]
+fn grids_that_wait_for_their_blocks_stay_whole() {
+    // A thread for each block: one that waits keeps its thread busy for long before others begin there.
+    let device = Device::reference("target=lavapipe,threads=12".parse::<ReferenceOptions>().unwrap().config().unwrap());
+    let module = load(&device);
+    for (name, waits) in [("meets", true), ("spreads", true), ("locks", false), ("signals", false), ("numbers", false)]
+    {
+        assert_eq!(module.kernel(name).unwrap().entry().waits, waits, "{name}");
+    }
+    let launch = |name: &str, blocks: u32, threads: u32| {
+        let counts = device.upload(&[0_u32; 2]).unwrap();
+        let before = device.submissions();
+        let config = LaunchConfig::new([blocks, 1, 1], [threads, 1, 1]);
+        module.kernel(name).unwrap().run(&config, &[(&counts).into()]).unwrap();
+        device.synchronize().unwrap();
+        (device.submissions() - before, counts.download::<u32>().unwrap())
+    };
+    device.set_max_dispatch_time(Some(Duration::from_nanos(1)));
+    assert_eq!(launch("meets", 12, 1), (1, vec![12, 0]));
+    assert_eq!(launch("locks", 9, 1), (9, vec![0, 9]));
+    // More scratch memory than a dispatch has elsewhere.
+    assert_eq!(launch("spreads", 12, 128), (1, vec![12 * 128, 128 * (12 * 11 / 2)]));
 }
 
 #[test]

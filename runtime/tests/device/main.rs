@@ -173,6 +173,7 @@ fn basics_interface() -> Interface {
         number: 0,
         reports: Vec::new(),
         prints: false,
+        waits: false,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);

@@ -9,6 +9,8 @@ use crate::{Launch, Load, basics, basics_interface};
 /// * `branch(at)`: goes one way or the other by what lies there, and stores which.
 /// * `wait(at)`: until something else than zero lies there.
 /// * `count(at, all)`: thread 0 stores 5 there and in shared memory, all add 1 to one of these; they wait for it if `all`.
+/// * `stops(shape)`: threads of a warp stop at barriers in several ways.
+/// * `heap_at(bytes, offset)`: stores there in the second of three allocations.
 /// * `heap(freed)`: stores to memory that `malloc` gave, or has and was freed.
 /// * `poke_at(at, offset)`: stores at that offset.
 /// * `table_at(offset)`: stores to that place of a variable.
@@ -115,6 +117,63 @@ kept:
     ld.param.u64 %rd2, [offset];
     add.u64 %rd1, %rd1, %rd2;
     st.global.u8 [%rd1], 1; // at
+    ret;
+}
+.visible .entry stops(.param .u32 shape)
+{
+    .reg .pred %p, %q;
+    .reg .b32 %s, %t, %l;
+    ld.param.u32 %s, [shape];
+    mov.u32 %t, %tid.x;
+    and.b32 %l, %t, 31;
+    setp.lt.u32 %q, %l, 16;
+    setp.eq.u32 %p, %s, 1;
+    @%p bra two_ways;
+    setp.eq.u32 %p, %s, 2;
+    @%p bra more;
+    setp.eq.u32 %p, %s, 3;
+    @%p bra rounds;
+    setp.eq.u32 %p, %s, 4;
+    @%p bra unaligned;
+    setp.eq.u32 %p, %s, 5;
+    @%p bra warps;
+    @!%q ret;
+    bar.sync 0;
+    ret;
+two_ways:
+    @%q bra low;
+    bar.sync 0; // high
+    ret;
+low:
+    bar.sync 0; // low
+    ret;
+more:
+    @!%q bra behind;
+    bar.sync 0; // some
+behind:
+    bar.sync 0; // all
+    ret;
+rounds:
+    bar.sync 0; // round
+    add.u32 %l, %l, 1;
+    setp.lt.u32 %p, %l, 32;
+    @%p bra rounds;
+    bar.sync 0; // behind
+    ret;
+unaligned:
+    @%q bra low_unaligned;
+    barrier.sync 0;
+    ret;
+low_unaligned:
+    barrier.sync 0;
+    ret;
+warps:
+    setp.lt.u32 %q, %t, 32;
+    @%q bra first_warp;
+    bar.sync 0;
+    ret;
+first_warp:
+    bar.sync 0;
     ret;
 }
 .visible .entry poke_at(.param .u64 at, .param .u64 offset)
@@ -266,6 +325,43 @@ fn heap_blocks_have_exact_bounds() {
                 let [Finding { kind, site, .. }] = &findings[..] else { panic!("{findings:?}") };
                 assert!(matches!(kind, FindingKind::OutOfBounds | FindingKind::UseAfterFree), "{findings:?}");
                 assert_eq!(site.line, Some(("kernels.ptx".to_owned(), line_of("// at"))));
+            }
+        }
+    }
+}
+
+#[test]
+fn warps_apart_at_barriers_are_found() {
+    let block = LaunchConfig { block: [64, 1, 1], ..ONE };
+    // A warp in an invocation, and in parts of one or several.
+    let sizes = ["", ",subgroup=1", ",subgroup=8", ",subgroup=64", ",seed=1", ",seed=2,subgroup=16"];
+    for options in sizes.map(|size| format!("check{size}")) {
+        // Each shape, and where findings stand: those that have exited are waited for by nobody, warps may part, and
+        // `barrier.sync` without `.aligned` may be anywhere.
+        let found = [
+            (0_u32, None),
+            (1, Some(["// high", "// low"])),
+            (2, Some(["// some", "// all"])),
+            (3, Some(["// round", "// behind"])),
+            (4, None),
+            (5, None),
+        ];
+        for (shape, expected) in found {
+            let device = open(&options);
+            kernel(&device, "stops").run(&block, &[shape.into()]).unwrap();
+            device.synchronize().unwrap();
+            let findings = device.as_reference().unwrap().take_findings();
+            let Some(expected) = expected else {
+                assert_eq!(findings, [], "{options}, shape {shape}");
+                continue;
+            };
+            assert!(!findings.is_empty(), "{options}, shape {shape}");
+            let expected = expected.map(|text| Some(("kernels.ptx".to_owned(), line_of(text))));
+            for Finding { kind, site, other, .. } in findings {
+                assert_eq!(kind, FindingKind::DivergedWarp);
+                let mut lines = [site.line, other.and_then(|other| other.line)];
+                lines.sort();
+                assert_eq!(lines, expected, "{options}, shape {shape}");
             }
         }
     }

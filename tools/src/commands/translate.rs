@@ -180,6 +180,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             cluster: arguments.cluster,
             dynamic_shared_bytes,
             line_info: arguments.line_info,
+            checks: false,
         };
         let dump = arguments.dump_passes.as_ref().map(|folder| {
             let folder = if targets.len() > 1 { folder.join(name) } else { folder.clone() };

@@ -9,8 +9,8 @@
 //! * Which blocks do all threads of the CTA, or of all CTAs of its cluster, execute together? Sources are the thread's place, what atomics gave, and
 //!   local, generic or volatile memory. Ordinary loads from global or shared memory at a uniform address count as uniform:
 //!   a value that differed between threads would come from a data race, which PTX leaves undefined for ordinary accesses.
-//! * Which branches of a loop depend on what other threads do meanwhile? Sources are its atomics and its volatile, relaxed
-//!   and acquiring loads.
+//! * Which branches of a loop depend on what other threads do meanwhile? Sources are those of its atomics and its volatile,
+//!   relaxed and acquiring loads that are asked for.
 //! * On which branches may threads of a warp part? Sources are those of the first question, but for what operations of the
 //!   warp give all its threads alike.
 
@@ -19,7 +19,7 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
-use crate::ir::{Atomic, Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Warp, WarpOp};
+use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Warp, WarpOp};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
@@ -29,15 +29,15 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     analysis.blocks
 }
 
-/// For each block of a loop, whether it branches on what other threads do meanwhile. `retries` tells atomics that need
-/// no other thread to get what they want.
+/// For each block of a loop, whether it branches on what other threads do meanwhile. `learns` tells loads and atomics whose
+/// results depend on that.
 pub fn branches_on_others(
     function: &Function,
     cfg: &Cfg,
     inside: &[bool],
-    retries: &dyn Fn(&Atomic) -> bool,
+    learns: &dyn Fn(&Stmt) -> bool,
 ) -> Vec<bool> {
-    let mut analysis = Analysis::new(function, cfg, Sources::Others(retries));
+    let mut analysis = Analysis::new(function, cfg, Sources::Others(learns));
     analysis.run(cfg, inside);
     let depends = |block: &BasicBlock| match block.end {
         End::Branch { condition, .. } => analysis.value(condition),
@@ -113,8 +113,8 @@ enum Sources<'s> {
     Threads,
     /// What differs between the threads of a warp, but for values of which this holds.
     Lanes(&'s dyn Fn(Value) -> bool),
-    /// What other threads do, but for atomics of which this holds.
-    Others(&'s dyn Fn(&Atomic) -> bool),
+    /// What other threads do, which the loads and atomics learn of which this holds.
+    Others(&'s dyn Fn(&Stmt) -> bool),
 }
 
 struct Analysis<'s> {
@@ -191,7 +191,7 @@ impl<'s> Analysis<'s> {
                         Sources::Threads | Sources::Lanes(_) => {
                             strong || !matches!(access.space, Space::Global | Space::Shared)
                         }
-                        Sources::Others(_) => strong && access.space != Space::Local,
+                        Sources::Others(learns) => learns(stmt),
                     };
                     if source || self.value(*address) {
                         for result in results {
@@ -200,7 +200,7 @@ impl<'s> Analysis<'s> {
                     }
                 }
                 Stmt::Atomic(atomic) => {
-                    let known = matches!(self.sources, Sources::Others(retries) if retries(atomic));
+                    let known = matches!(self.sources, Sources::Others(learns) if !learns(stmt));
                     if let Some(result) = atomic.result
                         && !known
                     {
@@ -226,7 +226,13 @@ impl<'s> Analysis<'s> {
                     self.block(otherwise, diverged);
                 }
                 Stmt::Loop(body) => self.block(body, diverged || !matches!(self.sources, Sources::Others(_))),
-                Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::At(_)
+                | Stmt::Store { .. }
+                | Stmt::Barrier
+                | Stmt::Report(..)
+                | Stmt::Arrive(_)
+                | Stmt::Fence(_)
+                | Stmt::Break => {}
             }
         }
     }

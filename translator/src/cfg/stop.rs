@@ -37,6 +37,8 @@ pub struct Barrier {
     pub count: Option<Value>,
     /// Whether it is the barrier of all the cluster's threads rather than one of the block's.
     pub cluster: bool,
+    /// Whether all threads of a warp must execute it together, which the reference device checks.
+    pub aligned: bool,
 }
 
 impl Barrier {

@@ -67,7 +67,7 @@ struct StopText<'s>(&'s Stop);
 
 impl fmt::Display for StopText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Barrier { kind, id, count, cluster } = match self.0 {
+        let Barrier { kind, id, count, cluster, aligned } = match self.0 {
             Stop::Yield => return write!(f, "yield"),
             Stop::Await => return write!(f, "await"),
             Stop::Barrier(barrier) => barrier,
@@ -85,6 +85,9 @@ impl fmt::Display for StopText<'_> {
         }
         if *cluster {
             write!(f, " cluster")?;
+        }
+        if *aligned {
+            write!(f, " aligned")?;
         }
         if let Some(Red { predicate, result, .. }) = red {
             write!(f, " predicate {predicate}")?;
@@ -167,6 +170,7 @@ impl Line<'_> {
         let id = self.value()?;
         let count = if self.eat_word("count") { Some(self.value()?) } else { None };
         let cluster = self.eat_word("cluster");
+        let aligned = self.eat_word("aligned");
         let kind = match reduction {
             None => kind,
             Some(reduction) => {
@@ -176,6 +180,6 @@ impl Line<'_> {
                 Kind::Red(Red { reduction, predicate, result })
             }
         };
-        Ok(Stop::Barrier(Barrier { kind, id, count, cluster }))
+        Ok(Stop::Barrier(Barrier { kind, id, count, cluster, aligned }))
     }
 }

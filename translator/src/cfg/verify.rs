@@ -23,7 +23,7 @@ pub fn verify(function: &Function, cfg: &Cfg, stage: Stage) -> Result<(), String
         let mut used: Vec<(Value, Type)> = Vec::new();
         match &block.stop {
             Some(_) if stage >= Stage::Uniform => return Err(format!("b{number} still has a stop")),
-            Some(Stop::Barrier(Barrier { kind, id, count, cluster: _ })) => {
+            Some(Stop::Barrier(Barrier { kind, id, count, cluster: _, aligned: _ })) => {
                 used.push((*id, Type::I32));
                 used.extend(count.map(|count| (count, Type::I32)));
                 if let Kind::Red(red) = kind {

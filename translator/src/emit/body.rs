@@ -14,6 +14,7 @@ use super::storage::{Offsets, SharedLayout};
 use super::variables::Row;
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::interface::marks;
 use crate::ir::{Builtin, Function, Stmt, Type, Value};
 use crate::target::Feature;
 
@@ -222,10 +223,22 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
             Stmt::Barrier => self.barrier()?,
             Stmt::Report(..) => return Err(internal("a report that legalization should have replaced")),
+            Stmt::Arrive(thread) => self.arrive(*thread)?,
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
             Stmt::Warp(_) => return Err(internal("an operation of a warp that should have been replaced")),
         }
+        Ok(())
+    }
+
+    /// Marks a thread's arrival at the barrier instruction that statements come from.
+    fn arrive(&mut self, thread: Value) -> Result<()> {
+        let instruction = self.at.start;
+        let place = self.module.u32_constant(instruction)?;
+        let (void, set, thread) = (self.module.global(Global::Void)?, self.module.marks(), self.value(thread)?);
+        let number = Operand::LiteralExtInstInteger(marks::ARRIVE);
+        let operands = vec![Operand::IdRef(set), number, Operand::IdRef(thread), Operand::IdRef(place)];
+        self.result(Op::ExtInst, void, operands);
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use super::inputs::Launch;
 use super::lines::Lines;
 use super::storage::SharedMemory;
 use crate::diagnostic::{ErrorKind, Source};
+use crate::interface::marks;
 use crate::target::{Feature, Target, Version};
 
 /// A type or constant by its definition; equal ones share one id.
@@ -93,6 +94,8 @@ pub(super) struct Module<'t> {
     features: u64,
     base_features: u64,
     glsl: Word,
+    /// The set of marks for the reference device, once there is one.
+    marks: Option<Word>,
 }
 
 impl<'t> Module<'t> {
@@ -112,6 +115,7 @@ impl<'t> Module<'t> {
             features: 0,
             base_features: 0,
             glsl: 0,
+            marks: None,
         };
         module.capability(Capability::Shader);
         module.need(Feature::BufferDeviceAddress, "every kernel")?;
@@ -160,6 +164,19 @@ impl<'t> Module<'t> {
     /// The id of the extended instruction set `GLSL.std.450`.
     pub(super) fn glsl(&self) -> Word {
         self.glsl
+    }
+
+    /// The id of the extended instruction set of the reference device's marks.
+    pub(super) fn marks(&mut self) -> Word {
+        if let Some(id) = self.marks {
+            return id;
+        }
+        self.extension("SPV_KHR_non_semantic_info", Some(Version(1, 6)));
+        let id = self.id();
+        let name = Operand::LiteralString(marks::SET.into());
+        self.dr.ext_inst_imports.push(instruction(Op::ExtInstImport, 0, id, vec![name]));
+        self.marks = Some(id);
+        id
     }
 
     pub(super) fn capability(&mut self, capability: Capability) {

@@ -97,7 +97,7 @@ impl Machine {
         for stmt in block {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
-                Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) => {}
+                Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => {}
                 Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
                 Stmt::Set(var, value) => self.vars[var.0 as usize] = self.get(*value),

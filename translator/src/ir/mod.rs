@@ -193,6 +193,10 @@ pub enum Stmt {
     /// Tells the host that the launch has failed, why, and that it was at the last mark; then the thread goes on. Of
     /// several reports the first one stays. The values are the fault's details, `I32` words as [`Fault`] has them.
     Report(Fault, Vec<Value>),
+    /// Marks for the reference device's checks that this thread of the workgroup stops at the barrier instruction of the last
+    /// mark, which all threads of its warp must execute together; nothing to other devices. The number, an `I32`, counts threads
+    /// so that those of a warp differ in the lowest five bits.
+    Arrive(Value),
     /// Orders this thread's memory accesses before it against those behind it, as seen from a scope.
     Fence(Scope),
     /// Runs one of two lists.

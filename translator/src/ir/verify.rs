@@ -133,6 +133,7 @@ impl<'f> Checker<'f> {
             Stmt::Warp(_) if self.stage >= Stage::Mapped => Err("an operation of a warp".into()),
             Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => Ok(()),
             Stmt::Loop(_) | Stmt::Break => Ok(()),
+            Stmt::Arrive(thread) => self.expect(*thread, Type::I32),
             Stmt::Report(_, details) => details.iter().try_for_each(|value| self.expect(*value, Type::I32)),
             Stmt::Let(value, op) => {
                 self.op(*value, op).map_err(|error| format!("{value} = {op}: {error}"))?;

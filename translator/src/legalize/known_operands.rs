@@ -200,7 +200,13 @@ impl Unknown<'_> {
                     self.block(function, otherwise);
                 }
                 Stmt::Loop(body) => self.block(function, body),
-                Stmt::Subgroup(..) | Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::Subgroup(..)
+                | Stmt::At(_)
+                | Stmt::Barrier
+                | Stmt::Report(..)
+                | Stmt::Arrive(_)
+                | Stmt::Fence(_)
+                | Stmt::Break => {}
             }
         }
     }

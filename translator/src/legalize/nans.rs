@@ -143,6 +143,7 @@ impl Exposed {
                     let operands = [Some(atomic.address), Some(atomic.operand), atomic.compare];
                     operands.into_iter().flatten().for_each(|value| self.expose(value));
                 }
+                Stmt::Arrive(thread) => self.expose(*thread),
                 Stmt::Report(_, values) => values.iter().for_each(|value| self.expose(*value)),
                 Stmt::If { then, otherwise, .. } => {
                     self.list(otherwise);

@@ -12,10 +12,12 @@ const LAST: u64 = 15;
 /// The stop that a barrier instruction is.
 pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
     l.b.at(i.span);
+    // `bar` is `barrier` with `.aligned`.
+    let aligned = i.form.row.opcode() == "bar" || i.modifiers.has("aligned");
     if i.modifiers.has("cluster") {
         let id = l.b.i32(Barrier::CLUSTER);
         let kind = if i.modifiers.has("arrive") { Kind::Arrive } else { Kind::Wait };
-        return Ok(Stop::Barrier(Barrier { kind, id, count: None, cluster: true }));
+        return Ok(Stop::Barrier(Barrier { kind, id, count: None, cluster: true, aligned }));
     }
     let reduces = i.modifiers.has("red");
     let first = usize::from(reduces);
@@ -51,5 +53,5 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Stop> {
     } else {
         Kind::Sync
     };
-    Ok(Stop::Barrier(Barrier { kind, id, count, cluster: false }))
+    Ok(Stop::Barrier(Barrier { kind, id, count, cluster: false, aligned }))
 }

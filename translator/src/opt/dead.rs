@@ -95,7 +95,12 @@ impl Dead {
                 self.behind_loop = outer;
             }
             Stmt::Break => self.live = self.behind_loop.clone(),
-            Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) => {}
+            Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::Barrier
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_) => {}
         }
         let used = &mut self.used;
         map_operands(stmt, |value| {

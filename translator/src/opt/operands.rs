@@ -32,6 +32,7 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
             atomic.operand = map(atomic.operand);
             atomic.compare = atomic.compare.map(map);
         }
+        Stmt::Arrive(thread) => *thread = map(*thread),
         Stmt::Report(_, details) => details.iter_mut().for_each(|value| *value = map(*value)),
         Stmt::Warp(warp) => {
             warp.op = warp.op.map(&mut map);

@@ -109,7 +109,13 @@ fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut [Option<Op>]) 
                 collect(otherwise, facts, definition);
             }
             Stmt::Loop(body) => collect(body, facts, definition),
-            Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+            Stmt::At(_)
+            | Stmt::Store { .. }
+            | Stmt::Barrier
+            | Stmt::Report(..)
+            | Stmt::Arrive(_)
+            | Stmt::Fence(_)
+            | Stmt::Break => {}
         }
     }
 }

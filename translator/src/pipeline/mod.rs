@@ -63,6 +63,7 @@ pub(crate) struct Kernel<'p> {
     number: u32,
     reports: Vec<SourceLocation>,
     prints: bool,
+    waits: bool,
     /// Offsets of the push constants that are pointers.
     pointers: BTreeSet<u32>,
 }
@@ -129,6 +130,7 @@ fn lower<'p>(
         locks: services.locks,
         scratch: Scratch::address_for(layout.params_location),
         dynamic_shared_bytes: options.dynamic_shared_bytes,
+        checks: options.checks,
     };
     Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, settings })
 }
@@ -160,8 +162,8 @@ pub(crate) fn compile<'p>(
     }
     let reports = unit.reports.iter().map(|span| reports::place(module.program, ptx, module.source, *span)).collect();
     let number = settings.number(&unit.function);
-    let Unit { function, resolved, pointers, .. } = unit;
-    Ok(Kernel { ptx, layout, function, threads: resolved.threads, number, reports, prints, pointers })
+    let Unit { function, resolved, waits, pointers, .. } = unit;
+    Ok(Kernel { ptx, layout, function, threads: resolved.threads, number, reports, prints, waits, pointers })
 }
 
 /// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
@@ -274,6 +276,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         number: kernel.number,
         reports: kernel.reports.clone(),
         prints: kernel.prints,
+        waits: kernel.waits,
         packing: kernel.function.packing,
         cluster: kernel.function.cluster,
         scratch,

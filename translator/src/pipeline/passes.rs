@@ -40,7 +40,7 @@ use Stage::{Graph, Legal, Mapped, Tree, Uniform};
 pub static PASSES: &[Pass] = &[
     // Before the graph becomes a tree: stops and merging barriers add edges.
     unit("yield_in_loops", Graph, Graph, |unit, _| {
-        sync::yield_in_loops(&unit.function, &mut unit.graph);
+        unit.waits = sync::yield_in_loops(&unit.function, &mut unit.graph);
         Ok(())
     }),
     unit("make_warp_sync_explicit", Graph, Graph, |unit, settings| {
@@ -52,7 +52,8 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     unit("resolve_barriers", Graph, Uniform, |unit, settings| {
-        unit.resolved = sync::resolve_barriers(&mut unit.function, &mut unit.graph, settings.required_threads());
+        unit.resolved =
+            sync::resolve_barriers(&mut unit.function, &mut unit.graph, settings.required_threads(), settings.checks);
         Ok(())
     }),
     unit("structurize", Uniform, Tree, structurize),

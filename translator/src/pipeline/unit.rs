@@ -24,6 +24,8 @@ pub struct Unit {
     pub graph: Cfg,
     /// What has become of the barriers.
     pub(super) resolved: Resolved,
+    /// Whether blocks may wait for each other.
+    pub(super) waits: bool,
     /// Offsets of the push constants that are pointers.
     pub(super) pointers: BTreeSet<u32>,
     /// The places that reports name.
@@ -123,6 +125,8 @@ pub struct Settings<'a> {
     pub scratch: u32,
     /// Bytes of dynamic shared memory of the launches.
     pub dynamic_shared_bytes: u32,
+    /// Whether kernels are marked for the reference device's checks.
+    pub checks: bool,
 }
 
 impl<'a> Settings<'a> {
@@ -141,6 +145,7 @@ impl<'a> Settings<'a> {
             locks: None,
             scratch: push_constant::PARAMS_ADDRESS,
             dynamic_shared_bytes: 0,
+            checks: false,
         }
     }
 

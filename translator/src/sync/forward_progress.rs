@@ -15,11 +15,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cfg::{BasicBlock, Cfg, End, Stop, dependence};
 use crate::ir::{Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var};
 
-/// Puts a stop on the way back of each loop that waits for other threads.
-pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) {
+/// Puts a stop on the way back of each loop that waits for other threads. Gives whether threads of other blocks may be among
+/// those: whether one of the loops waits for what it reads in global memory. A thread that wants a lock doesn't count, since who
+/// holds that will run on.
+pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     if !cfg.blocks.iter().any(|block| reads_others(&block.body)) {
-        return;
+        return false;
     }
+    let mut among_blocks = false;
     let mut found = FxHashSet::default();
     // Parts of the graph: their blocks, and the edges that count no more because they lead back in loops around.
     let mut todo = vec![((0..cfg.blocks.len()).collect::<Vec<usize>>(), FxHashSet::default())];
@@ -33,8 +36,10 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) {
                 continue;
             }
             let back = ways_back(cfg, &component, &inside);
-            if waits(function, cfg, &inside) {
+            let loops = Loop::new(cfg, &inside);
+            if loops.is_left_by(function, cfg, &inside, &|stmt| loops.learns(stmt)) {
                 found.extend(back.iter().copied());
+                among_blocks |= loops.is_left_by(function, cfg, &inside, &|stmt| loops.learns_of_blocks(stmt));
             }
             let cut = cut.iter().copied().chain(back).collect();
             todo.push((component, cut));
@@ -45,6 +50,7 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) {
     for (from, to) in found {
         stop_between(cfg, from, to);
     }
+    among_blocks
 }
 
 /// The loops of a part of the graph, without some edges.
@@ -89,16 +95,6 @@ fn ways_back(cfg: &Cfg, component: &[usize], inside: &[bool]) -> Vec<(usize, u32
     edges.filter(|(_, to)| entries.contains(to)).collect()
 }
 
-/// Whether it depends on other threads if a loop is left.
-fn waits(function: &Function, cfg: &Cfg, inside: &[bool]) -> bool {
-    let loops = Loop::new(cfg, inside);
-    let branches = dependence::branches_on_others(function, cfg, inside, &|atomic| loops.retries(atomic));
-    cfg.blocks
-        .iter()
-        .zip(branches)
-        .any(|(block, depends)| depends && block.end.successors().any(|next| inside.get(next as usize) != Some(&true)))
-}
-
 /// What a loop computes.
 struct Loop<'c> {
     values: FxHashMap<Value, &'c Op>,
@@ -133,6 +129,47 @@ impl<'c> Loop<'c> {
                 Stmt::Loop(body) => self.collect(body),
                 _ => {}
             }
+        }
+    }
+
+    /// Whether it depends on what statements learn from other threads if the loop is left.
+    fn is_left_by(&self, function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> bool {
+        let branches = dependence::branches_on_others(function, cfg, inside, learns);
+        let leaves = |block: &BasicBlock| block.end.successors().any(|next| inside.get(next as usize) != Some(&true));
+        cfg.blocks.iter().zip(branches).any(|(block, depends)| depends && leaves(block))
+    }
+
+    /// Whether a statement learns what other threads have done.
+    fn learns(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,
+            Stmt::Atomic(atomic) => !self.retries(atomic),
+            _ => false,
+        }
+    }
+
+    /// Whether those may be threads of other blocks, and the statement takes nothing from them.
+    fn learns_of_blocks(&self, stmt: &Stmt) -> bool {
+        let space = match stmt {
+            Stmt::Load { access, .. } => access.space,
+            Stmt::Atomic(atomic) if !self.takes(atomic) => atomic.access.space,
+            _ => return false,
+        };
+        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
+    }
+
+    /// Whether an atomic may take a lock: puts another value in the place of the one that it finds.
+    fn takes(&self, atomic: &Atomic) -> bool {
+        match (atomic.op, atomic.compare) {
+            (AtomicOp::Exchange, _) => true,
+            (AtomicOp::CompareExchange, Some(compare)) => {
+                let constant = |value| match self.values.get(&value) {
+                    Some(Op::Const(bits)) => Some(bits),
+                    _ => None,
+                };
+                compare != atomic.operand && constant(compare).is_none_or(|bits| constant(atomic.operand) != Some(bits))
+            }
+            _ => false,
         }
     }
 

@@ -107,7 +107,13 @@ impl Uniform {
                     let apart = apart || !is_collective(stmt) || self.leaves_apart(body);
                     self.list(body, apart);
                 }
-                Stmt::At(_) | Stmt::Store { .. } | Stmt::Barrier | Stmt::Report(..) | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::At(_)
+                | Stmt::Store { .. }
+                | Stmt::Barrier
+                | Stmt::Report(..)
+                | Stmt::Arrive(_)
+                | Stmt::Fence(_)
+                | Stmt::Break => {}
             }
         }
     }

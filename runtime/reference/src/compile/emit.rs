@@ -170,6 +170,7 @@ fn visit_slots(code: &mut Code, mut f: impl FnMut(&mut Slot)) {
             | Inst::BindingAddress { d, .. }
             | Inst::Builtin { d, .. }
             | Inst::Clock { d } => f(d),
+            Inst::Arrive { thread, .. } => f(thread),
             Inst::Access { pointer, .. } => f(pointer),
             Inst::Load { d, pointer, .. } => [d, pointer].into_iter().for_each(&mut f),
             Inst::Store { value, pointer, .. } => [value, pointer].into_iter().for_each(&mut f),

@@ -1,5 +1,6 @@
 //! `GLSL.std.450`: scalar functions as operations of their own, the others made of those as the specification says.
 
+use ptx2spv_translator::interface::marks;
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::layout::Scalar;
@@ -81,7 +82,7 @@ impl Compiler<'_> {
     pub(super) fn extended(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let set = inst.operand(0)?;
         if self.module.is_debug_set(set) {
-            return Ok(());
+            return self.mark(inst, set);
         }
         if self.module.set_name(set) != Some("GLSL.std.450") {
             return Err(inst.refuse(rule::UNSUPPORTED, "an instruction set other than GLSL.std.450"));
@@ -114,6 +115,16 @@ impl Compiler<'_> {
                 _ => Err(unknown()),
             }
         }
+    }
+
+    /// Compiles an instruction without meaning, if it is one of [`marks`].
+    fn mark(&mut self, inst: &Instruction<'_>, set: u32) -> Result<()> {
+        if self.module.set_name(set) == Some(marks::SET) && inst.operand(1)? == marks::ARRIVE {
+            let thread = self.scalar(inst.operand(2)?)?;
+            let place = self.constant_operand(inst, inst.operand(3)?)? as u32;
+            self.emit.emit(Inst::Arrive { thread, place })?;
+        }
+        Ok(())
     }
 
     fn ldexp(&mut self, inst: &Instruction<'_>) -> Result<()> {

@@ -3,6 +3,7 @@
 //! [`step`] runs one invocation, [`workgroup`] those of a workgroup with what they do together ([`group`], [`convergence`]),
 //! [`schedule`] the workgroups of a dispatch. What they act upon is a [`world::World`]: [`plain`] or [`strict`].
 
+mod arrivals;
 mod builtin;
 mod convergence;
 mod findings;

@@ -171,6 +171,8 @@ impl World for PlainWorld<'_> {
         }
     }
 
+    fn arrive(&mut self, _local: &mut Words, _who: Who, _thread: u32, _place: u32) {}
+
     fn fence(&mut self, _local: &mut Words, _who: Who, barrier: &Barrier) {
         ordered(barrier.semantics, || {});
     }

@@ -341,6 +341,10 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
                 return Flow::Waits(State::AtBarrier);
             }
         },
+        Inst::Arrive { thread, place } => {
+            let thread = register!(thread) as u32;
+            cx.world.arrive(cx.local, who, thread, place);
+        }
         Inst::Fence(index) => cx.world.fence(cx.local, who, &code.barriers[index as usize]),
         Inst::Jump(to) => *pc = to,
         Inst::Branch { condition, yes, no } => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::arrivals::{Arrivals, WARP};
 use super::findings::Findings;
 use super::schedule::Shared;
 use super::step::mask;
@@ -102,6 +103,7 @@ impl Knowledge {
 struct Local {
     number: u32,
     words: Words,
+    arrivals: Arrivals,
 }
 
 /// Memory that an invocation can reach: device memory, and that of its workgroup.
@@ -214,7 +216,8 @@ impl<C: Choice> World for StrictWorld<'_, C> {
     fn begin(&mut self, number: u64) -> Option<Local> {
         let number = number as u32;
         self.strict.begin_workgroup(number);
-        Some(Local { number, words: Words::zeroed(self.launch.program.code.workgroup_bytes.into())? })
+        let words = Words::zeroed(self.launch.program.code.workgroup_bytes.into())?;
+        Some(Local { number, words, arrivals: Arrivals::default() })
     }
 
     fn end_invocation(&mut self, local: &mut Local, who: Who) {
@@ -284,6 +287,20 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         let loaded = self.strict.atomic(&reachable, agent(local, who), location, atomic, who.pc, update);
         self.version += u64::from(changed || loaded.stale);
         Ok(Value { bits: loaded.bits, undefined: loaded.undefined })
+    }
+
+    fn arrive(&mut self, local: &mut Local, who: Who, thread: u32, place: u32) {
+        let Some(other) = local.arrivals.arrive(thread, place, who).filter(|_| self.check) else { return };
+        let Launch { program, groups, .. } = *self.launch;
+        let at = |who: Who| site(program, groups, agent(local, who), who.pc);
+        let kind = FindingKind::DivergedWarp;
+        let message = format!(
+            "thread {} of a warp stops at this barrier instruction while thread {} stops at another, and all must execute the same one",
+            thread % WARP,
+            other.thread % WARP
+        );
+        let (site, other) = (at(who), Some(at(other.who)));
+        self.found.add(kind, program.word(who.pc), || Finding { kind, message, site, other, repeated: 0 });
     }
 
     fn fence(&mut self, local: &mut Local, who: Who, barrier: &Barrier) {

@@ -96,6 +96,9 @@ pub(super) trait World {
         comparator: Value,
     ) -> Result<Value, Box<Fault>>;
 
+    /// A thread, of which an invocation may have several, arrives at a barrier instruction of PTX.
+    fn arrive(&mut self, local: &mut Self::Local, who: Who, thread: u32, place: u32);
+
     /// A memory barrier.
     fn fence(&mut self, local: &mut Self::Local, who: Who, barrier: &Barrier);
 

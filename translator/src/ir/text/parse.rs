@@ -304,6 +304,7 @@ impl Line<'_> {
                 let fault = Fault::parse(&mut parts).ok_or_else(|| start.expected("a fault"))?;
                 Stmt::Report(fault, parts.operands())
             }
+            ("arrive", []) if tail.is_empty() => Stmt::Arrive(self.value()?),
             ("fence", []) => Stmt::Fence(self.modifier::<Scope>(tail, "a scope")?),
             (_, &[result]) => {
                 *self = start;

@@ -224,6 +224,7 @@ impl<'f> Printer<'f> {
                 let mnemonic = Mnemonic::new("report").with(fault);
                 write!(self.text, "{}", details.iter().fold(mnemonic, Mnemonic::with))
             }
+            Stmt::Arrive(thread) => write!(self.text, "{}", Mnemonic::new("arrive").with(thread)),
             Stmt::Fence(scope) => write!(self.text, "{}", Mnemonic::new("fence").with(scope)),
             Stmt::If { condition, then, otherwise } => {
                 writeln!(self.text, "if {condition} {{")?;

@@ -30,6 +30,8 @@ pub use state_machine::{last_mark, new_entry};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
+/// The most threads of a block.
+const MAX_BLOCK: u32 = 1024;
 /// How words of shared memory that threads share at any time are accessed.
 const WORD: Access =
     Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Relaxed(Scope::Cta), read_only: false };
@@ -43,8 +45,9 @@ pub struct Resolved {
     pub merged: bool,
 }
 
-/// Replaces every stop of a kernel. `required` is the number of threads of its blocks where it is known.
-pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option<u64>) -> Resolved {
+/// Replaces every stop of a kernel. `required` is the number of threads of its blocks where it is known. `checks`: marks who
+/// arrives where ([`Stmt::Arrive`]).
+pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option<u64>, checks: bool) -> Resolved {
     let padded = required.map(|required| required.next_multiple_of(WARP.into()));
     for block in &mut cfg.blocks {
         if let Some(Stop::Barrier(barrier)) = &mut block.stop
@@ -91,8 +94,29 @@ pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option
             block.stop = None;
         }
     }
+    if checks {
+        mark_arrivals(function, cfg);
+    }
     state_machine::merge(function, cfg, wait);
     Resolved { threads: None, merged: true }
+}
+
+/// Marks the arrivals at barriers that all threads of a warp must execute together. Where barriers are kept, they do.
+fn mark_arrivals(function: &mut Function, cfg: &mut Cfg) {
+    for block in &mut cfg.blocks {
+        if !block.barrier().is_some_and(|barrier| barrier.aligned) {
+            continue;
+        }
+        let mut b = Builder::new(function);
+        let mut thread = b.builtin(Builtin::ThreadIndex);
+        if b.function.cluster.is_some() {
+            let rank = b.cluster_rank();
+            let above = b.shl(rank, MAX_BLOCK.ilog2());
+            thread = b.or(above, thread);
+        }
+        b.push(Stmt::Arrive(thread));
+        block.body.append(&mut b.block);
+    }
 }
 
 impl Red {

@@ -1,0 +1,99 @@
+//! Which barrier instructions the threads of each warp arrive at. Those that they must execute together are the same ones, in
+//! the same order, for all threads of a warp that get that far.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::world::Who;
+
+/// Threads of a warp.
+pub(super) const WARP: u32 = 32;
+
+/// Arrivals of a warp that are remembered. No thread gets further ahead of another, but where one arrives without waiting so
+/// often.
+const REMEMBERED: usize = 64;
+
+/// An arrival: who was the first at a barrier instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    place: u32,
+    /// The thread's number.
+    pub thread: u32,
+    /// Its invocation.
+    pub who: Who,
+}
+
+/// Arrivals of a workgroup's warps.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals(FxHashMap<u32, Warp>);
+
+/// Those of one warp.
+#[derive(Debug, Default)]
+struct Warp {
+    /// The last ones of the thread that has got furthest.
+    last: VecDeque<Arrival>,
+    /// How many there were before these.
+    forgotten: u64,
+    /// How many each thread had.
+    counts: [u64; WARP as usize],
+    /// Whether its threads were found apart: then they stay so.
+    apart: bool,
+}
+
+impl Arrivals {
+    /// Notes that a thread stops at a barrier instruction. Gives who of its warp has stopped at another one instead, if that is
+    /// the first time.
+    pub fn arrive(&mut self, thread: u32, place: u32, who: Who) -> Option<Arrival> {
+        let warp = self.0.entry(thread / WARP).or_default();
+        let count = &mut warp.counts[(thread % WARP) as usize]; // below `WARP`
+        let number = *count;
+        *count += 1;
+        let index = usize::try_from(number.checked_sub(warp.forgotten)?).ok()?;
+        match warp.last.get(index) {
+            Some(first) if first.place != place && !warp.apart => {
+                warp.apart = true;
+                Some(*first)
+            }
+            Some(_) => None,
+            None => {
+                warp.last.push_back(Arrival { place, thread, who });
+                if warp.last.len() > REMEMBERED {
+                    warp.last.pop_front();
+                    warp.forgotten += 1;
+                }
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets threads arrive one after another; gives those that were found elsewhere than another one, and that one.
+    fn found(arrivals: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let mut all = Arrivals::default();
+        let arrive = |&(thread, place): &(u32, u32)| {
+            let other = all.arrive(thread, place, Who { lane: thread, subgroup: 0, pc: place })?;
+            Some((thread, other.thread))
+        };
+        arrivals.iter().filter_map(arrive).collect()
+    }
+
+    #[test]
+    fn threads_of_a_warp_arrive_at_the_same_instructions() {
+        assert_eq!(found(&[(0, 7), (5, 7), (5, 8), (0, 8)]), []);
+        // Others may go elsewhere.
+        assert_eq!(found(&[(0, 7), (32, 8), (33, 8), (1, 7)]), []);
+        assert_eq!(found(&[(0, 7), (32, 8), (31, 8), (33, 7)]), [(31, 0), (33, 32)]);
+        // Found once.
+        assert_eq!(found(&[(0, 7), (1, 8), (0, 9), (1, 7)]), [(1, 0)]);
+        // One that is ahead.
+        assert_eq!(found(&[(0, 7), (0, 8), (0, 9), (1, 7), (1, 9)]), [(1, 0)]);
+        // One that has ended early.
+        let long: Vec<(u32, u32)> = (0..1_000).map(|round| (1, round % 3)).collect();
+        assert_eq!(found(&[&[(0, 0)], &long[..]].concat()), []);
+    }
+}
