@@ -116,7 +116,7 @@ fn spawn(program: &Path, journal: &Journal, reads_stdin: bool) -> anyhow::Result
 }
 
 /// What to make of the end of the watched process.
-fn verdict(status: ExitStatus, running: &[&str]) -> anyhow::Result<Status> {
+pub(crate) fn verdict(status: ExitStatus, running: &[&str]) -> anyhow::Result<Status> {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     if let (Some(code), []) = (code, running) {
         return Ok(Status::Code(code));

@@ -670,6 +670,32 @@ fn the_reference_device_is_described_as_configured() {
 }
 
 #[test]
+fn buffers_of_a_case_are_saved() {
+    let directory = odd("[11, 13, 15, 17]");
+    let file = directory.path().join("odd.json").display().to_string();
+    let spec: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let spec = spec[0].clone();
+    let mut second = spec.clone();
+    second["name"] = "second".into();
+    let both = directory.path().join("both.json").display().to_string();
+    fs::write(&both, serde_json::json!([spec, second]).to_string()).unwrap();
+    let index = spec["expect"][0]["arg"].as_u64().unwrap();
+    let saved = directory.path().join("saved.bin");
+    let save = format!("{index}={}", saved.display());
+    let expected: Vec<u8> = [11_u32, 13, 15, 17].into_iter().flat_map(u32::to_le_bytes).collect();
+    for args in [&[&file[..]][..], &[&both, "--case", "second"]] {
+        let done = run(&[&["run"], args, &["--device", "reference", "--save", &save]].concat());
+        assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
+        assert_eq!(fs::read(&saved).unwrap(), expected);
+        fs::remove_file(&saved).unwrap();
+    }
+    fails(&["run", &both, "--save", &save], 2, "has several cases, name one with --case: ");
+    fails(&["run", &both, "--case", "third"], 2, "has no case `third`; there are ");
+    let ptx = directory.path().join("odd.ptx").display().to_string();
+    fails(&["run", &ptx, "--case", "second"], 2, "holds no launch cases");
+}
+
+#[test]
 fn findings_are_printed_and_fail() {
     let directory = odd("[11, 13, 15, 17]");
     let ptx = directory.path().join("odd.ptx").display().to_string();
@@ -746,7 +772,6 @@ fn a_crash_names_the_kernel() {
     for (args, name) in [
         (vec!["run", &ptx, "u64:1"], "kernel `crashing` on"),
         (vec!["run", &cases], "kernel `crashing` (case `wild`) on"),
-        (vec!["test", &cases], "kernel `crashing` (case `wild`) on"),
     ] {
         let done = run(&args);
         assert_eq!(done.status, Some(1), "{args:?}: {}{}", done.out, done.err);
@@ -759,6 +784,21 @@ fn a_crash_names_the_kernel() {
     let done = run(&["run", &ptx, "--device", "reference", "u64:1"]);
     assert_eq!(done.status, Some(1), "{}", done.err);
     assert!(done.out.contains("ut-of-bounds access"), "{}", done.out);
+
+    // Other cases run on, in their order.
+    let other = odd("[11, 13, 15, 17]");
+    let other = other.path().join("odd.json").display().to_string();
+    for jobs in ["1", "3"] {
+        let done = run(&["test", &other, &cases, &other, "--jobs", jobs, "--verbose"]);
+        assert_eq!(done.status, Some(1), "{}{}", done.out, done.err);
+        assert!(done.out.ends_with("2 passed, 1 failed\n"), "{}{}", done.out, done.err);
+        if crashes {
+            let failed = done.out.lines().nth(1).unwrap();
+            for part in ["FAIL ", "kernel `crashing` (case `wild`) on", " ended the process (", "SIGSEGV", "--check"] {
+                assert!(failed.contains(part), "{}", done.out);
+            }
+        }
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod spec;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+pub mod worker;
 
 use std::path::{Path, PathBuf};
 

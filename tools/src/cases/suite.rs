@@ -17,8 +17,27 @@ use crate::cli::Status;
 use crate::progress::Progress;
 use crate::style;
 
-/// Makes a device for a thread.
-pub type MakeBackend<'a> = dyn Fn() -> Result<Box<dyn Backend>> + Sync + 'a;
+/// Something that runs whole cases.
+pub trait Runner {
+    /// The device's name.
+    fn device(&self) -> String;
+
+    /// Runs a case, and judges what came of it.
+    fn run_case(&mut self, case: &Case) -> Verdict;
+}
+
+impl<B: Backend> Runner for B {
+    fn device(&self) -> String {
+        self.name()
+    }
+
+    fn run_case(&mut self, case: &Case) -> Verdict {
+        case.run(self)
+    }
+}
+
+/// Makes what runs the cases of a thread.
+pub type MakeRunner<'a> = dyn Fn() -> Result<Box<dyn Runner>> + Sync + 'a;
 
 /// Lines of a failure's message that are shown unless everything is asked for.
 const SHOWN_LINES: usize = 3;
@@ -67,8 +86,8 @@ pub enum Outcome {
 }
 
 /// Runs all cases. Writes one line for each that fails, with `verbose` for each, and a last one with the totals.
-pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, out: &mut dyn Write) -> Result<Report> {
-    let device = make()?.name();
+pub fn run(cases: &[Case], make: &MakeRunner<'_>, jobs: usize, verbose: bool, out: &mut dyn Write) -> Result<Report> {
+    let device = make()?.device();
     let mut report = Report { device, passed: 0, failed: 0, left_out: 0, cases: Vec::new() };
     let next = AtomicUsize::new(0);
     let progress = Progress::new(cases.len(), "cases");
@@ -106,7 +125,7 @@ pub fn run(cases: &[Case], make: &MakeBackend<'_>, jobs: usize, verbose: bool, o
 
 type Judged = (Verdict, f64);
 
-fn work(cases: &[Case], make: &MakeBackend<'_>, next: &AtomicUsize, sender: &Sender<(usize, Result<Judged>)>) {
+fn work(cases: &[Case], make: &MakeRunner<'_>, next: &AtomicUsize, sender: &Sender<(usize, Result<Judged>)>) {
     let mut backend = None;
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
@@ -121,7 +140,7 @@ fn work(cases: &[Case], make: &MakeBackend<'_>, next: &AtomicUsize, sender: &Sen
             }
         };
         // A panic is a bug of ours, but the other cases still deserve their answer, on a fresh device.
-        let verdict = catch_unwind(AssertUnwindSafe(|| case.run(device.as_mut())));
+        let verdict = catch_unwind(AssertUnwindSafe(|| device.run_case(case)));
         let verdict = match verdict {
             Ok(verdict) => {
                 backend = Some(device);

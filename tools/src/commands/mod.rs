@@ -45,13 +45,13 @@ enum Command {
 
 impl CommandLine {
     /// Runs the subcommand; one that runs kernels in a process of its own, except on the reference device, which they can't crash.
+    /// `test` sees to that itself.
     pub fn run(self, out: &mut dyn Write) -> Result<Status> {
         if self.quiet {
             cli::be_quiet();
         }
         let (device, reads_stdin) = match &self.command {
             Command::Run(arguments) => (Some(arguments.device()), arguments.reads_stdin()),
-            Command::Test(arguments) => (Some(arguments.device()), false),
             _ => (None, false),
         };
         match device {
@@ -95,8 +95,8 @@ struct DeviceArguments {
     /// With --device reference: decide what Vulkan leaves open by this seed, badly on purpose.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Submit long grids in parts, so that none takes much longer than N milliseconds and no watchdog stops it. Not for blocks
-    /// that wait for blocks with higher numbers.
+    /// Submit long grids in parts, so that none takes much longer than N milliseconds and no watchdog stops it; but not grids whose
+    /// blocks may wait for each other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_dispatch_ms: Option<u64>,
     #[command(flatten)]

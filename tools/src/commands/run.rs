@@ -26,6 +26,7 @@ Examples:
   ptx2spv run saxpy.ptx --grid 4 --block 256 f32[1024]:iota f32[1024]:1 f32:2 u32:1024
   ptx2spv run saxpy.json
   ptx2spv run saxpy.json --device reference --check
+  ptx2spv run cases.json --case small --save 2=sums.bin
   ptx2spv run saxpy.json --device reference --trace 0:5
   ptx2spv run saxpy.spv --block 32 f32:2 f32[32]:iota f32[32] u32:32 --save 2=sums.bin
 
@@ -40,6 +41,9 @@ pub struct Arguments {
     /// Kernel to run, by its name in PTX or C++ [default: the only one].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
+    /// Run only the launch case of this name.
+    #[arg(long, value_name = "NAME")]
+    case: Option<String>,
     /// Number of blocks: X, X,Y or X,Y,Z [default: 1].
     #[arg(long, value_parser = dimensions, value_name = "SIZE")]
     grid: Option<[u32; 3]>,
@@ -56,7 +60,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     /// Write the bytes of the buffer that is argument N (from 0) to a file after the launch, little endian; may be given several
-    /// times.
+    /// times. Of launch cases only one may run then.
     #[arg(long, value_parser = show::save, value_name = "N=FILE")]
     save: Vec<show::Save>,
     /// Print at most so many elements of each buffer.
@@ -117,10 +121,19 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 }
 
 fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    refuse_case(arguments)?;
     let args = parse_args(arguments)?;
     let source = input::read_source(&arguments.file)?;
     let program = Program::new(&source)?;
     run_kernel(arguments, args, &source, &program.entries(), None, out)
+}
+
+/// Refuses to look for a launch case where there are none.
+fn refuse_case(arguments: &Arguments) -> Result<()> {
+    match &arguments.case {
+        Some(_) => Err(UsageError(format!("--case: {} holds no launch cases", arguments.file.display())).into()),
+        None => Ok(()),
+    }
 }
 
 /// The kernel's arguments.
@@ -138,6 +151,7 @@ fn is_translated(file: &Path) -> bool {
 }
 
 fn run_translated(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    refuse_case(arguments)?;
     let args = parse_args(arguments)?;
     let file = arguments.file.with_extension("json");
     let name = || file.display().to_string();
@@ -233,21 +247,26 @@ fn entry<'n>(arguments: &Arguments, there: &[&'n str]) -> Result<&'n str> {
 
 fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let sizes = [arguments.grid, arguments.block, arguments.cluster];
-    let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some() || !arguments.save.is_empty();
+    let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some();
     if launch_options || arguments.entry.is_some() || !arguments.args.is_empty() {
         return Err(UsageError("a launch case has its own kernel, sizes and arguments".to_owned()).into());
     }
+    let cases = cases(arguments)?;
     let mut status = Status::Success;
     let mut backend = open(arguments)?;
     let mut reports = Vec::new();
-    for case in Case::load(&arguments.file)? {
+    for case in cases {
         if !arguments.json {
             writeln!(out, "{}", case.label())?;
             // The kernel may end this process.
             out.flush()?;
         }
         let prepared = case.prepare()?;
+        show::check_saves(&arguments.save, &prepared.args)?;
         let outcome = backend.run(&prepared);
+        if let Ok(outputs) = &outcome {
+            show::save_all(&arguments.save, &prepared.args, outputs)?;
+        }
         let mut report = report(&backend, &prepared);
         take(arguments, &backend, &prepared, outcome.as_ref().ok(), &mut report, out)?;
         let found: &[Finding] = match &outcome {
@@ -280,6 +299,25 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
     }
     Ok(status)
+}
+
+/// The launch cases to run.
+fn cases(arguments: &Arguments) -> Result<Vec<Case>> {
+    let mut cases = Case::load(&arguments.file)?;
+    if let Some(name) = &arguments.case {
+        let list = names::list(cases.iter().map(|case| case.spec.name.as_str()));
+        cases.retain(|case| case.spec.name == *name);
+        if cases.is_empty() {
+            let file = arguments.file.display();
+            return Err(UsageError(format!("{file} has no case `{name}`; there are {list}")).into());
+        }
+    }
+    if !arguments.save.is_empty() && cases.len() > 1 {
+        let list = names::list(cases.iter().map(|case| case.spec.name.as_str()));
+        let file = arguments.file.display();
+        return Err(UsageError(format!("{file} has several cases, name one with --case: {list}")).into());
+    }
+    Ok(cases)
 }
 
 fn open(arguments: &Arguments) -> Result<DeviceBackend> {

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use ptx2spv::cases::suite::{self, Report};
-use ptx2spv::cases::{Backend, find};
+use ptx2spv::cases::find;
+use ptx2spv::cases::suite::{self, Report, Runner};
+use ptx2spv::cases::worker::{self, Worker};
 use ptx2spv::cli::{self, Status};
 use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
@@ -20,7 +21,7 @@ Examples:
   ptx2spv test saxpy.json --device cpu --json report.json
   ptx2spv test saxpy.json --device reference:subgroup=64 --check --seeds 0..50
 
-A case that needs more of something than the device has, such as shared memory, is left out, and named with both numbers.
+A kernel that crashes fails its case. A case that needs more of something than the device has, such as shared memory, is left out, and named with both numbers.
 
 Exit status: 0 if no case failed, 1 if one failed or none was found.")]
 pub struct Arguments {
@@ -46,13 +47,11 @@ pub struct Arguments {
     verbose: bool,
 }
 
-impl Arguments {
-    pub(super) fn device(&self) -> &super::DeviceArguments {
-        &self.device
-    }
-}
-
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    if worker::is_worker() {
+        worker::serve(|| arguments.device.open(&arguments.device.selector()?))?;
+        return Ok(Status::Success);
+    }
     let found = find(&arguments.paths)?;
     if arguments.verbose {
         for file in &found.skipped {
@@ -66,7 +65,13 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     }
     let mut report: Option<Report> = None;
     for selector in selectors(arguments)? {
-        let make = || -> Result<Box<dyn Backend>> { Ok(Box::new(arguments.device.open(&selector)?)) };
+        let make = || -> Result<Box<dyn Runner>> {
+            Ok(match selector {
+                // No kernel can crash that.
+                DeviceSelector::Reference(_) => Box::new(arguments.device.open(&selector)?),
+                _ => Box::new(Worker::start()?),
+            })
+        };
         let one = suite::run(&cases, &make, arguments.jobs, arguments.verbose, out)?;
         match &mut report {
             Some(report) => report.merge(one),

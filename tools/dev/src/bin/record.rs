@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
-use ptx2spv::cases::{Backend, Case, CudaBackend, find, record, suite};
+use ptx2spv::cases::suite::{self, Runner};
+use ptx2spv::cases::{Backend, Case, CudaBackend, find, record};
 use ptx2spv::cli::{self, Status};
 
 /// Runs launch cases on an NVIDIA device through CUDA's driver API (driver 550 or newer).
@@ -63,7 +64,7 @@ fn check(cases: &[Case], json: Option<PathBuf>, verbose: bool, out: &mut dyn Wri
     if comparable.len() < cases.len() {
         writeln!(out, "{} cases that expect an error are left out", cases.len() - comparable.len())?;
     }
-    let make = || -> Result<Box<dyn Backend>> { Ok(Box::new(CudaBackend::new()?)) };
+    let make = || -> Result<Box<dyn Runner>> { Ok(Box::new(CudaBackend::new()?)) };
     let report = suite::run(&comparable, &make, 1, verbose, out)?;
     if let Some(file) = json {
         report.save(&file)?;
