@@ -24,7 +24,10 @@ pub fn write(out: &mut dyn Write, findings: &[Finding], source: &Source) -> io::
         }
         site(out, "at", &finding.site, &text)?;
         if let Some(other) = &finding.other {
-            let role = if finding.kind == FindingKind::Race { "against" } else { "value from" };
+            let role = match finding.kind {
+                FindingKind::Race | FindingKind::DivergedWarp => "against",
+                _ => "value from",
+            };
             site(out, role, other, &text)?;
         }
         if finding.repeated > 0 {
@@ -147,6 +150,13 @@ mod tests {
     st.global.u32 [%rd], 1;
     .loc 2 3 5, function_name name, inlined_at 1 13 3
     st.global.u32 [%rd+4], 1;
+    .loc 1 27 3
+    .loc 1 10 5, function_name name, inlined_at 1 27 3
+    .loc 2 15 3, function_name name, inlined_at 1 10 5
+    st.global.u32 [%rd+8], 1;
+    .loc 2 15 3, function_name name, inlined_at 2 15 3
+    st.global.u32 [%rd+12], 1;
+    .loc 1 10 5
     ret;
 }
 ";
@@ -156,6 +166,9 @@ mod tests {
             (10, None),
             (11, Some("kernel.cu:12")),
             (13, Some("vector.h:3, inlined at kernel.cu:13")),
+            (17, Some("vector.h:15, inlined at kernel.cu:10, inlined at kernel.cu:27")),
+            (19, Some("vector.h:15, inlined at vector.h:15, inlined at kernel.cu:10, inlined at kernel.cu:27")),
+            (21, Some("kernel.cu:10")),
             (99, None),
         ] {
             let finding = Finding {

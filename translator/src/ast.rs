@@ -262,8 +262,8 @@ pub enum Statement<'s> {
         line: u32,
         /// Column.
         column: u32,
-        /// `inlined_at`: `.file` number and line of the call that was replaced by this code.
-        inlined_at: Option<(u32, u32)>,
+        /// `inlined_at`: `.file` number, line and column of the call that was replaced by this code.
+        inlined_at: Option<[u32; 3]>,
     },
     /// `.pragma "text";`
     Pragma(Ident<'s>),

@@ -20,6 +20,9 @@ use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::isa::table::{Form, Modifiers};
 use crate::isa::types::{Class, ScalarType};
 
+/// Calls that code was inlined at, of which more are not told of.
+const MAX_INLINED: usize = 32;
+
 /// The most registers a function may declare, so that `%r<4294967295>` can't fill the memory.
 const MAX_REGISTERS: u32 = 1 << 22;
 
@@ -259,6 +262,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut items = Vec::with_capacity(body.len());
         let mut scopes = 0;
         let mut line = None;
+        // The calls around each place that a `.loc` has named.
+        let mut inlined = FxHashMap::<[u32; 3], Vec<(u32, u32)>>::default();
         for statement in body {
             match statement {
                 ast::Statement::ScopeBegin(_) => {
@@ -274,9 +279,9 @@ impl<'s> FunctionDecoder<'_, 's> {
                     }
                 }
                 ast::Statement::Instruction(instruction) => {
-                    if let Some((file, line, inlined_at)) = line.take() {
+                    if let Some((file, line, calls)) = line.take() {
                         let at = instruction.span.start;
-                        self.function.lines.push(SourceLine { at, file, line, inlined_at });
+                        self.function.lines.push(SourceLine { at, file, line, calls });
                     }
                     match self.instruction(instruction) {
                         Ok(instruction) => items.push(Item::Instruction(instruction)),
@@ -297,8 +302,17 @@ impl<'s> FunctionDecoder<'_, 's> {
                         self.report(diagnostic);
                     }
                 },
-                ast::Statement::Loc { file, line: number, inlined_at, .. } => {
-                    line = Some((*file, *number, *inlined_at));
+                ast::Statement::Loc { file, line: number, column, inlined_at } => {
+                    let calls: Vec<(u32, u32)> = match inlined_at {
+                        Some(call @ [file, line, _]) => {
+                            // The call may stand in code that was inlined itself, as the `.loc` before said that names it.
+                            let around = inlined.get(call).into_iter().flatten().copied();
+                            std::iter::once((*file, *line)).chain(around).take(MAX_INLINED).collect()
+                        }
+                        None => Vec::new(),
+                    };
+                    inlined.insert([*file, *number, *column], calls.clone());
+                    line = Some((*file, *number, calls));
                 }
                 ast::Statement::Pragma(_) => {}
             }

@@ -178,7 +178,7 @@ impl Function {
 }
 
 /// A line that PTX was made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
     /// Where the first instruction begins that comes from it, in bytes of the text.
     pub at: u32,
@@ -186,8 +186,8 @@ pub struct SourceLine {
     pub file: u32,
     /// The line, from 1.
     pub line: u32,
-    /// `.file` number and line of the call that it was inlined at.
-    pub inlined_at: Option<(u32, u32)>,
+    /// `.file` numbers and lines of the calls that it was inlined at, the innermost first.
+    pub calls: Vec<(u32, u32)>,
 }
 
 /// A `.param` variable or a `.reg` parameter.

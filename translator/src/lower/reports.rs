@@ -50,9 +50,6 @@ fn origin(program: &Program, function: &Function, at: u32) -> Option<String> {
     let before = function.lines.partition_point(|line| line.at <= at);
     let line = function.lines.get(before.checked_sub(1)?)?;
     let place = |file, line| format!("{}:{line}", program.files.get(&file).map_or("?", String::as_str));
-    let own = place(line.file, line.line);
-    Some(match line.inlined_at {
-        Some((file, line)) => format!("{own}, inlined at {}", place(file, line)),
-        None => own,
-    })
+    let calls = line.calls.iter().map(|&(file, line)| format!(", inlined at {}", place(file, line)));
+    Some(place(line.file, line.line) + &calls.collect::<String>())
 }

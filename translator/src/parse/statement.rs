@@ -69,7 +69,7 @@ fn label<'s>(name: Ident<'s>, modifiers: &[Ident<'s>], colon: Span) -> Result<St
 pub(super) fn location<'s>(node: &Node<'s>) -> Result<Statement<'s>, Diagnostic> {
     let [file, line, column] = place(node)?;
     let call = node.children().find(|child| child.rule() == Rule::location_inlined);
-    let inlined_at = call.map(|call| place(&call)).transpose()?.map(|[file, line, _]| (file, line));
+    let inlined_at = call.map(|call| place(&call)).transpose()?;
     Ok(Statement::Loc { file, line, column, inlined_at })
 }
 
