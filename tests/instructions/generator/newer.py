@@ -4,6 +4,7 @@ import random
 from fractions import Fraction
 
 from . import exact
+from .convert_half import convert, operands, rounded
 from .exact import F16, F32, HALVES, Format
 from .floats import choices, extremum, finished, subtract
 from .half import relu
@@ -124,7 +125,14 @@ def to_narrow(fmt, modifiers):
 
 
 def conversions(tables):
-    family = Family("newer_conversions", "cvt to and from e2m1, e2m3 and e3m2.", tables, packed=True, header=SM100)
+    family = Family(
+        "newer_conversions", "cvt to and from e2m1, e2m3 and e3m2, to tf32 without infinities.", tables, packed=True,
+        header=SM100,
+    )
+    for mode in ("rn", "rz"):
+        for modifiers in (".satfinite", ".satfinite.relu"):
+            reference = lambda bits, function=rounded("tf32", "f32", mode, modifiers): function(bits) << 13
+            convert(family, "tf32", "f32", mode, modifiers, reference, operands(family, "f32", "tf32"))
     rng = random.Random("narrow floats")
     for to, (fmt, width) in NARROW.items():
         high = narrow_operands(fmt)
@@ -268,7 +276,28 @@ def barriers(tables):
     for hint, policy in (("", ""), (".L2::cache_hint", ", %s")):
         copy = f"cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{hint}"
         bulk_load(family, "load" + ("_hint" if hint else ""), copy, policy)
+        bulk_store_masked(family, "store_masked" + ("_hint" if hint else ""), hint, policy)
     return family
+
+
+def bulk_store_masked(family, entry, hint, policy):
+    """Each thread copies 32 bytes, of which a mask of its own leaves some out."""
+    masks = [0, 0xFFFF, 1, 0x8000, 0xF, 0xFFF0, 0x7FFE, 0x1248, 0xAAAA, 0x00FF, 0x3C5A, 0xEFFF]
+    copy = f"cp.async.bulk.global.shared::cta.bulk_group{hint}.cp_mask"
+    body = [*THREAD, "mov.u64 %x, data;", "cvt.u32.u64 %a, %x;", "mad.lo.u32 %a, %t, 32, %a;"]
+    for word in range(8):
+        body += [f"mad.lo.u32 %v, %t, 8, {word + 1};", "mul.lo.u32 %v, %v, 0x01030507;", f"st.shared.u32 [%a+{4 * word}], %v;"]
+    body += ["ld.param.u64 %x, [masks];", "mad.wide.u32 %x, %t, 2, %x;", "ld.global.u16 %h, [%x];", "mad.wide.u32 %po, %t, 32, %po;"]
+    body += ["mov.u64 %s, 0x14f0000000000000;", "fence.proxy.async.shared::cta;", f"{copy} [%po], [%a], 32{policy}, %h;"]
+    body += ["cp.async.bulk.commit_group;", "cp.async.bulk.wait_group 0;"]
+    family.kernel(entry, [".param .u64 out", ".param .u64 masks"], [*REGISTERS, ".reg .b16 %h;"], body)
+    expected = []
+    for thread, mask in enumerate(masks):
+        words = [(8 * thread + word + 1) * 0x01030507 & 0xFFFFFFFF for word in range(8)]
+        source = [word >> 8 * byte & 0xFF for word in words for byte in range(4)]
+        expected += [value if mask >> place % 16 & 1 else 0xEE for place, value in enumerate(source)]
+    args = [{"type": "u8", "data": [0xEE] * 32 * len(masks)}, {"type": "u16", "data": masks}]
+    family.case(entry, entry, args, [{"arg": 0, "data": expected}], block=len(masks))
 
 
 def families(tables):

@@ -265,7 +265,7 @@ rows! {
     "cvt.(rn|rz|rm|rp){.ftz}.bf16.f32", "d a:1" => Compute(ConvertFloatToFloat);
     "cvt.(rn|rz){.relu}{.satfinite}.bf16.f32", "d a:1" => Compute(ConvertFloatToFloat);
     "cvt.(rn|rz|rm|rp).bf16.f64", "d a:1" => Compute(ConvertFloatToFloat);
-    "cvt.(rn|rz){.relu}.tf32.f32", "d a:1" => Compute(ConvertToTf32);
+    "cvt.(rn|rz){.satfinite}{.relu}.tf32.f32", "d a:1" => Compute(ConvertToTf32);
     "cvt.rna{.satfinite}.tf32.f32", "d a:1" => Compute(ConvertToTf32);
     "cvt.(rn|rz){.relu}{.satfinite}.f16x2.f32", "D A:1 A:1" => Compute(ConvertPack);
     "cvt.(rn|rz){.relu}{.satfinite}.bf16x2.f32", "d a:1 a:1" => Compute(ConvertPack);
@@ -393,6 +393,8 @@ rows! {
     "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "[a] [a] b:u32 [a]" => Compute(BulkExchange);
     "cp.async.bulk.global.shared::cta.bulk_group", "[a] [a] b:u32" => Compute(BulkStore);
     "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[a] [a] b:u32 c:u64" => Compute(BulkStore);
+    "cp.async.bulk.global.shared::cta.bulk_group.cp_mask", "[a] [a] b:u32 c:b16" => Compute(BulkStore);
+    "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask", "[a] [a] b:u32 c:u64 e:b16" => Compute(BulkStore);
     "cp.async.bulk.prefetch.L2.global", "[a] b:u32" => Nothing;
     "cp.async.bulk.prefetch.L2.global.L2::cache_hint", "[a] b:u32 c:u64" => Nothing;
     "cp.async.bulk.commit_group", "" => Nothing;

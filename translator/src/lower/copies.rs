@@ -167,8 +167,12 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// `cp.async.bulk` from shared to device memory.
+/// `cp.async.bulk` from shared to device memory; with `.cp_mask` only those of each 16 bytes whose bits a mask has.
 pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let mask = match (i.modifiers.has("cp_mask"), i.modifiers.has("L2::cache_hint")) {
+        (false, _) => None,
+        (true, hint) => Some(l.int(i, 3 + usize::from(hint), ScalarType::B16)?),
+    };
     let to = global_address(l, i, 0)?;
     let from = shared_address(l, i, 1)?;
     let size = l.int(i, 2, ScalarType::U32)?;
@@ -177,9 +181,37 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let values = b.load(words(Space::Shared), source, 4);
         let wide = b.zero_extend(offset);
         let target = b.add(to, wide);
-        b.store(words(Space::Global), target, values);
+        match mask {
+            None => b.store(words(Space::Global), target, values),
+            Some(mask) => store_masked(b, target, &values, mask),
+        }
     });
     Ok(())
+}
+
+/// Stores those bytes of words to device memory whose bits a mask has.
+fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Value) {
+    for (number, &word) in (0..).zip(values) {
+        let bits = b.shr(mask, 4 * number);
+        let bits = b.and_const(bits, 0xf);
+        let whole = b.compare_const(Compare::Equal, bits, 0xf);
+        let target = b.add_const(target, (4 * number).into());
+        b.if_else(
+            whole,
+            |b| b.store(words(Space::Global), target, vec![word]),
+            |b| {
+                for byte in 0..4 {
+                    let bit = b.and_const(bits, 1 << byte);
+                    let wanted = b.is_nonzero(bit);
+                    b.if_(wanted, |b| {
+                        let target = b.add_const(target, byte.into());
+                        let value = b.shr(word, 8 * byte);
+                        b.store(Access { bytes: 1, ..words(Space::Global) }, target, vec![value]);
+                    });
+                }
+            },
+        );
+    }
 }
 
 /// `cp.reduce.async.bulk` from shared to device memory, or to shared memory of the cluster where a barrier counts it: one
