@@ -10,7 +10,7 @@ use ptx2spv_translator::interface::Entry;
 
 use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::range::MemoryRange;
+use crate::range::{MemoryInfo, MemoryRange};
 use crate::variant::Variant;
 
 /// An open device.
@@ -22,14 +22,21 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Frees what [`Backend::allocate`] made at an address, once everything launched before has finished.
     fn free(&self, address: u64);
 
+    /// The allocation in which an address lies.
+    fn find(&self, address: u64) -> Option<MemoryRange>;
+
+    /// How much memory there is.
+    fn memory_info(&self) -> MemoryInfo;
+
     /// Writes bytes, at least one and within an allocation, after everything launched before.
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
 
     /// Reads bytes, at least one and within an allocation, as everything launched before leaves them.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
 
-    /// Sets every byte of an allocation, of which there is at least one.
-    fn fill(&self, allocation: MemoryRange, byte: u8) -> Result<(), Error>;
+    /// Sets bytes, at least one and within an allocation, to those of a little-endian word: each to the one at its address
+    /// modulo 4.
+    fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error>;
 
     /// Copies bytes, at least one and within allocations, between ranges that don't overlap.
     fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error>;

@@ -117,7 +117,7 @@ impl Buffer {
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn fill(&self, byte: u8) -> Result<(), Error> {
         let all = MemoryRange { address: self.address, size: self.len };
-        if self.is_empty() { Ok(()) } else { self.device.backend().fill(all, byte) }
+        if self.is_empty() { Ok(()) } else { self.device.backend().fill(all, u32::from_ne_bytes([byte; 4])) }
     }
 
     /// Copies `len` bytes from another buffer of the same device, asynchronously.

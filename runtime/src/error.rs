@@ -213,11 +213,19 @@ pub enum Error {
         /// `maxComputeSharedMemorySize`, or the most that CUDA gives a block.
         available: u32,
     },
-    /// An address at which nothing is allocated.
+    /// An address at which nothing is allocated, or of which an allocation should begin there and doesn't.
     #[error("nothing is allocated at address {address:#x}")]
     NotAllocated {
         /// The address.
         address: u64,
+    },
+    /// An address that is no multiple of what it must be.
+    #[error("address {address:#x} is no multiple of {alignment}")]
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// Of what it must be a multiple.
+        alignment: u64,
     },
     /// A range outside of a buffer or variable.
     #[error("bytes {offset} to {offset}+{len} are outside of the {size} bytes there are")]

@@ -2,7 +2,7 @@
 //! Vulkan leaves undefined.
 //!
 //! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
-//! [`Buffer`] (device memory), [`Module`], [`Kernel`].
+//! [`Buffer`] (device memory; [`DeviceMemory`] by plain addresses), [`Module`], [`Kernel`].
 //!
 //! ```no_run
 //! use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
@@ -55,6 +55,7 @@
 //! * **Trust.** A kernel is foreign code: as in CUDA, it can read and write any memory that the device lets it reach, and
 //!   nothing here checks the addresses that it computes, so that launching is `unsafe`. The reference device does check them.
 
+mod allocations;
 mod args;
 mod backend;
 mod buffer;
@@ -67,6 +68,7 @@ mod info;
 mod kernel;
 mod launch;
 mod limits;
+mod memory;
 mod module;
 mod open;
 mod options;
@@ -98,12 +100,14 @@ pub use error::Error;
 pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
+pub use memory::DeviceMemory;
 pub use module::{LoadOptions, Module};
 pub use open::{devices, find_device};
 pub use options::ReferenceOptions;
 pub use probe::CACHE_VARIABLE;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
+pub use range::{MemoryInfo, MemoryRange};
 #[cfg(feature = "reference")]
 pub use reference::ReferenceDevice;
 pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};

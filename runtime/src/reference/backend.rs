@@ -12,8 +12,11 @@ use super::info::MAX_BUFFER;
 use super::pipeline::ReferenceShader;
 use crate::backend::{Backend, Shader};
 use crate::error::Error;
-use crate::range::MemoryRange;
+use crate::range::{MemoryInfo, MemoryRange};
 use crate::sync::lock;
+
+/// Bytes that are set at a time.
+const PIECE: usize = 64 << 10;
 
 impl Backend for ReferenceDevice {
     fn allocate(&self, size: u64) -> Result<u64, Error> {
@@ -23,11 +26,24 @@ impl Backend for ReferenceDevice {
         // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
         let narrow = has_narrow_global(&self.interpreter.config().target);
         let address = self.interpreter.allocate(if narrow { size } else { size.next_multiple_of(4) });
-        address.ok_or_else(|| Error::OutOfMemory(format!("no room for {size} bytes of reference memory")))
+        let address =
+            address.ok_or_else(|| Error::OutOfMemory(format!("no room for {size} bytes of reference memory")))?;
+        self.allocations.insert(MemoryRange { address, size }, ());
+        Ok(address)
     }
 
     fn free(&self, address: u64) {
-        self.interpreter.free(address);
+        if self.allocations.remove(address).is_some() {
+            self.interpreter.free(address);
+        }
+    }
+
+    fn find(&self, address: u64) -> Option<MemoryRange> {
+        self.allocations.find(address).map(|(range, ())| range)
+    }
+
+    fn memory_info(&self) -> MemoryInfo {
+        MemoryInfo { free: MAX_BUFFER.saturating_sub(self.allocations.bytes()), total: MAX_BUFFER }
     }
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -38,8 +54,22 @@ impl Backend for ReferenceDevice {
         self.interpreter.read(address, bytes).map_err(fault)
     }
 
-    fn fill(&self, allocation: MemoryRange, byte: u8) -> Result<(), Error> {
-        self.interpreter.fill(allocation.address, allocation.size, byte).map_err(fault)
+    fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error> {
+        let MemoryRange { address, size } = range;
+        let bytes = word.to_le_bytes();
+        if bytes == [bytes[0]; 4] {
+            return self.interpreter.fill(address, size, bytes[0]).map_err(fault);
+        }
+        let mut piece: Vec<u8> = bytes.repeat(PIECE / 4);
+        piece.rotate_left((address % 4) as usize);
+        let mut done = 0;
+        while done < size {
+            // At most a piece, so the cast is exact.
+            let len = (size - done).min(PIECE as u64) as usize;
+            self.interpreter.write(address + done, &piece[..len]).map_err(fault)?;
+            done += len as u64;
+        }
+        Ok(())
     }
 
     fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error> {

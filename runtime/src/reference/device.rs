@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use ptx2spv_reference::{Config, Finding, Refusal};
 use ptx2spv_translator::interface::{Status, output};
 
+use crate::allocations::Allocations;
 use crate::backend::Backend;
 use crate::error::Error;
 use crate::printf;
@@ -25,6 +26,7 @@ use crate::sync::lock;
 /// ```
 pub struct ReferenceDevice {
     pub(super) interpreter: ptx2spv_reference::Device,
+    pub(super) allocations: Allocations<()>,
     /// What stopped launches and nobody was told of yet.
     pub(super) faults: Mutex<Vec<Finding>>,
     /// What kernels reported and nobody was told of yet.
@@ -39,6 +41,7 @@ impl ReferenceDevice {
     pub(super) fn new(config: Config) -> Self {
         Self {
             interpreter: ptx2spv_reference::Device::new(config),
+            allocations: Allocations::default(),
             faults: Mutex::default(),
             reports: Mutex::default(),
             output: Mutex::default(),

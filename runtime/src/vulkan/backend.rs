@@ -10,7 +10,7 @@ use super::pipeline::{VulkanPipeline, VulkanShader};
 use crate::backend::{Backend, Pipeline, Shader};
 use crate::dispatch::Launch;
 use crate::error::Error;
-use crate::range::MemoryRange;
+use crate::range::{MemoryInfo, MemoryRange};
 use crate::sync::lock;
 use crate::variant::Variant;
 
@@ -23,6 +23,14 @@ impl Backend for Device {
         Self::free(self, address);
     }
 
+    fn find(&self, address: u64) -> Option<MemoryRange> {
+        Self::find(self, address)
+    }
+
+    fn memory_info(&self) -> MemoryInfo {
+        self.memory.info(self.blocks.bytes())
+    }
+
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         Self::write(self, address, bytes)
     }
@@ -31,8 +39,8 @@ impl Backend for Device {
         Self::read(self, address, bytes)
     }
 
-    fn fill(&self, allocation: MemoryRange, byte: u8) -> Result<(), Error> {
-        Self::fill(self, allocation, byte)
+    fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error> {
+        Self::fill(self, range, word)
     }
 
     fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error> {

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
-use super::addresses::Addresses;
 use super::instance::Instance;
 use super::memory::{Block, Memory, Place};
 use super::physical::PhysicalDevice;
 use super::queue::Queue;
 use super::raw::RawDevice;
 use super::staging::Staging;
+use crate::allocations::Allocations;
 use crate::error::Error;
 use crate::sync::lock;
 
@@ -21,7 +21,7 @@ pub(crate) struct Device {
     /// What kernels use as shared or local memory, as much as any launch has needed.
     scratch: Mutex<Option<Arc<Block>>>,
     /// What was allocated for programs.
-    pub blocks: Addresses,
+    pub blocks: Allocations<Arc<Block>>,
     pub memory: Arc<Memory>,
     pub raw: Arc<RawDevice>,
     pub name: String,
@@ -58,7 +58,7 @@ impl Device {
             queue: Queue::new(raw.clone(), memory.clone(), family)?,
             staging: Mutex::new(Staging::new(memory.clone())),
             scratch: Mutex::default(),
-            blocks: Addresses::default(),
+            blocks: Allocations::default(),
             memory,
             raw,
             name: info.name.clone(),

@@ -68,6 +68,7 @@ const COMPANIONS: &[(Option<Version>, &CStr)] = &[
     (None, c"VK_KHR_portability_subset"),
     (Some(Version(1, 2)), khr::shader_float_controls::NAME),
     (Some(Version(1, 2)), khr::spirv_1_4::NAME),
+    (None, ext::memory_budget::NAME),
 ];
 
 macro_rules! feature_structs {

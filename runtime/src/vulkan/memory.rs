@@ -12,6 +12,7 @@ use super::instance::Instance;
 use super::raw::RawDevice;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
+use crate::range::MemoryInfo;
 use crate::sync::lock;
 
 /// Where a block lies.
@@ -34,6 +35,10 @@ pub(crate) struct Memory {
     max_buffer_size: u64,
     /// Whether device memory is host memory: then a mapping beats staging copies.
     unified: bool,
+    /// The largest heap that is the device's own, and its size.
+    heap: (usize, u64),
+    physical: vk::PhysicalDevice,
+    instance: Instance,
     raw: Arc<RawDevice>,
 }
 
@@ -63,7 +68,31 @@ impl Memory {
         let unified = !instance.wants_staging()
             && matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated)
             && properties.memory_types_as_slice().iter().any(|memory| memory.property_flags.contains(all));
-        Ok(Self { allocator: Mutex::new(allocator), max_buffer_size: info.max_buffer_size, unified, raw })
+        Ok(Self {
+            allocator: Mutex::new(allocator),
+            max_buffer_size: info.max_buffer_size,
+            unified,
+            heap: device_heap(&properties),
+            physical,
+            instance: instance.clone(),
+            raw,
+        })
+    }
+
+    /// How much memory the device has, of which the program has allocated so many bytes.
+    pub fn info(&self, allocated: u64) -> MemoryInfo {
+        let (heap, total) = self.heap;
+        let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+        if self.raw.has_memory_budget && self.raw.check_process().is_ok() {
+            let mut chain = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+            // SAFETY: `physical` was enumerated from the instance, and the device has the extension of the chained structure.
+            unsafe { self.instance.raw().get_physical_device_memory_properties2(self.physical, &mut chain) };
+        }
+        let free = match (budget.heap_budget.get(heap), budget.heap_usage.get(heap)) {
+            (Some(&budget), Some(used)) if budget > 0 => budget.saturating_sub(*used),
+            _ => total.saturating_sub(allocated),
+        };
+        MemoryInfo { free: free.min(total), total }
     }
 
     /// Whether the host reads and writes blocks of [`Place::Device`] through their mapping.
@@ -111,6 +140,13 @@ impl Memory {
         block.address = self.raw.buffer_address(buffer);
         Ok(block)
     }
+}
+
+/// The largest heap that is the device's own, and its size.
+fn device_heap(properties: &vk::PhysicalDeviceMemoryProperties) -> (usize, u64) {
+    let heaps = properties.memory_heaps_as_slice().iter().enumerate();
+    let own = heaps.filter(|(_, heap)| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+    own.map(|(index, heap)| (index, heap.size)).max_by_key(|(_, size)| *size).unwrap_or_default()
 }
 
 /// How much memory to take from Vulkan at a time, on the device's and on the host's side: no more than a part of the smallest

@@ -1,6 +1,5 @@
 //! The Vulkan back end: everything that calls Vulkan lies in here.
 
-mod addresses;
 mod backend;
 mod device;
 mod drivers;

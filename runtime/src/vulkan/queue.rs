@@ -103,6 +103,17 @@ impl Recorder<'_> {
     /// Puts a parameter block of at most [`MAX_PARAM_BLOCK`] bytes where it stays until the batch has finished, and returns
     /// its device address, a multiple of 16.
     pub fn params(&mut self, bytes: &[u8]) -> Result<u64, Error> {
+        let (block, offset) = self.place(bytes)?;
+        Ok(block.address + offset)
+    }
+
+    /// As [`Recorder::params`], for bytes to be copied from: returns the buffer and the offset there.
+    pub fn upload(&mut self, bytes: &[u8]) -> Result<(vk::Buffer, u64), Error> {
+        let (block, offset) = self.place(bytes)?;
+        Ok((block.buffer, offset))
+    }
+
+    fn place(&mut self, bytes: &[u8]) -> Result<(&Block, u64), Error> {
         let block = match &mut self.batch.params {
             Some(block) => block,
             none => none.insert(self.memory.allocate(PARAM_ROOM, Place::Upload)?),
@@ -111,7 +122,7 @@ impl Recorder<'_> {
         let offset = self.batch.params_used;
         block.write_mapped(offset, bytes)?;
         self.batch.params_used += (bytes.len() as u64).next_multiple_of(16);
-        Ok(block.address + offset)
+        Ok((block, offset))
     }
 }
 

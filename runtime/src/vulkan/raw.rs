@@ -1,6 +1,6 @@
 //! The Vulkan device handle with the few functions that are core in newer versions and extensions in older ones.
 
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use super::features::{self, Offer};
@@ -12,6 +12,8 @@ use crate::info::DeviceInfo;
 /// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
 pub(crate) struct RawDevice {
     pub ash: ash::Device,
+    /// Whether the driver tells how much memory is free.
+    pub has_memory_budget: bool,
     /// Whether there are timeline semaphores.
     pub has_timeline: bool,
     /// Their functions; `None` where these are part of the Vulkan version, or there are none.
@@ -46,6 +48,7 @@ impl RawDevice {
             .map_err(Error::vulkan("vkCreateDevice"))?;
         let extension = version < Version(1, 2);
         Ok(Self {
+            has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
             has_timeline: info.has_timeline,
             timeline: (extension && info.has_timeline)
                 .then(|| khr::timeline_semaphore::Device::new(instance.raw(), &ash)),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ash::vk;
+
 use super::device::Device;
 use super::memory::{Block, Place};
 use super::staging;
@@ -14,7 +16,7 @@ impl Device {
     pub fn allocate(&self, size: u64) -> Result<u64, Error> {
         let block = Arc::new(self.memory.allocate(size, Place::Device)?);
         let address = block.address;
-        self.blocks.insert(block);
+        self.blocks.insert(MemoryRange { address, size }, block);
         Ok(address)
     }
 
@@ -31,7 +33,15 @@ impl Device {
     /// The block around an address, and the address's offset in the block.
     pub fn block(&self, address: u64) -> Result<(Arc<Block>, u64), Error> {
         self.raw.check_process()?;
-        self.blocks.find(address).ok_or(Error::NotAllocated { address })
+        let (range, block) = self.blocks.find(address).ok_or(Error::NotAllocated { address })?;
+        Ok((block, address - range.address))
+    }
+
+    /// The allocation in which an address lies.
+    pub fn find(&self, address: u64) -> Option<MemoryRange> {
+        // In another process the table may be locked by a thread that isn't there.
+        self.raw.check_process().ok()?;
+        self.blocks.find(address).map(|(range, _)| range)
     }
 
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -59,17 +69,30 @@ impl Device {
         }
     }
 
-    /// Sets every byte of an allocation, also those that pad its block.
-    pub fn fill(&self, allocation: MemoryRange, byte: u8) -> Result<(), Error> {
-        let (block, _) = self.block(allocation.address)?;
-        let (buffer, size) = (block.buffer, block.padded);
+    /// Sets bytes to those of a little-endian word, each to the one at its address modulo 4.
+    pub fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error> {
+        let (block, start) = self.block(range.address)?;
+        let end = start + range.size;
+        // Vulkan fills whole words. Bytes before and after these are copied.
+        let words = start.next_multiple_of(4).min(end)..(end & !3).max(start.next_multiple_of(4).min(end));
+        let parts = [start..words.start, words.end..end].map(|part| {
+            vk::BufferCopy::default().src_offset(part.start % 4).dst_offset(part.start).size(part.end - part.start)
+        });
+        let edges: Vec<_> = parts.into_iter().filter(|part| part.size > 0).collect();
         self.queue.record(|recorder| {
+            let source = if edges.is_empty() { None } else { Some(recorder.upload(&word.to_le_bytes().repeat(2))?) };
             recorder.barrier();
-            // SAFETY: the command buffer is being recorded; the block has `padded` bytes, a multiple of 4, and is
-            // retired through the queue when freed.
-            unsafe {
-                recorder.raw.ash.cmd_fill_buffer(recorder.commands, buffer, 0, size, u32::from_ne_bytes([byte; 4]))
-            };
+            let (ash, commands) = (&recorder.raw.ash, recorder.commands);
+            if !words.is_empty() {
+                // SAFETY: the command buffer is being recorded; the words lie in the block, which is retired through the queue
+                // when freed.
+                unsafe { ash.cmd_fill_buffer(commands, block.buffer, words.start, words.end - words.start, word) };
+            }
+            if let Some((buffer, offset)) = source {
+                let regions: Vec<_> = edges.iter().map(|part| part.src_offset(offset + part.src_offset)).collect();
+                // SAFETY: as above; what was uploaded stays until the batch has finished, and reaches beyond each part.
+                unsafe { ash.cmd_copy_buffer(commands, buffer, block.buffer, &regions) };
+            }
             Ok(())
         })?;
         Ok(())

@@ -10,6 +10,7 @@ mod clusters;
 mod events;
 mod launches;
 mod loops;
+mod memory;
 mod modules;
 mod reference;
 mod reports;

@@ -1,0 +1,67 @@
+//! The live allocations of a device by their addresses.
+
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::range::MemoryRange;
+
+/// Allocations by the addresses of their first bytes, each with its size and what the back end keeps of it.
+pub(crate) struct Allocations<T>(RwLock<BTreeMap<u64, (u64, T)>>);
+
+impl<T> Default for Allocations<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<T: Clone> Allocations<T> {
+    /// Adds an allocation.
+    pub fn insert(&self, range: MemoryRange, kept: T) {
+        self.write().insert(range.address, (range.size, kept));
+    }
+
+    /// Takes out the allocation that begins at an address.
+    pub fn remove(&self, address: u64) -> Option<T> {
+        self.write().remove(&address).map(|(_, kept)| kept)
+    }
+
+    /// The allocation that an address lies in; an empty one has its own address all the same.
+    pub fn find(&self, address: u64) -> Option<(MemoryRange, T)> {
+        let allocations = self.read();
+        let (&start, (size, kept)) = allocations.range(..=address).next_back()?;
+        (address - start < (*size).max(1)).then(|| (MemoryRange { address: start, size: *size }, kept.clone()))
+    }
+
+    /// Bytes in all allocations.
+    pub fn bytes(&self) -> u64 {
+        self.read().values().map(|(size, _)| size).sum()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, (u64, T)>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, (u64, T)>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_inside_of_allocations() {
+        let allocations = Allocations::default();
+        let [first, second, empty] =
+            [(0x1000, 16), (0x1010, 8), (0x2000, 0)].map(|(address, size)| MemoryRange { address, size });
+        [first, second, empty].into_iter().for_each(|range| allocations.insert(range, range.size));
+        let found = |address| allocations.find(address).map(|(range, _)| range);
+        assert_eq!([0xfff, 0x1000, 0x100f].map(found), [None, Some(first), Some(first)]);
+        assert_eq!([0x1010, 0x1017, 0x1018].map(found), [Some(second), Some(second), None]);
+        assert_eq!([0x2000, 0x2001].map(found), [Some(empty), None]);
+        assert_eq!(allocations.bytes(), 24);
+        assert_eq!((allocations.remove(0x1001), allocations.remove(0x1000)), (None, Some(16)));
+        assert_eq!(found(0x1008), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! The raw layer: device memory by plain 64-bit addresses, as CUDA's driver API has it.
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::range::{MemoryInfo, MemoryRange};
+
+/// A device's memory by addresses, which may point into the middle of an allocation: for programs that keep account of their memory
+/// themselves. Others have [`Buffer`](crate::Buffer), whose memory can be reached here too.
+///
+/// What is asked for must lie within one live allocation. Everything happens in the order of the calls, as with buffers: reading and
+/// writing waits for what it must, setting and copying is asynchronous.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device, MemoryRange};
+///
+/// let device = Device::reference(Config::default());
+/// let memory = device.memory();
+/// let address = memory.allocate(64)?;
+/// memory.set_32(address, 7, 16)?;
+/// memory.write(address + 10, &[1, 2])?;
+/// memory.copy(address, address + 32, 16)?;
+/// let mut bytes = [0; 8];
+/// memory.read(address + 40, &mut bytes)?;
+/// assert_eq!(bytes, [7, 0, 1, 2, 7, 0, 0, 0]);
+/// assert_eq!(memory.find(address + 63), Some(MemoryRange { address, size: 64 }));
+/// // SAFETY: nothing uses the memory any more.
+/// unsafe { memory.free(address) }?;
+/// assert_eq!(memory.find(address), None);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceMemory<'d> {
+    device: &'d Device,
+}
+
+impl Device {
+    /// The device's memory by addresses.
+    pub fn memory(&self) -> DeviceMemory<'_> {
+        DeviceMemory { device: self }
+    }
+}
+
+impl DeviceMemory<'_> {
+    /// Allocates `bytes` bytes with undefined contents, and returns the address of the first, a multiple of 256. There is an
+    /// address also if there are no bytes.
+    ///
+    /// # Errors
+    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
+    pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
+        self.device.backend().allocate(bytes)
+    }
+
+    /// Frees an allocation by its first address, once the device has finished everything launched before.
+    ///
+    /// # Safety
+    /// [`DeviceMemory::allocate`] made the allocation, and no launch is still to come that reaches it.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`] if no allocation begins at the address.
+    pub unsafe fn free(&self, address: u64) -> Result<(), Error> {
+        match self.find(address) {
+            Some(allocation) if allocation.address == address => {
+                self.device.backend().free(address);
+                Ok(())
+            }
+            _ => Err(Error::NotAllocated { address }),
+        }
+    }
+
+    /// Writes bytes, after everything launched before.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        if self.check(address, bytes.len() as u64)? { self.device.backend().write(address, bytes) } else { Ok(()) }
+    }
+
+    /// Reads bytes, as everything launched before leaves them.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], and those of [`Buffer::read`](crate::Buffer::read).
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        if self.check(address, bytes.len() as u64)? {
+            self.device.backend().read(address, bytes)?;
+        }
+        self.device.backend().check_stopped()
+    }
+
+    /// Copies `bytes` bytes between ranges that don't overlap, asynchronously.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Error> {
+        if !self.check(from, bytes)? || !self.check(to, bytes)? {
+            return Ok(());
+        }
+        if from.abs_diff(to) < bytes {
+            return Err(Error::Overlap);
+        }
+        self.device.backend().copy(from, to, bytes)
+    }
+
+    /// Sets `count` bytes, asynchronously.
+    ///
+    /// # Errors
+    /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn set_8(&self, address: u64, value: u8, count: u64) -> Result<(), Error> {
+        self.set(address, u32::from_ne_bytes([value; 4]), 1, count)
+    }
+
+    /// Sets `count` numbers of 16 bits, asynchronously.
+    ///
+    /// # Errors
+    /// [`Error::Misaligned`] unless the address is a multiple of 2, and those of [`DeviceMemory::set_8`].
+    pub fn set_16(&self, address: u64, value: u16, count: u64) -> Result<(), Error> {
+        self.set(address, u32::from(value) << 16 | u32::from(value), 2, count)
+    }
+
+    /// Sets `count` numbers of 32 bits, asynchronously.
+    ///
+    /// # Errors
+    /// [`Error::Misaligned`] unless the address is a multiple of 4, and those of [`DeviceMemory::set_8`].
+    pub fn set_32(&self, address: u64, value: u32, count: u64) -> Result<(), Error> {
+        self.set(address, value, 4, count)
+    }
+
+    /// The allocation in which an address lies, if one does.
+    pub fn find(&self, address: u64) -> Option<MemoryRange> {
+        self.device.backend().find(address)
+    }
+
+    /// How much memory there is, and how much of that is free.
+    pub fn info(&self) -> MemoryInfo {
+        self.device.backend().memory_info()
+    }
+
+    /// Sets `count` numbers of `width` bytes; `word` is what two or four of them give.
+    fn set(&self, address: u64, word: u32, width: u64, count: u64) -> Result<(), Error> {
+        if !address.is_multiple_of(width) {
+            return Err(Error::Misaligned { address, alignment: width });
+        }
+        let size = count.saturating_mul(width);
+        if self.check(address, size)? {
+            self.device.backend().fill(MemoryRange { address, size }, word)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether there is something to do with a range, which must lie within an allocation if so.
+    fn check(&self, address: u64, len: u64) -> Result<bool, Error> {
+        if len == 0 {
+            return Ok(false);
+        }
+        let MemoryRange { address: start, size } = self.find(address).ok_or(Error::NotAllocated { address })?;
+        let offset = address - start;
+        if len > size - offset { Err(Error::OutOfRange { offset, len, size }) } else { Ok(true) }
+    }
+}
