@@ -10,6 +10,7 @@ use ptx2spv_translator::interface::Entry;
 
 use crate::dispatch::Launch;
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 use crate::range::{MemoryInfo, MemoryRange};
 use crate::variant::Variant;
 
@@ -36,10 +37,31 @@ pub(crate) trait Backend: Any + Send + Sync {
 
     /// Sets bytes, at least one and within an allocation, to those of a little-endian word: each to the one at its address
     /// modulo 4.
-    fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error>;
+    fn fill(&self, stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error>;
 
     /// Copies bytes, at least one and within allocations, between ranges that don't overlap.
-    fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error>;
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error>;
+
+    /// As [`Backend::write`], but in stream order: the bytes are taken at the call, and nobody waits.
+    fn upload(&self, stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error>;
+
+    /// As [`Backend::read`], but in stream order: `after` is the point that the stream has reached.
+    fn download(&self, stream: StreamKey, after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// Has the stream's next command come after everything recorded so far.
+    fn follow(&self, stream: StreamKey) -> Result<(), Error>;
+
+    /// Whether the device has passed a point.
+    fn is_finished(&self, ticket: Ticket) -> Result<bool, Error>;
+
+    /// Waits until the device has passed a point.
+    fn wait(&self, ticket: Ticket) -> Result<(), Error>;
+
+    /// The time between two readings of the device's clock; zero if the second was before the first.
+    fn elapsed(&self, start: u64, end: u64) -> Duration;
+
+    /// Makes something that takes the time in a stream.
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error>;
 
     /// Names a part of an allocation, if the device has findings to tell.
     fn name_part(&self, _part: MemoryRange, _name: &str) {}
@@ -64,6 +86,15 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn submissions(&self) -> u64;
 }
 
+/// Takes the time in a stream.
+pub(crate) trait Timer: Send + Sync {
+    /// Takes the time when everything before in the stream has finished.
+    fn record(&self, stream: StreamKey) -> Result<Ticket, Error>;
+
+    /// The time that was taken last, in ticks of the device's clock. The recording has finished.
+    fn ticks(&self) -> Result<u64, Error>;
+}
+
 /// A SPIR-V module.
 pub(crate) trait Shader: Send + Sync {
     /// Makes a pipeline of one of its kernels. The variant's sizes are within the device's limits.
@@ -72,8 +103,8 @@ pub(crate) trait Shader: Send + Sync {
 
 /// A kernel for one block size and amount of shared memory.
 pub(crate) trait Pipeline: Send + Sync {
-    /// Launches the kernel after everything launched before. False: it was stopped already.
-    fn launch(&self, launch: &mut Launch<'_>) -> Result<bool, Error>;
+    /// Launches the kernel in stream order. `None`: it was stopped already.
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error>;
 
     /// Launches the kernel `repeats` times, one after another, and returns how long each took.
     fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error>;

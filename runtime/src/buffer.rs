@@ -78,7 +78,11 @@ impl Buffer {
     /// [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
-        if bytes.is_empty() { Ok(()) } else { self.device.backend().write(self.address + offset, bytes) }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.device.wait_for_functions(self.device.default_state())?;
+        self.device.backend().write(self.address + offset, bytes)
     }
 
     /// Reads bytes from an offset, as everything launched before leaves them.
@@ -88,6 +92,7 @@ impl Buffer {
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(offset, bytes.len() as u64)?;
         if !bytes.is_empty() {
+            self.device.wait_for_functions(self.device.default_state())?;
             self.device.backend().read(self.address + offset, bytes)?;
         }
         // Behind the reading, so that it covers every kernel that may have written these bytes.
@@ -117,7 +122,11 @@ impl Buffer {
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn fill(&self, byte: u8) -> Result<(), Error> {
         let all = MemoryRange { address: self.address, size: self.len };
-        if self.is_empty() { Ok(()) } else { self.device.backend().fill(all, u32::from_ne_bytes([byte; 4])) }
+        let word = u32::from_ne_bytes([byte; 4]);
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.device.submit(self.device.default_state(), |backend, stream| backend.fill(stream, all, word))
     }
 
     /// Copies `len` bytes from another buffer of the same device, asynchronously.
@@ -135,12 +144,13 @@ impl Buffer {
         if self.address() == from.address() && offset.abs_diff(from_offset) < len {
             return Err(Error::Overlap);
         }
-        self.device.backend().copy(from.address + from_offset, self.address + offset, len)
+        let (from, to) = (from.address + from_offset, self.address + offset);
+        self.device.submit(self.device.default_state(), |backend, stream| backend.copy(stream, from, to, len))
     }
 
     /// Errors unless the buffer belongs to this device.
     pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
-        if self.device.is(device) { Ok(()) } else { Err(Error::ForeignBuffer(device.info().name.clone())) }
+        device.check_same(&self.device)
     }
 
     fn check_range(&self, offset: u64, len: u64) -> Result<(), Error> {

@@ -1,14 +1,19 @@
 //! The open device: what it is, and waiting for it.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ptx2spv_translator::Target;
 
-use crate::backend::{Backend, Shader};
+use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
+use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
+use crate::order::{StreamKey, Ticket};
+use crate::range::MemoryRange;
 use crate::sync::lock;
 
 /// An open device. Clones share it; it is closed with the last of its clones, buffers, modules and kernels, after it
@@ -25,6 +30,62 @@ struct Shared {
     max_dispatch_time: Mutex<Option<Duration>>,
     /// Held by a launch that is submitted in parts.
     split: Mutex<()>,
+    /// The default stream.
+    default: Arc<StreamState>,
+    /// How far all streams have got that are in order with the default stream.
+    blocking: Progress,
+    streams: AtomicU64,
+    functions: HostFunctions,
+}
+
+/// How far a stream has got.
+#[derive(Default)]
+struct Progress {
+    /// The last command that was asked for.
+    ticket: AtomicU64,
+    /// The last host function.
+    function: AtomicU64,
+}
+
+/// A point in a device's work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    ticket: Ticket,
+    /// The number of a host function.
+    function: u64,
+}
+
+/// A stream, apart from its device.
+pub(crate) struct StreamState {
+    key: StreamKey,
+    progress: Progress,
+}
+
+impl StreamState {
+    pub fn new(key: StreamKey) -> Self {
+        Self { key, progress: Progress::default() }
+    }
+
+    pub fn key(&self) -> StreamKey {
+        self.key
+    }
+}
+
+impl Progress {
+    fn position(&self) -> Position {
+        Position { ticket: self.ticket.load(SeqCst), function: self.function.load(SeqCst) }
+    }
+
+    fn advance(&self, to: Position) {
+        self.ticket.fetch_max(to.ticket, SeqCst);
+        self.function.fetch_max(to.function, SeqCst);
+    }
+}
+
+impl Position {
+    fn max(self, other: Self) -> Self {
+        Self { ticket: self.ticket.max(other.ticket), function: self.function.max(other.function) }
+    }
 }
 
 impl fmt::Debug for Device {
@@ -36,7 +97,17 @@ impl fmt::Debug for Device {
 impl Device {
     /// The device that a back end has opened; `fallback` is why it is not the one that was asked for.
     pub(crate) fn new(backend: Arc<dyn Backend>, info: DeviceInfo, fallback: Option<Error>) -> Self {
-        let shared = Shared { backend, info, fallback, max_dispatch_time: Mutex::default(), split: Mutex::default() };
+        let shared = Shared {
+            backend,
+            info,
+            fallback,
+            max_dispatch_time: Mutex::default(),
+            split: Mutex::default(),
+            default: Arc::new(StreamState::new(StreamKey::Default)),
+            blocking: Progress::default(),
+            streams: AtomicU64::new(0),
+            functions: HostFunctions::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -52,6 +123,101 @@ impl Device {
     /// Whether both are the same open device.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Errors unless both are the same open device.
+    pub(crate) fn check_same(&self, other: &Self) -> Result<(), Error> {
+        if self.is(other) { Ok(()) } else { Err(Error::ForeignBuffer(self.info().name.clone())) }
+    }
+
+    /// Whether there is something to do with a range, which must lie within an allocation if so.
+    pub(crate) fn check_range(&self, address: u64, len: u64) -> Result<bool, Error> {
+        if len == 0 {
+            return Ok(false);
+        }
+        let MemoryRange { address: start, size } =
+            self.backend().find(address).ok_or(Error::NotAllocated { address })?;
+        let offset = address - start;
+        if len > size - offset { Err(Error::OutOfRange { offset, len, size }) } else { Ok(true) }
+    }
+
+    pub(crate) fn default_state(&self) -> &Arc<StreamState> {
+        &self.shared.default
+    }
+
+    /// A number that no stream has had.
+    pub(crate) fn next_stream(&self) -> u64 {
+        self.shared.streams.fetch_add(1, SeqCst)
+    }
+
+    pub(crate) fn timer(&self) -> Result<Box<dyn Timer>, Error> {
+        self.shared.backend.clone().timer()
+    }
+
+    /// Asks for a command in a stream, after the stream's host functions.
+    pub(crate) fn submit(
+        &self,
+        stream: &StreamState,
+        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
+    ) -> Result<(), Error> {
+        self.wait_for_functions(stream)?;
+        let ticket = command(self.backend(), stream.key)?;
+        self.join(stream, Position { ticket, function: 0 });
+        Ok(())
+    }
+
+    /// Waits for the host functions that a stream's next command comes after.
+    pub(crate) fn wait_for_functions(&self, stream: &StreamState) -> Result<(), Error> {
+        let Position { function, .. } = self.position(stream);
+        if !self.shared.functions.is_done(function) {
+            // In a forked process nobody runs them, and the back end says so.
+            self.shared.backend.is_finished(0)?;
+            self.shared.functions.wait(function);
+        }
+        Ok(())
+    }
+
+    /// Where a stream's next command comes after.
+    pub(crate) fn position(&self, stream: &StreamState) -> Position {
+        let own = stream.progress.position();
+        match stream.key {
+            StreamKey::Made { blocking: false, .. } => own,
+            StreamKey::Made { .. } => own.max(self.shared.default.progress.position()),
+            StreamKey::Default | StreamKey::Everything => own.max(self.shared.blocking.position()),
+        }
+    }
+
+    /// As [`Device::position`], without host functions.
+    pub(crate) fn reached(&self, stream: &StreamState) -> Ticket {
+        self.position(stream).ticket
+    }
+
+    /// Has a stream's next command come after a point too.
+    pub(crate) fn join(&self, stream: &StreamState, position: Position) {
+        stream.progress.advance(position);
+        if let StreamKey::Made { blocking: true, .. } = stream.key {
+            self.shared.blocking.advance(position);
+        }
+    }
+
+    /// Has a function run after everything before in a stream.
+    pub(crate) fn add_function(&self, stream: &StreamState, function: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        let after = self.reached(stream);
+        let function = self.shared.functions.add(self.shared.backend.clone(), after, function)?;
+        self.join(stream, Position { ticket: 0, function });
+        Ok(())
+    }
+
+    /// Whether the device has passed a point.
+    pub(crate) fn has_passed(&self, position: Position) -> Result<bool, Error> {
+        Ok(self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.ticket)?)
+    }
+
+    /// Waits until the device has passed a point.
+    pub(crate) fn wait_until(&self, position: Position) -> Result<(), Error> {
+        self.shared.backend.wait(position.ticket)?;
+        self.shared.functions.wait(position.function);
+        Ok(())
     }
 
     /// Keeps other launches from coming between the parts of one that is submitted in parts.
@@ -80,6 +246,7 @@ impl Device {
     /// [`Error::Aborted`], [`Error::Fault`], [`Error::DeviceLost`].
     pub fn synchronize(&self) -> Result<(), Error> {
         self.shared.backend.synchronize()?;
+        self.shared.functions.wait(self.shared.functions.last());
         self.shared.backend.check_stopped()
     }
 

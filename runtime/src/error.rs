@@ -178,8 +178,8 @@ pub enum Error {
         /// The parameter's size.
         size: u32,
     },
-    /// A buffer that belongs to another device.
-    #[error("the buffer belongs to another device than {0}")]
+    /// A buffer, a stream or an event that belongs to another device.
+    #[error("the buffer, stream or event belongs to another device than {0}")]
     ForeignBuffer(String),
     /// A block size that the kernel or the device does not take.
     #[error("kernel `{kernel}` can't be launched with a block of {}: {reason}", dimensions(block))]
@@ -262,6 +262,12 @@ pub enum Error {
     /// The device can't take times.
     #[error("{0} has no timestamps on its compute queue")]
     NoTimestamps(String),
+    /// Two events have no time between them: one doesn't take the time, or was never recorded.
+    #[error("an event without a time: it must be a timing event, and recorded")]
+    NoTime,
+    /// There can be no thread for host functions.
+    #[error("no thread for host functions: {0}")]
+    HostThread(String),
     /// The device stopped answering. Everything on it is lost; open it anew.
     #[error("the device was lost: a kernel ran too long, accessed memory that is not there, or the driver failed")]
     DeviceLost,

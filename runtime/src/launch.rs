@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::args::{self, Arg};
+use crate::backend::Backend;
+use crate::device::StreamState;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::limits::{check_block, check_grid, shared_bytes};
 use crate::split;
+use crate::stream::Stream;
 use crate::sync::lock;
 use crate::variant::Variant;
 use crate::version::Prepared;
@@ -62,21 +65,41 @@ impl Kernel {
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`].
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+        self.run(self.shared.device.default_state(), config, args)
+    }
+
+    /// As [`Kernel::launch`], in stream order.
+    ///
+    /// # Safety
+    /// As for [`Kernel::launch`].
+    ///
+    /// # Errors
+    /// Those of [`Kernel::launch`]; [`Error::ForeignBuffer`] also if the stream belongs to another device.
+    pub unsafe fn launch_on(&self, stream: &Stream, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+        self.shared.device.check_same(stream.device())?;
+        self.run(stream.state(), config, args)
+    }
+
+    fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+        let device = &self.shared.device;
         let (prepared, mut launch) = self.prepare(config, args)?;
         // Where blocks wait for each other, the first part might not end.
-        let Some(most) = self.shared.device.max_dispatch_time().filter(|_| !self.entry().waits) else {
-            return prepared.pipeline.launch(&mut launch).map(|_| ());
+        let Some(most) = device.max_dispatch_time().filter(|_| !self.entry().waits) else {
+            // What was stopped has finished.
+            let run = |_: &dyn Backend, key| Ok(prepared.pipeline.launch(key, &mut launch)?.unwrap_or_default());
+            return device.submit(stream, run);
         };
         // Held from the first part to the last, so that no other launch comes in between.
-        let _alone = self.shared.device.lock_parts();
-        let backend = self.shared.device.backend();
+        let _alone = device.lock_parts();
+        device.wait_for_functions(stream)?;
+        let backend = device.backend();
         backend.synchronize()?;
         split::run_in_parts(launch.part.1, most, &mut lock(&prepared.rate), |part| {
             launch.part = part;
             let start = Instant::now();
-            let goes_on = prepared.pipeline.launch(&mut launch)?;
+            let launched = prepared.pipeline.launch(stream.key(), &mut launch)?;
             backend.synchronize()?;
-            Ok(goes_on.then(|| start.elapsed()))
+            Ok(launched.map(|_| start.elapsed()))
         })
     }
 
@@ -91,6 +114,7 @@ impl Kernel {
     /// [`Kernel::launch`].
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
         let (prepared, mut launch) = self.prepare(config, args)?;
+        self.shared.device.wait_for_functions(self.shared.device.default_state())?;
         prepared.pipeline.time(&mut launch, repeats)
     }
 

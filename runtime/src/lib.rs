@@ -1,7 +1,7 @@
 //! Loads PTX kernels and launches them on any Vulkan device, or on a reference device that needs no driver and reports what
 //! Vulkan leaves undefined.
 //!
-//! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context and its one stream),
+//! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context), [`Stream`], [`Event`],
 //! [`Buffer`] (device memory; [`DeviceMemory`] by plain addresses), [`Module`], [`Kernel`].
 //!
 //! ```no_run
@@ -31,7 +31,7 @@
 //!
 //! Contracts:
 //! * **Order.** Launches, fills and device-to-device copies are asynchronous and take effect in the order of the calls,
-//!   each seeing all of the one before, as on one CUDA stream. Reading and writing buffers from the host waits for what
+//!   each seeing all of the one before, as on CUDA's default stream. A [`Stream`] has an order of its own. Reading and writing buffers from the host waits for what
 //!   it must. While the device is busy, launches collect and are submitted together; [`Device::synchronize`] and every
 //!   access from the host submits what has collected.
 //! * **Addresses** are real: kernels may store a buffer's address, compute with it and follow it.
@@ -64,6 +64,8 @@ mod code;
 mod device;
 mod dispatch;
 mod error;
+mod event;
+mod host_functions;
 mod info;
 mod kernel;
 mod launch;
@@ -72,6 +74,7 @@ mod memory;
 mod module;
 mod open;
 mod options;
+mod order;
 mod printf;
 mod probe;
 mod range;
@@ -85,6 +88,7 @@ mod restrictions;
 mod select;
 mod shipped;
 mod split;
+mod stream;
 mod suggest;
 mod sync;
 mod targets;
@@ -97,6 +101,7 @@ pub use args::Arg;
 pub use buffer::Buffer;
 pub use device::Device;
 pub use error::Error;
+pub use event::Event;
 pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
@@ -112,6 +117,7 @@ pub use range::{MemoryInfo, MemoryRange};
 pub use reference::ReferenceDevice;
 pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
+pub use stream::Stream;
 pub use suggest::closest;
 pub use targets::target_by_name;
 pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};

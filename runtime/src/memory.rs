@@ -72,7 +72,11 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        if self.check(address, bytes.len() as u64)? { self.device.backend().write(address, bytes) } else { Ok(()) }
+        if !self.device.check_range(address, bytes.len() as u64)? {
+            return Ok(());
+        }
+        self.device.wait_for_functions(self.device.default_state())?;
+        self.device.backend().write(address, bytes)
     }
 
     /// Reads bytes, as everything launched before leaves them.
@@ -80,7 +84,8 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::NotAllocated`], and those of [`Buffer::read`](crate::Buffer::read).
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        if self.check(address, bytes.len() as u64)? {
+        if self.device.check_range(address, bytes.len() as u64)? {
+            self.device.wait_for_functions(self.device.default_state())?;
             self.device.backend().read(address, bytes)?;
         }
         self.device.backend().check_stopped()
@@ -91,13 +96,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Error> {
-        if !self.check(from, bytes)? || !self.check(to, bytes)? {
-            return Ok(());
-        }
-        if from.abs_diff(to) < bytes {
-            return Err(Error::Overlap);
-        }
-        self.device.backend().copy(from, to, bytes)
+        self.device.default_stream().copy(from, to, bytes)
     }
 
     /// Sets `count` bytes, asynchronously.
@@ -105,7 +104,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn set_8(&self, address: u64, value: u8, count: u64) -> Result<(), Error> {
-        self.set(address, u32::from_ne_bytes([value; 4]), 1, count)
+        self.device.default_stream().set_8(address, value, count)
     }
 
     /// Sets `count` numbers of 16 bits, asynchronously.
@@ -113,7 +112,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::Misaligned`] unless the address is a multiple of 2, and those of [`DeviceMemory::set_8`].
     pub fn set_16(&self, address: u64, value: u16, count: u64) -> Result<(), Error> {
-        self.set(address, u32::from(value) << 16 | u32::from(value), 2, count)
+        self.device.default_stream().set_16(address, value, count)
     }
 
     /// Sets `count` numbers of 32 bits, asynchronously.
@@ -121,7 +120,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::Misaligned`] unless the address is a multiple of 4, and those of [`DeviceMemory::set_8`].
     pub fn set_32(&self, address: u64, value: u32, count: u64) -> Result<(), Error> {
-        self.set(address, value, 4, count)
+        self.device.default_stream().set_32(address, value, count)
     }
 
     /// The allocation in which an address lies, if one does.
@@ -132,28 +131,5 @@ impl DeviceMemory<'_> {
     /// How much memory there is, and how much of that is free.
     pub fn info(&self) -> MemoryInfo {
         self.device.backend().memory_info()
-    }
-
-    /// Sets `count` numbers of `width` bytes; `word` is what two or four of them give.
-    fn set(&self, address: u64, word: u32, width: u64, count: u64) -> Result<(), Error> {
-        if !address.is_multiple_of(width) {
-            return Err(Error::Misaligned { address, alignment: width });
-        }
-        let size = count.saturating_mul(width);
-        if self.check(address, size)? {
-            self.device.backend().fill(MemoryRange { address, size }, word)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Whether there is something to do with a range, which must lie within an allocation if so.
-    fn check(&self, address: u64, len: u64) -> Result<bool, Error> {
-        if len == 0 {
-            return Ok(false);
-        }
-        let MemoryRange { address: start, size } = self.find(address).ok_or(Error::NotAllocated { address })?;
-        let offset = address - start;
-        if len > size - offset { Err(Error::OutOfRange { offset, len, size }) } else { Ok(true) }
     }
 }

@@ -1,17 +1,19 @@
 //! The back end's operations, as the front asks for them.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use ptx2spv_reference::{Finding, Pool};
 use ptx2spv_translator::interface::heap::{ARENAS, Arena};
 use ptx2spv_translator::legalize::has_narrow_global;
 
-use super::device::ReferenceDevice;
+use super::device::{FINISHED, ReferenceDevice};
 use super::info::MAX_BUFFER;
 use super::pipeline::ReferenceShader;
-use crate::backend::{Backend, Shader};
+use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 use crate::range::{MemoryInfo, MemoryRange};
 use crate::sync::lock;
 
@@ -54,11 +56,12 @@ impl Backend for ReferenceDevice {
         self.interpreter.read(address, bytes).map_err(fault)
     }
 
-    fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error> {
+    fn fill(&self, _stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error> {
         let MemoryRange { address, size } = range;
         let bytes = word.to_le_bytes();
         if bytes == [bytes[0]; 4] {
-            return self.interpreter.fill(address, size, bytes[0]).map_err(fault);
+            self.interpreter.fill(address, size, bytes[0]).map_err(fault)?;
+            return Ok(FINISHED);
         }
         let mut piece: Vec<u8> = bytes.repeat(PIECE / 4);
         piece.rotate_left((address % 4) as usize);
@@ -69,11 +72,40 @@ impl Backend for ReferenceDevice {
             self.interpreter.write(address + done, &piece[..len]).map_err(fault)?;
             done += len as u64;
         }
+        Ok(FINISHED)
+    }
+
+    fn copy(&self, _stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error> {
+        self.interpreter.copy(from, to, size).map(|()| FINISHED).map_err(fault)
+    }
+
+    fn upload(&self, _stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error> {
+        self.write(address, bytes).map(|()| FINISHED)
+    }
+
+    fn download(&self, _stream: StreamKey, _after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.read(address, bytes)
+    }
+
+    fn follow(&self, _stream: StreamKey) -> Result<(), Error> {
         Ok(())
     }
 
-    fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error> {
-        self.interpreter.copy(from, to, size).map_err(fault)
+    fn is_finished(&self, _ticket: Ticket) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn wait(&self, _ticket: Ticket) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The clock counts nanoseconds.
+    fn elapsed(&self, start: u64, end: u64) -> Duration {
+        Duration::from_nanos(end.saturating_sub(start))
+    }
+
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {
+        Ok(Box::new(ReferenceTimer { taken: Mutex::default(), opened: self.opened }))
     }
 
     fn name_part(&self, part: MemoryRange, name: &str) {
@@ -120,4 +152,23 @@ impl Backend for ReferenceDevice {
 /// An error of a copy, of which [`crate::buffer`] has checked the range.
 fn fault(finding: Finding) -> Error {
     Error::Fault { findings: vec![finding] }
+}
+
+/// Takes the time by the host's clock.
+struct ReferenceTimer {
+    /// Nanoseconds since the device was opened.
+    taken: Mutex<u64>,
+    opened: Instant,
+}
+
+impl Timer for ReferenceTimer {
+    fn record(&self, _stream: StreamKey) -> Result<Ticket, Error> {
+        // Enough for centuries.
+        *lock(&self.taken) = u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Ok(FINISHED)
+    }
+
+    fn ticks(&self) -> Result<u64, Error> {
+        Ok(*lock(&self.taken))
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use ptx2spv_reference::{Config, Finding, Refusal};
 use ptx2spv_translator::interface::{Status, output};
@@ -10,10 +11,14 @@ use ptx2spv_translator::interface::{Status, output};
 use crate::allocations::Allocations;
 use crate::backend::Backend;
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 use crate::printf;
 use crate::range::MemoryRange;
 use crate::report::{Circumstances, Record, Report, StatusRecord};
 use crate::sync::lock;
+
+/// The point that the device has reached when a call returns: everything has finished.
+pub(super) const FINISHED: Ticket = 0;
 
 /// What a reference device has to tell beside results: see [`Device::as_reference`](crate::Device::as_reference).
 ///
@@ -27,6 +32,8 @@ use crate::sync::lock;
 pub struct ReferenceDevice {
     pub(super) interpreter: ptx2spv_reference::Device,
     pub(super) allocations: Allocations<()>,
+    /// When the clock began.
+    pub(super) opened: Instant,
     /// What stopped launches and nobody was told of yet.
     pub(super) faults: Mutex<Vec<Finding>>,
     /// What kernels reported and nobody was told of yet.
@@ -42,6 +49,7 @@ impl ReferenceDevice {
         Self {
             interpreter: ptx2spv_reference::Device::new(config),
             allocations: Allocations::default(),
+            opened: Instant::now(),
             faults: Mutex::default(),
             reports: Mutex::default(),
             output: Mutex::default(),
@@ -81,7 +89,7 @@ impl ReferenceDevice {
                 bytes.resize(used as usize, 0);
                 read(address, &mut bytes)?;
                 printf::render(&bytes, &mut |at| record.string(at, &mut read), &mut lock(&self.output));
-                self.fill(MemoryRange { address, size: used }, 0)?;
+                self.clear(MemoryRange { address, size: used })?;
             }
         }
         let mut words = Record::default();
@@ -91,7 +99,11 @@ impl ReferenceDevice {
         let circumstances = Circumstances { kernels: vec![kernel.to_owned()], device: name, loop_budget: None };
         let error = record.reporters.error(&report, circumstances, &mut |at| record.string(at, &mut read));
         lock(&self.reports).push_back(error);
-        self.fill(MemoryRange { address: record.address, size: Status::SIZE }, 0)
+        self.clear(MemoryRange { address: record.address, size: Status::SIZE })
+    }
+
+    fn clear(&self, range: MemoryRange) -> Result<(), Error> {
+        self.fill(StreamKey::Everything, range, 0).map(|_| ())
     }
 
     pub(super) fn refused(&self) -> impl FnOnce(Refusal) -> Error {

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use ptx2spv_reference::Dispatch;
 use ptx2spv_translator::interface::Entry;
 
-use super::device::ReferenceDevice;
+use super::device::{FINISHED, ReferenceDevice};
 use crate::backend::{Backend, Pipeline, Shader};
 use crate::dispatch::Launch;
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 use crate::variant::Variant;
 
 /// A SPIR-V module.
@@ -63,7 +64,7 @@ impl Drop for Temporary<'_> {
 
 impl Pipeline for ReferencePipeline {
     /// Runs a launch to its end, unless something stops it before that.
-    fn launch(&self, launch: &mut Launch<'_>) -> Result<bool, Error> {
+    fn launch(&self, _stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
         let device = &*self.device;
         device.submissions.fetch_add(1, Relaxed);
         let params = match launch.params() {
@@ -98,14 +99,14 @@ impl Pipeline for ReferencePipeline {
         if let Some(record) = launch.status {
             device.look_at(record, launch.kernel)?;
         }
-        Ok(ended)
+        Ok(ended.then_some(FINISHED))
     }
 
     /// Runs launches by the host's clock.
     fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
         let one = |_| {
             let start = Instant::now();
-            self.launch(launch)?;
+            self.launch(StreamKey::Everything, launch)?;
             let time = start.elapsed();
             self.device.check_stopped().map(|()| time)
         };

@@ -7,9 +7,11 @@ use ptx2spv_translator::interface::Entry;
 
 use super::device::Device;
 use super::pipeline::{VulkanPipeline, VulkanShader};
-use crate::backend::{Backend, Pipeline, Shader};
+use super::timing::VulkanTimer;
+use crate::backend::{Backend, Pipeline, Shader, Timer};
 use crate::dispatch::Launch;
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 use crate::range::{MemoryInfo, MemoryRange};
 use crate::sync::lock;
 use crate::variant::Variant;
@@ -39,12 +41,40 @@ impl Backend for Device {
         Self::read(self, address, bytes)
     }
 
-    fn fill(&self, range: MemoryRange, word: u32) -> Result<(), Error> {
-        Self::fill(self, range, word)
+    fn fill(&self, stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error> {
+        Self::fill(self, stream, range, word)
     }
 
-    fn copy(&self, from: u64, to: u64, size: u64) -> Result<(), Error> {
-        Self::copy(self, from, to, size)
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error> {
+        Self::copy(self, stream, from, to, size)
+    }
+
+    fn upload(&self, stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error> {
+        Self::upload(self, stream, address, bytes)
+    }
+
+    fn download(&self, stream: StreamKey, after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        Self::download(self, stream, after, address, bytes)
+    }
+
+    fn follow(&self, stream: StreamKey) -> Result<(), Error> {
+        self.queue.follow(stream)
+    }
+
+    fn is_finished(&self, ticket: Ticket) -> Result<bool, Error> {
+        self.queue.is_finished(ticket)
+    }
+
+    fn wait(&self, ticket: Ticket) -> Result<(), Error> {
+        self.queue.wait(ticket)
+    }
+
+    fn elapsed(&self, start: u64, end: u64) -> Duration {
+        Self::elapsed(self, start, end)
+    }
+
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {
+        Ok(Box::new(VulkanTimer::new(self)?))
     }
 
     fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {
@@ -75,8 +105,8 @@ impl Shader for VulkanShader {
 }
 
 impl Pipeline for VulkanPipeline {
-    fn launch(&self, launch: &mut Launch<'_>) -> Result<bool, Error> {
-        Self::launch(self, launch).map(|()| true)
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
+        Self::launch(self, stream, launch).map(Some)
     }
 
     fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {

@@ -8,6 +8,7 @@ mod features;
 mod info;
 mod instance;
 mod memory;
+mod order;
 mod physical;
 mod pipeline;
 mod process;

@@ -13,6 +13,7 @@ use super::raw::RawDevice;
 use super::watched::WatchedRecord;
 use crate::dispatch::Launch;
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 use crate::sync::lock;
 use crate::variant::Variant;
 
@@ -111,14 +112,16 @@ impl Handles {
 }
 
 impl VulkanPipeline {
-    /// Launches it after everything launched before, and returns without waiting for it.
-    pub fn launch(&self, launch: &mut Launch<'_>) -> Result<(), Error> {
+    /// Launches it in stream order, and returns without waiting for it.
+    pub fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Ticket, Error> {
         self.device.raw.check_process()?;
         let scratch = self.provide_scratch(launch)?;
         let printing = lock_printing(launch);
-        let recorded = self.device.queue.record(|recorder| {
+        // All launches have one scratch memory.
+        let stream = if scratch.is_some() { StreamKey::Everything } else { stream };
+        let recorded = self.device.queue.record(stream, |recorder| {
             self.begin(launch, recorder)?;
-            recorder.barrier();
+            recorder.follow();
             self.dispatch(launch, recorder);
             Ok(())
         });
@@ -126,7 +129,7 @@ impl VulkanPipeline {
         if let Some(scratch) = scratch {
             self.device.queue.retire(scratch);
         }
-        recorded.map(|_| ())
+        recorded
     }
 
     /// Gives the launch its scratch memory, which is to be kept until the device has run it.

@@ -4,7 +4,7 @@
 //! is full, or when somebody waits: while the device is busy, launches cost a few recorded commands only. Each batch
 //! has a serial number, by which [`super::progress`] knows whether it has finished.
 //!
-//! Every command is preceded by a barrier against all before it, so that the device behaves as one CUDA stream.
+//! A command is preceded by a barrier against all before it where its stream asks for that: see [`super::order`].
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,11 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ash::vk;
 
 use super::memory::{Block, Memory, Place};
+use super::order::Order;
 use super::progress::Progress;
 use super::raw::RawDevice;
 use super::watched::Watched;
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
+use crate::order::{StreamKey, Ticket};
 use crate::sync::lock;
 
 /// Commands in a batch before it is submitted even if the device is busy.
@@ -45,6 +47,7 @@ struct State {
     retired: VecDeque<(u64, Box<dyn Send>)>,
     /// Serial of the last submitted batch.
     submitted: u64,
+    order: Order,
     /// Kernels launched whose status nobody has looked at since.
     watched: Watched,
     /// Set when a submission failed: its commands never run, so nothing after it may.
@@ -67,37 +70,29 @@ pub(crate) struct Recorder<'a> {
     pub commands: vk::CommandBuffer,
     /// Kernels whose status is to be looked at.
     pub watched: &'a mut Watched,
+    stream: StreamKey,
+    order: &'a mut Order,
     batch: &'a mut Batch,
     memory: &'a Arc<Memory>,
 }
 
 impl Recorder<'_> {
+    /// Brings the command that comes next into the order of its stream.
+    pub fn follow(&mut self) {
+        if self.order.add(self.stream) {
+            self.barrier();
+        }
+    }
+
     /// Makes everything before visible to everything after.
     pub fn barrier(&self) {
         use vk::AccessFlags as Access;
-        self.memory_barrier(
+        memory_barrier(
+            self.raw,
+            self.commands,
             vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
             Access::SHADER_READ | Access::SHADER_WRITE | Access::TRANSFER_READ | Access::TRANSFER_WRITE,
         );
-    }
-
-    fn memory_barrier(&self, to: vk::PipelineStageFlags, access: vk::AccessFlags) {
-        let barrier = vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
-            .dst_access_mask(access);
-        let from = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
-        // SAFETY: the command buffer is being recorded.
-        unsafe {
-            self.raw.ash.cmd_pipeline_barrier(
-                self.commands,
-                from,
-                to,
-                vk::DependencyFlags::empty(),
-                &[barrier],
-                &[],
-                &[],
-            );
-        }
     }
 
     /// Puts a parameter block of at most [`MAX_PARAM_BLOCK`] bytes where it stays until the batch has finished, and returns
@@ -126,6 +121,18 @@ impl Recorder<'_> {
     }
 }
 
+/// Makes what shaders and copies have written visible to later accesses.
+fn memory_barrier(raw: &RawDevice, commands: vk::CommandBuffer, to: vk::PipelineStageFlags, access: vk::AccessFlags) {
+    let barrier = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(access);
+    let from = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
+    // SAFETY: the command buffer is being recorded.
+    unsafe {
+        raw.ash.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
+    }
+}
+
 impl Batch {
     fn is_full(&self) -> bool {
         self.recorded >= BATCH_COMMANDS || self.params_used + u64::from(MAX_PARAM_BLOCK) > PARAM_ROOM
@@ -144,25 +151,33 @@ impl Queue {
             idle: Vec::new(),
             retired: VecDeque::new(),
             submitted: 0,
+            order: Order::default(),
             watched: Watched::default(),
             failed: None,
         };
         Ok(Self { state: Mutex::new(state), progress, memory, raw, family })
     }
 
-    /// Records commands after all earlier ones and returns the serial to wait for. `write` should do what can fail
-    /// before it records anything.
-    pub fn record(&self, write: impl FnOnce(&mut Recorder<'_>) -> Result<(), Error>) -> Result<u64, Error> {
-        let mut state = self.lock()?;
+    /// Records commands of a stream and returns the serial to wait for. `write` should do what can fail before it records
+    /// anything, and call [`Recorder::follow`] before the first command.
+    pub fn record(
+        &self,
+        stream: StreamKey,
+        write: impl FnOnce(&mut Recorder<'_>) -> Result<(), Error>,
+    ) -> Result<Ticket, Error> {
+        let mut guard = self.lock()?;
+        let state = &mut *guard;
         let mut batch = match state.open.take() {
             Some(batch) => batch,
-            None => self.begin(&mut state)?,
+            None => self.begin(state)?,
         };
         let commands = batch.commands;
         let written = write(&mut Recorder {
             raw: &self.raw,
             commands,
             watched: &mut state.watched,
+            stream,
+            order: &mut state.order,
             batch: &mut batch,
             memory: &self.memory,
         });
@@ -171,11 +186,27 @@ impl Queue {
         state.open = Some(batch);
         let serial = state.submitted + 1;
         written?;
-        self.reclaim(&mut state)?;
+        self.reclaim(state)?;
         if full || state.in_flight.is_empty() {
-            self.submit(&mut state)?;
+            self.submit(state)?;
         }
         Ok(serial)
+    }
+
+    /// Has the stream's next command come after everything recorded so far.
+    pub fn follow(&self, stream: StreamKey) -> Result<(), Error> {
+        self.lock()?.order.wait(stream);
+        Ok(())
+    }
+
+    /// Whether a serial that [`Queue::record`] returned has finished. What has collected is submitted first, so that the answer
+    /// is yes at some time.
+    pub fn is_finished(&self, serial: Ticket) -> Result<bool, Error> {
+        let mut state = self.lock()?;
+        if serial > state.submitted {
+            self.submit(&mut state)?;
+        }
+        Ok(self.progress.finished()? >= serial)
     }
 
     /// Submits what has been recorded.
@@ -307,9 +338,7 @@ impl Queue {
         batch.serial = state.submitted + 1;
         let commands = batch.commands;
         // What the device wrote must be visible to the host once the batch has finished.
-        let recorder =
-            Recorder { raw: &self.raw, commands, watched: &mut state.watched, batch: &mut batch, memory: &self.memory };
-        recorder.memory_barrier(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
+        memory_barrier(&self.raw, commands, vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
         // SAFETY: the command buffer is being recorded and everything it uses is kept until the batch has finished; the
         // state's lock gives exclusive access to the queue.
         let submitted = unsafe {

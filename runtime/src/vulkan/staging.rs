@@ -8,6 +8,7 @@ use ash::vk;
 use super::memory::{Block, Memory, Place};
 use super::queue::Queue;
 use crate::error::Error;
+use crate::order::StreamKey;
 
 /// Bytes per staging block: large enough that a copy outweighs its submission.
 const BLOCK: usize = 8 << 20;
@@ -41,7 +42,7 @@ impl Staging {
         Self { halves: Default::default(), memory }
     }
 
-    /// Copies `bytes` to a buffer at `offset`, after all that was recorded before. When it returns, `bytes` is free again.
+    /// Copies `bytes` to a buffer at `offset`, in the order of the default stream. When it returns, `bytes` is free again.
     pub fn write(&mut self, queue: &Queue, buffer: vk::Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut at = offset;
         for (i, piece) in bytes.chunks(BLOCK).enumerate() {
@@ -49,15 +50,22 @@ impl Staging {
             let block = half.free_block(queue, &self.memory)?;
             block.write_mapped(0, piece)?;
             let size = piece.len() as u64;
-            half.serial = copy(queue, block.buffer, 0, buffer, at, size)?;
+            half.serial = copy(queue, StreamKey::Default, block.buffer, 0, buffer, at, size)?;
             queue.flush()?;
             at += size;
         }
         Ok(())
     }
 
-    /// Copies from a buffer at `offset` to `bytes`, after all that was recorded before.
-    pub fn read(&mut self, queue: &Queue, buffer: vk::Buffer, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    /// Copies from a buffer at `offset` to `bytes`, in stream order.
+    pub fn read(
+        &mut self,
+        queue: &Queue,
+        stream: StreamKey,
+        buffer: vk::Buffer,
+        offset: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
         let mut at = offset;
         let mut pending: Option<(usize, &mut [u8])> = None;
         for (i, piece) in bytes.chunks_mut(BLOCK).enumerate() {
@@ -65,7 +73,7 @@ impl Staging {
             let half = &mut self.halves[i % 2];
             let block = half.free_block(queue, &self.memory)?;
             let size = piece.len() as u64;
-            half.serial = copy(queue, buffer, at, block.buffer, 0, size)?;
+            half.serial = copy(queue, stream, buffer, at, block.buffer, 0, size)?;
             queue.flush()?;
             at += size;
             if let Some((index, piece)) = pending.replace((i % 2, piece)) {
@@ -86,6 +94,7 @@ impl Staging {
 /// Records a copy of `size` bytes, not zero and within both buffers, and returns its serial.
 pub(crate) fn copy(
     queue: &Queue,
+    stream: StreamKey,
     from: vk::Buffer,
     from_offset: u64,
     to: vk::Buffer,
@@ -93,8 +102,8 @@ pub(crate) fn copy(
     size: u64,
 ) -> Result<u64, Error> {
     let region = vk::BufferCopy::default().src_offset(from_offset).dst_offset(to_offset).size(size);
-    queue.record(|recorder| {
-        recorder.barrier();
+    queue.record(stream, |recorder| {
+        recorder.follow();
         // SAFETY: the command buffer is being recorded; the caller vouches for the ranges, and the buffers are retired
         // through the queue when dropped.
         unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, to, &[region]) };

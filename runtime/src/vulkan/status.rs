@@ -8,6 +8,7 @@ use ptx2spv_translator::interface::{Status, output};
 use super::device::Device;
 use super::watched::WatchedRecord;
 use crate::error::Error;
+use crate::order::StreamKey;
 use crate::printf;
 use crate::report::{Circumstances, Record, Report};
 use crate::sync::lock;
@@ -22,7 +23,7 @@ impl Device {
             let offset = record.offset(record.record.address);
             self.read_block(&record.block, offset, bytemuck::cast_slice_mut(&mut words))?;
             let Some(report) = Report::read(words.map(u32::from_le)) else { continue };
-            self.queue.record(|recorder| {
+            self.queue.record(StreamKey::Everything, |recorder| {
                 // Kernels launched since the reading may have reported too, with no effect on the record.
                 for kernel in recorder.watched.take(&record) {
                     if !kernels.contains(&kernel) {
@@ -33,7 +34,7 @@ impl Device {
                 for (record, kernels) in rest {
                     kernels.iter().for_each(|kernel| recorder.watched.add(&record, kernel));
                 }
-                recorder.barrier();
+                recorder.follow();
                 // SAFETY: the command buffer is being recorded; the record lies in the buffer at a multiple of 4, and the
                 // buffer is retired through the queue below, for the case that its module is gone.
                 unsafe {
@@ -71,8 +72,8 @@ impl Device {
         let mut bytes = vec![0; used as usize];
         self.read_block(block, offset, &mut bytes)?;
         printf::render(&bytes, &mut |at| self.string(watched, at), &mut lock(&self.output));
-        self.queue.record(|recorder| {
-            recorder.barrier();
+        self.queue.record(StreamKey::Everything, |recorder| {
+            recorder.follow();
             let (buffer, size) = (block.buffer, used.next_multiple_of(4));
             // SAFETY: the command buffer is being recorded; the region lies in the buffer at a multiple of 16 and has a size
             // that is a multiple of 16, and the buffer is retired through the queue when its module goes, or below.

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use ash::vk;
 
+use super::device::Device;
 use super::pipeline::{VulkanPipeline, lock_printing};
 use super::raw::RawDevice;
+use crate::backend::Timer;
 use crate::dispatch::Launch;
 use crate::error::Error;
+use crate::order::{StreamKey, Ticket};
 
 /// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
 const GROUP: u32 = 16;
@@ -20,7 +23,7 @@ impl VulkanPipeline {
         if device.timestamp_bits == 0 {
             return Err(Error::NoTimestamps(device.name.clone()));
         }
-        let pool = Arc::new(QueryPool::new(device.raw.clone())?);
+        let pool = Arc::new(QueryPool::new(device.raw.clone(), 2 * GROUP)?);
         let scratch = self.provide_scratch(launch)?;
         let mut times = Vec::new();
         let mut result = Ok(());
@@ -36,8 +39,9 @@ impl VulkanPipeline {
     fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
         let printing = lock_printing(launch);
-        let serial = device.queue.record(|recorder| {
+        let serial = device.queue.record(StreamKey::Everything, |recorder| {
             self.begin(launch, recorder)?;
+            recorder.follow();
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
             // SAFETY: the command buffer is being recorded; the pool has room for two queries per launch, its earlier
             // queries have finished, and it is retired through the queue.
@@ -72,22 +76,83 @@ impl VulkanPipeline {
             )
         }
         .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
-        let mask = u64::MAX >> 64_u32.saturating_sub(device.timestamp_bits).min(63);
-        let ticks = stamps.into_iter().map(|[start, end]| end.wrapping_sub(start) & mask);
-        let period = f64::from(device.timestamp_period);
-        Ok(ticks.map(|ticks| Duration::from_nanos((ticks as f64 * period) as u64)).collect())
+        Ok(stamps.into_iter().map(|[start, end]| device.duration(end.wrapping_sub(start))).collect())
     }
 }
 
-/// Two timestamps for each launch of a group.
+impl Device {
+    /// The time between two readings of the queue's clock; zero if the second was before the first.
+    pub fn elapsed(&self, start: u64, end: u64) -> Duration {
+        // A difference of more than half of what the clock counts is one below zero.
+        let half = 1 << (self.timestamp_bits.clamp(1, 64) - 1);
+        let ticks = end.wrapping_sub(start);
+        if ticks & half == 0 { self.duration(ticks) } else { Duration::ZERO }
+    }
+
+    /// The time of so many ticks, of which the queue counts the lower bits.
+    fn duration(&self, ticks: u64) -> Duration {
+        let mask = u64::MAX >> 64_u32.saturating_sub(self.timestamp_bits).min(63);
+        Duration::from_nanos(((ticks & mask) as f64 * f64::from(self.timestamp_period)) as u64)
+    }
+}
+
+/// Takes the time in a stream.
+pub(super) struct VulkanTimer {
+    pool: Arc<QueryPool>,
+    device: Arc<Device>,
+}
+
+impl VulkanTimer {
+    pub fn new(device: Arc<Device>) -> Result<Self, Error> {
+        device.raw.check_process()?;
+        if device.timestamp_bits == 0 {
+            return Err(Error::NoTimestamps(device.name.clone()));
+        }
+        Ok(Self { pool: Arc::new(QueryPool::new(device.raw.clone(), 1)?), device })
+    }
+}
+
+impl Timer for VulkanTimer {
+    /// The time when all commands before have finished, those of other streams included.
+    fn record(&self, stream: StreamKey) -> Result<Ticket, Error> {
+        self.device.queue.record(stream, |recorder| {
+            let (ash, commands, pool) = (&recorder.raw.ash, recorder.commands, self.pool.handle);
+            // SAFETY: the command buffer is being recorded; the pool has the query, and is retired through the queue when
+            // dropped.
+            unsafe {
+                ash.cmd_reset_query_pool(commands, pool, 0, 1);
+                ash.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, 0);
+            }
+            Ok(())
+        })
+    }
+
+    fn ticks(&self) -> Result<u64, Error> {
+        self.device.raw.check_process()?;
+        let mut ticks = [0_u64];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the query has been written, and the array has room for its value.
+        unsafe { self.device.raw.ash.get_query_pool_results(self.pool.handle, 0, &mut ticks, flags) }
+            .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
+        Ok(ticks[0])
+    }
+}
+
+impl Drop for VulkanTimer {
+    fn drop(&mut self) {
+        self.device.queue.retire(self.pool.clone());
+    }
+}
+
+/// Timestamps.
 struct QueryPool {
     handle: vk::QueryPool,
     raw: Arc<RawDevice>,
 }
 
 impl QueryPool {
-    fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2 * GROUP);
+    fn new(raw: Arc<RawDevice>, count: u32) -> Result<Self, Error> {
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: the device is alive and its queue has timestamps.
         let handle = unsafe { raw.ash.create_query_pool(&info, None) }.map_err(Error::vulkan("vkCreateQueryPool"))?;
         Ok(Self { handle, raw })

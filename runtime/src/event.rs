@@ -1,0 +1,132 @@
+//! Events: points of streams, to wait for, and to take the time between.
+
+use std::fmt;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::backend::Timer;
+use crate::device::{Device, Position};
+use crate::error::Error;
+use crate::stream::Stream;
+use crate::sync::lock;
+
+/// A point of a stream: all that was asked for there before [`Event::record`] was last called. An event that was never recorded
+/// stands for nothing, and has passed.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let (buffer, stream) = (device.alloc(4000)?, device.stream());
+/// let (start, end) = (device.timing_event()?, device.timing_event()?);
+/// start.record(&stream)?;
+/// stream.set_32(buffer.address(), 1, 1000)?;
+/// end.record(&stream)?;
+/// end.synchronize()?;
+/// println!("{:?}", end.elapsed_since(&start)?);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+pub struct Event {
+    device: Device,
+    /// What takes the time, if that is asked for.
+    timer: Option<Box<dyn Timer>>,
+    recorded: Mutex<Option<Position>>,
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event({:?})", self.recorded())
+    }
+}
+
+impl Device {
+    /// Makes an event that doesn't take the time.
+    pub fn event(&self) -> Event {
+        Event { device: self.clone(), timer: None, recorded: Mutex::default() }
+    }
+
+    /// Makes an event that takes the time.
+    ///
+    /// # Errors
+    /// [`Error::NoTimestamps`] if the device can't, [`Error::OutOfMemory`].
+    pub fn timing_event(&self) -> Result<Event, Error> {
+        Ok(Event { timer: Some(self.timer()?), ..self.event() })
+    }
+}
+
+impl Stream {
+    /// Has what comes next in the stream wait for what an event stands for now, which may be nothing.
+    ///
+    /// # Errors
+    /// [`Error::ForeignBuffer`] if the event belongs to another device, [`Error::DeviceLost`].
+    pub fn wait_event(&self, event: &Event) -> Result<(), Error> {
+        self.device().check_same(event.device())?;
+        if let Some(recorded) = event.recorded() {
+            self.device().join(self.state(), recorded);
+            self.device().backend().follow(self.state().key())?;
+        }
+        Ok(())
+    }
+}
+
+impl Event {
+    /// The device that the event belongs to.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Has the event stand for everything asked for in a stream so far.
+    ///
+    /// # Errors
+    /// [`Error::ForeignBuffer`] if the stream belongs to another device, [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn record(&self, stream: &Stream) -> Result<(), Error> {
+        self.device.check_same(stream.device())?;
+        let mut recorded = lock(&self.recorded);
+        if let Some(timer) = &self.timer {
+            self.device.submit(stream.state(), |_, key| timer.record(key))?;
+        }
+        *recorded = Some(self.device.position(stream.state()));
+        Ok(())
+    }
+
+    /// What the event stands for.
+    pub(crate) fn recorded(&self) -> Option<Position> {
+        *lock(&self.recorded)
+    }
+
+    /// Whether everything that the event stands for has finished.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn has_passed(&self) -> Result<bool, Error> {
+        self.recorded().map_or(Ok(true), |position| self.device.has_passed(position))
+    }
+
+    /// Waits until everything that the event stands for has finished.
+    ///
+    /// # Errors
+    /// Those of [`Device::synchronize`].
+    pub fn synchronize(&self) -> Result<(), Error> {
+        if let Some(position) = self.recorded() {
+            self.device.wait_until(position)?;
+        }
+        self.device.backend().check_stopped()
+    }
+
+    /// The time from another event to this one, waiting for both; zero if this one was earlier.
+    ///
+    /// # Errors
+    /// [`Error::NoTime`] unless both are timing events of one device and have been recorded, and those of
+    /// [`Event::synchronize`].
+    pub fn elapsed_since(&self, start: &Self) -> Result<Duration, Error> {
+        self.device.check_same(&start.device)?;
+        let ticks = |event: &Self| match (&event.timer, event.recorded()) {
+            (Some(timer), Some(position)) => {
+                event.device.wait_until(position)?;
+                timer.ticks()
+            }
+            _ => Err(Error::NoTime),
+        };
+        Ok(self.device.backend().elapsed(ticks(start)?, ticks(self)?))
+    }
+}

@@ -1,0 +1,105 @@
+//! Functions of the program in stream order, run one after another on a thread of the device's.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use crate::backend::Backend;
+use crate::error::Error;
+use crate::order::Ticket;
+use crate::sync::lock;
+
+/// The host functions of a device, each with a number, counted from 1.
+#[derive(Default)]
+pub(crate) struct HostFunctions {
+    queue: Mutex<Queue>,
+    progress: Arc<Progress>,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// `None` as long as there was no function.
+    jobs: Option<Sender<Job>>,
+    /// The number of the last function.
+    last: u64,
+}
+
+struct Job {
+    backend: Arc<dyn Backend>,
+    /// What the function waits for.
+    after: Ticket,
+    function: Box<dyn FnOnce() + Send>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// Functions that have returned.
+    done: AtomicU64,
+    waiters: Mutex<()>,
+    changed: Condvar,
+}
+
+impl HostFunctions {
+    /// Has a function run after a point of the device's work, and returns the function's number.
+    pub fn add(
+        &self,
+        backend: Arc<dyn Backend>,
+        after: Ticket,
+        function: Box<dyn FnOnce() + Send>,
+    ) -> Result<u64, Error> {
+        let ended = || Error::HostThread("it has ended".to_owned());
+        let mut queue = lock(&self.queue);
+        if queue.jobs.is_none() {
+            let (sender, receiver) = channel();
+            let progress = self.progress.clone();
+            thread::Builder::new()
+                .name("ptx2spv host functions".to_owned())
+                .spawn(move || run(&receiver, &progress))
+                .map_err(|error| Error::HostThread(error.to_string()))?;
+            queue.jobs = Some(sender);
+        }
+        let jobs = queue.jobs.as_ref().ok_or_else(ended)?;
+        jobs.send(Job { backend, after, function }).map_err(|_| ended())?;
+        queue.last += 1;
+        Ok(queue.last)
+    }
+
+    /// The number of the last function that was added.
+    pub fn last(&self) -> u64 {
+        lock(&self.queue).last
+    }
+
+    /// Whether a function, by its number, has returned.
+    pub fn is_done(&self, number: u64) -> bool {
+        self.progress.done.load(Acquire) >= number
+    }
+
+    /// Waits until a function has returned.
+    pub fn wait(&self, number: u64) {
+        if self.is_done(number) {
+            return;
+        }
+        let mut waiter = lock(&self.progress.waiters);
+        while !self.is_done(number) {
+            waiter = self.progress.changed.wait(waiter).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn run(jobs: &Receiver<Job>, progress: &Progress) {
+    for Job { backend, after, function } in jobs {
+        let reached = backend.wait(after);
+        // Whoever waits for the function may close the device next.
+        drop(backend);
+        if reached.is_ok() {
+            // The panic's message has been printed, and those after the function wait for its end.
+            let _ = catch_unwind(AssertUnwindSafe(function));
+        }
+        let _waiters = lock(&progress.waiters);
+        progress.done.fetch_add(1, Release);
+        progress.changed.notify_all();
+    }
+}

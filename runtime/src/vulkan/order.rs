@@ -1,0 +1,72 @@
+//! Which commands need a barrier before them: those whose stream has commands since the last barrier, or waits for others'.
+
+use crate::order::StreamKey;
+
+/// The order of commands on the queue.
+#[derive(Default)]
+pub(crate) struct Order {
+    /// Streams with commands since the last barrier.
+    running: Vec<StreamKey>,
+    /// Streams whose next command comes after everything recorded before they were told so.
+    waiting: Vec<StreamKey>,
+}
+
+impl Order {
+    /// Adds a command of a stream, and says whether a barrier must come before.
+    pub fn add(&mut self, stream: StreamKey) -> bool {
+        let mut others = self.running.iter().chain(&self.waiting);
+        let barrier = others.any(|other| other.is_in_order_with(stream));
+        if barrier {
+            // A barrier is between all commands before and all after.
+            self.running.clear();
+            self.waiting.clear();
+        }
+        // Where there was none, the stream is in order with no other one, itself included.
+        self.running.push(stream);
+        barrier
+    }
+
+    /// Has the stream's next command come after everything added so far.
+    pub fn wait(&mut self, stream: StreamKey) {
+        if !self.running.is_empty() && !self.waiting.contains(&stream) {
+            self.waiting.push(stream);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn made(number: u64, blocking: bool) -> StreamKey {
+        StreamKey::Made { number, blocking }
+    }
+
+    #[test]
+    fn barriers_where_the_order_asks_for_them() {
+        let (a, b, free) = (made(1, true), made(2, true), made(3, false));
+        let mut order = Order::default();
+        let mut add = |stream| order.add(stream);
+        assert_eq!([a, b, free].map(&mut add), [false; 3]);
+        // The barrier before the second command of `a` is one for `b` too.
+        assert_eq!([a, b, b].map(&mut add), [true, false, true]);
+        assert_eq!([free, StreamKey::Default, free, a].map(&mut add), [false, true, false, true]);
+        assert_eq!([StreamKey::Everything, free].map(&mut add), [true, true]);
+    }
+
+    #[test]
+    fn waiting_is_for_what_was_before() {
+        let (a, b) = (made(1, true), made(2, true));
+        let mut order = Order::default();
+        order.wait(a);
+        assert!(!order.add(a));
+        order.wait(b);
+        assert!(order.add(b));
+        // No longer.
+        order.add(a);
+        assert!(order.add(b));
+        // What waits in the default stream holds up those that it blocks.
+        order.wait(StreamKey::Default);
+        assert!(order.add(a));
+    }
+}

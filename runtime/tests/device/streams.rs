@@ -1,0 +1,249 @@
+//! Streams and events: what is in order, what waits, and what host functions see.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_runtime::{Arg, Error, Kernel, LaunchConfig, Stream};
+
+use crate::{Context, Launch};
+
+/// Launches `x = 3 x + by` on numbers at an address.
+fn step(kernel: &Kernel, stream: &Stream, address: u64, by: u32) {
+    let args = [Arg::Address(address), by.into()];
+    // SAFETY: the tests' buffers have 256 numbers.
+    unsafe { kernel.launch_on(stream, &LaunchConfig::linear(256, 64), &args) }.unwrap();
+}
+
+fn stepped(x: u32, by: u32) -> u32 {
+    x.wrapping_mul(3).wrapping_add(by)
+}
+
+/// The numbers at an address, as a stream leaves them.
+fn numbers(stream: &Stream, address: u64) -> Vec<u32> {
+    let mut numbers = vec![0_u32; 256];
+    stream.read(address, bytemuck::cast_slice_mut(&mut numbers)).unwrap();
+    numbers
+}
+
+#[test]
+fn commands_of_a_stream_are_in_order() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        let streams = [device.stream(), device.non_blocking_stream(), device.default_stream()];
+        let buffers = [(); 3].map(|()| device.alloc(2048).unwrap());
+        let mut expected = [1; 3];
+        for (stream, buffer) in streams.iter().zip(&buffers) {
+            stream.set_32(buffer.address(), 1, 256).unwrap();
+        }
+        // The streams' commands alternate, so that each has others' between its own.
+        for by in 0..200 {
+            for (number, (stream, buffer)) in streams.iter().zip(&buffers).enumerate() {
+                step(&kernel, stream, buffer.address(), by);
+                expected[number] = stepped(expected[number], by);
+                if by % 50 == 7 {
+                    // There and back.
+                    stream.copy(buffer.address(), buffer.address() + 1024, 1024).unwrap();
+                    stream.set_8(buffer.address(), 0xff, 1024).unwrap();
+                    stream.copy(buffer.address() + 1024, buffer.address(), 1024).unwrap();
+                }
+            }
+        }
+        for ((stream, buffer), expected) in streams.iter().zip(&buffers).zip(expected) {
+            assert_eq!(numbers(stream, buffer.address()), [expected; 256]);
+        }
+        drop((streams, buffers, kernel));
+        context.finish();
+    }
+}
+
+/// What is written in stream order is taken at the call, in pieces small and large.
+#[test]
+fn writes_take_their_bytes_at_once() {
+    for context in Context::several() {
+        let (device, stream) = (&context.device, context.device.non_blocking_stream());
+        for len in [1, 3, 4096, 32 << 10, (32 << 10) + 1, (9 << 20) + 5] {
+            let buffer = device.alloc(len + 3).unwrap();
+            let mut bytes: Vec<u8> = (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+            let expected = bytes.clone();
+            stream.write(buffer.address() + 3, &bytes).unwrap();
+            bytes.fill(0);
+            let mut found = vec![0; len as usize];
+            stream.read(buffer.address() + 3, &mut found).unwrap();
+            assert!(found == expected, "{len} bytes");
+        }
+        drop(stream);
+        context.finish();
+    }
+}
+
+#[test]
+fn events_order_streams() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        let (a, b) = (device.non_blocking_stream(), device.non_blocking_stream());
+        let buffer = device.alloc(1024).unwrap();
+        let event = device.event();
+        a.set_32(buffer.address(), 5, 256).unwrap();
+        let mut expected = 5;
+        for by in 0..100 {
+            let (from, to) = if by % 2 == 0 { (&a, &b) } else { (&b, &a) };
+            event.record(from).unwrap();
+            to.wait_event(&event).unwrap();
+            step(&kernel, to, buffer.address(), by);
+            expected = stepped(expected, by);
+        }
+        // The last step was in `a`.
+        assert_eq!(numbers(&a, buffer.address()), [expected; 256]);
+        drop((a, b, buffer, kernel, event));
+        context.finish();
+    }
+}
+
+#[test]
+fn the_default_stream_is_in_order_with_streams_that_block() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        let (a, b) = (device.stream(), device.stream());
+        let buffer = device.alloc(1024).unwrap();
+        let mut expected = 0;
+        buffer.fill(0).unwrap();
+        for by in 0..60 {
+            let stream = if by % 2 == 0 { &a } else { &b };
+            step(&kernel, stream, buffer.address(), by);
+            expected = stepped(expected, by);
+            // In the default stream, between the two others.
+            kernel.run(&LaunchConfig::linear(256, 64), &[(&buffer).into(), 1_u32.into()]).unwrap();
+            expected = stepped(expected, 1);
+        }
+        step(&kernel, &a, buffer.address(), 9);
+        assert_eq!(buffer.download::<u32>().unwrap(), [stepped(expected, 9); 256]);
+        drop((a, b, buffer, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn events_pass_and_take_the_time() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        let stream = device.stream();
+        let buffer = device.upload(&[0_u32; 256]).unwrap();
+        let (start, end) = (device.timing_event().unwrap(), device.timing_event().unwrap());
+        assert!(start.has_passed().unwrap());
+        assert!(matches!(end.elapsed_since(&start), Err(Error::NoTime)));
+        for _ in 0..3 {
+            start.record(&stream).unwrap();
+            (0..50).for_each(|by| step(&kernel, &stream, buffer.address(), by));
+            end.record(&stream).unwrap();
+            // Asking alone is enough to make it happen.
+            while !end.has_passed().unwrap() {
+                std::thread::yield_now();
+            }
+            assert!(start.has_passed().unwrap() && stream.is_idle().unwrap());
+            assert!(!end.elapsed_since(&start).unwrap().is_zero());
+            assert!(start.elapsed_since(&end).unwrap().is_zero());
+        }
+        let plain = device.event();
+        plain.record(&stream).unwrap();
+        plain.synchronize().unwrap();
+        assert!(matches!(plain.elapsed_since(&start), Err(Error::NoTime)));
+        drop((start, end, plain, stream, buffer, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn host_functions_are_in_stream_order() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        let (stream, other) = (device.stream(), device.non_blocking_stream());
+        let buffer = device.upload(&[1_u32; 256]).unwrap();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let note = |text: &'static str| {
+            let log = log.clone();
+            move || log.lock().unwrap().push(text)
+        };
+        let (go, gate) = channel::<()>();
+        step(&kernel, &stream, buffer.address(), 1);
+        stream
+            .call(move || {
+                // Ends also if the test fails.
+                let _ = gate.recv();
+            })
+            .unwrap();
+        stream.call(note("after the gate")).unwrap();
+        let event = device.event();
+        event.record(&stream).unwrap();
+        assert!(!event.has_passed().unwrap() && !stream.is_idle().unwrap());
+        // Other streams go on.
+        other.set_8(buffer.address(), 0, 0).unwrap();
+        assert!(other.is_idle().unwrap());
+        assert!(log.lock().unwrap().is_empty());
+        go.send(()).unwrap();
+        step(&kernel, &stream, buffer.address(), 2);
+        assert_eq!(*log.lock().unwrap(), ["after the gate"]);
+        // What a function owns is freed with it, and a panic is the function's own.
+        let owned = device.alloc(16).unwrap();
+        other.call(move || drop(owned)).unwrap();
+        other.call(|| panic!("expected by the test")).unwrap();
+        other.call(note("after the panic")).unwrap();
+        // An event carries a function's end to another stream.
+        event.record(&other).unwrap();
+        stream.wait_event(&event).unwrap();
+        step(&kernel, &stream, buffer.address(), 3);
+        assert_eq!(*log.lock().unwrap(), ["after the gate", "after the panic"]);
+        let expected = [1, 2, 3].into_iter().fold(1, stepped);
+        assert_eq!(buffer.download::<u32>().unwrap(), [expected; 256]);
+        device.synchronize().unwrap();
+        drop((event, stream, other, buffer, kernel));
+        context.finish();
+    }
+}
+
+#[test]
+fn threads_with_streams_of_their_own() {
+    for context in Context::several() {
+        let kernel = context.kernel("step");
+        let device = &context.device;
+        std::thread::scope(|scope| {
+            for seed in 1..5_u32 {
+                let kernel = &kernel;
+                scope.spawn(move || {
+                    let (stream, buffer) = (device.non_blocking_stream(), device.alloc(1024).unwrap());
+                    stream.set_32(buffer.address(), seed, 256).unwrap();
+                    let mut expected = seed;
+                    for by in 0..100 {
+                        step(kernel, &stream, buffer.address(), by);
+                        expected = stepped(expected, by);
+                        if by % 20 == 3 {
+                            stream.synchronize().unwrap();
+                        }
+                    }
+                    assert_eq!(numbers(&stream, buffer.address()), [expected; 256]);
+                });
+            }
+        });
+        drop(kernel);
+        context.finish();
+    }
+}
+
+#[test]
+fn what_belongs_to_other_devices_is_refused() {
+    let [first, second] = [Context::new(), Context::new()];
+    let (stream, event) = (first.device.stream(), second.device.event());
+    assert!(matches!(event.record(&stream), Err(Error::ForeignBuffer(_))));
+    assert!(matches!(stream.wait_event(&event), Err(Error::ForeignBuffer(_))));
+    let kernel = second.kernel("step");
+    // SAFETY: nothing is launched.
+    let launched = unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(1, 1), &[]) };
+    assert!(matches!(launched, Err(Error::ForeignBuffer(_))));
+    drop((stream, event, kernel));
+    first.finish();
+    second.finish();
+}
