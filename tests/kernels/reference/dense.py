@@ -1,4 +1,4 @@
-"""Dense linear algebra: vector_add, saxpy, matmul_tiled, transpose."""
+"""Dense linear algebra: vector_add, saxpy, matmul_tiled, matmul_blocked, transpose."""
 
 import numpy as np
 
@@ -37,21 +37,37 @@ def saxpy():
     return f
 
 
+def product(f, m, n, k):
+    """Two matrices and their product, by fma in the order of k."""
+    a = f.rng.uniform(-1, 1, (m, k)).astype(np.float32)
+    b = f.rng.uniform(-1, 1, (k, n)).astype(np.float32)
+    c = np.zeros((m, n), np.float32)
+    for i in range(k):
+        c = fma32(a[:, i : i + 1], b[i : i + 1, :], c)
+    assert np.allclose(c, a.astype(np.float64) @ b.astype(np.float64), atol=1e-5)
+    return a, b, c
+
+
 def matmul_tiled():
     f = CaseFile("matmul_tiled")
     for m, n, k in [(8, 8, 8), (5, 7, 3), (17, 9, 20), (1, 33, 1), (24, 16, 31), (4, 4, 0)]:
-        a = f.rng.uniform(-1, 1, (m, k)).astype(np.float32)
-        b = f.rng.uniform(-1, 1, (k, n)).astype(np.float32)
-        c = np.zeros((m, n), np.float32)
-        for i in range(k):
-            c = fma32(a[:, i : i + 1], b[i : i + 1, :], c)
         # A tile's columns past k add 0 * 0, which changes nothing.
-        assert np.allclose(c, a.astype(np.float64) @ b.astype(np.float64), atol=1e-5)
+        a, b, c = product(f, m, n, k)
         out = filled(np.float32, m * n + 10)
         # An empty matrix still needs a buffer.
         a, b = (x.ravel() if x.size else np.zeros(1, np.float32) for x in (a, b))
         args = [a, b, out, np.uint32(m), np.uint32(n), np.uint32(k)]
         f.add(f"{m}x{n}x{k}", (-(-n // 8), -(-m // 8)), (8, 8), args, {2: written(out, c.ravel())})
+    return f
+
+
+def matmul_blocked():
+    f = CaseFile("matmul_blocked")
+    for m, n, k in [(128, 128, 16)]:
+        a, b, c = product(f, m, n, k)
+        out = filled(np.float32, m * n)
+        args = [a.ravel(), b.ravel(), out, np.uint32(n), np.uint32(k)]
+        f.add(f"{m}x{n}x{k}", (n // 128, m // 128), 256, args, {2: c.ravel()})
     return f
 
 
@@ -65,4 +81,4 @@ def transpose():
     return f
 
 
-FILES = [vector_add, saxpy, matmul_tiled, transpose]
+FILES = [vector_add, saxpy, matmul_tiled, matmul_blocked, transpose]

@@ -37,6 +37,7 @@ pub const MODULES: &[&str] = &[
     ptx!("scan"),
     ptx!("bitonic_sort"),
     ptx!("matmul_tiled"),
+    ptx!("matmul_blocked"),
     ptx!("spmv_csr"),
     ptx!("nbody"),
     ptx!("mandelbrot"),
@@ -57,6 +58,7 @@ pub fn all(quick: bool) -> Vec<Workload> {
         scan(size(1 << 26, 1 << 14)),
         bitonic_sort(size(1 << 16, 4)),
         matmul(size(2048, 48)),
+        blocked_matmul(size(4096, 128)),
         spmv(size(1 << 20, 1 << 8)),
         nbody(size(1 << 16, 1 << 8)),
         mandelbrot(size(4096, 32)),
@@ -221,6 +223,22 @@ fn matmul(side: u32) -> Workload {
         block: [8, 8, 1],
         shared: 0,
         args: [vec![matrix(1), matrix(2), format!("f32[{n}]")], sizes].concat(),
+    }
+}
+
+/// Blocks of 128 x 128 results.
+fn blocked_matmul(side: u32) -> Workload {
+    let n = side * side;
+    let matrix = |seed| format!("f32[{n}]:random({seed})");
+    Workload {
+        name: "matrix product in registers",
+        size: format!("{side} cubed, f32"),
+        ptx: ptx!("matmul_blocked"),
+        entry: "matmul_blocked",
+        grid: [side / 128, side / 128, 1],
+        block: [256, 1, 1],
+        shared: 0,
+        args: vec![matrix(1), matrix(2), format!("f32[{n}]"), format!("u32:{side}"), format!("u32:{side}")],
     }
 }
 
