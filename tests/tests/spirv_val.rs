@@ -17,6 +17,9 @@ use ptx2spv_tests::files;
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target, Translation};
 
+#[path = "../../translator/tests/emit/news.rs"]
+mod news;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     match trials() {
@@ -201,23 +204,6 @@ fn only_lacks(errors: &Diagnostics) -> bool {
     })
 }
 
-/// A module's words without the execution mode of `SPV_KHR_maximal_reconvergence`, which SPIRV-Tools know since 2024 only.
-fn without_reconvergence(spirv: &[u32]) -> impl Iterator<Item = u32> {
-    const OP_EXECUTION_MODE: u32 = 16;
-    const MAXIMALLY_RECONVERGES: u32 = 6023;
-    let (header, mut rest) = spirv.split_at(spirv.len().min(5));
-    let mut words = header.to_vec();
-    while let Some(&first) = rest.first() {
-        let len = ((first >> 16) as usize).clamp(1, rest.len());
-        let (instruction, after) = rest.split_at(len);
-        rest = after;
-        if first & 0xffff != OP_EXECUTION_MODE || instruction.get(2) != Some(&MAXIMALLY_RECONVERGES) {
-            words.extend(instruction);
-        }
-    }
-    words.into_iter()
-}
-
 fn validate(spirv: &[u32], target: &Target, seen: &mut HashSet<(&'static str, Vec<u32>)>) -> Result<()> {
     let environment = match (target.vulkan, target.spirv) {
         (Version(1, 0..=1), Version(1, 4..)) => "vulkan1.1spv1.4",
@@ -235,7 +221,7 @@ fn validate(spirv: &[u32], target: &Target, seen: &mut HashSet<(&'static str, Ve
         .stderr(Stdio::piped())
         .spawn()
         .context("spirv-val (of SPIRV-Tools) can't be run")?;
-    let bytes: Vec<u8> = without_reconvergence(spirv).flat_map(u32::to_le_bytes).collect();
+    let bytes: Vec<u8> = news::without(spirv).flat_map(u32::to_le_bytes).collect();
     child.stdin.take().context("no pipe")?.write_all(&bytes)?;
     let output = child.wait_with_output()?;
     ensure!(

@@ -113,8 +113,9 @@ impl Contents {
     /// All that can matter to a device.
     #[cfg(test)]
     pub(crate) fn everything() -> Contents {
-        let functions = [Glsl::Fma, Glsl::Sqrt, Glsl::InverseSqrt, Glsl::Exp2, Glsl::Log2, Glsl::Sin, Glsl::Trunc];
-        let operations = [Op::FDiv, Op::ConvertSToF, Op::AtomicFAddEXT];
+        let functions =
+            [Glsl::Fma, Glsl::Sqrt, Glsl::InverseSqrt, Glsl::Exp2, Glsl::Log2, Glsl::Sin, Glsl::Trunc, Glsl::NMin];
+        let operations = [Op::FDiv, Op::Dot, Op::FNegate, Op::ConvertSToF, Op::AtomicFAddEXT];
         Contents {
             floats: [32, 64].into(),
             operations: operations.iter().flat_map(|op| [32, 64].map(|width| (*op as u32, width))).collect(),
@@ -142,7 +143,13 @@ impl Contents {
             Op::ExtInst => {
                 self.functions.insert((word(4), width));
             }
-            Op::FDiv | Op::ConvertSToF | Op::ConvertUToF => {
+            Op::FDiv
+            | Op::Dot
+            | Op::FNegate
+            | Op::ConvertSToF
+            | Op::ConvertUToF
+            | Op::ConvertFToS
+            | Op::ConvertFToU => {
                 self.operations.insert((op as u32, width));
             }
             Op::UDiv | Op::UMod => self.long_divisions |= types.widths.get(&word(1)) == Some(&64),
@@ -206,10 +213,15 @@ impl Contents {
         let rounding = [Glsl::Trunc, Glsl::RoundEven, Glsl::Floor, Glsl::Ceil];
         match fact {
             "fma_f32_fused" | "fma_f32_denormals" | "fma_f32_flushes" => self.has_function(&[Glsl::Fma], 32),
+            "min_max_f32_exact" => self.has_function(&[Glsl::NMin, Glsl::NMax], 32),
+            "negate_f32_exact" => self.has(&[Op::FNegate], 32),
+            "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),
+            "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
             "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),
             "div_f64_rounded" => self.has(&[Op::FDiv], 64),
             "sqrt_f32_rounded" | "sqrt_f32_normal" => self.has_function(&[Glsl::Sqrt], 32),
+            "sqrt_f32_refined" => self.has_function(&[Glsl::InverseSqrt], 32),
             "sqrt_f64_rounded" => self.has_function(&[Glsl::Sqrt], 64),
             "roots_f32_close" | "roots_f32_ends" | "roots_f32_denormals" | "roots_f32_flush" => {
                 self.has_function(&roots, 32)

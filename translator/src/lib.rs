@@ -215,7 +215,6 @@ impl<'s> Program<'s> {
 impl Translation {
     /// The SPIR-V module in the assembly form of SPIRV-Tools.
     pub fn disassemble(&self) -> String {
-        use rspirv::binary::Disassemble;
-        rspirv::dr::load_words(&self.spirv).map_or_else(|error| format!("; {error:?}"), |module| module.disassemble())
+        emit::disassemble(&self.spirv).unwrap_or_else(|error| format!("; {error}"))
     }
 }

@@ -79,6 +79,8 @@ features! {
     SubgroupSizeControl = "subgroupSizeControl",
     /// Subgroups can be asked to be full.
     ComputeFullSubgroups = "computeFullSubgroups",
+    /// Fast-math modes of single instructions, with none as the default.
+    ShaderFloatControls2 = "shaderFloatControls2",
     /// Clock reads at subgroup scope.
     ShaderSubgroupClock = "shaderSubgroupClock",
     /// Clock reads at device scope.
@@ -148,6 +150,9 @@ pub struct Facts {
     /// `GLSL.std.450 Fma` on f32 does what `fma.rn.ftz` does: subnormal operands count as zeros, the result is rounded once,
     /// to 24 bits of any exponent, and is zero of its sign if that is below the least normal number.
     pub fma_f32_flushes: bool,
+    /// `OpDot` of (a, c) and (b, 1) on f32, with `AllowContract` where nothing else is allowed by default, is `a * b + c` rounded
+    /// once. It keeps denormal operands and results, whatever else is done with the product.
+    pub dot_f32_fused: bool,
     /// `GLSL.std.450 Fma` on f64 rounds once.
     pub fma_f64_fused: bool,
     /// `OpFDiv` on f32 is correctly rounded, denormals included.
@@ -198,6 +203,9 @@ pub struct Facts {
     /// Those functions are right about zeros, infinities, negative numbers and NaNs, where Vulkan leaves them undefined too:
     /// `InverseSqrt` of a zero is infinity of its sign, `Sqrt` of a zero that zero, of negative numbers both are NaN.
     pub roots_f32_ends: bool,
+    /// `InverseSqrt` on f32 is so close that two `Fma` make the correctly rounded root of it (`legalize/sqrt.rs`), for
+    /// operands from 2^-101.
+    pub sqrt_f32_refined: bool,
     /// They are as close for subnormal operands, and NaN for negative ones.
     pub roots_f32_denormals: bool,
     /// They take subnormal operands for zeros of their sign, as `.ftz` does.
@@ -213,6 +221,12 @@ pub struct Facts {
     pub known_constants_f64_right: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
+    /// `NMin` and `NMax` on f32 take -0.0 for less than +0.0 and keep denormals.
+    pub min_max_f32_exact: bool,
+    /// `OpFNegate` on f32 changes the sign of what is not NaN, and nothing else.
+    pub negate_f32_exact: bool,
+    /// `OpConvertFToS` and `OpConvertFToU` from f32 to 32 bits give the nearest bound of what is out of range, and zero of NaN.
+    pub to_integer_f32_saturates: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
@@ -231,6 +245,7 @@ impl Facts {
         fma_f32_fused: true,
         fma_f32_denormals: true,
         fma_f32_flushes: false,
+        dot_f32_fused: false,
         fma_f64_fused: true,
         div_f32_rounded: true,
         div_f64_rounded: true,
@@ -253,6 +268,7 @@ impl Facts {
         sin_cos_f32_close: true,
         roots_f32_close: true,
         roots_f32_ends: true,
+        sqrt_f32_refined: true,
         roots_f32_denormals: true,
         roots_f32_flush: false,
         known_specials_f32_right: true,
@@ -260,6 +276,9 @@ impl Facts {
         known_specials_f64_right: true,
         known_constants_f64_right: true,
         rounding_exact: true,
+        min_max_f32_exact: true,
+        negate_f32_exact: true,
+        to_integer_f32_saturates: true,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
     };
@@ -267,6 +286,7 @@ impl Facts {
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
     pub const TRUSTED: Facts = Facts {
         fma_f32_flushes: true,
+        dot_f32_fused: true,
         add_f32_flushes: true,
         roots_f32_flush: true,
         nan_f32_nvidia: true,
@@ -275,16 +295,23 @@ impl Facts {
     };
 
     /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
-    /// atomic additions keep denormals everywhere.
-    pub const REFERENCE: Facts = Facts { global_atomic_add_f32_flushes: false, sin_cos_f32_close: false, ..Facts::ALL };
+    /// atomic additions keep denormals everywhere; of zeros either is the smaller one.
+    pub const REFERENCE: Facts = Facts {
+        global_atomic_add_f32_flushes: false,
+        sin_cos_f32_close: false,
+        min_max_f32_exact: false,
+        ..Facts::ALL
+    };
 
     /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
     pub const CHECKED: Facts = Facts {
         sqrt_f32_rounded: false,
         sqrt_f32_normal: false,
+        sqrt_f32_refined: false,
         sqrt_f64_rounded: false,
         log2_f32_close: false,
         roots_f32_ends: false,
+        to_integer_f32_saturates: false,
         ..Facts::REFERENCE
     };
 }
@@ -452,6 +479,12 @@ impl Target {
     /// Whether it is to compute on `F64`: it has it, and treats denormals there as PTX does. Elsewhere f64 is computed on integers.
     pub(crate) fn computes_doubles(&self) -> bool {
         self.has(Feature::ShaderFloat64) && self.facts.denormals_f64_kept
+    }
+
+    /// Whether `Fma` on `F32` can be written as a dot product ([`Facts::dot_f32_fused`]). Modules then say by fast-math modes what
+    /// may not be fused, and not by `NoContraction`.
+    pub fn fuses_dot(&self) -> bool {
+        self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused
     }
 
     /// The feature by which Vulkan promises that a subgroup whose control flow is uniform is together, if the device has one that

@@ -122,14 +122,29 @@ struct Device<'t> {
 
 impl<'t> Device<'t> {
     fn new(operation: Operation, rounding: Rounding, ty: Type, target: &'t Target) -> Self {
+        Self::with_constants(operation, rounding, ty, target, [None; 3])
+    }
+
+    /// The same where some operands are constants.
+    fn with_constants(
+        operation: Operation,
+        rounding: Rounding,
+        ty: Type,
+        target: &'t Target,
+        constants: [Option<u64>; 3],
+    ) -> Self {
         let from = if operation == Operation::Narrow { Type::F64 } else { ty };
         let bits = |ty| if ty == Type::F32 { Type::I32 } else { Type::I64 };
         let mut function = Function::default();
         let operands = [(); 3].map(|()| function.var(bits(from)));
         let mut b = Builder::new(&mut function);
-        let operands = operands.map(|var: Var| {
-            let value = b.get(var);
-            b.bitcast(value, from)
+        let mut constants = constants.into_iter();
+        let operands = operands.map(|var: Var| match constants.next().flatten() {
+            Some(bits) => b.constant(from, bits),
+            None => {
+                let value = b.get(var);
+                b.bitcast(value, from)
+            }
         });
         let result = b.rounded(rounding, operation.of(operands));
         let result = b.bits(result);
@@ -258,5 +273,56 @@ fn f64_to_f32() {
                 device.check([wide.wrapping_add(random.below(3) as u64).wrapping_sub(1), 0, 0]);
             }
         }
+    }
+}
+
+/// The sum that libraries' `exp` rounds down to an integer: by an addend between 2^23 and 2^24.
+#[test]
+fn products_rounded_down_to_integers() {
+    let fused = Facts { fma_f32_fused: true, denormals_f32_kept: true, ..Facts::default() };
+    let targets = [
+        target("flushing in Fma", true, fused.clone()),
+        target("exact", true, Facts { fma_f32_denormals: true, ..fused }),
+    ];
+    let constants = [(252.0, 12_582_913.0), (1.0, 8_388_608.0), (3.0, 8_388_609.0), (4096.0, 16_777_215.0)];
+    for target in &targets {
+        for (factor, addend) in constants.map(|(factor, addend): (f32, f32)| (factor.to_bits(), addend.to_bits())) {
+            let [factor, addend] = [factor, addend].map(u64::from);
+            let known = [None, Some(factor), Some(addend)];
+            let mut device = Device::with_constants(Operation::Fma, Rounding::Down, Type::F32, target, known);
+            let shape = Shape::of(Type::F32);
+            shape.corners().into_iter().for_each(|x| device.check([x, factor, addend]));
+            let mut random = Random(78);
+            for _ in 0..20_000 {
+                let x = shape.random(&mut random);
+                device.check([x, factor, addend]);
+                // Near a whole number of parts, of either sign.
+                let parts = random.below(5000) as f32 - 2500.0;
+                let near = (parts / f32::from_bits(factor as u32)).to_bits();
+                let near = near.wrapping_add(random.below(5) as u32).wrapping_sub(2);
+                device.check([near.into(), factor, addend]);
+            }
+        }
+    }
+}
+
+/// Roots made of inverse roots by `Fma`.
+#[test]
+fn f32_roots_refined() {
+    let facts = Facts {
+        fma_f32_fused: true,
+        fma_f32_denormals: true,
+        denormals_f32_kept: true,
+        sqrt_f32_refined: true,
+        roots_f32_close: true,
+        ..Facts::default()
+    };
+    let target = target("refining", true, facts);
+    let mut device = Device::new(Operation::Sqrt, Rounding::NearestEven, Type::F32, &target);
+    let shape = Shape::of(Type::F32);
+    shape.corners().into_iter().for_each(|x| device.check([x, 0, 0]));
+    let mut random = Random(79);
+    for _ in 0..50_000 {
+        device.check(operands(shape, Operation::Sqrt, &mut random));
     }
 }

@@ -114,6 +114,7 @@ fn capability_need(capability: Capability) -> Option<Need> {
         Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR => {
             Features(&[WorkgroupMemoryExplicitLayout16BitAccess])
         }
+        Capability::FloatControls2 => Features(&[ShaderFloatControls2]),
         Capability::ShaderClockKHR => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
         // Targets don't say which subgroup operations they have; those of version 1.1 are taken to have all.
         Capability::GroupNonUniform
@@ -168,6 +169,7 @@ fn extension_need(name: &str) -> Option<Need> {
         "SPV_KHR_vulkan_memory_model" => Features(&[VulkanMemoryModel]),
         "SPV_KHR_workgroup_memory_explicit_layout" => Features(&[WorkgroupMemoryExplicitLayout]),
         "SPV_KHR_shader_clock" => Features(&[ShaderSubgroupClock, ShaderDeviceClock]),
+        "SPV_KHR_float_controls2" => Features(&[ShaderFloatControls2]),
         "SPV_KHR_maximal_reconvergence" => Features(&[ShaderMaximalReconvergence]),
         "SPV_KHR_subgroup_uniform_control_flow" => Features(&[ShaderSubgroupUniformControlFlow]),
         "SPV_KHR_integer_dot_product" => Vulkan(3),
@@ -212,6 +214,9 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
         (Some(ExecutionMode::SubgroupUniformControlFlowKHR), _) => {
             let what = "execution mode SubgroupUniformControlFlowKHR";
             return need(target, Feature::ShaderSubgroupUniformControlFlow, what);
+        }
+        (Some(ExecutionMode::FPFastMathDefault), _) => {
+            return need(target, Feature::ShaderFloatControls2, "execution mode FPFastMathDefault");
         }
         (Some(ExecutionMode::DenormPreserve), 32 | 64) if target.quirks.denorm_preserve_unadvertised => return Ok(()),
         (Some(ExecutionMode::DenormPreserve), 32) => (controls.denorm_preserve_float32, "shaderDenormPreserve"),

@@ -18,7 +18,7 @@ use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
 
 /// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
-const VERSION: u32 = 9;
+const VERSION: u32 = 11;
 
 /// Where the files go instead of the user's cache folder; empty for none.
 pub const CACHE_VARIABLE: &str = "PTX2SPV_CACHE";

@@ -134,14 +134,70 @@ impl Instruction {
 /// A fact of the device.
 pub type Fact = fn(&mut Facts) -> &mut bool;
 
-/// All facts, each with the instructions that must be right for it to hold.
-pub fn all() -> impl Iterator<Item = (Fact, &'static [Instruction])> {
-    FACTS.iter().map(|(fact, instructions)| (*fact, *instructions))
-}
+/// Facts, each with the instructions that must be right for it to hold.
+pub type FactTests = &'static [(Fact, &'static [Instruction])];
 
-const FACTS: &[(Fact, &[Instruction])] = &[
+/// What must be right if `fma` is written as a dot product: whatever a driver could make of product and sum. It may know operands,
+/// find the product elsewhere, or move it.
+pub const DOT: &[Instruction] = &[
+    Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32),
+    Instruction::single("fma.rn.f32 %r, %a, %b, 0f00000000;", |[a, b, _], result| judge::fma_f32([a, b, 0], result)),
+    Instruction::single("fma.rn.f32 %r, %a, %b, 0f80000000;", |[a, b, _], result| {
+        judge::fma_f32([a, b, 0x8000_0000], result)
+    }),
+    Instruction::single("fma.rn.f32 %r, %a, 0f00000000, %c;", |[a, _, c], result| judge::fma_f32([a, 0, c], result)),
+    Instruction::single("fma.rn.f32 %r, %a, 0f3f800000, %c;", |[a, _, c], result| {
+        judge::fma_f32([a, 0x3f80_0000, c], result)
+    }),
+    Instruction::single("fma.rn.f32 %r, %a, 0fc0000000, %c;", |[a, _, c], result| {
+        judge::fma_f32([a, 0xc000_0000, c], result)
+    }),
+    Instruction::single("fma.rn.f32 %r, %a, %a, %c;", |[a, _, c], result| judge::fma_f32([a, a, c], result)),
+    // The product's own rounding error.
+    Instruction::single(
+        "mul.rn.f32 %r, %a, %b; xor.b32 %r, %r, 0x80000000; fma.rn.f32 %r, %a, %b, %r;",
+        judge::product_error_f32,
+    ),
+    // Another product as the addend, which must not be fused instead, and as a factor.
+    Instruction::single("mul.rn.f32 %r, %b, %c; fma.rn.f32 %r, %a, %b, %r;", |[a, b, c], result| {
+        judge::fma_f32([a, b, judge::product_f32(b, c)], result)
+    }),
+    Instruction::single("mul.rn.f32 %r, %b, %c; fma.rn.f32 %r, %r, %a, %b;", |[a, b, c], result| {
+        judge::fma_f32([judge::product_f32(b, c), a, b], result)
+    }),
+    // The sum goes on.
+    Instruction::single(
+        "fma.rn.f32 %r, %a, %b, %c; mul.rn.f32 %r, %r, %c; add.rn.f32 %r, %r, %a;",
+        judge::fused_in_a_row,
+    ),
+    // In a branch, and the product in the other one.
+    Instruction::single(
+        "setp.lt.f32 %p, %a, %c; @%p bra LESS; mul.rn.f32 %r, %a, %b; add.rn.f32 %r, %r, %c; bra DONE; \
+         LESS: fma.rn.f32 %r, %a, %b, %c; DONE:",
+        judge::fused_if_less,
+    ),
+    // The product doesn't change from round to round.
+    Instruction::single(
+        "mov.u32 %n, 4; ROUND: fma.rn.f32 %c, %a, %b, %c; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra ROUND; \
+         mov.b32 %r, %c;",
+        judge::fused_in_rounds,
+    ),
+];
+
+/// What must be right if the root is made of its inverse.
+pub const SQRT: &[Instruction] = &[
+    Instruction::single("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
+    Instruction::unary("sqrt.rn.f32 %r, %a;", judge::sqrt_f32),
+];
+
+/// What is known of `Fma` itself.
+pub const FMA: FactTests = &[
     (|facts| &mut facts.fma_f32_fused, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32_normal)]),
     (|facts| &mut facts.fma_f32_denormals, &[Instruction::single("fma.rn.f32 %r, %a, %b, %c;", judge::fma_f32)]),
+];
+
+/// All other facts.
+pub const FACTS: FactTests = &[
     (
         |facts| &mut facts.fma_f32_flushes,
         &[
@@ -158,7 +214,12 @@ const FACTS: &[(Fact, &[Instruction])] = &[
             Instruction::single_nan("sub.rn.f32 %r, %a, %b;", judge::nan_f32),
             Instruction::single_nan("mul.rn.f32 %r, %a, %b;", judge::nan_f32),
             Instruction::single_nan("fma.rn.f32 %r, %a, %b, %c;", judge::nan_f32),
+            Instruction::single_nan("fma.rn.ftz.f32 %r, %a, %b, %c;", judge::nan_f32),
             Instruction::single_nan("div.rn.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("min.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("max.f32 %r, %a, %b;", judge::nan_f32),
+            Instruction::single_nan("neg.f32 %r, %a;", judge::nan_f32),
+            Instruction::single_nan("add.rn.f32 %r, %a, %b; neg.f32 %r, %r;", judge::nan_f32),
             Instruction::single_nan("sqrt.rn.f32 %r, %a;", judge::nan_f32),
             Instruction::single_nan("sqrt.approx.f32 %r, %a;", judge::nan_f32),
             Instruction::single_nan("rsqrt.approx.f32 %r, %a;", judge::nan_f32),
@@ -380,6 +441,46 @@ const FACTS: &[(Fact, &[Instruction])] = &[
             }),
             Instruction::double("cvt.rpi.f64.f64 %r, %a;", |operands, result| {
                 judge::f64_like(operands, result, f64::ceil)
+            }),
+        ],
+    ),
+    (
+        |facts| &mut facts.min_max_f32_exact,
+        &[
+            Instruction::single("min.f32 %r, %a, %b;", judge::min_f32),
+            Instruction::single("max.f32 %r, %a, %b;", judge::max_f32),
+            Instruction::single("min.f32 %r, %a, 0f80000000;", |[a, ..], result| {
+                judge::min_f32([a, 0x8000_0000, 0], result)
+            }),
+            Instruction::single("max.f32 %r, %a, 0f00000000;", |[a, ..], result| judge::max_f32([a, 0, 0], result)),
+        ],
+    ),
+    (
+        |facts| &mut facts.negate_f32_exact,
+        &[
+            Instruction::unary("neg.f32 %r, %a;", |operands, result| judge::f32_like(operands, result, |a| -a)),
+            Instruction::single("add.rn.f32 %r, %a, %b; neg.f32 %r, %r;", |[a, b, _], result| {
+                judge::add_f32([a, b, 0], result ^ 0x8000_0000)
+            }),
+            Instruction::single("neg.f32 %r, %a; add.rn.f32 %r, %r, %b;", |[a, b, _], result| {
+                judge::add_f32([a ^ 0x8000_0000, b, 0], result)
+            }),
+        ],
+    ),
+    (
+        |facts| &mut facts.to_integer_f32_saturates,
+        &[
+            Instruction::unary("cvt.rzi.s32.f32 %r, %a;", |operands, result| {
+                judge::saturated(operands, result, |a| a as i32 as u32)
+            }),
+            Instruction::unary("cvt.rzi.u32.f32 %r, %a;", |operands, result| {
+                judge::saturated(operands, result, |a| a as u32)
+            }),
+            Instruction::unary("cvt.rni.s32.f32 %r, %a;", |operands, result| {
+                judge::saturated(operands, result, |a| a.round_ties_even() as i32 as u32)
+            }),
+            Instruction::unary("cvt.rmi.u32.f32 %r, %a;", |operands, result| {
+                judge::saturated(operands, result, |a| a.floor() as u32)
             }),
         ],
     ),

@@ -35,6 +35,35 @@ pub fn fma_f32(operands: Operands, result: u64) -> bool {
     same_f32(a.mul_add(b, c), result)
 }
 
+/// Bits of a product of numbers by their bits.
+pub fn product_f32(a: u64, b: u64) -> u64 {
+    let [a, b, _] = f32s([a, b, 0]);
+    (a * b).to_bits().into()
+}
+
+/// A product and the negative of what it rounds to.
+pub fn product_error_f32([a, b, _]: Operands, result: u64) -> bool {
+    fma_f32([a, b, product_f32(a, b) ^ 0x8000_0000], result)
+}
+
+/// `fma` of all three, times the last, plus the first.
+pub fn fused_in_a_row(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands);
+    same_f32(a.mul_add(b, c) * c + a, result)
+}
+
+/// `fma` if the first is less than the last, else product and sum rounded each.
+pub fn fused_if_less(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands);
+    same_f32(if a < c { a.mul_add(b, c) } else { a * b + c }, result)
+}
+
+/// The product of the first two added four times to the last.
+pub fn fused_in_rounds(operands: Operands, result: u64) -> bool {
+    let [a, b, c] = f32s(operands);
+    same_f32((0..4).fold(c, |sum, _| a.mul_add(b, sum)), result)
+}
+
 /// Right where nothing is subnormal, neither operands nor the result.
 pub fn fma_f32_normal(operands: Operands, result: u64) -> bool {
     let [a, b, c] = f32s(operands);
@@ -163,6 +192,26 @@ pub fn nan_f64(operands: Operands, result: u64, order: &[usize]) -> bool {
 pub fn mul_f32(operands: Operands, result: u64) -> bool {
     let [a, b, _] = f32s(operands);
     same_f32(a * b, result)
+}
+
+/// Any NaN if both are, and of zeros the negative one.
+pub fn min_f32(operands: Operands, result: u64) -> bool {
+    extreme_f32(operands, result, |a, b| a.total_cmp(&b).is_lt())
+}
+
+/// Any NaN if both are, and of zeros the positive one.
+pub fn max_f32(operands: Operands, result: u64) -> bool {
+    extreme_f32(operands, result, |a, b| a.total_cmp(&b).is_gt())
+}
+
+fn extreme_f32(operands: Operands, result: u64, wins: fn(f32, f32) -> bool) -> bool {
+    let [a, b, _] = f32s(operands);
+    same_f32(if b.is_nan() || !a.is_nan() && wins(a, b) { a } else { b }, result)
+}
+
+/// The integer of an f32.
+pub fn saturated(operands: Operands, result: u64, integer: fn(f32) -> u32) -> bool {
+    result == u64::from(integer(f32s(operands)[0]))
 }
 
 pub fn less_f32(operands: Operands, result: u64) -> bool {

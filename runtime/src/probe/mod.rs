@@ -14,7 +14,7 @@ mod operands;
 mod parting;
 
 use ptx2spv_translator::target::Facts;
-use ptx2spv_translator::{Feature, Source, Target};
+use ptx2spv_translator::{Feature, Options, Program, Source, Target};
 use serde::{Deserialize, Serialize};
 
 pub use cache::CACHE_VARIABLE;
@@ -23,6 +23,7 @@ pub(crate) use cache::{keep, known};
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceInfo;
+use crate::kernel::Kernel;
 use crate::launch::LaunchConfig;
 use instructions::{Instruction, Width};
 
@@ -49,24 +50,23 @@ pub(crate) struct Findings {
 /// Those of launches. What the device can't run is not trusted.
 pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
     let mut findings = Findings { facts: Facts::TRUSTED, seen: Vec::new() };
-    for (fact, instructions) in instructions::all() {
-        let mut trusted = false;
-        for instruction in instructions {
-            match attempt(device, instruction)? {
-                Attempt::Right => trusted = true,
-                Attempt::Wrong(seen) => {
-                    findings.seen.push(seen);
-                    trusted = false;
-                    break;
-                }
-                // It can't be used either.
-                Attempt::Impossible => {}
-            }
-        }
-        *fact(&mut findings.facts) = trusted;
+    // First what decides how all other modules declare their floats.
+    let by_dot = Facts { fma_f32_denormals: false, ..Facts::TRUSTED };
+    let has_modes = device.target().has(Feature::ShaderFloatControls2);
+    let dot_f32_fused = has_modes && holds(device, &by_dot, instructions::DOT, &mut findings)?;
+    findings.facts.dot_f32_fused = dot_f32_fused;
+    let by_fma = Facts { dot_f32_fused, ..Facts::TRUSTED };
+    for (fact, instructions) in instructions::FMA {
+        *fact(&mut findings.facts) = holds(device, &by_fma, instructions, &mut findings)?;
+    }
+    let trusted = if dot_f32_fused { by_dot } else { by_fma };
+    let refined = Facts { sqrt_f32_rounded: false, ..trusted.clone() };
+    findings.facts.sqrt_f32_refined = holds(device, &refined, instructions::SQRT, &mut findings)?;
+    for (fact, instructions) in instructions::FACTS {
+        *fact(&mut findings.facts) = holds(device, &trusted, instructions, &mut findings)?;
     }
     for (fact, width, specials) in constants::FACTS {
-        *fact(&mut findings.facts) = with_known_operands(device, width, specials, &mut findings)?;
+        *fact(&mut findings.facts) = with_known_operands(device, &trusted, width, specials, &mut findings)?;
     }
     findings.facts.subgroups_reconverge = match parting::attempt(device)? {
         Attempt::Right => true,
@@ -89,16 +89,40 @@ enum Attempt {
     Impossible,
 }
 
-fn attempt(device: &Device, instruction: &Instruction) -> Result<Attempt, Error> {
+/// Whether instructions are right, those that the device can run, if modules for it trust these facts.
+fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings: &mut Findings) -> Result<bool, Error> {
+    let mut trusted = false;
+    for instruction in instructions {
+        match attempt(device, facts, instruction)? {
+            Attempt::Right => trusted = true,
+            Attempt::Wrong(seen) => {
+                findings.seen.push(seen);
+                return Ok(false);
+            }
+            // It can't be used either.
+            Attempt::Impossible => {}
+        }
+    }
+    Ok(trusted)
+}
+
+/// The kernel `probe` of a module, translated as for a device with these facts; `None` if it can't be.
+fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>, Error> {
+    let target = Target { facts: facts.clone(), ..device.target().clone() };
+    let source = Source::new("self-test", ptx);
+    let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
+    let Ok(translation) = translated else { return Ok(None) };
+    // SAFETY: it was translated just now.
+    let module = unsafe { device.load_translated(&translation) }?;
+    module.kernel("probe").map(Some)
+}
+
+fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<Attempt, Error> {
     // Without 64-bit floats these say nothing of the device: they are emulated.
     if instruction.needs_doubles() && !device.info().target.has(Feature::ShaderFloat64) {
         return Ok(Attempt::Impossible);
     }
-    let module = device.load(&Source::new("self-test", instruction.ptx()))?;
-    let kernel = match module.kernel("probe") {
-        Err(Error::Translation(_)) => return Ok(Attempt::Impossible),
-        kernel => kernel?,
-    };
+    let Some(kernel) = probe(device, facts, instruction.ptx())? else { return Ok(Attempt::Impossible) };
     let operands = (instruction.operands)();
     let bytes: Vec<u8> = operands.iter().flatten().flat_map(|bits| instruction.width.bytes(*bits)).collect();
     let input = device.upload(&bytes)?;
@@ -119,17 +143,19 @@ fn attempt(device: &Device, instruction: &Instruction) -> Result<Attempt, Error>
 
 /// Whether arithmetic gives with operands that the driver's compiler knows, specials or others, what it gives with those from
 /// memory. What isn't trusted with the latter is left out.
-fn with_known_operands(device: &Device, width: Width, specials: bool, findings: &mut Findings) -> Result<bool, Error> {
+fn with_known_operands(
+    device: &Device,
+    facts: &Facts,
+    width: Width,
+    specials: bool,
+    findings: &mut Findings,
+) -> Result<bool, Error> {
     for known in constants::of(width) {
         if !(known.trusted)(&findings.facts) {
             continue;
         }
-        let module = device.load(&Source::new("self-test", known.ptx(specials, &findings.facts)))?;
-        let kernel = match module.kernel("probe") {
-            // It can't be used either.
-            Err(Error::Translation(_)) => continue,
-            kernel => kernel?,
-        };
+        // What can't be translated can't be used either.
+        let Some(kernel) = probe(device, facts, known.ptx(specials, &findings.facts))? else { continue };
         let (operands, threads) = known.operands();
         let size = known.width.size();
         let mut results = vec![0; 3 * threads as usize * size];
@@ -181,6 +207,7 @@ mod tests {
                 known_specials_f64_right: true,
                 known_constants_f64_right: true,
                 convert_f32_exact: true,
+                negate_f32_exact: true,
                 denormals_f32_kept: true,
                 denormals_f64_kept: true,
                 normal_f32_exact: true,

@@ -113,6 +113,8 @@ feature_structs! {
     reconvergence: PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR = None, khr::shader_maximal_reconvergence::NAME;
     uniform_flow: PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR
         = None, khr::shader_subgroup_uniform_control_flow::NAME;
+    float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR
+        = Some(Version(1, 4)), khr::shader_float_controls2::NAME;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
 }
 
@@ -147,6 +149,7 @@ impl Structs {
             Feature::ShaderSubgroupUniformControlFlow => &mut self.uniform_flow.shader_subgroup_uniform_control_flow,
             Feature::SubgroupSizeControl => &mut self.subgroup_size.subgroup_size_control,
             Feature::ComputeFullSubgroups => &mut self.subgroup_size.compute_full_subgroups,
+            Feature::ShaderFloatControls2 => &mut self.float_controls2.shader_float_controls2,
             Feature::ShaderSubgroupClock => &mut self.clock.shader_subgroup_clock,
             Feature::ShaderDeviceClock => &mut self.clock.shader_device_clock,
         }

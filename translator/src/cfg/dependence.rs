@@ -269,7 +269,9 @@ impl<'s> Analysis<'s> {
             Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(true),
             Op::Unary(_, a) => self.value(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) || self.value(b),
-            Op::Select(a, b, c) | Op::Fma(a, b, c) => self.value(a) || self.value(b) || self.value(c),
+            Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {
+                self.value(a) || self.value(b) || self.value(c)
+            }
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => arithmetic.any(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 !matches!(self.sources, Sources::Others(_))

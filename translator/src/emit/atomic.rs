@@ -3,7 +3,7 @@
 //! What SPIR-V has no instruction for on the target becomes a loop around compare-and-swap.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Decoration, Op, Word};
+use rspirv::spirv::{Op, Word};
 
 use super::body::Body;
 use super::module::Global;
@@ -297,7 +297,7 @@ impl Body<'_, '_, '_> {
                 let operand = self.flushed(flush, operand)?;
                 let operand = self.compute(Op::Bitcast, float, &[operand]);
                 let sum = self.compute(Op::FAdd, float, &[old, operand]);
-                self.module.decorate(sum, Decoration::NoContraction, &[]);
+                self.module.forbid_contraction(sum);
                 let sum = self.compute(Op::Bitcast, ty, &[sum]);
                 let sum = self.flushed(flush, sum)?;
                 if width == Type::I32 { self.one_nan(sum)? } else { sum }

@@ -162,7 +162,7 @@ impl<'f> Body<'_, '_, 'f> {
         };
         for (width, float) in [(32, Type::F32), (64, Type::F64)] {
             if self.added_floats.contains(&float) || self.function.values.contains(&float) {
-                self.module.float_controls(id, width);
+                self.module.float_controls(id, width)?;
             }
         }
         self.module.entry_point(name, function, &self.interface);

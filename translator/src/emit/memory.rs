@@ -112,7 +112,11 @@ impl Body<'_, '_, '_> {
 
     fn load_typed(&mut self, shape: Shape, access: Access, address: Word) -> Result<Word> {
         let ty = self.shape_type(shape)?;
-        let pointer = self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?;
+        let pointer = if access.space == Space::Global && access.order == MemoryOrder::Weak && access.read_only {
+            self.read_only_pointer(ty, address)?
+        } else {
+            self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?
+        };
         if scope_of(access.order).is_some() && shape.is_atomic() {
             return self.atomic_load(access.space, ty, shape.bytes(), pointer, access.order);
         }

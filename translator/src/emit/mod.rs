@@ -14,6 +14,7 @@
 
 mod atomic;
 mod body;
+mod disassembly;
 mod inputs;
 mod lines;
 mod memory;
@@ -33,6 +34,7 @@ use crate::interface;
 use crate::ir::Function;
 use crate::target::{Feature, Target, Version};
 
+pub(crate) use disassembly::disassemble;
 pub use variables::MANY_VARIABLES;
 
 use module::Module;
@@ -59,6 +61,16 @@ pub struct Emitted {
     pub features: BTreeSet<Feature>,
     /// What was found about each entry, in the order given.
     pub entries: Vec<EntryFacts>,
+}
+
+impl Emitted {
+    /// The module in the assembly form of SPIRV-Tools.
+    ///
+    /// # Errors
+    /// It can't be read; says why.
+    pub fn disassemble(&self) -> Result<String, String> {
+        disassemble(&self.spirv)
+    }
 }
 
 /// What emission finds out about one entry.

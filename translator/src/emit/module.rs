@@ -41,6 +41,8 @@ pub(super) enum Global {
     Block(Word, Word, u32),
     /// A block whose one member, of this type, is `Coherent`, and `Volatile` if so said.
     Coherent(Word, bool),
+    /// A block whose one member, of this type, nobody writes.
+    ReadOnly(Word),
     Pointer(StorageClass, Word),
     /// The type of functions without parameters that return this type.
     Function(Word),
@@ -266,6 +268,7 @@ impl<'t> Module<'t> {
             Feature::WorkgroupMemoryExplicitLayout16BitAccess => {
                 (Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR, None)
             }
+            Feature::ShaderFloatControls2 => (Capability::FloatControls2, Some(("SPV_KHR_float_controls2", None))),
             Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
                 (Capability::ShaderClockKHR, Some(("SPV_KHR_shader_clock", None)))
             }
@@ -302,7 +305,7 @@ impl<'t> Module<'t> {
                 self.decorate(array, Decoration::ArrayStride, &[LiteralBit32(stride)]);
                 (Op::TypeStruct, 0, vec![IdRef(array)])
             }
-            Global::Coherent(member, _) => (Op::TypeStruct, 0, vec![IdRef(member)]),
+            Global::Coherent(member, _) | Global::ReadOnly(member) => (Op::TypeStruct, 0, vec![IdRef(member)]),
             Global::Pointer(class, pointee) => (Op::TypePointer, 0, vec![Operand::StorageClass(class), IdRef(pointee)]),
             Global::Function(result) => (Op::TypeFunction, 0, vec![IdRef(result)]),
             Global::Constant(ty, bits) => (Op::Constant, ty, vec![self.literal(ty, bits)]),
@@ -311,7 +314,7 @@ impl<'t> Module<'t> {
             Global::False => (Op::ConstantFalse, self.global(Global::Bool)?, vec![]),
         };
         let id = self.define(op, ty, operands);
-        if let Global::Block(..) | Global::Coherent(..) = key {
+        if let Global::Block(..) | Global::Coherent(..) | Global::ReadOnly(_) = key {
             self.decorate(id, Decoration::Block, &[]);
             self.decorate_member(id, Decoration::Offset, &[LiteralBit32(0)]);
         }
@@ -320,6 +323,10 @@ impl<'t> Module<'t> {
             if volatile {
                 self.decorate_member(id, Decoration::Volatile, &[]);
             }
+        }
+        if let Global::ReadOnly(_) = key {
+            self.decorate_member(id, Decoration::NonWritable, &[]);
+            self.decorate_member(id, Decoration::Restrict, &[]);
         }
         self.globals.insert(key, id);
         Ok(id)
@@ -426,8 +433,36 @@ impl<'t> Module<'t> {
         Ok(())
     }
 
+    /// Keeps drivers from fusing a result with another operation. Fast-math modes forbid it by default.
+    pub(super) fn forbid_contraction(&mut self, id: Word) {
+        if !self.target.fuses_dot() {
+            self.decorate(id, Decoration::NoContraction, &[]);
+        }
+    }
+
+    /// Declares that floats of a width allow no fast math unless an instruction says otherwise. That preserves signed zeros,
+    /// infinities and NaNs too.
+    fn no_fast_math(&mut self, function: Word, width: u32) -> Result<()> {
+        self.need(Feature::ShaderFloatControls2, "fast-math modes")?;
+        let ty = self.global(Global::Float(width))?;
+        let word = self.u32()?;
+        let none = self.global(Global::Constant(word, 0))?;
+        let operands = vec![
+            Operand::IdRef(function),
+            Operand::ExecutionMode(ExecutionMode::FPFastMathDefault),
+            Operand::IdRef(ty),
+            Operand::IdRef(none),
+        ];
+        self.dr.execution_modes.push(instruction(Op::ExecutionModeId, 0, 0, operands));
+        Ok(())
+    }
+
     /// Declares the float controls that the target has for floats of a width.
-    pub(super) fn float_controls(&mut self, function: Word, width: u32) {
+    pub(super) fn float_controls(&mut self, function: Word, width: u32) -> Result<()> {
+        let by_modes = self.target.fuses_dot();
+        if by_modes {
+            self.no_fast_math(function, width)?;
+        }
         let controls = &self.target.float_controls;
         let unadvertised = self.target.quirks.denorm_preserve_unadvertised;
         let [preserve, denormals, rounding] = match width {
@@ -443,7 +478,7 @@ impl<'t> Module<'t> {
             ],
         };
         for (present, mode, capability) in [
-            (preserve, ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve),
+            (preserve && !by_modes, ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve),
             (denormals || unadvertised, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
             (rounding, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
         ] {
@@ -455,6 +490,7 @@ impl<'t> Module<'t> {
                 self.dr.execution_modes.push(instruction(Op::ExecutionMode, 0, 0, operands));
             }
         }
+        Ok(())
     }
 
     /// The words of the whole module.

@@ -1,13 +1,14 @@
 //! Operations that give a value.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
+use rspirv::spirv::{Decoration, FPFastMathMode, GlslStd450Op, Op, Word};
 
 use super::Result;
 use super::body::Body;
 use super::internal;
 use super::module::Global;
 use crate::ir::{self, Binary, Compare, Type, Unary, Value};
+use crate::soft::SINGLE;
 
 /// How an operation is written.
 enum Form {
@@ -78,6 +79,7 @@ impl Body<'_, '_, '_> {
                 Ok(self.compute(Op::Bitcast, ty, &[pair]))
             }
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
+            ir::Op::DotFma(a, b, c) => self.dot_fma([a, b, c]),
             ir::Op::Rounded(..) | ir::Op::Flushed(..) => {
                 Err(internal("arithmetic that legalization should have replaced"))
             }
@@ -113,8 +115,28 @@ impl Body<'_, '_, '_> {
         }
         let id = self.result(op, ty, operands);
         if let Form::Float(_) = form {
-            self.module.decorate(id, Decoration::NoContraction, &[]);
+            self.module.forbid_contraction(id);
         }
+        Ok(id)
+    }
+
+    /// `a * b + c` as the dot product of (a, c) and (b, 1).
+    fn dot_fma(&mut self, operands: [Value; 3]) -> Result<Word> {
+        if !self.module.target.fuses_dot() {
+            return Err(internal("a dot product that isn't fused"));
+        }
+        let float = self.ty(Type::F32)?;
+        let pair = self.module.global(Global::Vector(float, 2))?;
+        let one = self.constant(Type::F32, SINGLE.one())?;
+        let [a, b, c] = [self.value(operands[0])?, self.value(operands[1])?, self.value(operands[2])?];
+        let left = self.compute(Op::CompositeConstruct, pair, &[a, c]);
+        let right = self.compute(Op::CompositeConstruct, pair, &[b, one]);
+        let id = self.compute(Op::Dot, float, &[left, right]);
+        self.module.decorate(
+            id,
+            Decoration::FPFastMathMode,
+            &[Operand::FPFastMathMode(FPFastMathMode::ALLOW_CONTRACT)],
+        );
         Ok(id)
     }
 }
@@ -135,6 +157,9 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),
         Unary::FloatToSigned(_) => Form::Core(Op::ConvertFToS),
         Unary::FloatToUnsigned(_) => Form::Core(Op::ConvertFToU),
+        Unary::SaturateToSigned => Form::Core(Op::ConvertFToS),
+        Unary::SaturateToUnsigned => Form::Core(Op::ConvertFToU),
+        Unary::FNeg => Form::Core(Op::FNegate),
         Unary::Widen | Unary::Narrow => Form::Core(Op::FConvert),
         Unary::Trunc => Form::Glsl(GlslStd450Op::Trunc),
         Unary::RoundEven => Form::Glsl(GlslStd450Op::RoundEven),
@@ -170,6 +195,8 @@ fn binary(op: Binary, logical: bool) -> Result<Form> {
         Binary::FSub => Form::Float(Op::FSub),
         Binary::FMul => Form::Float(Op::FMul),
         Binary::FDiv | Binary::FDivApprox => Form::Float(Op::FDiv),
+        Binary::FMin => Form::Glsl(GlslStd450Op::NMin),
+        Binary::FMax => Form::Glsl(GlslStd450Op::NMax),
         Binary::OrNan => return Err(internal("a NaN that legalization should have dealt with")),
         Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
     })

@@ -291,19 +291,11 @@ impl Body<'_, '_, '_> {
     ) -> Result<Word> {
         match space {
             Space::Global => {
-                let class = StorageClass::PhysicalStorageBuffer;
-                let pointer = self.module.global(Global::Pointer(class, element))?;
-                let has_long = self.module.target.has(Feature::ShaderInt64);
-                let op = if has_long { Op::ConvertUToPtr } else { Op::Bitcast };
                 let strong = scope_of(order).is_some();
                 if self.module.has_vulkan_memory_model() || !strong && !self.orders_memory() {
-                    return Ok(self.compute(op, pointer, &[address]));
+                    return self.global_pointer(element, address);
                 }
-                let block = self.module.global(Global::Coherent(element, strong))?;
-                let block = self.module.global(Global::Pointer(class, block))?;
-                let block = self.compute(op, block, &[address]);
-                let member = self.module.u32_constant(0)?;
-                Ok(self.compute(Op::AccessChain, pointer, &[block, member]))
+                self.member_pointer(Global::Coherent(element, strong), element, address)
             }
             Space::Shared if self.shared == SharedLayout::Blocks => {
                 self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;
@@ -316,6 +308,27 @@ impl Body<'_, '_, '_> {
             }
             _ => Err(internal(format!("typed pointer into {space:?} memory"))),
         }
+    }
+
+    /// A pointer into global memory that nobody writes. Drivers may read it by other ways than the rest.
+    pub(super) fn read_only_pointer(&mut self, element: Word, address: Word) -> Result<Word> {
+        self.member_pointer(Global::ReadOnly(element), element, address)
+    }
+
+    /// A pointer to the one member of a block in global memory.
+    fn member_pointer(&mut self, block: Global, element: Word, address: Word) -> Result<Word> {
+        let block = self.module.global(block)?;
+        let block = self.global_pointer(block, address)?;
+        let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, element))?;
+        let member = self.module.u32_constant(0)?;
+        Ok(self.compute(Op::AccessChain, pointer, &[block, member]))
+    }
+
+    /// An address in global memory as a pointer to a type.
+    fn global_pointer(&mut self, ty: Word, address: Word) -> Result<Word> {
+        let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, ty))?;
+        let op = if self.module.target.has(Feature::ShaderInt64) { Op::ConvertUToPtr } else { Op::Bitcast };
+        Ok(self.compute(op, pointer, &[address]))
     }
 
     /// A 32-bit offset into memory divided by a size that is a power of two; it is a multiple of it, or the remainder doesn't

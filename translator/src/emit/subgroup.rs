@@ -64,8 +64,14 @@ impl Body<'_, '_, '_> {
             return self.fence(Scope::Cta);
         }
         let semantics = self.fence_semantics(MemoryOrder::AcquireRelease(Scope::Cta));
-        // Threads of a block may have been told by one of this warp, so its order must reach them too.
-        let memory = self.module.u32_constant(rspirv::spirv::Scope::Workgroup as u32)?;
+        // Threads of a block may have been told by one of this warp, so its order must reach them too. In Vulkan's memory model
+        // what they do about that goes on where this ends.
+        let memory = if self.module.has_vulkan_memory_model() {
+            rspirv::spirv::Scope::Subgroup
+        } else {
+            rspirv::spirv::Scope::Workgroup
+        };
+        let memory = self.module.u32_constant(memory as u32)?;
         let semantics = self.module.u32_constant(semantics.bits())?;
         self.effect(
             Op::ControlBarrier,

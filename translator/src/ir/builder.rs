@@ -156,7 +156,11 @@ impl<'f> Builder<'f> {
     pub fn unary(&mut self, op: Unary, a: Value) -> Value {
         let ty = match op {
             Unary::ZeroExtend | Unary::SignExtend => Type::I64,
-            Unary::Truncate | Unary::LowWord | Unary::HighWord => Type::I32,
+            Unary::Truncate
+            | Unary::LowWord
+            | Unary::HighWord
+            | Unary::SaturateToSigned
+            | Unary::SaturateToUnsigned => Type::I32,
             Unary::Widen => Type::F64,
             Unary::Narrow => Type::F32,
             Unary::Bitcast(ty)

@@ -176,6 +176,7 @@ impl Machine {
             Op::Select(condition, a, b) => self.get(if self.get(condition) != 0 { a } else { b }),
             Op::Pair(low, high) => self.get(high) << 32 | self.get(low),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
+            Op::DotFma(a, b, c) => self.dot_fma(self.get(a), self.get(b), self.get(c)),
             // No device has it.
             Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
@@ -268,6 +269,9 @@ impl Machine {
             }
             Unary::FloatToUnsigned(Type::I32) if in_range(-1.0, 4294967296.0) => u64::from(x as u32),
             Unary::FloatToUnsigned(Type::I64) if in_range(-1.0, 18446744073709551616.0) => x as u64,
+            Unary::SaturateToSigned if self.facts.to_integer_f32_saturates => u64::from(x as i32 as u32),
+            Unary::SaturateToUnsigned if self.facts.to_integer_f32_saturates => u64::from(x as u32),
+            Unary::FNeg if self.facts.negate_f32_exact => a ^ 1 << 31,
             Unary::Widen => x.to_bits(),
             Unary::Narrow => as_f32(x as f32),
             _ if rounds && !self.facts.rounding_exact && !x.is_normal() => 0,
@@ -287,6 +291,7 @@ impl Machine {
             }
             Unary::Sqrt => off_by_one_unless(self.facts.sqrt_f64_rounded, to, x.sqrt().to_bits()),
             Unary::SqrtApprox => off_by_one_unless(false, to, exact(x.sqrt())),
+            Unary::InverseSqrtApprox if self.facts.sqrt_f32_refined => exact(x.sqrt().recip()),
             Unary::InverseSqrtApprox => off_by_one_unless(false, to, exact(x.sqrt().recip())),
             Unary::Exp2Approx => off_by_one_unless(false, to, exact(x.exp2())),
             Unary::Log2Approx => off_by_one_unless(false, to, exact(x.log2())),
@@ -299,6 +304,9 @@ impl Machine {
 
     fn f32_binary(&self, op: Binary, a: u64, b: u64) -> Option<u64> {
         let facts = &self.facts;
+        if facts.min_max_f32_exact && matches!(op, Binary::FMin | Binary::FMax) {
+            return Some(extreme(op, a as u32, b as u32).into());
+        }
         let is_division = matches!(op, Binary::FDiv | Binary::FDivApprox);
         let keeps = if is_division { facts.div_f32_rounded } else { facts.denormals_f32_kept };
         let always = facts.add_f32_flushes && !is_division;
@@ -338,6 +346,12 @@ impl Machine {
             _ => return None,
         };
         Some(off_by_one_unless(right, Type::F64, result.to_bits()))
+    }
+
+    fn dot_fma(&self, a: u64, b: u64, c: u64) -> u64 {
+        let [a, b, c] = [a, b, c].map(|bits| f32::from_bits(bits as u32));
+        let result = if self.facts.dot_f32_fused { a.mul_add(b, c) } else { a * b + c };
+        result.to_bits().into()
     }
 
     fn fma(&self, ty: Type, a: u64, b: u64, c: u64) -> u64 {
@@ -443,6 +457,19 @@ impl Machine {
             self.values[result.0 as usize] = old;
         }
         Ok(())
+    }
+}
+
+/// The smaller or larger of two `F32` by their bits.
+fn extreme(op: Binary, a: u32, b: u32) -> u32 {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    // Where numbers are equal, bits order zeros.
+    let is_less = x < y || x == y && a > b;
+    match () {
+        () if x.is_nan() => b,
+        () if y.is_nan() => a,
+        () if is_less == (op == Binary::FMin) => a,
+        () => b,
     }
 }
 

@@ -231,6 +231,8 @@ pub enum Op {
     Select(Value, Value, Value),
     /// `a * b + c` rounded once.
     Fma(Value, Value, Value),
+    /// The same on `F32` as a dot product: see [`Facts::dot_f32_fused`](crate::target::Facts::dot_f32_fused).
+    DotFma(Value, Value, Value),
     /// Float arithmetic that doesn't round to nearest even. No device has it: legalization replaces it.
     Rounded(Rounding, Arithmetic),
     /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
@@ -335,6 +337,12 @@ pub enum Unary {
     FloatToSigned(Type),
     /// Float to unsigned integer towards zero; the operand is in range (above -1) and not NaN.
     FloatToUnsigned(Type),
+    /// `F32` to a signed `I32` towards zero; the nearest bound if it is out of range, zero if it is NaN.
+    SaturateToSigned,
+    /// `F32` to an unsigned `I32` in the same way.
+    SaturateToUnsigned,
+    /// `F32` of the other sign; a NaN stays one.
+    FNeg,
     /// `F32` to `F64`, exact.
     Widen,
     /// `F64` to `F32`, to nearest even.
@@ -415,6 +423,10 @@ pub enum Binary {
     FDiv,
     /// Quotient within two units in the last place; `F32`.
     FDivApprox,
+    /// The smaller of two `F32`, of zeros the negative one; of a NaN and a number the number.
+    FMin,
+    /// The larger of two `F32`, of zeros the positive one; of a NaN and a number the number.
+    FMax,
     /// The first float, or the second, which is a NaN, if the first is one. Legalization replaces it.
     OrNan,
 }

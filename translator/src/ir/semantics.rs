@@ -56,7 +56,14 @@ pub fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
         Binary::Shl => a << amount()?,
         Binary::Shr => a >> amount()?,
         Binary::Sar => (signed(ty, a) >> amount()?) as u64,
-        Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FDivApprox | Binary::OrNan => {
+        Binary::FAdd
+        | Binary::FSub
+        | Binary::FMul
+        | Binary::FDiv
+        | Binary::FDivApprox
+        | Binary::FMin
+        | Binary::FMax
+        | Binary::OrNan => {
             return None;
         }
     };

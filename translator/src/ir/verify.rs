@@ -320,8 +320,11 @@ impl<'f> Checker<'f> {
                 self.expect(b, if shift { Type::I32 } else { ty })?;
                 let float = matches!(ty, Type::F32 | Type::F64);
                 let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
-                use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub, OrNan};
-                let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | OrNan);
+                use Binary::{FAdd, FDiv, FDivApprox, FMax, FMin, FMul, FSub, OrNan};
+                let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | FMin | FMax | OrNan);
+                if matches!(op, FMin | FMax) && ty != Type::F32 {
+                    return Err(format!("an extreme of {ty:?}"));
+                }
                 if float != float_op || (ty == Type::Bool && !logic) || ty == Type::Pair {
                     return Err(format!("not an operation on {ty:?}"));
                 }
@@ -353,6 +356,12 @@ impl<'f> Checker<'f> {
             Op::Fma(a, b, c) => {
                 if !matches!(ty, Type::F32 | Type::F64) {
                     return Err("fma on integers".into());
+                }
+                [a, b, c].into_iter().try_for_each(|operand| self.expect(operand, ty))
+            }
+            Op::DotFma(a, b, c) => {
+                if ty != Type::F32 {
+                    return Err("a dot product on other than f32".into());
                 }
                 [a, b, c].into_iter().try_for_each(|operand| self.expect(operand, ty))
             }
@@ -421,6 +430,7 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         }
         Unary::SignedToFloat(ty) | Unary::UnsignedToFloat(ty) => result == ty && integer(operand) && float(ty),
         Unary::FloatToSigned(ty) | Unary::FloatToUnsigned(ty) => result == ty && float(operand) && integer(ty),
+        Unary::SaturateToSigned | Unary::SaturateToUnsigned => operand == F32 && result == I32,
         Unary::Widen => operand == F32 && result == F64,
         Unary::Narrow => operand == F64 && result == F32,
         Unary::Exp2Approx
@@ -429,6 +439,7 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         | Unary::CosApprox
         | Unary::TanhApprox
         | Unary::InverseSqrtApprox
+        | Unary::FNeg
         | Unary::Root(_) => operand == F32 && result == F32,
         Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil | Unary::Sqrt | Unary::SqrtApprox => {
             operand == result && float(operand)

@@ -1,6 +1,6 @@
 //! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
 //!
-//! On `F32` with the help of `F64` where that exists; else from the errors of products and sums where those tell; else on
+//! On `F32` as a dot product where that is known to be fused. Else with the help of `F64` where that exists; else from the errors of products and sums where those tell; else on
 //! integers. A device that only flushes does it itself where
 //! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
@@ -21,11 +21,13 @@ pub fn expand_fma(function: &mut Function, target: &Target) {
     if f32_exact && facts.fma_f64_fused {
         return;
     }
-    if facts.fma_f32_fused && !f32_exact {
+    let by_dot = !f32_exact && target.fuses_dot();
+    if facts.fma_f32_fused && !f32_exact && !by_dot {
         expand_runs(function, target);
     }
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Fma(x, y, z)) => match b.type_of(result) {
+            Type::F32 if by_dot => Rewritten::By(b.op(Type::F32, Op::DotFma(x, y, z))),
             // Exact, or made so above.
             Type::F32 if facts.fma_f32_fused => Rewritten::Kept,
             Type::F64 if facts.fma_f64_fused => Rewritten::Kept,

@@ -318,7 +318,7 @@ impl Grids<'_> {
         match *op {
             Op::Const(bits) => Some(grid_of(bits as u32)),
             Op::Get(var) => self.vars[var.0 as usize],
-            Op::Unary(Unary::Bitcast(_), value) => of(value),
+            Op::Unary(Unary::Bitcast(_) | Unary::FNeg, value) => of(value),
             Op::Unary(
                 Unary::SignedToFloat(_)
                 | Unary::UnsignedToFloat(_)
@@ -340,7 +340,7 @@ impl Grids<'_> {
                 let (a, b) = (of(a).filter(normal)?, of(b).filter(normal)?);
                 Some(product(a, b)).filter(normal)
             }
-            Op::Select(_, a, b) => Some(of(a)?.min(of(b)?)),
+            Op::Select(_, a, b) | Op::Binary(Binary::FMin | Binary::FMax, a, b) => Some(of(a)?.min(of(b)?)),
             Op::Fma(a, b, c) => Some(product(of(a)?, of(b)?).min(of(c)?)).filter(normal),
             _ => None,
         }

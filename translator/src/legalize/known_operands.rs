@@ -91,7 +91,7 @@ fn hides_any(facts: &Facts, ty: Type) -> bool {
 /// Arithmetic on floats whose operands can be hidden.
 fn is_arithmetic(op: &Op) -> bool {
     use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub};
-    matches!(op, Op::Fma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
+    matches!(op, Op::Fma(..) | Op::DotFma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
 }
 
 /// What hides.

@@ -3,6 +3,7 @@
 
 mod approximate;
 mod atomics;
+mod bits;
 mod byte_swaps;
 mod convert;
 mod division;
@@ -28,6 +29,7 @@ mod words;
 
 pub(crate) use approximate::expand_approximate;
 pub(crate) use atomics::expand_atomics;
+pub(crate) use bits::expand_bits;
 pub(crate) use byte_swaps::hide_byte_swaps;
 pub(crate) use division::expand_division;
 pub(crate) use fma::expand_fma;

@@ -38,8 +38,8 @@ fn is_single(op: &Op) -> bool {
     matches!(
         op,
         Op::Fma(..)
-            | Op::Unary(Unary::Sqrt | Unary::Root(_), _)
-            | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..)
+            | Op::Unary(Unary::Sqrt | Unary::Root(_) | Unary::FNeg, _)
+            | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FMin | Binary::FMax, ..)
     )
 }
 

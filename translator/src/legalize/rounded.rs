@@ -39,10 +39,51 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
         }
         Arithmetic::Add(x, y) => sum_on_integers(b, rounding, x, y),
         Arithmetic::Mul(x, y) => soft::product(b, rounding, x, y),
-        Arithmetic::Fma(x, y, z) => multiply_add(b, target, rounding, [x, y, z]),
+        Arithmetic::Fma(x, y, z) => match scale_of(b, y, z) {
+            Some(scale) if rounding == Rounding::Down && facts.fma_f32_fused && facts.denormals_f32_kept => {
+                floored(b, target, [x, y, z], scale)
+            }
+            _ => multiply_add(b, target, rounding, [x, y, z]),
+        },
         Arithmetic::Div(x, y) => divide(b, target, rounding, x, y),
         Arithmetic::Sqrt(x) => root(b, target, rounding, x),
     }
+}
+
+/// The addend of an `Fma` on `F32` that is used to round to an integer: from 2^23 to 2^24, between which there are only integers, if the
+/// second factor is a positive constant too.
+fn scale_of(b: &Builder<'_>, factor: Value, addend: Value) -> Option<f32> {
+    if b.type_of(addend) != Type::F32 {
+        return None;
+    }
+    let [factor, addend] = [b.known(factor)?, b.known(addend)?].map(|bits| f32::from_bits(bits as u32));
+    ((1.0..=4096.0).contains(&factor) && (8388608.0..16777216.0).contains(&addend)).then_some(addend)
+}
+
+/// A product and such an addend, rounded down: libraries' `exp` has this. The sum to nearest is an integer, and one too large if the
+/// product is less than what it has added.
+fn floored(b: &mut Builder<'_>, target: &Target, operands: [Value; 3], addend: f32) -> Value {
+    let [x, y, z] = operands;
+    let nearest = b.fma(x, y, z);
+    let added = b.fsub(nearest, z);
+    let negative = negated(b, added);
+    let rest = b.fma(x, y, negative);
+    let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
+    let is_below = b.flt(rest, zero);
+    // A rest of nothing may have underflown.
+    let is_negative = b.flt(x, zero);
+    let is_addend = b.feq(nearest, z);
+    let is_tiny = b.and(is_negative, is_addend);
+    let is_below = b.or(is_below, is_tiny);
+    let below = b.fsub(nearest, one);
+    let result = b.select(is_below, below, nearest);
+    // Elsewhere there are others than integers, or not all of them.
+    let bits = b.bits(nearest);
+    let first = (addend.to_bits() & 0xff80_0000) + 1;
+    let above = b.sub_const(bits, first.into());
+    let range = b.i32(0x7f_ffff);
+    let is_integer = b.ult(above, range);
+    b.choose(is_integer, |_| result, |b| multiply_add(b, target, Rounding::Down, operands))
 }
 
 /// A float of the opposite sign.

@@ -1,7 +1,9 @@
-//! Square root where the device doesn't round it correctly: `F32` through `F64` where that is correct, else on integers,
+//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root by two `Fma` where that is known to
+//! be close enough, through `F64` where that is correct, else on integers,
 //! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
+use super::rounded::negated;
 use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
@@ -19,10 +21,37 @@ pub fn expand_sqrt(function: &mut Function, target: &Target) {
             Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
+            Type::F32 if facts.sqrt_f32_refined && facts.fma_f32_fused => Rewritten::By(refined(b, target, x)),
             _ => Rewritten::By(root(b, target, Rounding::NearestEven, x)),
         },
         _ => Rewritten::Kept,
     });
+}
+
+/// Least operand of [`refined`].
+const LEAST: f32 = f32::from_bits((127 - 101) << 23);
+
+/// The product of an operand and the device's inverse root, corrected by half of what its square lacks (Markstein, "Computation of
+/// Elementary Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too, for operands that are neither so
+/// small that the rest underflows nor infinite, negative or NaN.
+fn refined(b: &mut Builder<'_>, target: &Target, x: Value) -> Value {
+    let bits = b.bits(x);
+    let above = b.sub_const(bits, LEAST.to_bits().into());
+    let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
+    let is_within = b.ult(above, range);
+    b.choose(
+        is_within,
+        |b| {
+            let inverse = b.unary(Unary::InverseSqrtApprox, x);
+            let guess = b.fmul(x, inverse);
+            let half = b.f32(0.5);
+            let half = b.fmul(inverse, half);
+            let negative = negated(b, guess);
+            let rest = b.fma(negative, guess, x);
+            b.fma(rest, half, guess)
+        },
+        |b| root(b, target, Rounding::NearestEven, x),
+    )
 }
 
 /// The device's root, which subnormals are scaled up for and their roots down. No root is subnormal.

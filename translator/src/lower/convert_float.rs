@@ -29,6 +29,13 @@ pub fn int_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
     let value = operand(l, i, 1, from, i.modifiers.has("ftz"))?;
+    if l.b.type_of(value) == Type::F32 && to.bits() == 32 {
+        // Which takes it towards zero itself.
+        let rounded = if i.modifiers.has("rzi") { value } else { round_integral(l, i, value) };
+        let convert = if to.is_signed() { Unary::SaturateToSigned } else { Unary::SaturateToUnsigned };
+        let result = l.b.unary(convert, rounded);
+        return l.set(i, 0, to, result);
+    }
     let rounded = round_integral(l, i, value);
     let (low, high) = range(to);
     let bits_type = carrier(to);

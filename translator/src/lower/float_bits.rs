@@ -1,24 +1,33 @@
 //! Signs, tests, minimum and maximum of floats of all formats (PTX sections 9.7.3 and 9.7.4), on their bits: no driver's
 //! treatment of denormals or NaNs touches them.
 
-use super::float::{each_lane, flush_if, format};
+use super::float::{each_lane, flush_if, format, or_nan};
 use super::{Lowering, Result, carrier};
 use crate::decode::program::{Instruction, Operand};
-use crate::ir::Value;
+use crate::ir::{Binary, Type, Unary, Value};
 use crate::isa::types::ScalarType;
-use crate::soft::{self, Format};
+use crate::soft::{self, Format, SINGLE};
 
 /// `abs`
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    changed_sign(l, i, |l, format, bits| soft::magnitude(&mut l.b, format, bits))
+    changed_sign(l, i, |l, format, bits| {
+        let magnitude = soft::magnitude(&mut l.b, format, bits);
+        if format == SINGLE { l.b.bitcast(magnitude, Type::F32) } else { magnitude }
+    })
 }
 
 /// `neg`
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    changed_sign(l, i, |l, format, bits| l.b.xor_const(bits, format.sign()))
+    changed_sign(l, i, |l, format, bits| {
+        if format == SINGLE {
+            let float = l.b.bitcast(bits, Type::F32);
+            return l.b.unary(Unary::FNeg, float);
+        }
+        l.b.xor_const(bits, format.sign())
+    })
 }
 
-/// A change of the sign alone; NaNs are made quiet instead.
+/// A change of the sign alone, of `F32` or the bits of others; NaNs are made quiet instead.
 fn changed_sign(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -27,6 +36,10 @@ fn changed_sign(
     each_lane(l, i, |l, format, [a]| {
         let flushed = flush_if(l, i.modifiers.has("ftz"), format, a);
         let changed = change(l, format, flushed);
+        if l.b.type_of(changed) == Type::F32 {
+            let result = or_nan(l, changed, &[]);
+            return l.b.bits(result);
+        }
         let is_nan = soft::is_nan(&mut l.b, format, a);
         let quiet = soft::quiet(&mut l.b, format, a);
         l.b.select(is_nan, quiet, changed)
@@ -94,12 +107,12 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
         let flush = i.modifiers.has("ftz");
         let [a, b] = operands.map(|bits| flush_if(l, flush, format, bits));
         if !i.modifiers.has("xorsign") {
-            return soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
+            return extreme(l, format, largest, nan_wins, a, b);
         }
         let signs = l.b.xor(a, b);
         let sign = l.b.and_const(signs, format.sign());
         let [a, b] = [a, b].map(|bits| soft::magnitude(&mut l.b, format, bits));
-        let result = soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
+        let result = extreme(l, format, largest, nan_wins, a, b);
         let is_nan = soft::is_nan(&mut l.b, format, result);
         let signed = l.b.or(result, sign);
         l.b.select(is_nan, result, signed)
@@ -114,7 +127,18 @@ fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -
             let bits = flush_if(l, i.modifiers.has("ftz"), format, bits);
             if i.modifiers.has("abs") { soft::magnitude(&mut l.b, format, bits) } else { bits }
         });
-        let first = soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
-        soft::extremum(&mut l.b, format, largest, nan_wins, first, c)
+        let first = extreme(l, format, largest, nan_wins, a, b);
+        extreme(l, format, largest, nan_wins, first, c)
     })
+}
+
+/// The larger of two floats by their bits, or the smaller one.
+fn extreme(l: &mut Lowering<'_, '_>, format: Format, largest: bool, nan_wins: bool, a: Value, b: Value) -> Value {
+    if format != SINGLE || nan_wins {
+        return soft::extremum(&mut l.b, format, largest, nan_wins, a, b);
+    }
+    let [a, b] = [a, b].map(|bits| l.b.bitcast(bits, Type::F32));
+    let result = l.b.binary(if largest { Binary::FMax } else { Binary::FMin }, a, b);
+    let result = or_nan(l, result, &[]);
+    l.b.bits(result)
 }

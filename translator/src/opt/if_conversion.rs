@@ -86,7 +86,7 @@ impl Flatten<'_> {
             Op::Unary(op, a) => (is_cheap_unary(op) && !is_double(a)).then_some(1),
             Op::Binary(op, ..) => is_cheap_binary(op).then_some(1),
             Op::Compare(_, a, _) => (!is_double(a)).then_some(1),
-            Op::Select(..) | Op::Fma(..) => Some(1),
+            Op::Select(..) | Op::Fma(..) | Op::DotFma(..) => Some(1),
             Op::Rounded(..) | Op::Flushed(..) => None,
         }
     }
@@ -162,7 +162,10 @@ fn is_cheap_unary(op: Unary) -> bool {
         | Unary::Trunc
         | Unary::RoundEven
         | Unary::Floor
-        | Unary::Ceil => true,
+        | Unary::Ceil
+        | Unary::FNeg
+        | Unary::SaturateToSigned
+        | Unary::SaturateToUnsigned => true,
         // Conversions to integers are undefined out of range.
         Unary::FloatToSigned(_)
         | Unary::FloatToUnsigned(_)
@@ -195,7 +198,9 @@ fn is_cheap_binary(op: Binary) -> bool {
         | Binary::Sar
         | Binary::FAdd
         | Binary::FSub
-        | Binary::FMul => true,
+        | Binary::FMul
+        | Binary::FMin
+        | Binary::FMax => true,
         // Undefined for a divisor of zero, or long.
         Binary::DivUnsigned | Binary::RemUnsigned | Binary::FDiv | Binary::FDivApprox | Binary::OrNan => false,
     }

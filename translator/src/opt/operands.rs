@@ -12,6 +12,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
         Op::Select(condition, a, b) => Op::Select(map(condition), map(a), map(b)),
         Op::Pair(low, high) => Op::Pair(map(low), map(high)),
         Op::Fma(a, b, c) => Op::Fma(map(a), map(b), map(c)),
+        Op::DotFma(a, b, c) => Op::DotFma(map(a), map(b), map(c)),
         Op::Rounded(rounding, arithmetic) => Op::Rounded(rounding, arithmetic.map(map)),
         Op::Flushed(rounding, arithmetic) => Op::Flushed(rounding, arithmetic.map(map)),
     }

@@ -177,6 +177,7 @@ impl Kinds<'_> {
             Op::Unary(..)
             | Op::Compare(..)
             | Op::Fma(..)
+            | Op::DotFma(..)
             | Op::Rounded(..)
             | Op::Flushed(..)
             | Op::Pair(..)

@@ -89,6 +89,8 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     every("expand_generic", Mapped, legalize::expand_generic),
+    // Extremes on bits choose their NaN themselves.
+    arithmetic("expand_bits", legalize::expand_bits),
     // What others make of operations would hide which of their results are seen.
     arithmetic("expand_nans", legalize::expand_nans),
     // Before the atomics that it looks for are replaced.

@@ -190,7 +190,7 @@ impl<'c> Loop<'c> {
                 Op::Get(var) if self.vars.contains(&var) => return true,
                 Op::Unary(_, a) => todo.push(a),
                 Op::Binary(_, a, b) | Op::Compare(_, a, b) => todo.extend([a, b]),
-                Op::Select(a, b, c) | Op::Fma(a, b, c) => todo.extend([a, b, c]),
+                Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => todo.extend([a, b, c]),
                 _ => {}
             }
         }

@@ -5,6 +5,7 @@
 
 mod flow;
 mod models;
+mod news;
 mod support;
 
 use ptx2spv_translator::emit::{EmitEntry, emit};
@@ -26,9 +27,32 @@ fn every_operation_is_valid() {
     let function = b.finish();
     for target in targets() {
         let text = emit_valid(&target, &function);
-        // The five arithmetic operations on each of the two types.
-        assert_eq!(text.matches("NoContraction").count(), 10);
+        // The five arithmetic operations on each of the two types, unless fast-math modes say so of all.
+        assert_eq!(text.matches("NoContraction").count(), if target.fuses_dot() { 0 } else { 10 });
     }
+}
+
+/// Of all operations only the dot product may be contracted.
+#[test]
+fn a_fused_dot_product() {
+    let mut b = Builder::default();
+    let (x, y) = (b.any(Type::F32), b.any(Type::F32));
+    let product = b.op(Type::F32, Op::Binary(Binary::FMul, x, y));
+    b.op(Type::F32, Op::DotFma(x, y, product));
+    let wide = b.any(Type::F64);
+    b.op(Type::F64, Op::Binary(Binary::FAdd, wide, wide));
+    let function = b.finish();
+    let text = emit_valid(&nvidia(), &function);
+    assert_eq!(lines(&text, "OpDot").len(), 1, "{text}");
+    assert_eq!(lines(&text, "FPFastMathMode").len(), 1, "{text}");
+    assert_eq!(lines(&text, "AllowContract").len(), 1, "{text}");
+    for declared in ["SPV_KHR_float_controls2", "DenormPreserve 32", "DenormPreserve 64", "RoundingModeRTE 32"] {
+        assert!(text.contains(declared), "{declared}: {text}");
+    }
+    assert_eq!(text.matches("FPFastMathDefault").count(), 2, "{text}");
+    assert!(!text.contains("SignedZeroInfNanPreserve") && !text.contains("NoContraction"), "{text}");
+    let kinds = emit_error(&without(nvidia(), &[Feature::ShaderFloatControls2]), &function);
+    assert!(matches!(kinds, (ErrorKind::Internal(_), _)), "{kinds:?}");
 }
 
 fn integer_operations(b: &mut Builder) {
@@ -73,6 +97,15 @@ fn float_operations(b: &mut Builder) {
             b.op(ty, Op::Unary(op, x));
         }
         b.op(ty, Op::Fma(x, y, x));
+        if ty == Type::F32 {
+            for op in [FMin, FMax] {
+                b.op(ty, Op::Binary(op, x, y));
+            }
+            b.op(ty, Op::Unary(FNeg, x));
+            for op in [SaturateToSigned, SaturateToUnsigned] {
+                b.op(Type::I32, Op::Unary(op, x));
+            }
+        }
         let bits = if ty == Type::F64 { Type::I64 } else { Type::I32 };
         b.op(bits, Op::Unary(Bitcast(bits), x));
         for integer in INTEGERS {
@@ -303,6 +336,9 @@ fn float_controls_are_those_of_the_target() {
     assert_eq!(lines(&text, "OpExecutionMode").len(), 2, "{text}");
     assert!(!text.contains("DenormPreserve"));
     let text = emit_valid(&nvidia(), &function);
+    assert_eq!(lines(&text, "OpExecutionMode").len(), 2, "{text}");
+    assert_eq!(lines(&text, "OpExecutionModeId").len(), 1, "{text}");
+    let text = emit_valid(&without(nvidia(), &[Feature::ShaderFloatControls2]), &function);
     assert_eq!(lines(&text, "OpExecutionMode").len(), 3, "{text}");
 }
 

@@ -10,7 +10,8 @@ use ptx2spv_translator::ir::{
 };
 use ptx2spv_translator::target::{Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
-use rspirv::binary::Disassemble;
+
+use super::news;
 
 pub const SCOPES: [Scope; 3] = [Scope::Cta, Scope::Device, Scope::System];
 pub const INTEGERS: [Type; 2] = [Type::I32, Type::I64];
@@ -161,7 +162,7 @@ pub fn emit_error(target: &Target, function: &Function) -> (ErrorKind, Span) {
 
 /// Runs `spirv-val` for the target's version of Vulkan and returns the disassembly.
 pub fn validate(target: &Target, emitted: &Emitted) -> String {
-    let text = rspirv::dr::load_words(&emitted.spirv).expect("loads").disassemble();
+    let text = emitted.disassemble().expect("loads");
     let environment = match target.vulkan {
         Version(1, minor @ 0..=2) => format!("vulkan1.{minor}"),
         _ => "vulkan1.3".into(),
@@ -173,7 +174,7 @@ pub fn validate(target: &Target, emitted: &Emitted) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .expect("spirv-val of SPIRV-Tools must be installed");
-    let bytes: Vec<u8> = emitted.spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let bytes: Vec<u8> = news::without(&emitted.spirv).flat_map(u32::to_le_bytes).collect();
     child.stdin.take().unwrap().write_all(&bytes).unwrap();
     let output = child.wait_with_output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);

@@ -1,10 +1,10 @@
 //! What an entry point declares of itself: the workgroup's size, float controls, reconvergence.
 
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
 use super::{Compiler, Result, refuse};
-use crate::code::Rounding;
-use crate::module::{EntryPoint, Mode, rule};
+use crate::code::{FloatControl, Rounding};
+use crate::module::{EntryPoint, Mode, Type, rule};
 
 impl Compiler<'_> {
     /// Takes over the execution modes of an entry point.
@@ -22,6 +22,7 @@ impl Compiler<'_> {
                     | ExecutionMode::RoundingModeRTE
                     | ExecutionMode::RoundingModeRTZ),
                 ) => self.float_control(kind, mode)?,
+                Some(ExecutionMode::FPFastMathDefault) => self.fast_math(mode)?,
                 _ => {
                     let message = format!("execution mode {} at word {}", mode.mode, mode.word);
                     return Err(refuse(rule::UNSUPPORTED, message));
@@ -97,14 +98,37 @@ impl Compiler<'_> {
         sizes.map(Some).map_err(|_| inst.refuse("VUID-WorkgroupSize-WorkgroupSize-04427", "is not three 32-bit sizes"))
     }
 
-    fn float_control(&mut self, kind: ExecutionMode, mode: &Mode) -> Result<()> {
-        let index = match mode.operands.first() {
-            Some(16) => 0,
-            Some(32) => 1,
-            Some(64) => 2,
+    /// `FPFastMathDefault`: what is not allowed by default is preserved. That single instructions may allow more is not made
+    /// use of.
+    fn fast_math(&mut self, mode: &Mode) -> Result<()> {
+        let wrong =
+            || refuse(rule::INSTRUCTION, format!("FPFastMathDefault at word {}: no float, or no constant", mode.word));
+        let &[ty, flags] = mode.operands.as_slice() else { return Err(wrong()) };
+        let width = match self.module.get_type(ty) {
+            Some(Type::Float { bits }) if mode.ids => u32::from(*bits),
+            _ => return Err(wrong()),
+        };
+        let slot = self.scalar(flags)?;
+        let flags = self.emit.constant_bits(slot).ok_or_else(wrong)?;
+        let allowed = FPFastMathMode::NOT_NAN | FPFastMathMode::NOT_INF | FPFastMathMode::NSZ;
+        let control = self.control(mode, width)?;
+        control.signed_zero_inf_nan |= flags & u64::from(allowed.bits()) == 0;
+        Ok(())
+    }
+
+    /// What an entry point demands of floats of a width.
+    fn control(&mut self, mode: &Mode, width: u32) -> Result<&mut FloatControl> {
+        let index = match width {
+            16 => 0,
+            32 => 1,
+            64 => 2,
             _ => return Err(refuse(rule::INSTRUCTION, format!("the float control at word {}: no width", mode.word))),
         };
-        let control = &mut self.code.floats.0[index];
+        Ok(&mut self.code.floats.0[index])
+    }
+
+    fn float_control(&mut self, kind: ExecutionMode, mode: &Mode) -> Result<()> {
+        let control = self.control(mode, mode.operands.first().copied().unwrap_or(0))?;
         match kind {
             ExecutionMode::DenormPreserve => control.denormals_kept = Some(true),
             ExecutionMode::DenormFlushToZero => control.denormals_kept = Some(false),

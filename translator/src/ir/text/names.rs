@@ -48,6 +48,9 @@ modifiers! {
         "unsigned_to_float" UnsignedToFloat(ty),
         "float_to_signed" FloatToSigned(ty),
         "float_to_unsigned" FloatToUnsigned(ty),
+        "saturate_to_signed" SaturateToSigned,
+        "saturate_to_unsigned" SaturateToUnsigned,
+        "fneg" FNeg,
         "widen" Widen,
         "narrow" Narrow,
         "trunc" Trunc,
@@ -83,6 +86,8 @@ modifiers! {
         "fmul" FMul,
         "fdiv" FDiv,
         "fdiv_approx" FDivApprox,
+        "fmin" FMin,
+        "fmax" FMax,
         "or_nan" OrNan,
     }
     Compare {

@@ -394,6 +394,7 @@ fn op(parts: &mut Parts<'_>) -> Option<Op> {
             match name {
                 "select" => Op::Select(Modifier::parse(parts)?, Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "fma" => Op::Fma(Modifier::parse(parts)?, Modifier::parse(parts)?, Modifier::parse(parts)?),
+                "dot_fma" => Op::DotFma(Modifier::parse(parts)?, Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "rounded" => Op::Rounded(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "flushed" => Op::Flushed(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "pair" => Op::Pair(Modifier::parse(parts)?, Modifier::parse(parts)?),

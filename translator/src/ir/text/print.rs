@@ -37,6 +37,7 @@ impl Display for Op {
             Op::Compare(op, a, b) => start.with(op).with(a).with(b),
             Op::Select(condition, a, b) => Mnemonic::new("select").with(condition).with(a).with(b),
             Op::Fma(a, b, c) => Mnemonic::new("fma").with(a).with(b).with(c),
+            Op::DotFma(a, b, c) => Mnemonic::new("dot_fma").with(a).with(b).with(c),
             Op::Rounded(rounding, arithmetic) => Mnemonic::new("rounded").with(rounding).with(arithmetic),
             Op::Flushed(rounding, arithmetic) => Mnemonic::new("flushed").with(rounding).with(arithmetic),
             Op::Pair(low, high) => Mnemonic::new("pair").with(low).with(high),

@@ -52,7 +52,7 @@ fn everything_has_every_name() {
 #[test]
 fn operations_have_names_of_their_own() {
     let mut names = [Unary::NAMES, Binary::NAMES, Compare::NAMES, Builtin::NAMES].concat();
-    names.extend(["select", "fma", "rounded", "flushed", "pair"]);
+    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "pair"]);
     let all = names.len();
     names.sort_unstable();
     names.dedup();

@@ -1,0 +1,61 @@
+//! Signs, extremes and conversions to integers of `F32`, where the device's own are not known to be PTX's: on bits, which no driver's
+//! treatment of denormals, zeros or NaNs touches.
+
+use rustc_hash::FxHashSet;
+
+use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{self, SINGLE};
+use crate::target::Target;
+
+/// Replaces `FNeg`, `FMin`, `FMax`, `SaturateToSigned` and `SaturateToUnsigned` where the target doesn't do them right.
+pub fn expand_bits(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    if facts.negate_f32_exact && facts.min_max_f32_exact && facts.to_integer_f32_saturates {
+        return;
+    }
+    // Extremes that have NVIDIA's NaN already.
+    let mut whole = FxHashSet::default();
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Unary(Unary::FNeg, x)) if !facts.negate_f32_exact => {
+            let bits = b.bits(x);
+            let bits = b.xor_const(bits, SINGLE.sign());
+            Rewritten::By(b.bitcast(bits, Type::F32))
+        }
+        Stmt::Let(_, Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y)) if !facts.min_max_f32_exact => {
+            let [x, y] = [x, y].map(|operand| b.bits(operand));
+            let bits = soft::extremum(b, SINGLE, op == Binary::FMax, false, x, y);
+            let result = b.bitcast(bits, Type::F32);
+            whole.insert(result);
+            Rewritten::By(result)
+        }
+        Stmt::Let(_, Op::Binary(Binary::OrNan, value, _)) if whole.contains(&value) => Rewritten::By(value),
+        Stmt::Let(_, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
+            if !facts.to_integer_f32_saturates =>
+        {
+            Rewritten::By(saturate(b, op == Unary::SaturateToSigned, x))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// A conversion of what is in range, and the bound of what is not.
+fn saturate(b: &mut Builder<'_>, signed: bool, x: Value) -> Value {
+    let (low, beyond) = if signed { (i32::MIN as f32, -(i32::MIN as f32)) } else { (0.0, -2.0 * i32::MIN as f32) };
+    let (low, beyond) = (b.f32(low), b.f32(beyond));
+    let is_low = b.flt(x, low);
+    let is_high = b.fle(beyond, x);
+    let is_nan = b.fne(x, x);
+    let is_outside = b.or(is_low, is_high);
+    let is_outside = b.or(is_outside, is_nan);
+    let bits = b.bits(x);
+    let zero = b.i32(0);
+    let safe = b.select(is_outside, zero, bits);
+    let safe = b.bitcast(safe, Type::F32);
+    let convert = if signed { Unary::FloatToSigned(Type::I32) } else { Unary::FloatToUnsigned(Type::I32) };
+    let result = b.unary(convert, safe);
+    let [lowest, highest] = if signed { [1 << 31, i32::MAX as u32] } else { [0, u32::MAX] };
+    let [lowest, highest] = [lowest, highest].map(|bound| b.i32(bound));
+    let result = b.select(is_low, lowest, result);
+    b.select(is_high, highest, result)
+}
