@@ -5,6 +5,7 @@ use ptx2spv_translator::interface::Entry;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::slice::DeviceSlice;
 
 /// One kernel argument. Values must have the parameter's size in bytes; signed and unsigned are the same here.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,8 @@ use crate::error::Error;
 pub enum Arg<'a> {
     /// A buffer's address.
     Pointer(&'a Buffer),
+    /// An address inside of a buffer: so many bytes from its first.
+    Interior(&'a Buffer, u64),
     /// A device address, such as [`Buffer::address`] and an offset.
     Address(u64),
     U8(u8),
@@ -41,15 +44,27 @@ macro_rules! from {
 from!(Pointer: &'a Buffer, U8: u8, U16: u16, U32: u32, U64: u64, S8: i8, S16: i16, S32: i32, S64: i64, F32: f32, F64: f64,
     Bytes: &'a [u8]);
 
+impl<'a, T> From<&'a DeviceSlice<T>> for Arg<'a> {
+    fn from(slice: &'a DeviceSlice<T>) -> Self {
+        let (buffer, offset) = slice.place();
+        Self::Interior(buffer, offset)
+    }
+}
+
 impl Arg<'_> {
-    fn is_address(&self) -> bool {
-        matches!(self, Self::Pointer(_) | Self::Address(_))
+    /// The buffer that it points into, if that is known.
+    fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Self::Pointer(buffer) | Self::Interior(buffer, _) => Some(buffer),
+            _ => None,
+        }
     }
 
     /// The address that it is, if it is one.
     pub(crate) fn address(&self) -> Option<u64> {
         match self {
             Self::Pointer(buffer) => Some(buffer.address()),
+            Self::Interior(buffer, offset) => Some(buffer.address().wrapping_add(*offset)),
             Self::Address(address) => Some(*address),
             _ => None,
         }
@@ -59,6 +74,7 @@ impl Arg<'_> {
     fn with_bytes<R>(&self, write: impl FnOnce(&[u8]) -> R) -> R {
         match self {
             Self::Pointer(buffer) => write(&buffer.address().to_le_bytes()),
+            Self::Interior(buffer, offset) => write(&buffer.address().wrapping_add(*offset).to_le_bytes()),
             Self::Address(value) | Self::U64(value) => write(&value.to_le_bytes()),
             Self::U8(value) => write(&value.to_le_bytes()),
             Self::U16(value) => write(&value.to_le_bytes()),
@@ -85,10 +101,10 @@ pub(crate) fn pack(device: &Device, entry: &Entry, args: &[Arg<'_>], block: &mut
         });
     }
     for (index, (arg, param)) in args.iter().zip(&entry.params).enumerate() {
-        if let Arg::Pointer(buffer) = arg {
+        if let Some(buffer) = arg.buffer() {
             buffer.check_device(device)?;
         }
-        if arg.is_address() && param.size != 8 {
+        if arg.address().is_some() && param.size != 8 {
             let (kernel, param, size) = (entry.name.clone(), param.name.clone(), param.size);
             return Err(Error::ArgumentPointer { kernel, index, param, size });
         }

@@ -166,6 +166,20 @@ pub enum Error {
         /// The argument's size.
         given: usize,
     },
+    /// A float for a parameter of an integer type, or the other way round.
+    #[error("kernel `{kernel}`, argument {index}: parameter `{param}` is a .{ty}, the argument {given}")]
+    ArgumentKind {
+        /// The kernel.
+        kernel: String,
+        /// Which argument, from 0.
+        index: usize,
+        /// The parameter's name.
+        param: String,
+        /// The parameter's PTX type.
+        ty: String,
+        /// What the argument is.
+        given: &'static str,
+    },
     /// An address for a parameter that can't hold one.
     #[error("kernel `{kernel}`, argument {index}: an address has 8 bytes, parameter `{param}` has {size}")]
     ArgumentPointer {

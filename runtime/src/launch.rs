@@ -33,6 +33,17 @@ impl LaunchConfig {
         Self { grid, block, dynamic_shared_bytes: 0 }
     }
 
+    /// As many blocks as it takes for this many threads in x, y and z.
+    pub fn covering(threads: [u32; 3], block: [u32; 3]) -> Self {
+        Self::new([0, 1, 2].map(|i| threads[i].div_ceil(block[i].max(1))), block)
+    }
+
+    /// The same with so many bytes of dynamic shared memory.
+    #[must_use]
+    pub fn with_shared(self, dynamic_shared_bytes: u32) -> Self {
+        Self { dynamic_shared_bytes, ..self }
+    }
+
     /// As many blocks of `block` threads in x as it takes for `threads` threads.
     pub fn linear(threads: u32, block: u32) -> Self {
         Self::new([threads.div_ceil(block.max(1)), 1, 1], [block, 1, 1])
@@ -146,5 +157,7 @@ mod tests {
         assert_eq!(LaunchConfig::linear(1000, 256).grid, [4, 1, 1]);
         assert_eq!(LaunchConfig::linear(u32::MAX, 256).grid, [16_777_216, 1, 1]);
         assert_eq!(LaunchConfig::linear(5, 0).grid, [5, 1, 1]);
+        let image = LaunchConfig::covering([1920, 1080, 1], [16, 16, 1]).with_shared(64);
+        assert_eq!((image.grid, image.block, image.dynamic_shared_bytes), ([120, 68, 1], [16, 16, 1], 64));
     }
 }

@@ -2,7 +2,7 @@
 //! Vulkan leaves undefined.
 //!
 //! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context), [`Stream`], [`Event`],
-//! [`Buffer`] (device memory; [`DeviceMemory`] by plain addresses), [`Module`], [`Kernel`].
+//! [`Buffer`] (device memory; [`DeviceSlice`] of typed elements, [`DeviceMemory`] by plain addresses), [`Module`], [`Kernel`].
 //!
 //! ```no_run
 //! use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
@@ -69,6 +69,7 @@ mod host_functions;
 mod info;
 mod kernel;
 mod launch;
+mod launcher;
 mod limits;
 mod memory;
 mod module;
@@ -87,6 +88,7 @@ mod report;
 mod restrictions;
 mod select;
 mod shipped;
+mod slice;
 mod split;
 mod stream;
 mod suggest;
@@ -105,6 +107,7 @@ pub use event::Event;
 pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
+pub use launcher::{KernelAttributes, Launcher};
 pub use memory::DeviceMemory;
 pub use module::{LoadOptions, Module};
 pub use open::{devices, find_device};
@@ -117,6 +120,7 @@ pub use range::{MemoryInfo, MemoryRange};
 pub use reference::ReferenceDevice;
 pub use restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use select::{DEVICE_VARIABLE, DeviceSelector};
+pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use suggest::closest;
 pub use targets::target_by_name;

@@ -15,7 +15,7 @@ const MAX_BLOCK_Z: u32 = 64;
 pub(crate) const MAX_BLOCK: u32 = 1024;
 
 /// CUDA's limit for the shared memory of a block in bytes: that of sm_90, on which modules for older targets run too.
-const MAX_SHARED: u32 = 227 << 10;
+pub(crate) const MAX_SHARED: u32 = 227 << 10;
 
 /// The largest parameter block, above what any PTX version allows (32,764 bytes).
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;

@@ -17,6 +17,7 @@ mod reports;
 mod scratch;
 mod setup;
 mod shipped;
+mod slices;
 mod streams;
 
 use std::path::Path;
