@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compile::compile;
 use crate::config::{Config, Mode};
+use crate::dispatch::{Bound, Dispatch};
 use crate::finding::{Finding, Refusal, Site};
 use crate::memory::Fault;
 use crate::memory::device::{Memory, Pool};
@@ -42,30 +43,6 @@ pub struct Shader {
 #[derive(Debug)]
 pub struct Pipeline {
     program: Arc<Program>,
-}
-
-/// A buffer bound to a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
-    /// Descriptor set.
-    pub set: u32,
-    /// Binding in it.
-    pub binding: u32,
-    /// Device address of its first byte.
-    pub address: u64,
-    /// Its size in bytes.
-    pub range: u64,
-}
-
-/// A dispatch.
-#[derive(Clone, Copy, Debug)]
-pub struct Dispatch<'a> {
-    /// Workgroups in x, y and z.
-    pub groups: [u32; 3],
-    /// Push constants.
-    pub push_constants: &'a [u8],
-    /// Descriptors.
-    pub bindings: &'a [Bound],
 }
 
 #[allow(

@@ -16,6 +16,7 @@ mod code;
 mod compile;
 mod config;
 mod device;
+mod dispatch;
 mod finding;
 mod memory;
 mod module;
@@ -23,6 +24,7 @@ mod requirements;
 mod run;
 
 pub use config::{Choice, Config, Mode, Plain, Seeded, Trace};
-pub use device::{Bound, Device, Dispatch, Pipeline, Shader};
+pub use device::{Device, Pipeline, Shader};
+pub use dispatch::{Bound, Dispatch};
 pub use finding::{Finding, FindingKind, Refusal, Site};
 pub use memory::device::Pool;

@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::code::{Code, Pc};
 use crate::config::Trace;
-use crate::device::Bound;
+use crate::dispatch::Bound;
 use crate::finding::{Finding, Site};
 use crate::memory::Fault;
 use builtin::Shape;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::assemble;
 use crate::config::Config;
-use crate::device::{Bound, Device, Dispatch};
+use crate::device::Device;
+use crate::dispatch::{Bound, Dispatch};
 
 /// Types and constants for all modules here.
 const GLOBALS: &str = "

@@ -116,16 +116,3 @@ impl How {
         }
     }
 }
-
-/// The narrowest scope that two invocations have in common.
-pub(super) fn common(a: Agent, b: Agent) -> Scope {
-    if a.workgroup != b.workgroup {
-        Scope::Device
-    } else if a.subgroup != b.subgroup {
-        Scope::Workgroup
-    } else if a.lane != b.lane {
-        Scope::Subgroup
-    } else {
-        Scope::Invocation
-    }
-}

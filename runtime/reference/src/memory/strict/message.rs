@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Agent;
 use super::clock::{Clock, Key, Time};
-use super::event::common;
 use crate::code::{Scope, Semantics};
 
 /// The storage classes that semantics speak of: device and workgroup memory, as indices.
@@ -21,6 +20,19 @@ pub(super) type Announced = [Time; DOMAINS];
 /// The index of a storage class.
 pub(super) fn classes(semantics: Semantics) -> impl Iterator<Item = usize> {
     [semantics.device, semantics.workgroup].into_iter().enumerate().filter_map(|(class, named)| named.then_some(class))
+}
+
+/// The narrowest scope that two invocations have in common.
+pub(super) fn common(a: Agent, b: Agent) -> Scope {
+    if a.workgroup != b.workgroup {
+        Scope::Device
+    } else if a.subgroup != b.subgroup {
+        Scope::Workgroup
+    } else if a.lane != b.lane {
+        Scope::Subgroup
+    } else {
+        Scope::Invocation
+    }
 }
 
 /// How many domains a scope has: its own and those within.

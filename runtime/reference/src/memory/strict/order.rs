@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::clock::{Clock, Key, Time};
-use super::event::{Event, How, common};
-use super::message::{Announced, CLASSES, History, Meeting, Message, Release, announce, classes};
+use super::event::{Event, How};
+use super::message::{Announced, CLASSES, History, Meeting, Message, Release, announce, classes, common};
 use super::{Agent, Location, Missing, Shape, Space};
 use crate::code::{Barrier, Pc, Scope, Semantics};
 

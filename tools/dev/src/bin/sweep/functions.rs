@@ -2,8 +2,6 @@
 
 use half::{bf16, f16};
 
-use crate::approximate;
-
 /// A function of operands that are made from a number.
 pub struct Function {
     /// The PTX instruction.
@@ -179,14 +177,11 @@ pub fn pair(number: u32) -> (f32, f32) {
     (f32::from_bits(x), f32::from_bits(y))
 }
 
-/// All of them.
-pub fn all() -> Vec<Function> {
-    let mut all = Vec::new();
-    approximate::all(&mut all);
-    exact(&mut all);
-    halves(&mut all);
-    pairs(&mut all);
-    all
+/// Adds those that aren't approximations.
+pub fn all(all: &mut Vec<Function>) {
+    exact(all);
+    halves(all);
+    pairs(all);
 }
 
 /// A subnormal number as zero of its sign.

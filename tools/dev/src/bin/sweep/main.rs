@@ -68,7 +68,10 @@ fn main() -> ExitCode {
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         let mut values = Vec::new();
         let mut status = Status::Success;
-        for function in functions::all() {
+        let mut all = Vec::new();
+        approximate::all(&mut all);
+        functions::all(&mut all);
+        for function in all {
             if arguments.filter.as_ref().is_some_and(|filter| !function.name.contains(filter)) {
                 continue;
             }

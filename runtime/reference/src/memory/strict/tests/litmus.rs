@@ -103,7 +103,7 @@ fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
         };
         waiting[thread] = true;
         let together: Vec<_> =
-            (0..threads.len()).filter(|other| event::common(agent, threads[*other].0) <= execution).collect();
+            (0..threads.len()).filter(|other| message::common(agent, threads[*other].0) <= execution).collect();
         if together.iter().all(|other| waiting[*other]) {
             let agents: Vec<_> = together.iter().map(|other| threads[*other].0).collect();
             run.strict.barrier(&agents, &crate::code::Barrier { execution, memory, semantics });
