@@ -48,6 +48,9 @@ fn rules_of_trees() {
         ("v4: f32 = root.sqrt.ftz v3", Stage::Legal, "v4 = root.sqrt.ftz v3: an operation that no device has"),
         ("v4: f32 = or_nan v3, v3", Stage::Legal, "v4 = or_nan v3, v3: an operation that no device has"),
         ("atomic.half.f16.add.global.b32 [v1], v0", Stage::Legal, "an atomic on 16-bit floats"),
+        ("return v0", Stage::Tree, "a result that isn't the end of a helper"),
+        ("v4: i32 = call.0 v0", Stage::Tree, "v4 = call.0 v0: no helper 0"),
+        ("v4: i32 = parameter.0", Stage::Tree, "v4 = parameter.0: no parameter 0"),
     ] {
         let unit = Unit::parse_tree(&format!("{prelude}{text}\n")).unwrap_or_else(|error| panic!("{text}: {error}"));
         let (found, what) = first_broken(&unit, &STAGES[2..]).unwrap_or_else(|| panic!("{text} breaks no rule"));
@@ -59,6 +62,32 @@ fn rules_of_trees() {
     for (text, stage) in [("var bool: r0\nexited r0\n", Stage::Mapped), ("var f32: r0\n", Stage::Tree)] {
         let unit = Unit::parse_tree(text).unwrap();
         assert_eq!(first_broken(&unit, &STAGES[2..]).map(|(stage, _)| stage), Some(stage), "{text}");
+    }
+}
+
+#[test]
+fn rules_of_helpers() {
+    let helper = "v0: i32 = parameter.0\nreturn v0\n";
+    for (text, error) in [
+        (
+            format!("helper 0 (i32): i32 {{\n{helper}}}\nv0: i64 = 1\nv1: i32 = call.0 v0\n"),
+            "v1 = call.0 v0: v0 is I64",
+        ),
+        (
+            format!("helper 0 (i32): i32 {{\n{helper}}}\nv0: i32 = 1\nv1: i64 = call.0 v0\n"),
+            "v1 = call.0 v0: v1 is I64",
+        ),
+        (format!("helper 0 (i32): i32 {{\n{helper}}}\nv0: i32 = call.0\n"), "v0 = call.0: 0 operands for helper 0"),
+        (format!("helper 0 (i64): i32 {{\n{helper}}}\n"), "helper 0: v0 = parameter.0: v0 is I32"),
+        (format!("helper 0 (i32): i64 {{\n{helper}}}\n"), "helper 0: v0 is I32"),
+        (format!("helper 0 (): i32 {{\n{helper}}}\n"), "helper 0: v0 = parameter.0: no parameter 0"),
+        (format!("helper 0 (i32, f32): i32 {{\n{helper}}}\n"), "helper 0: floats"),
+        (format!("helper 0 (i32): i32 {{\n{helper}barrier\n}}\n"), "helper 0: no result"),
+        ("helper 0 (i32): i32 {\nv0: i32 = call.0 v0\nreturn v0\n}\n".into(), "helper 0: v0 = call.0 v0: no helper 0"),
+    ] {
+        let unit = Unit::parse_tree(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let found = unit.verify(Stage::Mapped).expect_err(&text);
+        assert!(found.starts_with(error), "{text}: {found}");
     }
 }
 

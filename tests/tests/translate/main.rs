@@ -7,4 +7,5 @@ mod barriers;
 mod interface;
 mod modules;
 mod operands;
+mod sizes;
 mod support;

@@ -232,7 +232,8 @@ impl<'s> Analysis<'s> {
                 | Stmt::Report(..)
                 | Stmt::Arrive(_)
                 | Stmt::Fence(_)
-                | Stmt::Break => {}
+                | Stmt::Break
+                | Stmt::Return(_) => {}
             }
         }
     }
@@ -273,6 +274,7 @@ impl<'s> Analysis<'s> {
                 self.value(a) || self.value(b) || self.value(c)
             }
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => arithmetic.any(|value| self.value(value)),
+            Op::Call(_, operands) => operands.into_iter().flatten().any(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 !matches!(self.sources, Sources::Others(_))
                     && matches!(

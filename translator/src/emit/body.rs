@@ -15,7 +15,7 @@ use super::variables::Row;
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::interface::marks;
-use crate::ir::{Builtin, Function, Stmt, Type, Value};
+use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value};
 use crate::target::Feature;
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
@@ -25,39 +25,23 @@ const NESTING_LIMIT: usize = 1022;
 /// Adds a kernel to the module.
 pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
     module.begin_entry();
-    let mut body = Body {
-        function: entry.function,
-        values: vec![0; entry.function.values.len()],
-        vars: vec![0; entry.function.vars.len()],
-        rows: FxHashMap::default(),
-        variables: Vec::new(),
-        start: Vec::new(),
-        blocks: Vec::new(),
-        label: 0,
-        current: Vec::new(),
-        inputs: FxHashMap::default(),
-        push: None,
-        push_words: FxHashMap::default(),
-        push_pairs: FxHashMap::default(),
-        shared: SharedLayout::choose(module, entry.function),
-        shared_parts: None,
-        memory_ordered: None,
-        local: 0,
-        added_floats: Vec::new(),
-        offsets: Offsets::default(),
-        decoys: 0,
-        workgroup_size: 0,
-        interface: Vec::new(),
-        at: Span::default(),
-        position: None,
-        line: None,
-        start_line: None,
-        module,
-    };
+    let (mut helpers, mut interface, mut push) = (Vec::new(), Vec::new(), None);
+    for helper in &entry.function.helpers {
+        let mut body = Body::new(module, &helper.function);
+        body.push = push;
+        helpers.push(body.emit_helper(helper).map_err(|kind| Diagnostic::new(kind, body.at))?);
+        interface.append(&mut body.interface);
+        push = body.push;
+    }
+    let mut body = Body::new(module, entry.function);
+    (body.helpers, body.push) = (helpers, push);
+    for (class, variable) in interface {
+        body.uses(class, variable);
+    }
     body.emit(entry.name).map_err(|kind| Diagnostic::new(kind, body.at))
 }
 
-/// A kernel under construction.
+/// A kernel or a helper under construction.
 pub(super) struct Body<'m, 't, 'f> {
     pub(super) module: &'m mut Module<'t>,
     pub(super) function: &'f Function,
@@ -89,6 +73,10 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) memory_ordered: Option<bool>,
     /// The variable of local memory, once used.
     pub(super) local: Word,
+    /// Ids of the helpers' functions.
+    pub(super) helpers: Vec<Word>,
+    /// Ids of the parameters, in a helper.
+    pub(super) parameters: Vec<Word>,
     /// Types that loops around compare-and-swap add, which need not be those of any value of the function.
     pub(super) added_floats: Vec<Type>,
     /// Which 32-bit values are another one plus a constant.
@@ -125,12 +113,46 @@ enum Construct<'f> {
     Loop { header: Word, proceed: Word, merge: Word, broken: bool },
 }
 
-impl<'f> Body<'_, '_, 'f> {
+impl<'m, 't, 'f> Body<'m, 't, 'f> {
+    fn new(module: &'m mut Module<'t>, function: &'f Function) -> Self {
+        Body {
+            function,
+            values: vec![0; function.values.len()],
+            vars: vec![0; function.vars.len()],
+            rows: FxHashMap::default(),
+            variables: Vec::new(),
+            start: Vec::new(),
+            blocks: Vec::new(),
+            label: 0,
+            current: Vec::new(),
+            inputs: FxHashMap::default(),
+            push: None,
+            push_words: FxHashMap::default(),
+            push_pairs: FxHashMap::default(),
+            shared: SharedLayout::choose(module, function),
+            shared_parts: None,
+            memory_ordered: None,
+            local: 0,
+            helpers: Vec::new(),
+            parameters: Vec::new(),
+            added_floats: Vec::new(),
+            offsets: Offsets::default(),
+            decoys: 0,
+            workgroup_size: 0,
+            interface: Vec::new(),
+            at: Span::default(),
+            position: None,
+            line: None,
+            start_line: None,
+            module,
+        }
+    }
+
     fn emit(&mut self, name: &str) -> Result<EntryFacts> {
         self.check_shared_size()?;
         self.check_local_size()?;
         let void = self.module.global(Global::Void)?;
-        let ty = self.module.global(Global::Function(void))?;
+        let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
         let id = self.module.id();
         self.label = self.module.id();
         self.statements()?;
@@ -144,6 +166,40 @@ impl<'f> Body<'_, '_, 'f> {
             self.module.reconvergence(id)?;
         }
 
+        let function = self.finish(void, id, ty, Vec::new())?;
+        for (width, float) in [(32, Type::F32), (64, Type::F64)] {
+            let mut helpers = self.function.helpers.iter().map(|helper| &helper.function);
+            let has = |function: &Function| function.values.contains(&float);
+            if self.added_floats.contains(&float) || has(self.function) || helpers.any(has) {
+                self.module.float_controls(id, width)?;
+            }
+        }
+        self.module.entry_point(name, function, &self.interface);
+        Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
+    }
+
+    /// Adds the function of a helper, and returns its id.
+    fn emit_helper(&mut self, helper: &Helper) -> Result<Word> {
+        let result = self.ty(helper.result)?;
+        let mut types = [0; HELPER_PARAMETERS];
+        let mut parameters = Vec::new();
+        for (slot, parameter) in types.iter_mut().zip(&helper.parameters) {
+            *slot = self.ty(*parameter)?;
+            let id = self.module.id();
+            self.parameters.push(id);
+            parameters.push(instruction(Op::FunctionParameter, *slot, id, vec![]));
+        }
+        let ty = self.module.global(Global::Function(result, types))?;
+        let id = self.module.id();
+        self.label = self.module.id();
+        self.statements()?;
+        let function = self.finish(result, id, ty, parameters)?;
+        self.module.helper(function);
+        Ok(id)
+    }
+
+    /// The function, of whose type the id is given.
+    fn finish(&mut self, result: Word, id: Word, ty: Word, parameters: Vec<Instruction>) -> Result<dr::Function> {
         let mut blocks = std::mem::take(&mut self.blocks);
         let Some(first) = blocks.first_mut() else { return Err(internal("function without blocks")) };
         let mut head = std::mem::take(&mut self.variables);
@@ -154,19 +210,29 @@ impl<'f> Body<'_, '_, 'f> {
         head.append(&mut first.instructions);
         first.instructions = head;
         let control = vec![Operand::FunctionControl(FunctionControl::NONE), Operand::IdRef(ty)];
-        let function = dr::Function {
-            def: Some(instruction(Op::Function, void, id, control)),
+        Ok(dr::Function {
+            def: Some(instruction(Op::Function, result, id, control)),
             end: Some(instruction(Op::FunctionEnd, 0, 0, vec![])),
-            parameters: vec![],
+            parameters,
             blocks,
-        };
-        for (width, float) in [(32, Type::F32), (64, Type::F64)] {
-            if self.added_floats.contains(&float) || self.function.values.contains(&float) {
-                self.module.float_controls(id, width)?;
-            }
+        })
+    }
+
+    /// What a helper gives.
+    pub(super) fn call(&mut self, helper: u32, operands: [Option<Value>; HELPER_PARAMETERS], ty: Type) -> Result<Word> {
+        let callee = self.helpers.get(helper as usize).copied();
+        let mut ids = vec![callee.ok_or_else(|| internal(format!("no helper {helper}")))?];
+        for operand in operands.into_iter().flatten() {
+            ids.push(self.value(operand)?);
         }
-        self.module.entry_point(name, function, &self.interface);
-        Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
+        let ty = self.ty(ty)?;
+        Ok(self.compute(Op::FunctionCall, ty, &ids))
+    }
+
+    /// A parameter of the helper.
+    pub(super) fn parameter(&self, number: u8) -> Result<Word> {
+        let parameter = self.parameters.get(usize::from(number)).copied();
+        parameter.ok_or_else(|| internal(format!("no parameter {number}")))
     }
 
     fn statements(&mut self) -> Result<()> {
@@ -225,6 +291,10 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Report(..) => return Err(internal("a report that legalization should have replaced")),
             Stmt::Arrive(thread) => self.arrive(*thread)?,
             Stmt::Fence(scope) => self.fence(*scope)?,
+            Stmt::Return(value) => {
+                let value = self.value(*value)?;
+                self.terminate(Op::ReturnValue, vec![Operand::IdRef(value)]);
+            }
             Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
             Stmt::Warp(_) => return Err(internal("an operation of a warp that should have been replaced")),
         }

@@ -148,6 +148,7 @@ impl Body<'_, '_, '_> {
             Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),
             Builtin::Clock => self.clock(ty),
+            Builtin::Parameter(number) => self.parameter(number),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The SPIR-V module under construction: everything outside of function bodies.
 //!
 //! Wraps rspirv's data representation with a cache, because its own builder searches all types and constants one by one.
-//! Knows nothing of the intermediate representation.
+//! Knows nothing of the intermediate representation but how many parameters its helpers have.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -20,6 +20,7 @@ use super::lines::Lines;
 use super::storage::SharedMemory;
 use crate::diagnostic::{ErrorKind, Source};
 use crate::interface::marks;
+use crate::ir::HELPER_PARAMETERS;
 use crate::target::{Feature, Target, Version};
 
 /// A type or constant by its definition; equal ones share one id.
@@ -44,8 +45,8 @@ pub(super) enum Global {
     /// A block whose one member, of this type, nobody writes.
     ReadOnly(Word),
     Pointer(StorageClass, Word),
-    /// The type of functions without parameters that return this type.
-    Function(Word),
+    /// The type of functions that return this type, and take parameters of these types up to the first 0.
+    Function(Word, [Word; HELPER_PARAMETERS]),
     /// A constant's type and bits.
     Constant(Word, u64),
     /// A constant of a type whose bits are all zero.
@@ -307,7 +308,10 @@ impl<'t> Module<'t> {
             }
             Global::Coherent(member, _) | Global::ReadOnly(member) => (Op::TypeStruct, 0, vec![IdRef(member)]),
             Global::Pointer(class, pointee) => (Op::TypePointer, 0, vec![Operand::StorageClass(class), IdRef(pointee)]),
-            Global::Function(result) => (Op::TypeFunction, 0, vec![IdRef(result)]),
+            Global::Function(result, parameters) => {
+                let parameters = parameters.into_iter().filter(|parameter| *parameter != 0);
+                (Op::TypeFunction, 0, [result].into_iter().chain(parameters).map(IdRef).collect())
+            }
             Global::Constant(ty, bits) => (Op::Constant, ty, vec![self.literal(ty, bits)]),
             Global::Null(ty) => (Op::ConstantNull, ty, vec![]),
             Global::True => (Op::ConstantTrue, self.global(Global::Bool)?, vec![]),
@@ -416,6 +420,11 @@ impl<'t> Module<'t> {
         operands.extend(listed.map(|&(_, variable)| Operand::IdRef(variable)));
         self.dr.entry_points.push(instruction(Op::EntryPoint, 0, 0, operands));
         self.name(id, name);
+        self.dr.functions.push(function);
+    }
+
+    /// Adds a function that a kernel calls.
+    pub(super) fn helper(&mut self, function: dr::Function) {
         self.dr.functions.push(function);
     }
 

@@ -84,6 +84,7 @@ impl Body<'_, '_, '_> {
                 Err(internal("arithmetic that legalization should have replaced"))
             }
             ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
+            ir::Op::Call(helper, operands) => self.call(helper, operands, ty),
         }
     }
 

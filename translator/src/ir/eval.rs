@@ -66,6 +66,10 @@ pub struct Machine {
     pub values: Vec<u64>,
     /// Which values are constants.
     pub constants: Vec<bool>,
+    /// Bits of the parameters of a helper.
+    pub parameters: Vec<u64>,
+    /// Bits of what a helper gave.
+    pub result: u64,
 }
 
 impl Machine {
@@ -99,7 +103,11 @@ impl Machine {
             match stmt {
                 Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => {}
                 Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
+                Stmt::Let(value, Op::Call(helper, operands)) => {
+                    self.values[value.0 as usize] = self.call(function, *helper, operands)?;
+                }
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
+                Stmt::Return(value) => self.result = self.get(*value),
                 Stmt::Set(var, value) => self.vars[var.0 as usize] = self.get(*value),
                 Stmt::Load { results, access, address } => self.load(results, access, *address)?,
                 Stmt::Store { values, access, address } => self.store(values, access, *address)?,
@@ -124,6 +132,21 @@ impl Machine {
             }
         }
         Ok(false)
+    }
+
+    /// Runs a helper with a machine of its own.
+    fn call(&mut self, function: &Function, helper: u32, operands: &[Option<Value>]) -> Result<u64, Fault> {
+        let mut machine = Machine {
+            facts: self.facts.clone(),
+            thread: self.thread,
+            steps: self.steps,
+            loop_budget: self.loop_budget,
+            parameters: operands.iter().flatten().map(|operand| self.get(*operand)).collect(),
+            ..Machine::default()
+        };
+        machine.run(&function.helpers[helper as usize].function)?;
+        (self.steps, self.loop_budget) = (machine.steps, machine.loop_budget);
+        Ok(machine.result)
     }
 
     /// Takes a round from the budget of loops, if there is one; false if it was the last or there is none left.
@@ -180,6 +203,8 @@ impl Machine {
             // No device has it.
             Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
+            // A statement of its own.
+            Op::Call(..) => return Err(undefined()),
         })
     }
 
@@ -217,6 +242,7 @@ impl Machine {
                     .map_or(0, |tail| little_endian(&tail[..bytes.min(tail.len())]))
             }
             Builtin::Clock => self.steps,
+            Builtin::Parameter(number) => self.parameters[usize::from(number)],
         }
     }
 

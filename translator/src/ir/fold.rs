@@ -30,7 +30,8 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::Rounded(..)
         | Op::Flushed(..)
         | Op::Pair(..)
-        | Op::Builtin(_) => None,
+        | Op::Builtin(_)
+        | Op::Call(..) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
         // Narrow integers are masked by whoever makes them and often again by whoever takes them.
         Op::Binary(Binary::And, a, b) if is_masked(definition(a), constant(b), constant) => Some(Folded::Value(a)),

@@ -60,6 +60,17 @@ pub struct Var(pub u32);
 /// A list of statements.
 pub type Block = Vec<Stmt>;
 
+/// Statements of a list and those nested in it, without marks.
+pub fn size(block: &Block) -> usize {
+    let stmts = block.iter().map(|stmt| match stmt {
+        Stmt::At(_) => 0,
+        Stmt::If { then, otherwise, .. } => 1 + size(then) + size(otherwise),
+        Stmt::Loop(body) => 1 + size(body),
+        _ => 1,
+    });
+    stmts.sum()
+}
+
 /// A kernel's body together with the tables that its numbers refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
@@ -88,6 +99,20 @@ pub struct Function {
     pub cluster: Option<Cluster>,
     /// What of local and shared memory lies in device memory, once there is anything.
     pub scratch: Option<Scratch>,
+    /// What [`Op::Call`] calls.
+    pub helpers: Vec<Helper>,
+}
+
+/// Computes one operation that is long on the target, for all places where the kernel has that operation. A helper has no
+/// effect and calls no other.
+#[derive(Clone, Debug)]
+pub struct Helper {
+    /// Types of the parameters, never floats.
+    pub parameters: Vec<Type>,
+    /// Type of the result, never a float.
+    pub result: Type,
+    /// The body, which ends in [`Stmt::Return`].
+    pub function: Function,
 }
 
 /// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`].
@@ -127,6 +152,12 @@ impl Function {
     /// The same for one whose blocks get so many bytes, as the launch asks for them.
     pub fn launch_shared_bytes(&self, dynamic_bytes: u32) -> u64 {
         interface::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
+    }
+
+    /// Runs something on this and all helpers.
+    pub fn each(&mut self, mut run: impl FnMut(&mut Function)) {
+        self.helpers.iter_mut().for_each(|helper| run(&mut helper.function));
+        run(self);
     }
 
     /// A new value of a type.
@@ -212,6 +243,8 @@ pub enum Stmt {
     Loop(Block),
     /// Leaves the innermost loop; the last statement of its list.
     Break,
+    /// What a [`Helper`] gives; the last statement of its body, and nowhere else.
+    Return(Value),
 }
 
 /// An operation that gives one value and has no effect.
@@ -242,7 +275,12 @@ pub enum Op {
     Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
+    /// What a helper gives, by its number in [`Function::helpers`], with as many operands as that has parameters.
+    Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
+
+/// The most parameters of a [`Helper`].
+pub const HELPER_PARAMETERS: usize = 3;
 
 /// Which of its neighbours stands for a number that a format doesn't have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -478,6 +516,8 @@ pub enum Builtin {
     PushConstant(u32),
     /// A counter that runs while the kernel does; `I64` or [`Type::Pair`].
     Clock,
+    /// A parameter of a [`Helper`] by its number, in its body only.
+    Parameter(u8),
 }
 
 /// Where memory is.

@@ -8,6 +8,7 @@
 //!   and widths fit. Nothing else takes a `Pair` but what takes its halves.
 //! * Loads don't release and stores don't acquire. A compare-and-swap, and nothing else, has something to compare with.
 //! * `Break` stands inside a loop and ends its list, but for marks.
+//! * Helpers take and give no floats, call nothing, and end with their result.
 //!
 //! When warps have been mapped to the target's subgroups ([`Stage::Mapped`]):
 //!
@@ -23,8 +24,8 @@
 use std::fmt;
 
 use super::{
-    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, MemoryOrder, Op, Space, Stmt, SubgroupOp,
-    Type, Unary, Value, Warp, WarpOp,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Function, Helper, MemoryOrder, Op, Space, Stmt,
+    SubgroupOp, Type, Unary, Value, Warp, WarpOp,
 };
 
 /// How far a kernel has come. Each stage has the rules of those before it and its own: see the [module](self).
@@ -65,13 +66,33 @@ pub fn verify_at(function: &Function, stage: Stage) -> Result<(), String> {
     if stage >= Stage::Mapped && function.exited.is_some() {
         return Err("nobody asks any more who has exited".into());
     }
+    for (number, helper) in function.helpers.iter().enumerate() {
+        verify_helper(helper, stage).map_err(|error| format!("helper {number}: {error}"))?;
+    }
     checker.list(&function.body, &[])
+}
+
+fn verify_helper(helper: &Helper, stage: Stage) -> Result<(), String> {
+    let Helper { parameters, result, function } = helper;
+    if !function.helpers.is_empty() {
+        return Err("helpers of its own".into());
+    }
+    if parameters.iter().chain([result]).any(|ty| matches!(ty, Type::F32 | Type::F64)) {
+        return Err("floats as parameters or result".into());
+    }
+    let Some((Stmt::Return(value), body)) = function.body.split_last() else { return Err("no result".into()) };
+    let mut checker = Checker { parameters, ..Checker::new(function, stage)? };
+    let mut visible = Vec::new();
+    checker.statements(body, false, &mut visible)?;
+    checker.expect(*value, *result)
 }
 
 /// Checks lists of statements.
 pub(crate) struct Checker<'f> {
     function: &'f Function,
     stage: Stage,
+    /// Those of the helper whose body it is.
+    parameters: &'f [Type],
     defined: Vec<bool>,
 }
 
@@ -81,7 +102,7 @@ impl<'f> Checker<'f> {
         if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64 | Type::Pair)) {
             return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
         }
-        Ok(Self { function, stage, defined: vec![false; function.values.len()] })
+        Ok(Self { function, stage, parameters: &[], defined: vec![false; function.values.len()] })
     }
 
     /// Checks a list by itself, and values with their types that are used at its end.
@@ -95,7 +116,7 @@ impl<'f> Checker<'f> {
 
     /// Checks a list, and adds what it defines to the values that are visible. The recursion must fit a small stack, so it does
     /// nothing else.
-    fn statements(&mut self, block: &Block, in_loop: bool, visible: &mut Vec<usize>) -> Result<(), String> {
+    fn statements(&mut self, block: &[Stmt], in_loop: bool, visible: &mut Vec<usize>) -> Result<(), String> {
         for (position, stmt) in block.iter().enumerate() {
             self.statement(stmt, in_loop, &block[position + 1..], visible)?;
             let before = visible.len();
@@ -129,6 +150,7 @@ impl<'f> Checker<'f> {
             Stmt::Break if !after.iter().all(|after| matches!(after, Stmt::At(_))) => {
                 Err("statements behind a break".into())
             }
+            Stmt::Return(_) => Err("a result that isn't the end of a helper".into()),
             Stmt::Report(..) if self.stage >= Stage::Legal => Err("a report".into()),
             Stmt::Warp(_) if self.stage >= Stage::Mapped => Err("an operation of a warp".into()),
             Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => Ok(()),
@@ -394,7 +416,23 @@ impl<'f> Checker<'f> {
             Op::Builtin(Builtin::ClusterRank) if self.function.cluster.is_none() => {
                 Err("a block's number in a cluster of one".into())
             }
+            Op::Builtin(Builtin::Parameter(number)) => match self.parameters.get(usize::from(number)) {
+                Some(parameter) => self.expect_type(result, *parameter),
+                None => Err(format!("no parameter {number}")),
+            },
             Op::Builtin(_) => self.expect_type(result, Type::I32),
+            Op::Call(number, operands) => {
+                let helper = self.function.helpers.get(number as usize);
+                let helper = helper.ok_or_else(|| format!("no helper {number}"))?;
+                let operands: Vec<Value> = operands.into_iter().flatten().collect();
+                if operands.len() != helper.parameters.len() {
+                    return Err(format!("{} operands for helper {number}", operands.len()));
+                }
+                for (operand, parameter) in operands.into_iter().zip(&helper.parameters) {
+                    self.expect(operand, *parameter)?;
+                }
+                self.expect_type(result, helper.result)
+            }
         }
     }
 

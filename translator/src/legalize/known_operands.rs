@@ -206,7 +206,8 @@ impl Unknown<'_> {
                 | Stmt::Report(..)
                 | Stmt::Arrive(_)
                 | Stmt::Fence(_)
-                | Stmt::Break => {}
+                | Stmt::Break
+                | Stmt::Return(_) => {}
             }
         }
     }

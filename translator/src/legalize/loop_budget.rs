@@ -14,7 +14,7 @@
 use super::reports;
 use crate::diagnostic::Span;
 use crate::interface::{Fault, Status};
-use crate::ir::{Access, Block, Builder, Compare, Function, MemoryOrder, Space, Stmt, Type, Value};
+use crate::ir::{Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value};
 
 /// The probe's mark in local memory.
 const MARK: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };
@@ -24,7 +24,8 @@ pub(super) const MARK_BYTES: u32 = 8;
 /// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early. Needs a
 /// function without generic accesses, because it adds local memory that they would have to consider.
 pub fn report_cut_loops(function: &mut Function, status: Status) {
-    if !has_loop(&function.body) {
+    let helpers: Vec<bool> = function.helpers.iter().map(|helper| has_loop(&helper.function.body, &[])).collect();
+    if !has_loop(&function.body, &helpers) {
         return;
     }
     let offset = function.local_bytes.next_multiple_of(4);
@@ -36,7 +37,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     let status = b.load_one(reports::CODE, word);
     let zero = b.shr(status, 31);
     let index = b.shl(zero, 2);
-    let probe = Probe { zero, mark: b.add_const(index, offset.into()) };
+    let probe = Probe { zero, mark: b.add_const(index, offset.into()), helpers: &helpers };
     // A loop of one round, for the code inside to leave.
     b.loop_(|b| {
         probe.watch(b, body);
@@ -50,23 +51,33 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     b.finish();
 }
 
-fn has_loop(block: &Block) -> bool {
+/// Whether a list, or one of the helpers that have loops, makes rounds.
+fn has_loop(block: &Block, helpers: &[bool]) -> bool {
     block.iter().any(|stmt| match stmt {
-        Stmt::Loop(_) => true,
-        Stmt::If { then, otherwise, .. } => has_loop(then) || has_loop(otherwise),
-        _ => false,
+        Stmt::If { then, otherwise, .. } => has_loop(then, helpers) || has_loop(otherwise, helpers),
+        stmt => is_loop(stmt, helpers),
     })
 }
 
+fn is_loop(stmt: &Stmt, helpers: &[bool]) -> bool {
+    match stmt {
+        Stmt::Loop(_) => true,
+        Stmt::Let(_, Op::Call(helper, _)) => helpers.get(*helper as usize).copied().unwrap_or(false),
+        _ => false,
+    }
+}
+
 #[derive(Clone, Copy)]
-struct Probe {
+struct Probe<'h> {
+    /// Which helpers have loops.
+    helpers: &'h [bool],
     /// Zero, which no compiler can know.
     zero: Value,
     /// Where the mark lies in local memory, which no compiler can know either.
     mark: Value,
 }
 
-impl Probe {
+impl Probe<'_> {
     /// Appends statements that are in no loop but the one around the kernel, with probes behind their loops.
     fn watch(self, b: &mut Builder<'_>, stmts: Block) {
         for stmt in stmts {
@@ -74,7 +85,7 @@ impl Probe {
                 Stmt::If { condition, then, otherwise } => {
                     b.if_else(condition, |b| self.watch(b, then), |b| self.watch(b, otherwise));
                 }
-                Stmt::Loop(_) => {
+                stmt if is_loop(&stmt, self.helpers) => {
                     b.push(stmt);
                     let used_up = self.used_up(b);
                     b.if_(used_up, Builder::break_);

@@ -157,7 +157,7 @@ impl Exposed {
                     });
                 }
                 // There are no warps any more.
-                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break => {}
+                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break | Stmt::Return(_) => {}
             }
         }
     }

@@ -100,7 +100,8 @@ impl Dead {
             | Stmt::Barrier
             | Stmt::Report(..)
             | Stmt::Arrive(_)
-            | Stmt::Fence(_) => {}
+            | Stmt::Fence(_)
+            | Stmt::Return(_) => {}
         }
         let used = &mut self.used;
         map_operands(stmt, |value| {

@@ -15,6 +15,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
         Op::DotFma(a, b, c) => Op::DotFma(map(a), map(b), map(c)),
         Op::Rounded(rounding, arithmetic) => Op::Rounded(rounding, arithmetic.map(map)),
         Op::Flushed(rounding, arithmetic) => Op::Flushed(rounding, arithmetic.map(map)),
+        Op::Call(helper, operands) => Op::Call(helper, operands.map(|operand| operand.map(&mut map))),
     }
 }
 
@@ -22,7 +23,7 @@ pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
 pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
     match stmt {
         Stmt::Let(_, op) => *op = map_op_operands(*op, map),
-        Stmt::Set(_, value) => *value = map(*value),
+        Stmt::Set(_, value) | Stmt::Return(value) => *value = map(*value),
         Stmt::Load { address, .. } => *address = map(*address),
         Stmt::Store { values, address, .. } => {
             *address = map(*address);

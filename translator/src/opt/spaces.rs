@@ -115,7 +115,8 @@ fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut [Option<Op>]) 
             | Stmt::Report(..)
             | Stmt::Arrive(_)
             | Stmt::Fence(_)
-            | Stmt::Break => {}
+            | Stmt::Break
+            | Stmt::Return(_) => {}
         }
     }
 }
@@ -181,7 +182,8 @@ impl Kinds<'_> {
             | Op::Rounded(..)
             | Op::Flushed(..)
             | Op::Pair(..)
-            | Op::Builtin(_) => Kind::Offset,
+            | Op::Builtin(_)
+            | Op::Call(..) => Kind::Offset,
         }
     }
 

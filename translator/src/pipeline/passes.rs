@@ -30,7 +30,9 @@ enum Run {
     Function(fn(&mut Function)),
     /// The device, with what the math options leave to it taken to be right.
     Arithmetic(fn(&mut Function, &Target)),
-    /// More than that, or it works on the graph, or it may refuse the kernel.
+    /// More than that.
+    Settings(fn(&mut Function, &Settings<'_>)),
+    /// What becomes of the kernel besides, or it works on the graph, or it may refuse the kernel. Helpers are left to it.
     Unit(fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>),
 }
 
@@ -96,6 +98,10 @@ pub static PASSES: &[Pass] = &[
     // Before the atomics that it looks for are replaced.
     arithmetic("expand_narrow_memory", legalize::expand_narrow_memory),
     arithmetic("expand_atomics", legalize::expand_atomics),
+    // What follows makes many statements of one.
+    unit("outline", Mapped, Mapped, |unit, settings| {
+        legalize::outline(&mut unit.function, settings.relaxed, |function| finish_alone(function, settings))
+    }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     arithmetic("expand_doubles", doubles::expand_doubles),
     // Before the others: what they make needs no care, and would only become slow.
@@ -104,10 +110,9 @@ pub static PASSES: &[Pass] = &[
     arithmetic("expand_root_ends", legalize::expand_root_ends),
     arithmetic("expand_roots", legalize::expand_roots),
     // Before the others: what these make of an operation may contain theirs.
-    unit("expand_flushed", Mapped, Mapped, |unit, settings| {
+    settings("expand_flushed", Mapped, |function, settings| {
         let exactly = !settings.math.is_fast(Topic::Denormals);
-        flushed::expand_flushed(&mut unit.function, settings.relaxed, exactly);
-        Ok(())
+        flushed::expand_flushed(function, settings.relaxed, exactly);
     }),
     arithmetic("expand_rounded", legalize::expand_rounded),
     arithmetic("expand_fma", legalize::expand_fma),
@@ -145,9 +150,8 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     // Last, since only now it is known what the arms of each condition cost.
-    unit("convert_ifs", Legal, Legal, |unit, settings| {
-        opt::convert_ifs(&mut unit.function, if settings.target.quirks.conditions_slow { 64 } else { 8 });
-        Ok(())
+    settings("convert_ifs", Legal, |function, settings| {
+        opt::convert_ifs(function, if settings.target.quirks.conditions_slow { 64 } else { 8 });
     }),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
@@ -175,6 +179,19 @@ pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKin
     result
 }
 
+/// Runs the passes after `outline` on a function by itself, which tells the host nothing.
+fn finish_alone(function: &mut Function, settings: &Settings<'_>) -> Result<(), ErrorKind> {
+    let settings = Settings { status: None, ..*settings };
+    let mut unit = Unit::of_tree(std::mem::take(function));
+    let result = PASSES
+        .iter()
+        .skip_while(|pass| pass.name != "outline")
+        .skip(1)
+        .try_for_each(|pass| pass.run(&mut unit, &settings));
+    *function = unit.function;
+    result
+}
+
 /// The passes from the first of a name up to another, and not that one.
 fn between(first: &str, end: &str) -> impl Iterator<Item = &'static Pass> {
     PASSES.iter().skip_while(move |pass| pass.name != first).take_while(move |pass| pass.name != end)
@@ -186,6 +203,10 @@ const fn every(name: &'static str, stage: Stage, run: fn(&mut Function)) -> Pass
 
 const fn arithmetic(name: &'static str, run: fn(&mut Function, &Target)) -> Pass {
     Pass { name, before: Mapped, after: Mapped, run: Run::Arithmetic(run) }
+}
+
+const fn settings(name: &'static str, stage: Stage, run: fn(&mut Function, &Settings<'_>)) -> Pass {
+    Pass { name, before: stage, after: stage, run: Run::Settings(run) }
 }
 
 const fn unit(
@@ -205,8 +226,9 @@ impl Pass {
     /// What the target has no room for, and broken rules.
     pub fn run(&self, unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
         match self.run {
-            Run::Function(run) => run(&mut unit.function),
-            Run::Arithmetic(run) => run(&mut unit.function, settings.relaxed),
+            Run::Function(run) => unit.function.each(run),
+            Run::Arithmetic(run) => unit.function.each(|function| run(function, settings.relaxed)),
+            Run::Settings(run) => unit.function.each(|function| run(function, settings)),
             Run::Unit(run) => run(unit, settings)?,
         }
         let is_last = PASSES.last().is_some_and(|last| std::ptr::eq(last, self));

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
-use crate::ir::{self, Block, Function, ParseError, Stage, Stmt};
+use crate::ir::{self, Function, ParseError, Stage};
 use crate::math::{Math, Topic};
 use crate::sync::Resolved;
 use crate::target::Target;
@@ -73,8 +73,9 @@ impl Unit {
 
     /// How many statements it has, those of nested lists included.
     pub fn size(&self) -> usize {
-        let blocks: usize = self.graph.blocks.iter().map(|block| size(&block.body)).sum();
-        blocks + size(&self.function.body)
+        let blocks: usize = self.graph.blocks.iter().map(|block| ir::size(&block.body)).sum();
+        let helpers: usize = self.function.helpers.iter().map(|helper| ir::size(&helper.function.body)).sum();
+        blocks + helpers + ir::size(&self.function.body)
     }
 }
 
@@ -86,16 +87,6 @@ impl fmt::Display for Unit {
             Graph { function: &self.function, cfg: &self.graph }.fmt(f)
         }
     }
-}
-
-fn size(block: &Block) -> usize {
-    let stmts = block.iter().map(|stmt| match stmt {
-        Stmt::At(_) => 0,
-        Stmt::If { then, otherwise, .. } => 1 + size(then) + size(otherwise),
-        Stmt::Loop(body) => 1 + size(body),
-        _ => 1,
-    });
-    stmts.sum()
 }
 
 /// What passes go by.

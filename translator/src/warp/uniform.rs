@@ -113,7 +113,8 @@ impl Uniform {
                 | Stmt::Report(..)
                 | Stmt::Arrive(_)
                 | Stmt::Fence(_)
-                | Stmt::Break => {}
+                | Stmt::Break
+                | Stmt::Return(_) => {}
             }
         }
     }
@@ -140,6 +141,7 @@ impl Uniform {
                 self.value(a) && self.value(b) && self.value(c)
             }
             Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => !arithmetic.any(|value| !self.value(value)),
+            Op::Call(_, operands) => operands.into_iter().flatten().all(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.get_mut(index)) {
                     *found = true;
@@ -149,7 +151,8 @@ impl Uniform {
                     | Builtin::ThreadIndex
                     | Builtin::InvocationIndex
                     | Builtin::SubgroupLane
-                    | Builtin::Clock => false,
+                    | Builtin::Clock
+                    | Builtin::Parameter(_) => false,
                     // Each block has subgroups of its own.
                     Builtin::ClusterRank
                     | Builtin::BlockSize(_)

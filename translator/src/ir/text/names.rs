@@ -117,6 +117,7 @@ modifiers! {
         "dynamic_shared_bytes" DynamicSharedBytes,
         "push_constant" PushConstant(offset),
         "clock" Clock,
+        "parameter" Parameter(number),
     }
     Space {
         "global" Global,

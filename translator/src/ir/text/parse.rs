@@ -6,7 +6,8 @@ use super::{Modifier, Parts};
 use crate::diagnostic::Span;
 use crate::interface::{Cluster, Fault, Packing, Scratch};
 use crate::ir::{
-    Atomic, Binary, Block, Builtin, Compare, Function, Op, OwnShared, Scope, Stmt, Type, Unary, Value, Var, Warp,
+    Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, OwnShared, Scope, Stmt, Type,
+    Unary, Value, Var, Warp,
 };
 
 /// Deepest nesting of lists that is read.
@@ -35,6 +36,7 @@ impl Function {
         let mut function = Function::default();
         let mut lines = Lines::new(text);
         lines.header(&mut function)?;
+        lines.helpers(&mut function)?;
         function.body = lines.block(&mut function)?;
         match lines.peek() {
             None => Ok(function),
@@ -118,6 +120,12 @@ impl<'t> Line<'t> {
         number.map(Var).ok_or_else(|| here.expected("a variable, such as r0"))
     }
 
+    fn ty(&mut self) -> Result<Type> {
+        let here = *self;
+        let ty = self.word().and_then(|word| Type::parse(&mut Parts::new(word, Vec::new())));
+        ty.ok_or_else(|| here.expected("a type"))
+    }
+
     /// Values with commas between them; there may be none.
     fn values(&mut self) -> Result<Vec<Value>> {
         let mut values = Vec::new();
@@ -190,6 +198,39 @@ impl<'t> Lines<'t> {
             }
             line.end()?;
             self.next();
+        }
+        Ok(())
+    }
+
+    /// The functions that the function calls.
+    fn helpers(&mut self, function: &mut Function) -> Result<()> {
+        while let Some(mut line) = self.peek().filter(|line| line.clone().eat_word("helper")) {
+            line.eat_word("helper");
+            line.expect(&function.helpers.len().to_string())?;
+            line.expect("(")?;
+            let mut parameters = Vec::new();
+            while !line.eat(")") {
+                if !parameters.is_empty() {
+                    line.expect(",")?;
+                }
+                parameters.push(line.ty()?);
+            }
+            line.expect(":")?;
+            let result = line.ty()?;
+            line.expect("{")?;
+            line.end()?;
+            self.next();
+            let mut body = Function::default();
+            self.header(&mut body)?;
+            body.body = self.block(&mut body)?;
+            match self.next() {
+                Some(mut line) => {
+                    line.expect("}")?;
+                    line.end()?;
+                }
+                None => return Err(ParseError { line: self.last, expected: "`}`".into() }),
+            }
+            function.helpers.push(Helper { parameters, result, function: body });
         }
         Ok(())
     }
@@ -299,6 +340,7 @@ impl Line<'_> {
             }
             ("barrier", []) if tail.is_empty() => Stmt::Barrier,
             ("break", []) if tail.is_empty() => Stmt::Break,
+            ("return", []) if tail.is_empty() => Stmt::Return(self.value()?),
             ("report", []) => {
                 let mut parts = Parts::new(tail, self.values()?);
                 let fault = Fault::parse(&mut parts).ok_or_else(|| start.expected("a fault"))?;
@@ -323,9 +365,7 @@ impl Line<'_> {
         let mut results = Vec::new();
         while let Some(value) = self.maybe_value() {
             self.expect(":")?;
-            let here = *self;
-            let ty = self.word().and_then(|word| Type::parse(&mut Parts::new(word, Vec::new())));
-            let ty = ty.ok_or_else(|| here.expected("a type"))?;
+            let ty = self.ty()?;
             let index = value.0 as usize;
             if function.values.len() <= index {
                 function.values.resize(index + 1, Type::I32);
@@ -398,6 +438,12 @@ fn op(parts: &mut Parts<'_>) -> Option<Op> {
                 "rounded" => Op::Rounded(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "flushed" => Op::Flushed(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "pair" => Op::Pair(Modifier::parse(parts)?, Modifier::parse(parts)?),
+                "call" => {
+                    let number = Modifier::parse(parts)?;
+                    let mut operands = [None; HELPER_PARAMETERS];
+                    operands.iter_mut().for_each(|operand| *operand = Value::parse(parts));
+                    Op::Call(number, operands)
+                }
                 _ => return None,
             }
         }
@@ -435,9 +481,7 @@ fn scratch(line: &mut Line<'_>) -> Result<Scratch> {
 
 /// The variables of one type, by number, those in a row as `r1..r3`.
 fn variables(line: &mut Line<'_>, function: &mut Function) -> Result<()> {
-    let here = *line;
-    let ty = line.word().and_then(|word| Type::parse(&mut Parts::new(word, Vec::new())));
-    let ty = ty.ok_or_else(|| here.expected("a type"))?;
+    let ty = line.ty()?;
     line.expect(":")?;
     loop {
         let here = *line;

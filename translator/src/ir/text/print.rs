@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Mnemonic, Modifier, Parts};
 use crate::interface::Scratch;
-use crate::ir::{Access, Block, Function, MemoryOrder, Op, Root, Stmt, Type, Value, Var};
+use crate::ir::{Access, Block, Function, Helper, MemoryOrder, Op, Root, Stmt, Type, Value, Var};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -42,6 +42,9 @@ impl Display for Op {
             Op::Flushed(rounding, arithmetic) => Mnemonic::new("flushed").with(rounding).with(arithmetic),
             Op::Pair(low, high) => Mnemonic::new("pair").with(low).with(high),
             Op::Builtin(builtin) => start.with(builtin),
+            Op::Call(helper, operands) => {
+                operands.iter().flatten().fold(Mnemonic::new("call").with(helper), Mnemonic::with)
+            }
         };
         write!(f, "{mnemonic}")
     }
@@ -95,6 +98,9 @@ impl Display for Function {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut printer = Printer::new(self, f.alternate());
         printer.header()?;
+        for (number, helper) in self.helpers.iter().enumerate() {
+            printer.helper(number, helper)?;
+        }
         printer.block(&self.body, 0)?;
         f.write_str(&printer.text)
     }
@@ -119,6 +125,16 @@ impl<'f> Printer<'f> {
         Self { function, marks, text: String::new() }
     }
 
+    /// A function that the function calls.
+    fn helper(&mut self, number: usize, helper: &Helper) -> fmt::Result {
+        let mut printer = Printer::new(&helper.function, self.marks);
+        printer.header()?;
+        printer.block(&helper.function.body, 0)?;
+        writeln!(self.text, "helper {number} ({}): {} {{", list(&helper.parameters), helper.result)?;
+        printer.text.lines().try_for_each(|line| writeln!(self.text, "  {line}"))?;
+        writeln!(self.text, "}}")
+    }
+
     /// The function's properties and its variables.
     pub(crate) fn header(&mut self) -> fmt::Result {
         let Function {
@@ -134,6 +150,7 @@ impl<'f> Printer<'f> {
             packing,
             cluster,
             scratch,
+            helpers: _,
         } = self.function;
         let out = &mut self.text;
         for (name, bytes) in
@@ -245,6 +262,7 @@ impl<'f> Printer<'f> {
                 write!(self.text, "}}")
             }
             Stmt::Break => write!(self.text, "break"),
+            Stmt::Return(value) => write!(self.text, "return {value}"),
         }
     }
 

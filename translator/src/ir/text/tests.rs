@@ -52,7 +52,7 @@ fn everything_has_every_name() {
 #[test]
 fn operations_have_names_of_their_own() {
     let mut names = [Unary::NAMES, Binary::NAMES, Compare::NAMES, Builtin::NAMES].concat();
-    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "pair"]);
+    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "pair", "call"]);
     let all = names.len();
     names.sort_unstable();
     names.dedup();
@@ -78,6 +78,11 @@ fn faults_are_named_with_their_line() {
         ("shared_bytes -1", 1, "a number of bytes"),
         ("at 1..", 1, "a range"),
         ("warp.shuffle v0", 1, "an operation of a warp"),
+        ("helper 1 (): i32 {", 1, "`0`"),
+        ("helper 0 (i32, i99): i32 {", 1, "a type"),
+        ("helper 0 (i32): i32 {\n  v0: i32 = parameter.0\n  return v0\n", 3, "`}`"),
+        ("v0: i32 = call v1", 1, "an operation"),
+        ("v0: i32 = call.0 v1, v1, v1, v1", 1, "an operation"),
     ] {
         let error = Function::parse(text).expect_err(text);
         assert_eq!(error.line, line, "{text}: {error}");

@@ -5,7 +5,7 @@
 //! hardware; which other one it is that PTX gives, `OrNan` has said before. The passes behind create no 64-bit floats for
 //! such targets.
 //!
-//! Operations are written out where they stand: drivers inline functions in any case.
+//! Operations are written out where they stand, but for those that `outline` has moved into helpers.
 
 mod compare;
 mod convert;

@@ -15,12 +15,21 @@ mod products;
 mod shifts;
 
 use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, Var};
-use crate::opt::{Rewritten, propagate_copies, remove_dead, rewrite};
+use crate::opt::{Rewritten, map_op_operands, propagate_copies, remove_dead, rewrite};
 use crate::target::{Feature, Target};
 
 /// Takes 64-bit integers apart if the target has none.
 pub fn split_words(function: &mut Function, target: &Target) {
-    if target.has(Feature::ShaderInt64) || !function.values.contains(&Type::I64) || memory::is_long(&function.body) {
+    if target.has(Feature::ShaderInt64) || memory::is_long(&function.body) {
+        return;
+    }
+    for helper in &mut function.helpers {
+        split_words(&mut helper.function, target);
+        for ty in helper.parameters.iter_mut().chain([&mut helper.result]).filter(|ty| **ty == Type::I64) {
+            *ty = Type::Pair;
+        }
+    }
+    if !function.values.contains(&Type::I64) {
         return;
     }
     conversion::expand_conversions(function);
@@ -106,6 +115,15 @@ impl Halves {
                 }
                 None => Rewritten::Kept,
             },
+            Stmt::Let(result, op @ Op::Call(..)) => {
+                let op = self.call(b, *op);
+                Rewritten::By(b.op(b.type_of(*result), op))
+            }
+            Stmt::Return(value) if b.type_of(*value) == Type::I64 => {
+                let pair = self.pair(b, *value);
+                b.push(Stmt::Return(pair));
+                Rewritten::Replaced
+            }
             Stmt::Let(_, op) => match self.short(b, *op) {
                 Some(value) => Rewritten::By(value),
                 None => Rewritten::Kept,
@@ -187,12 +205,23 @@ impl Halves {
                 let low = b.push_constant(Type::I32, offset);
                 Words::new(low, b.push_constant(Type::I32, offset.saturating_add(4)))
             }
-            Op::Builtin(Builtin::Clock) => {
+            Op::Builtin(Builtin::Clock | Builtin::Parameter(_)) | Op::Call(..) => {
+                let op = self.call(b, op);
                 let pair = b.op(Type::Pair, op);
                 Words::new(b.low_word(pair), b.high_word(pair))
             }
             _ => return None,
         })
+    }
+
+    /// A call with pairs in place of `I64`; other operations as they are.
+    fn call(&self, b: &mut Builder<'_>, op: Op) -> Op {
+        map_op_operands(op, |operand| if b.type_of(operand) == Type::I64 { self.pair(b, operand) } else { operand })
+    }
+
+    fn pair(&self, b: &mut Builder<'_>, value: Value) -> Value {
+        let words = self.of(value);
+        b.pair(Type::Pair, words.low, words.high)
     }
 
     /// What takes the place of an operation that takes an `I64` and gives another type.
