@@ -1,5 +1,8 @@
 //! How large modules become on poor targets, against one that has nearly everything.
 
+use std::fs;
+
+use ptx2spv_tests::files;
 use ptx2spv_translator::Target;
 
 use super::support::{HEADER, translate};
@@ -32,7 +35,26 @@ fn emulation_does_not_multiply() {
     let text = arithmetic(60);
     let least = words(&text, "nvidia");
     for preset in Target::presets() {
-        let size = words(&text, &preset.name);
+        let size = words(&text, preset.name);
         assert!(size <= FACTOR * least, "{}: {size} words, {least} for nvidia", preset.name);
+    }
+}
+
+/// Of a budget of loop rounds, loops over the lanes of a warp would leave too little: such drivers get copies.
+#[test]
+fn kernels_are_of_like_size() {
+    for file in files::valid_ptx().unwrap() {
+        let name = files::short_name(&file);
+        if !name.starts_with("kernels/") || name.contains("/nvcc/") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let least = words(&text, "nvidia");
+        for preset in Target::presets() {
+            if Target::preset(preset.name).unwrap().quirks.loop_budget.is_none() {
+                let size = words(&text, preset.name);
+                assert!(size <= FACTOR * least, "{name}, {}: {size} words, {least} for nvidia", preset.name);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! subgroups of up to 32 invocations it is the same in all of them.
 
 use super::collective::{has_warp, is_collective, may_break};
+use super::parallel_region::Lane;
 use super::{Old, Pack, Slot};
 use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
 
@@ -57,7 +58,9 @@ impl Pack<'_> {
                     }
                     self.uniform_statement(stmt);
                 }
-                Stmt::Let(value, op) if self.is_ready(op, pending.is_empty()) => self.define_each(*value, op),
+                Stmt::Let(value, op) if !self.in_loops && self.is_ready(op, pending.is_empty()) => {
+                    self.define_each(*value, op)
+                }
                 stmt => pending.push(stmt.clone()),
             }
         }
@@ -113,7 +116,7 @@ impl Pack<'_> {
     }
 
     fn define_lane(&mut self, value: Value, op: &Op, lane: usize) -> Value {
-        if let Some(known) = self.builtin(op, lane) {
+        if let Some(known) = self.builtin(op, Lane::Known(lane)) {
             return known;
         }
         let ty = self.b.type_of(value);
@@ -125,12 +128,19 @@ impl Pack<'_> {
     }
 
     /// The value of a built-in that depends on the lane.
-    pub(super) fn builtin(&self, op: &Op, lane: usize) -> Option<Value> {
-        match op {
-            Op::Builtin(Builtin::ClusterRank) => Some(self.positions.rank),
-            Op::Builtin(Builtin::ThreadIndex) => self.positions.index.get(lane).copied(),
-            Op::Builtin(Builtin::ThreadId(dimension)) => {
-                self.positions.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
+    pub(super) fn builtin(&mut self, op: &Op, lane: Lane) -> Option<Value> {
+        let Op::Builtin(builtin) = op else { return None };
+        let positions = &self.positions;
+        match (builtin, lane) {
+            (Builtin::ClusterRank, _) => Some(positions.rank),
+            (Builtin::ThreadIndex, Lane::Known(lane)) => positions.index.get(lane).copied(),
+            (Builtin::ThreadIndex, Lane::Present(lane)) => Some(positions.index_at(&mut self.b, lane)),
+            (Builtin::ThreadId(dimension), Lane::Known(lane)) => {
+                positions.tid.get(usize::from(*dimension)).and_then(|lanes| lanes.get(lane)).copied()
+            }
+            (Builtin::ThreadId(dimension), Lane::Present(lane)) => {
+                let index = positions.index_at(&mut self.b, lane);
+                positions.extent.tid(&mut self.b, index).get(usize::from(*dimension)).copied()
             }
             _ => None,
         }
@@ -147,8 +157,12 @@ impl Pack<'_> {
                 self.b.push(Stmt::If { condition, then, otherwise });
             }
             Stmt::If { condition, then, otherwise } => {
-                let conditions = self.lanes(*condition);
-                let holds = self.ballot(&conditions);
+                let holds = if self.in_loops {
+                    vec![self.lanes_where(|pack, lane| pack.value_at(*condition, lane))]
+                } else {
+                    let conditions = self.lanes(*condition);
+                    self.ballot(&conditions)
+                };
                 // Where one arm asks who has exited, the other one has done so.
                 let mut arms = [(then, true), (otherwise, false)];
                 if has_warp(then) && !has_warp(otherwise) {

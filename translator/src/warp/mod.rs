@@ -10,12 +10,16 @@
 //! * Control flow around an operation of a warp or a barrier (`collective`) is executed by the whole subgroup, with a mask
 //!   that says for which threads (`flow`), unless all of them decide alike. So an operation of a warp finds all its threads
 //!   (`operations`, `shuffle`), whatever the driver knows of reconvergence.
+//! * Where a whole warp lies in one invocation, regions and operations are loops over its lanes instead (`lane_loop`,
+//!   `lane_operations`).
 //! * Where there are barriers but no operations of a warp, an invocation is all the subgroup that it takes. Where threads don't
 //!   meet at all, an invocation runs one after another (`thread_loop`).
 
 mod choose;
 mod collective;
 mod flow;
+mod lane_loop;
+mod lane_operations;
 mod operations;
 mod parallel_region;
 mod positions;
@@ -33,6 +37,7 @@ pub use choose::Blocks;
 pub(crate) use collective::has_warp;
 
 use flow::{Flow, Loop};
+use lane_loop::{Array, Arrays};
 use positions::{Positions, ThreadOrder};
 use uniform::Uniform;
 
@@ -81,9 +86,16 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
     function.local_bytes = local_bytes.saturating_mul(packing.lanes);
     function.packing = Some(packing);
     let (values, vars) = (function.values.len(), function.vars.len());
+    // A driver that counts rounds would soon have no more of them.
+    let in_loops = order == ThreadOrder::Warps
+        && packing == Packing { subgroup_size: 1, lanes: choose::WARP }
+        && target.quirks.loop_budget.is_none();
+    let arrays = Arrays::new(&body, function.local_bytes);
     let mut b = Builder::new(function);
     let mut pack = Pack {
-        positions: Positions::new(&mut b, packing, order, cluster),
+        positions: Positions::new(&mut b, packing, order, cluster, if in_loops { 1 } else { packing.lanes }),
+        in_loops,
+        arrays,
         uses: parallel_region::uses(&body, values),
         values: vec![Slot::None; values],
         vars: vec![Vec::new(); vars],
@@ -94,7 +106,9 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
         uniform,
     };
     pack.list(&body, &Flow::All, &Loop::None);
-    pack.b.finish();
+    let Pack { b, arrays, .. } = pack;
+    b.finish();
+    arrays.clear(function);
     function.exited = None;
     Ok(())
 }
@@ -105,6 +119,10 @@ struct Pack<'f> {
     packing: Packing,
     uniform: Uniform,
     positions: Positions,
+    /// Whether regions and operations are loops over the lanes.
+    in_loops: bool,
+    /// Where such loops find what differs from lane to lane.
+    arrays: Arrays,
     /// Where each value of the old function is.
     values: Vec<Slot>,
     /// The variables that stand for each of the old function's that threads may differ in, by lane.
@@ -128,6 +146,8 @@ enum Slot {
     Each(Vec<Value>),
     /// In variables, one for each lane: it was computed under a condition.
     Stored(Vec<Var>),
+    /// In an array that loops over the lanes go by.
+    Array(Array),
 }
 
 impl Pack<'_> {
@@ -165,6 +185,13 @@ impl Pack<'_> {
             Slot::Same(same) => vec![same; self.lane_count()],
             Slot::Each(values) => values,
             Slot::Stored(vars) => vars.into_iter().map(|var| self.stored(var, ty)).collect(),
+            Slot::Array(array) => {
+                let element = |number| {
+                    let lane = self.b.i32(number);
+                    self.element(array, lane, ty)
+                };
+                (0..choose::WARP).map(element).collect()
+            }
         }
     }
 

@@ -11,6 +11,9 @@ use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, W
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.
     pub(super) fn operation(&mut self, warp: &Warp, flow: &Flow) {
+        if self.in_loops {
+            return self.operation_loop(warp, flow);
+        }
         if warp.op != WarpOp::Gathered {
             self.expect_members(warp, flow);
         }
@@ -168,7 +171,7 @@ impl Pack<'_> {
         each.collect()
     }
 
-    fn vote(&mut self, vote: Vote, said: Value, all: Value) -> Value {
+    pub(super) fn vote(&mut self, vote: Vote, said: Value, all: Value) -> Value {
         match vote {
             Vote::All => self.b.eq(said, all),
             Vote::Any => self.b.is_nonzero(said),
@@ -242,7 +245,7 @@ impl Pack<'_> {
     }
 
     /// The number of the lowest lane in a mask; any number if it is empty.
-    fn lowest(&mut self, mask: Value) -> Value {
+    pub(super) fn lowest(&mut self, mask: Value) -> Value {
         let negative = self.b.neg(mask);
         let bit = self.b.and(mask, negative);
         self.b.find_high_bit(bit)
@@ -303,7 +306,7 @@ impl Pack<'_> {
         results
     }
 
-    fn join(&mut self, reduction: Reduction, a: Value, b: Value) -> Value {
+    pub(super) fn join(&mut self, reduction: Reduction, a: Value, b: Value) -> Value {
         let lesser = |pack: &mut Self, compare, a, b| {
             let less = pack.b.compare(compare, a, b);
             pack.b.select(less, a, b)
@@ -329,7 +332,7 @@ impl Pack<'_> {
 }
 
 /// What changes nothing in a reduction.
-fn neutral(reduction: Reduction) -> u32 {
+pub(super) fn neutral(reduction: Reduction) -> u32 {
     match reduction {
         Reduction::Add | Reduction::Or | Reduction::Xor | Reduction::MaxUnsigned => 0,
         Reduction::And | Reduction::MinUnsigned => u32::MAX,

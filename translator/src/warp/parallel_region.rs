@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::flow::{Flow, is_total};
 use super::{Old, Pack, Slot};
 use crate::diagnostic::Span;
-use crate::ir::{Block, Op, Space, Stmt, Value};
+use crate::ir::{Block, Op, Space, Stmt, Value, Var};
 use crate::opt::{for_each_operand, for_each_result, map_operands};
 
 /// How often each value is used in a list, however deep.
@@ -20,7 +20,7 @@ pub(super) fn uses(block: &Block, values: usize) -> Vec<u32> {
     uses
 }
 
-fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
+pub(super) fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
     for stmt in block {
         // Of a nested construct, this sees the condition.
         match stmt {
@@ -46,7 +46,16 @@ fn is_harmless(block: &Block) -> bool {
 }
 
 /// The values of a lane that a segment has defined so far.
-type Own = FxHashMap<Value, Value>;
+pub(super) type Own = FxHashMap<Value, Value>;
+
+/// Which lane statements are for.
+#[derive(Clone, Copy)]
+pub(super) enum Lane {
+    /// One by its number.
+    Known(usize),
+    /// The present one of a loop over all lanes.
+    Present(Value),
+}
 
 impl Pack<'_> {
     /// Appends pending statements for every lane, and leaves none. `at` is the mark that holds before the first.
@@ -55,6 +64,10 @@ impl Pack<'_> {
         if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
             self.mark();
             return;
+        }
+        if self.in_loops {
+            self.region_loop(&stmts, at, flow);
+            return self.mark();
         }
         let unconditional = match flow {
             Flow::All => is_harmless(&stmts),
@@ -71,7 +84,7 @@ impl Pack<'_> {
             let outer = condition.map(|_| std::mem::take(&mut self.b.block));
             self.b.push(Stmt::At(at));
             let mut own = Own::default();
-            self.lane(&stmts, lane, &mut own);
+            self.lane(&stmts, Lane::Known(lane), &mut own);
             for (index, value) in escaping.iter().enumerate() {
                 let Some(&computed) = own.get(value) else { continue };
                 match storage.get(index).and_then(|vars| vars.get(lane)) {
@@ -99,7 +112,7 @@ impl Pack<'_> {
     }
 
     /// Values that statements define and others use.
-    fn escaping(&self, stmts: &Old) -> Vec<Value> {
+    pub(super) fn escaping(&self, stmts: &Old) -> Vec<Value> {
         let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
         count_uses(stmts, &mut |value| *inside.entry(value).or_default() += 1);
         let mut escaping = Vec::new();
@@ -115,7 +128,7 @@ impl Pack<'_> {
     }
 
     /// Appends statements for one lane.
-    fn lane(&mut self, stmts: &[Stmt], lane: usize, own: &mut Own) {
+    pub(super) fn lane(&mut self, stmts: &[Stmt], lane: Lane, own: &mut Own) {
         for stmt in stmts {
             match stmt {
                 Stmt::Let(value, op) => {
@@ -124,7 +137,7 @@ impl Pack<'_> {
                         None => {
                             let ty = self.b.type_of(*value);
                             let op = match *op {
-                                Op::Get(var) => Op::Get(self.var(var, lane)),
+                                Op::Get(var) => Op::Get(self.var_of(var, lane)),
                                 op => crate::opt::map_op_operands(op, |value| self.operand(value, lane, own)),
                             };
                             self.b.op(ty, op)
@@ -134,7 +147,7 @@ impl Pack<'_> {
                 }
                 Stmt::Set(var, value) => {
                     let value = self.operand(*value, lane, own);
-                    let var = self.var(*var, lane);
+                    let var = self.var_of(*var, lane);
                     self.b.set(var, value);
                 }
                 Stmt::If { condition, then, otherwise } => {
@@ -152,21 +165,29 @@ impl Pack<'_> {
         }
     }
 
-    fn nested_lane(&mut self, stmts: &[Stmt], lane: usize, own: &mut Own) -> Old {
+    fn nested_lane(&mut self, stmts: &[Stmt], lane: Lane, own: &mut Own) -> Old {
         let outer = std::mem::take(&mut self.b.block);
         self.lane(stmts, lane, own);
         std::mem::replace(&mut self.b.block, outer)
     }
 
     /// A statement that reads or writes memory, or a mark.
-    fn effect(&mut self, mut stmt: Stmt, lane: usize, own: &mut Own) {
+    fn effect(&mut self, mut stmt: Stmt, lane: Lane, own: &mut Own) {
         map_operands(&mut stmt, |value| self.operand(value, lane, own));
         if let Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } = &mut stmt
             && access.space == Space::Local
         {
             // The product is below the size of all lanes' memory, which fits.
-            let offset = u64::from(self.local_bytes).saturating_mul(lane as u64);
-            *address = self.b.add_const(*address, offset);
+            *address = match lane {
+                Lane::Known(lane) => {
+                    let offset = u64::from(self.local_bytes).saturating_mul(lane as u64);
+                    self.b.add_const(*address, offset)
+                }
+                Lane::Present(lane) => {
+                    let offset = self.b.mul_const(lane, self.local_bytes.into());
+                    self.b.add(*address, offset)
+                }
+            };
         }
         let mut renew = |value: &mut Value| {
             let new = self.b.function.value(self.b.function.type_of(*value));
@@ -182,19 +203,27 @@ impl Pack<'_> {
     }
 
     /// What a value is for a lane, here.
-    fn operand(&mut self, value: Value, lane: usize, own: &Own) -> Value {
+    fn operand(&mut self, value: Value, lane: Lane, own: &Own) -> Value {
         if let Some(&own) = own.get(&value) {
             return own;
         }
-        match self.values.get(value.0 as usize) {
-            Some(Slot::Same(same)) => *same,
-            Some(Slot::Each(values)) => values.get(lane).copied().unwrap_or(value),
-            Some(Slot::Stored(vars)) => {
+        match (self.values.get(value.0 as usize), lane) {
+            (Some(Slot::Same(same)), _) => *same,
+            (Some(Slot::Each(values)), Lane::Known(lane)) => values.get(lane).copied().unwrap_or(value),
+            (Some(Slot::Stored(vars)), Lane::Known(lane)) => {
                 let var = vars.get(lane).copied();
                 let ty = self.b.type_of(value);
                 var.map_or(value, |var| self.stored(var, ty))
             }
-            Some(Slot::None) | None => value,
+            _ => value,
+        }
+    }
+
+    /// The variable that stands for one of the old function. In a loop over lanes that is the same one for all.
+    fn var_of(&mut self, var: Var, lane: Lane) -> Var {
+        match lane {
+            Lane::Known(lane) => self.var(var, lane),
+            Lane::Present(_) => var,
         }
     }
 }

@@ -32,11 +32,19 @@ pub(super) struct Positions {
     pub(super) exists: Vec<Value>,
     /// The lanes of the warp that the block has, by group.
     pub(super) existing: Vec<Value>,
+    /// The block's size.
+    pub(super) extent: Extent,
 }
 
 impl Positions {
-    /// Appends the computation. `order` says which threads an invocation has.
-    pub(super) fn new(b: &mut Builder<'_>, packing: Packing, order: ThreadOrder, cluster: Option<Cluster>) -> Self {
+    /// Appends the computation. `order` says which threads an invocation has, `listed` for how many of its lanes.
+    pub(super) fn new(
+        b: &mut Builder<'_>,
+        packing: Packing,
+        order: ThreadOrder,
+        cluster: Option<Cluster>,
+        listed: u32,
+    ) -> Self {
         let (size, lanes, span) = (packing.subgroup_size, packing.lanes, packing.span());
         let extent = Extent::new(b);
         let threads = extent.threads;
@@ -51,7 +59,7 @@ impl Positions {
                 let (rank, subgroup) = divided(b, subgroup, own, cluster);
                 let start = b.mul_const(subgroup, span.into());
                 let base = b.add(start, invocation);
-                (rank, (0..lanes).map(|lane| b.add_const(base, (lane * size).into())).collect())
+                (rank, (0..listed).map(|lane| b.add_const(base, (lane * size).into())).collect())
             }
             ThreadOrder::Rows => {
                 let all = b.builtin(Builtin::InvocationIndex);
@@ -61,7 +69,7 @@ impl Positions {
                     let start = b.mul_const(row, lane.into());
                     b.add(base, start)
                 };
-                (rank, (0..lanes).map(index).collect::<Vec<Value>>())
+                (rank, (0..listed).map(index).collect::<Vec<Value>>())
             }
         };
         // The sizes are constants to the driver, so that this is one too and what follows may vanish.
@@ -80,7 +88,7 @@ impl Positions {
                 b.add_const(invocation, u64::from(lane * size % WARP))
             }
         };
-        let lane: Vec<Value> = (0..lanes).map(|lane| own(lane, b)).collect();
+        let lane: Vec<Value> = (0..listed).map(|lane| own(lane, b)).collect();
         let one = b.i32(1);
         let bit = lane.iter().map(|&lane| b.shl_by(one, lane)).collect();
         let existing = match order {
@@ -106,7 +114,13 @@ impl Positions {
                 list.push(value);
             }
         }
-        Self { invocation, rank, index, tid, lane, bit, exists, existing }
+        Self { invocation, rank, index, tid, lane, bit, exists, existing, extent }
+    }
+
+    /// The number in its block of a lane's thread, where all threads of a warp are in one invocation.
+    pub(super) fn index_at(&self, b: &mut Builder<'_>, lane: Value) -> Value {
+        let first = self.index.first().copied().unwrap_or(self.invocation);
+        b.add(first, lane)
     }
 }
 

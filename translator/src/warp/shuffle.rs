@@ -25,7 +25,8 @@ impl Pack<'_> {
         let mut done = Done::default();
         let (mut results, mut in_range) = (Vec::new(), Vec::new());
         for own in 0..self.lane_count() {
-            let (from, reached) = self.source(mode, own, asked[own], clamps[own]);
+            let lane = self.positions.lane[own];
+            let (from, reached) = self.source(mode, lane, asked[own], clamps[own]);
             let found = match constant {
                 Some((distance, clamp)) => {
                     let segment = clamp >> 8 & 31;
@@ -41,8 +42,7 @@ impl Pack<'_> {
     }
 
     /// The lane that a lane asks for, and whether it is in range (PTX, `shfl`, "Semantics").
-    fn source(&mut self, mode: Shuffle, own: usize, asked: Value, clamp: Value) -> (Value, Value) {
-        let lane = self.positions.lane[own];
+    pub(super) fn source(&mut self, mode: Shuffle, lane: Value, asked: Value, clamp: Value) -> (Value, Value) {
         let b = &mut self.b;
         let distance = b.and_const(asked, 31);
         let bound = b.and_const(clamp, 31);

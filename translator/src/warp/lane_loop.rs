@@ -1,0 +1,350 @@
+//! A warp in one invocation, without 32 copies of the code: each parallel region is a loop over the lanes (the "work-item loops" of
+//! OpenCL on processors), and so is each operation of the warp.
+//!
+//! What a lane carries from one region to another lies in arrays in local memory, which have an element for each lane. Within a
+//! region it is in the old function's variables and values, as if there were one thread.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::choose::WARP;
+use super::flow::Flow;
+use super::parallel_region::{Lane, Own, count_uses};
+use super::{Old, Pack, Slot};
+use crate::diagnostic::Span;
+use crate::ir::{Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type};
+
+/// An element for each lane, in local memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Array {
+    offset: u32,
+    /// Bytes of an element.
+    bytes: u8,
+}
+
+impl Array {
+    fn access(self) -> Access {
+        Access { space: Space::Local, bytes: self.bytes, order: MemoryOrder::Weak, read_only: false }
+    }
+}
+
+/// All arrays of a function.
+pub(super) struct Arrays {
+    /// Where they begin in local memory.
+    start: u32,
+    /// Where the next one may begin.
+    end: u32,
+    /// Those of the old function's variables that threads may differ in.
+    vars: FxHashMap<Var, Array>,
+    /// How often each variable is read in the old function.
+    reads: FxHashMap<Var, u32>,
+}
+
+impl Arrays {
+    /// None yet, behind so many bytes of local memory.
+    pub(super) fn new(body: &Block, start: u32) -> Self {
+        let mut reads = FxHashMap::default();
+        count_reads(body, &mut reads);
+        Self { start, end: start, vars: FxHashMap::default(), reads }
+    }
+
+    fn add(&mut self, ty: Type) -> Array {
+        let bytes = if bits_type(ty) == Type::I64 { 8 } else { 4 };
+        let offset = self.end.next_multiple_of(bytes.into());
+        self.end = offset.saturating_add(WARP * u32::from(bytes));
+        Array { offset, bytes }
+    }
+
+    /// Puts zeros into all of them before everything else: that is what variables start as.
+    pub(super) fn clear(self, function: &mut Function) {
+        function.local_bytes = self.end;
+        if self.end == self.start {
+            return;
+        }
+        let mut body = std::mem::take(&mut function.body);
+        let mut b = Builder::new(function);
+        let address = b.var(Type::I32);
+        let start = b.i32(self.start);
+        let zero = b.i32(0);
+        b.set(address, start);
+        b.loop_(|b| {
+            let here = b.get(address);
+            b.store(Array { offset: 0, bytes: 4 }.access(), here, vec![zero]);
+            let next = b.add_const(here, 4);
+            b.set(address, next);
+            let end = b.i32(self.end);
+            let more = b.ult(next, end);
+            b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });
+        });
+        b.block.append(&mut body);
+        b.finish();
+    }
+}
+
+fn count_reads(block: &Block, reads: &mut FxHashMap<Var, u32>) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let(_, Op::Get(var)) => *reads.entry(*var).or_default() += 1,
+            Stmt::If { then, otherwise, .. } => {
+                count_reads(then, reads);
+                count_reads(otherwise, reads);
+            }
+            Stmt::Loop(body) => count_reads(body, reads),
+            _ => {}
+        }
+    }
+}
+
+/// What a region does with variables that threads may differ in.
+#[derive(Default)]
+struct Registers {
+    /// Those that are read where the region may not have assigned them.
+    inputs: Vec<Var>,
+    /// Those that are assigned.
+    assigned: Vec<Var>,
+    /// How often each is read.
+    reads: FxHashMap<Var, u32>,
+}
+
+impl Registers {
+    /// Adds what a list does when some have been assigned already, and to these what it always assigns.
+    fn list(&mut self, pack: &Pack<'_>, stmts: &[Stmt], definite: &mut FxHashSet<Var>) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Let(_, Op::Get(var)) if !pack.uniform.var(*var) && !definite.contains(var) => {
+                    push_new(&mut self.inputs, *var);
+                }
+                Stmt::Set(var, _) => {
+                    push_new(&mut self.assigned, *var);
+                    definite.insert(*var);
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    let mut other = definite.clone();
+                    self.list(pack, then, definite);
+                    self.list(pack, otherwise, &mut other);
+                    definite.retain(|var| other.contains(var));
+                }
+                Stmt::Loop(body) => self.list(pack, body, &mut definite.clone()),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn push_new(vars: &mut Vec<Var>, var: Var) {
+    if !vars.contains(&var) {
+        vars.push(var);
+    }
+}
+
+impl Pack<'_> {
+    /// Appends a loop over the lanes.
+    pub(super) fn for_each_lane(&mut self, body: impl FnOnce(&mut Self, Value)) {
+        let number = self.b.var(Type::I32);
+        let first = self.b.i32(0);
+        self.b.set(number, first);
+        let outer = std::mem::take(&mut self.b.block);
+        let lane = self.b.get(number);
+        body(self, lane);
+        let next = self.b.add_const(lane, 1);
+        self.b.set(number, next);
+        let lanes = self.b.i32(WARP);
+        let condition = self.b.ult(next, lanes);
+        self.b.push(Stmt::If { condition, then: Vec::new(), otherwise: vec![Stmt::Break] });
+        let body = std::mem::replace(&mut self.b.block, outer);
+        self.b.push(Stmt::Loop(body));
+    }
+
+    /// Appends what a region does for every lane of a flow.
+    pub(super) fn region_loop(&mut self, stmts: &Old, at: Span, flow: &Flow) {
+        let escaping: Vec<(Value, Array)> =
+            self.escaping(stmts).into_iter().map(|value| (value, self.array_of(self.b.type_of(value)))).collect();
+        let inputs = self.inputs(stmts);
+        let [loaded, stored] = self.registers(stmts);
+        let mask = self.mask(flow);
+        self.for_each_lane(|pack, lane| {
+            let condition = pack.is_in(mask, lane);
+            let outer = std::mem::take(&mut pack.b.block);
+            pack.b.push(Stmt::At(at));
+            let mut own: Own = inputs.into_iter().map(|value| (value, pack.value_at(value, lane))).collect();
+            for (var, array) in loaded {
+                let value = pack.element(array, lane, pack.b.function.var_type(var));
+                pack.b.set(var, value);
+            }
+            pack.lane(stmts, Lane::Present(lane), &mut own);
+            for (var, array) in stored {
+                let value = pack.b.get(var);
+                pack.set_element(array, lane, value);
+            }
+            for (value, array) in &escaping {
+                if let Some(&value) = own.get(value) {
+                    pack.set_element(*array, lane, value);
+                }
+            }
+            let then = std::mem::replace(&mut pack.b.block, outer);
+            pack.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
+        });
+        for (value, array) in escaping {
+            self.set_slot(value, Slot::Array(array));
+        }
+    }
+
+    /// The values from other regions that statements use, and that lanes may differ in.
+    fn inputs(&self, stmts: &Old) -> Vec<Value> {
+        let mut inputs = Vec::new();
+        let mut seen = FxHashSet::default();
+        count_uses(stmts, &mut |value| {
+            let is_array = matches!(self.values.get(value.0 as usize), Some(Slot::Array(_)));
+            if is_array && seen.insert(value) {
+                inputs.push(value);
+            }
+        });
+        inputs
+    }
+
+    /// The variables that a region must find in arrays, and those that it must leave there.
+    fn registers(&mut self, stmts: &Old) -> [Vec<(Var, Array)>; 2] {
+        let mut registers = Registers::default();
+        let mut definite = FxHashSet::default();
+        registers.list(self, stmts, &mut definite);
+        count_reads(stmts, &mut registers.reads);
+        let is_read_later = |var: &Var| {
+            let here = registers.reads.get(var).copied().unwrap_or(0);
+            let everywhere = self.arrays.reads.get(var).copied().unwrap_or(0);
+            everywhere > here || registers.inputs.contains(var) || self.b.function.exited == Some(*var)
+        };
+        let stored: Vec<Var> = registers.assigned.iter().copied().filter(is_read_later).collect();
+        let mut loaded = registers.inputs;
+        for var in stored.iter().filter(|var| !definite.contains(var)) {
+            push_new(&mut loaded, *var);
+        }
+        [loaded, stored].map(|vars| vars.into_iter().map(|var| (var, self.var_array(var))).collect())
+    }
+
+    fn array_of(&mut self, ty: Type) -> Array {
+        self.arrays.add(ty)
+    }
+
+    fn var_array(&mut self, var: Var) -> Array {
+        if let Some(array) = self.arrays.vars.get(&var) {
+            return *array;
+        }
+        let array = self.array_of(self.b.function.var_type(var));
+        self.arrays.vars.insert(var, array);
+        array
+    }
+
+    fn address(&mut self, array: Array, lane: Value) -> Value {
+        let offset = self.b.shl(lane, array.bytes.trailing_zeros());
+        self.b.add_const(offset, array.offset.into())
+    }
+
+    /// An element of an array, as a value of some type.
+    pub(super) fn element(&mut self, array: Array, lane: Value, ty: Type) -> Value {
+        let address = self.address(array, lane);
+        let bits = self.b.load_one(array.access(), address);
+        if ty == Type::Bool { self.b.is_nonzero(bits) } else { self.b.bitcast(bits, ty) }
+    }
+
+    fn set_element(&mut self, array: Array, lane: Value, value: Value) {
+        let bits = match self.b.type_of(value) {
+            Type::Bool => self.b.bool_to(Type::I32, value),
+            _ => self.b.bits(value),
+        };
+        let address = self.address(array, lane);
+        self.b.store(array.access(), address, vec![bits]);
+    }
+
+    /// What a value of the old function is for a lane.
+    pub(super) fn value_at(&mut self, value: Value, lane: Value) -> Value {
+        match self.values.get(value.0 as usize) {
+            Some(Slot::Same(same)) => *same,
+            Some(Slot::Array(array)) => self.element(*array, lane, self.b.type_of(value)),
+            _ => value,
+        }
+    }
+
+    /// The lanes of a flow.
+    pub(super) fn mask(&self, flow: &Flow) -> Value {
+        self.masks(flow).first().copied().unwrap_or(self.positions.invocation)
+    }
+
+    /// Whether a lane is in a mask.
+    pub(super) fn is_in(&mut self, mask: Value, lane: Value) -> Value {
+        let bit = self.bit(lane);
+        let own = self.b.and(mask, bit);
+        self.b.is_nonzero(own)
+    }
+
+    pub(super) fn bit(&mut self, lane: Value) -> Value {
+        let one = self.b.i32(1);
+        self.b.shl_by(one, lane)
+    }
+
+    /// The lanes for which something holds.
+    pub(super) fn lanes_where(&mut self, holds: impl FnOnce(&mut Self, Value) -> Value) -> Value {
+        let zero = self.b.i32(0);
+        self.accumulate(zero, |pack, lane, lanes| {
+            let holds = holds(pack, lane);
+            let holds = pack.b.bool_to(Type::I32, holds);
+            let bit = pack.b.shl_by(holds, lane);
+            pack.b.or(lanes, bit)
+        })
+    }
+
+    /// What comes of a value when each lane in turn changes it.
+    pub(super) fn accumulate(&mut self, start: Value, next: impl FnOnce(&mut Self, Value, Value) -> Value) -> Value {
+        let so_far = self.b.var(self.b.type_of(start));
+        self.b.set(so_far, start);
+        self.for_each_lane(|pack, lane| {
+            let before = pack.b.get(so_far);
+            let after = next(pack, lane, before);
+            pack.b.set(so_far, after);
+        });
+        self.b.get(so_far)
+    }
+
+    /// Computes values of the old function for every lane; once for all where they are the same.
+    pub(super) fn define_by_lane(&mut self, results: &[Value], compute: impl Fn(&mut Self, Value) -> Vec<Value>) {
+        let is_used = |result: &(usize, Value)| self.uses.get(result.1.0 as usize).is_some_and(|uses| *uses > 0);
+        let used = results.iter().copied().enumerate().filter(is_used);
+        let (same, differ): (Vec<_>, Vec<_>) = used.partition(|(_, result)| self.uniform.value(*result));
+        if !same.is_empty() {
+            let any = self.b.i32(0);
+            let computed = compute(self, any);
+            for (position, result) in same {
+                let value = computed.get(position).copied().unwrap_or(result);
+                self.set_slot(result, Slot::Same(value));
+            }
+        }
+        if differ.is_empty() {
+            return;
+        }
+        let arrays: Vec<Array> = differ.iter().map(|(_, result)| self.array_of(self.b.type_of(*result))).collect();
+        self.for_each_lane(|pack, lane| {
+            let computed = compute(pack, lane);
+            for ((position, result), array) in differ.iter().zip(&arrays) {
+                let value = computed.get(*position).copied().unwrap_or(*result);
+                pack.set_element(*array, lane, value);
+            }
+        });
+        for ((_, result), array) in differ.into_iter().zip(arrays) {
+            self.set_slot(result, Slot::Array(array));
+        }
+    }
+
+    /// The lanes that have exited; `None` where nobody has said so.
+    pub(super) fn exited_lanes(&mut self) -> Option<Value> {
+        let exited = self.b.function.exited?;
+        let array = (!self.uniform.var(exited)).then(|| self.var_array(exited));
+        Some(self.lanes_where(|pack, lane| match array {
+            Some(array) => pack.element(array, lane, Type::Bool),
+            None => pack.b.get(exited),
+        }))
+    }
+
+    /// Whether a value is the same for two lanes.
+    pub(super) fn equals(&mut self, value: Value, lane: Value, other: Value) -> Value {
+        let [own, theirs] = [lane, other].map(|lane| self.value_at(value, lane));
+        self.b.eq(own, theirs)
+    }
+}
