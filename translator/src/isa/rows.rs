@@ -4,10 +4,32 @@
 //! [`crate::lower`], and a case file with expected results (`docs/adding-an-instruction.md`). The order of an opcode's rows
 //! is the order in which they are tried.
 
+use super::operation::Action;
 use super::operation::Action::{Barrier, Branch, Call, Compute, Exit, Fail, IndexedBranch, Nothing, Return};
 use super::operation::Operation::*;
-use super::table::Row;
 use crate::interface::Fault;
+
+/// One row of the instruction table.
+pub struct Row {
+    /// Opcode and modifiers.
+    pub syntax: &'static str,
+    /// Operands; see [`crate::decode`] for the notation.
+    pub operands: &'static str,
+    /// What becomes of its instructions.
+    pub action: Action,
+}
+
+impl Row {
+    /// The opcode without modifiers.
+    pub fn opcode(&self) -> &'static str {
+        split_opcode(self.syntax).0
+    }
+}
+
+/// Splits `op{.a|.b}.(c|d).e` after the opcode.
+pub(super) fn split_opcode(syntax: &'static str) -> (&'static str, &'static str) {
+    syntax.split_at(syntax.find(['.', '{']).unwrap_or(syntax.len()))
+}
 
 macro_rules! rows {
     ($($syntax:literal, $operands:literal => $action:expr;)*) => {

@@ -1,4 +1,4 @@
-//! The form of the instruction table's rows, and finding the row that an instruction as written belongs to.
+//! Finding the row of the instruction table that an instruction as written belongs to.
 //!
 //! A row's syntax is written as the PTX manual writes it: `add{.rn|.rz}{.ftz}.(f32|f64)`. `{…}` may be left out, `(…)`
 //! is a choice. ptxas takes modifiers in any order, so rows are matched as sets; only types keep their order, and what is
@@ -9,29 +9,11 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::manual;
-use super::operation::Action;
-use super::rows::ROWS;
+use super::rows::{ROWS, Row, split_opcode};
 use super::types::ScalarType;
 use super::vocabulary;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, ErrorKind};
-
-/// One row of the instruction table.
-pub struct Row {
-    /// Opcode and modifiers.
-    pub syntax: &'static str,
-    /// Operands; see [`crate::decode`] for the notation.
-    pub operands: &'static str,
-    /// What becomes of its instructions.
-    pub action: Action,
-}
-
-impl Row {
-    /// The opcode without modifiers.
-    pub fn opcode(&self) -> &'static str {
-        split_opcode(self.syntax).0
-    }
-}
 
 /// A row with its syntax taken apart.
 pub struct Form {
@@ -122,11 +104,6 @@ static FORMS: LazyLock<FxHashMap<&'static str, Vec<Form>>> = LazyLock::new(|| {
     }
     forms
 });
-
-/// Splits `op{.a|.b}.(c|d).e` behind the opcode.
-fn split_opcode(syntax: &'static str) -> (&'static str, &'static str) {
-    syntax.split_at(syntax.find(['.', '{']).unwrap_or(syntax.len()))
-}
 
 /// Splits `op{.a|.b}.(c|d).e` into the opcode and its slots.
 fn parse_syntax(syntax: &'static str) -> (&'static str, Vec<Slot>) {
