@@ -9,6 +9,8 @@ use super::support::{HEADER, translate};
 
 /// How many times as large a module may be as that for the preset `nvidia`.
 const FACTOR: usize = 12;
+/// Words that the functions of a kernel's emulated operations may come to, however small the kernel is: each stands once.
+const FUNCTIONS: usize = 20_000;
 
 /// A kernel with so many rounds of arithmetic, all kinds of which some target emulates.
 fn arithmetic(rounds: usize) -> String {
@@ -53,7 +55,11 @@ fn kernels_are_of_like_size() {
         for preset in Target::presets() {
             if Target::preset(preset.name).unwrap().quirks.loop_budget.is_none() {
                 let size = words(&text, preset.name);
-                assert!(size <= FACTOR * least, "{name}, {}: {size} words, {least} for nvidia", preset.name);
+                assert!(
+                    size <= FACTOR * least + FUNCTIONS,
+                    "{name}, {}: {size} words, {least} for nvidia",
+                    preset.name
+                );
             }
         }
     }
