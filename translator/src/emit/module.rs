@@ -468,6 +468,10 @@ impl<'t> Module<'t> {
 
     /// Declares the float controls that the target has for floats of a width.
     pub(super) fn float_controls(&mut self, function: Word, width: u32) -> Result<()> {
+        // Values of 64 bits may be left of what was replaced.
+        if width == 64 && !self.target.has(Feature::ShaderFloat64) {
+            return Ok(());
+        }
         let by_modes = self.target.fuses_dot();
         if by_modes {
             self.no_fast_math(function, width)?;
