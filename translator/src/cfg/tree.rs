@@ -90,7 +90,7 @@ impl Filler<'_> {
     }
 }
 
-/// Whether every barrier stands in loops only, as [`super::resolve`] promises where it merges them.
+/// Whether every barrier stands in loops only, as [`crate::sync::resolve_barriers`] promises where it merges them.
 pub fn barriers_unconditional(block: &Block) -> bool {
     block.iter().all(|stmt| match stmt {
         Stmt::If { then, otherwise, .. } => !has_barrier(then) && !has_barrier(otherwise),
