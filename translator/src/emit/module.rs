@@ -468,8 +468,8 @@ impl<'t> Module<'t> {
 
     /// Declares the float controls that the target has for floats of a width.
     pub(super) fn float_controls(&mut self, function: Word, width: u32) -> Result<()> {
-        // Values of 64 bits may be left of what was replaced.
-        if width == 64 && !self.target.has(Feature::ShaderFloat64) {
+        // A function still lists values of 64 bits whose operations were replaced.
+        if width == 64 && !feature_set(self.features).contains(&Feature::ShaderFloat64) {
             return Ok(());
         }
         let by_modes = self.target.fuses_dot();
