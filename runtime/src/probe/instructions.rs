@@ -36,7 +36,7 @@ impl Width {
 pub struct Instruction {
     /// PTX from the operands `%a`, `%b` and `%c` to the result `%r`, registers of bits. `%out` is the result's address, and
     /// `%cell` one of shared memory.
-    text: &'static str,
+    pub text: &'static str,
     /// Of operands and result.
     pub width: Width,
     /// What it is tried on.

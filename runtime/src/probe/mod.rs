@@ -83,7 +83,7 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
 enum Attempt {
     /// It gives what it should on all its operands.
     Right,
-    /// It doesn't, for instance here.
+    /// It doesn't, for instance here, or the driver stopped its kernel.
     Wrong(String),
     /// The device can't run it.
     Impossible,
@@ -132,7 +132,12 @@ fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<
     // SAFETY: these kernels of ours read and write `count` elements of the two buffers.
     unsafe { kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()]) }?;
     let mut results = vec![0; operands.len() * size];
-    output.read(0, &mut results)?;
+    match output.read(0, &mut results) {
+        Err(error) if error.is_of_stopped_kernels() => {
+            return Ok(Attempt::Wrong(format!("`{}`: {error}", instruction.text)));
+        }
+        read => read?,
+    }
     let results = results.chunks_exact(size).map(Width::bits);
     let wrong = operands.iter().zip(results).find(|(operands, result)| !(instruction.right)(**operands, *result));
     Ok(match wrong {
@@ -162,7 +167,13 @@ fn with_known_operands(
         let (input, output) = (device.upload(&operands)?, device.alloc(results.len() as u64)?);
         // SAFETY: these kernels of ours have `threads` threads, each of which reads and writes its own part of the two buffers.
         unsafe { kernel.launch(&LaunchConfig::linear(threads, threads), &[(&input).into(), (&output).into()]) }?;
-        output.read(0, &mut results)?;
+        match output.read(0, &mut results) {
+            Err(error) if error.is_of_stopped_kernels() => {
+                findings.seen.push(error.to_string());
+                return Ok(false);
+            }
+            read => read?,
+        }
         let found = results.chunks_exact(3 * size).find_map(|thread| {
             let mut words = thread.chunks_exact(size).map(Width::bits);
             known.describe(specials, std::array::from_fn(|_| words.next().unwrap_or(0)))
