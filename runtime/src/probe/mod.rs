@@ -89,6 +89,14 @@ enum Attempt {
     Impossible,
 }
 
+/// Why a kernel was stopped, if that is what went wrong with it: an answer about the device like any other.
+fn stopped(run: Result<(), Error>) -> Result<Option<Error>, Error> {
+    match run {
+        Err(error) if error.is_of_stopped_kernels() => Ok(Some(error)),
+        run => run.map(|()| None),
+    }
+}
+
 /// Whether instructions are right, those that the device can run, if modules for it trust these facts.
 fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings: &mut Findings) -> Result<bool, Error> {
     let mut trusted = false;
@@ -132,11 +140,8 @@ fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<
     // SAFETY: these kernels of ours read and write `count` elements of the two buffers.
     unsafe { kernel.launch(&LaunchConfig::linear(count, BLOCK), &[(&input).into(), (&output).into(), count.into()]) }?;
     let mut results = vec![0; operands.len() * size];
-    match output.read(0, &mut results) {
-        Err(error) if error.is_of_stopped_kernels() => {
-            return Ok(Attempt::Wrong(format!("`{}`: {error}", instruction.text)));
-        }
-        read => read?,
+    if let Some(error) = stopped(output.read(0, &mut results))? {
+        return Ok(Attempt::Wrong(format!("`{}`: {error}", instruction.text)));
     }
     let results = results.chunks_exact(size).map(Width::bits);
     let wrong = operands.iter().zip(results).find(|(operands, result)| !(instruction.right)(**operands, *result));
@@ -167,12 +172,9 @@ fn with_known_operands(
         let (input, output) = (device.upload(&operands)?, device.alloc(results.len() as u64)?);
         // SAFETY: these kernels of ours have `threads` threads, each of which reads and writes its own part of the two buffers.
         unsafe { kernel.launch(&LaunchConfig::linear(threads, threads), &[(&input).into(), (&output).into()]) }?;
-        match output.read(0, &mut results) {
-            Err(error) if error.is_of_stopped_kernels() => {
-                findings.seen.push(error.to_string());
-                return Ok(false);
-            }
-            read => read?,
+        if let Some(error) = stopped(output.read(0, &mut results))? {
+            findings.seen.push(error.to_string());
+            return Ok(false);
         }
         let found = results.chunks_exact(3 * size).find_map(|thread| {
             let mut words = thread.chunks_exact(size).map(Width::bits);

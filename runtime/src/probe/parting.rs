@@ -6,7 +6,7 @@
 
 use ptx2spv_translator::Source;
 
-use super::Attempt;
+use super::{Attempt, stopped};
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::LaunchConfig;
@@ -47,9 +47,8 @@ pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
         // SAFETY: this kernel of ours writes one element of the buffer for each thread.
         let run = unsafe { kernel.launch(&config, &[(&output).into(), salt.into()]) }
             .and_then(|()| output.read(0, bytemuck::cast_slice_mut(&mut results)));
-        match run {
-            Err(error) if error.is_of_stopped_kernels() => return Ok(Attempt::Wrong(error.to_string())),
-            run => run?,
+        if let Some(error) = stopped(run)? {
+            return Ok(Attempt::Wrong(error.to_string()));
         }
         let warps = (0..threads / WARP).map(|warp| (warp * WARP / block, warp * WARP % block / WARP));
         let expected = warps.flat_map(|(index, warp)| rounds.warp(salt + index * block, index, warp));
