@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the PTX files, case files and operand tables of this folder. See README.md."""
+"""Writes the PTX and case files of this folder. See README.md."""
 
+import argparse
 import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 from generator import (
@@ -45,14 +48,16 @@ from generator import (
 from generator.values import tables
 
 
-def main():
-    folder = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent
+# Cases that not every device can run: a folder of their own.
+BETWEEN = "between_blocks"
+SUFFIXES = (".ptx", ".json", ".bin")
+
+
+def generate(root):
+    """Writes all files below a copy of `tests/`, and returns how many cases there are."""
+    folder, between = root / HERE.name, root / BETWEEN
     contents = tables() | approximate.operand_tables()
-    # Families that were renamed must leave nothing behind.
-    for old in [*folder.glob("*.ptx"), *folder.glob("*.json")]:
-        old.unlink()
-    shutil.rmtree(folder / "expected", ignore_errors=True)
-    total = 0
     arithmetic = (
         integer, extended, packed, floats, constants, half, compare, logic, video, simd, convert, convert_half, edges,
         approximate, legacy,
@@ -61,18 +66,39 @@ def main():
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, masks, blocks, barriers,
         mbarriers, newer, clusters, tiles, progress, litmus, launches, large_memory,
     )
-    for module in modules:
-        for family in module.families(contents):
-            total += family.write(folder)
-    # Not on every device: a folder of their own.
-    between = folder.parent / "between_blocks"
-    between.mkdir(exist_ok=True)
-    total += sum(family.write(between) for family in progress.between_blocks(contents))
-    Path(folder, "data").mkdir(exist_ok=True)
-    for name, (bits, values) in contents.items():
-        data = b"".join(value.to_bytes(bits // 8, "little") for value in values)
-        Path(folder, "data", f"{name}.bin").write_bytes(data)
-    print(f"{total} cases")
+    total = sum(family.write(folder) for module in modules for family in module.families(contents))
+    return total + sum(family.write(between) for family in progress.between_blocks(contents))
+
+
+def files(root):
+    """The generated files below `tests/` or a copy of it."""
+    found = (path for name in (HERE.name, BETWEEN) for path in Path(root, name).iterdir())
+    return {path.relative_to(root): path for path in found if path.suffix in SUFFIXES}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, and say which files differ from what would be written")
+    check = parser.parse_args().check
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for name in (HERE.name, BETWEEN):
+            Path(root, name).mkdir()
+        total = generate(root)
+        new, old = files(root), files(HERE.parent)
+        same = lambda name: name in new and name in old and new[name].read_bytes() == old[name].read_bytes()
+        changed = sorted(name for name in new.keys() | old.keys() if not same(name))
+        if not check:
+            for name in changed:
+                # Families that were renamed leave nothing.
+                if name in new:
+                    shutil.copy(new[name], HERE.parent / name)
+                else:
+                    old[name].unlink()
+    for name in changed:
+        print(name)
+    print(f"{total} cases, {len(changed)} files {'differ' if check else 'written'}")
+    sys.exit(check and changed != [])
 
 
 if __name__ == "__main__":

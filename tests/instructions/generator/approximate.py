@@ -267,7 +267,7 @@ def families(tables):
 
 def whole_range(tables):
     family = Family(
-        "approximate_range", "Approximate instructions at the ends of their ranges, and tanh.approx.", tables, packed=True
+        "approximate_range", "Approximate instructions at the ends of their ranges, and tanh.approx.", tables
     )
 
     def case(opcode, table, reference, check, ftz, kind=""):
@@ -346,7 +346,7 @@ def hyperbolic_tangent(bits):
 
 
 def halves(tables):
-    family = Family("approximate_half", "ex2.approx and tanh.approx on f16, bf16 and pairs.", tables, packed=True)
+    family = Family("approximate_half", "ex2.approx and tanh.approx on f16, bf16 and pairs.", tables)
     power = lambda x: 2.0**x
     for opcode, function, ftz, checks in (
         ("ex2", power, ".ftz", {"f16": {"rel": 2**-9.9, "ulp": 1}, "bf16": {"rel": 2**-7}}),
@@ -372,7 +372,7 @@ def halves(tables):
 
 def upper_words(tables):
     family = Family(
-        "approximate_double", "rcp.approx.ftz.f64 and rsqrt.approx on f64, ends of the range included.", tables, packed=True
+        "approximate_double", "rcp.approx.ftz.f64 and rsqrt.approx on f64, ends of the range included.", tables
     )
     one = F64.bias << F64.fraction
     for opcode, table, function in (("rcp", "approx_double", lambda a: div(F64, one, a)), ("rsqrt", "approx_positive", root)):

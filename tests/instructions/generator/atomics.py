@@ -106,10 +106,10 @@ def separate(family, tables, opcode, operation, ty, space, function):
         after.append((flushed(function) if ty == "f32" and in_global and operation == "add" else function)(*values))
     # The cells' table may hold more elements than there are threads: those stay.
     expect = [{"arg": 0, "data": literals(ty, after)}]
-    args = [{"type": ty, "file": f"data/{names[0]}.bin"}, {"type": ty, "zeros": count}]
+    args = [{"type": ty, "table": names[0]}, {"type": ty, "zeros": count}]
     if opcode == "atom":
         expect.append({"arg": 1, "data": literals(ty, columns[0])} | ({"nan": "bits"} if ty in FORMATS else {}))
-    args += [{"type": ty, "file": f"data/{name}.bin"} for name in names[1:]] + [{"type": "u32", "value": count}]
+    args += [{"type": ty, "table": name} for name in names[1:]] + [{"type": "u32", "value": count}]
     family.case(entry, entry, args, expect)
 
 
@@ -161,7 +161,7 @@ def contended(tables):
             count = len(tables[f"i{width(ty)}_u"][1])
             args = [
                 {"type": ty, "data": literals(ty, [start])},
-                {"type": ty, "file": f"data/i{width(ty)}_u.bin"},
+                {"type": ty, "table": f"i{width(ty)}_u"},
                 {"type": "u32", "value": count},
             ]
             # Every thread takes part in the barriers, so that the block is as large as the table.
@@ -218,8 +218,8 @@ def packed(tables, opcode, space):
         expect = [{"arg": 0, "type": element_type, "data": shown(after)}]
         if opcode == "atom":
             expect.append({"arg": 1, "type": element_type, "data": shown(columns[0])} | ({} if ty == "b16" else {"nan": "bits"}))
-        args = [{"type": f"b{bits}", "file": f"data/{first}.bin"}, {"type": f"b{bits}", "zeros": rows}]
-        args += [{"type": f"b{bits}", "file": f"data/{name}.bin"} for name in names[1:]] + [{"type": "u32", "value": rows}]
+        args = [{"type": f"b{bits}", "table": first}, {"type": f"b{bits}", "zeros": rows}]
+        args += [{"type": f"b{bits}", "table": name} for name in names[1:]] + [{"type": "u32", "value": rows}]
         family.case(entry, entry, args, expect, block=rows)
     return family
 
@@ -281,8 +281,8 @@ def vectors(tables, opcode, qualifier):
             expect = [{"arg": 0, "type": element_type, "data": shown(after)}]
             if opcode == "atom":
                 expect.append({"arg": 1, "type": element_type, "data": shown(old), "nan": "bits"})
-            args = [{"type": f"b{bits}", "file": f"data/{names[0]}.bin"}, {"type": f"b{bits}", "zeros": count}]
-            args += [{"type": f"b{bits}", "file": f"data/{names[1]}.bin"}, {"type": "u32", "value": threads}]
+            args = [{"type": f"b{bits}", "table": names[0]}, {"type": f"b{bits}", "zeros": count}]
+            args += [{"type": f"b{bits}", "table": names[1]}, {"type": "u32", "value": threads}]
             family.case(entry, entry, args, expect, block=threads)
     return family
 

@@ -46,7 +46,7 @@ def literal(ty, bits):
 
 def written(tables):
     """Every constant at every place, pairs of them, and one value at several places."""
-    family = Family("float_constants", "Float arithmetic with constants for operands, and one value twice.", tables, packed=True)
+    family = Family("float_constants", "Float arithmetic with constants for operands, and one value twice.", tables)
     for form, ty, fmt, function, count in forms():
         constants = numbers(fmt)
         # A fused operation becomes long where it is emulated.
@@ -122,7 +122,7 @@ def computed(tables):
     """Zeros that a compiler finds out, in sums, differences, products and quotients."""
     shared = ".shared .align 8 .b8 cells[1024];\n"
     family = Family(
-        "float_known", "Float arithmetic with zeros that a compiler can find out.", tables, shared, packed=True
+        "float_known", "Float arithmetic with zeros that a compiler can find out.", tables, shared
     )
     for ty, fmt in FORMATS.items():
         size = fmt.bits

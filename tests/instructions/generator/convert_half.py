@@ -146,7 +146,7 @@ def convert(family, to, source, mode, modifiers, reference, table):
 
 def floats(tables):
     family = Family(
-        "convert_half", "cvt between f16, bf16, f32, f64 where one side has 16 bits.", tables, packed=True
+        "convert_half", "cvt between f16, bf16, f32, f64 where one side has 16 bits.", tables
     )
     form = lambda to, source, mode="", modifiers="": convert(
         family, to, source, mode, modifiers, rounded(to, source, mode, modifiers), operands(family, source, to)
@@ -177,7 +177,7 @@ def floats(tables):
 
 
 def flushed(tables):
-    family = Family("convert_half_flush", "cvt.ftz between f32 and bf16.", tables, packed=True)
+    family = Family("convert_half_flush", "cvt.ftz between f32 and bf16.", tables)
     for mode in MODES:
         table = operands(family, "f32", "bf16")
         convert(family, "bf16", "f32", mode, ".ftz", rounded("bf16", "f32", mode, ".ftz"), table)
@@ -191,7 +191,6 @@ def finite(tables):
         "convert_half_finite",
         "cvt.relu and .satfinite to f16 and bf16, cvt to tf32.",
         tables,
-        packed=True,
         header=header("8.1"),
     )
     for mode in ("rn", "rz"):
@@ -224,7 +223,6 @@ def pairs(tables):
         "convert_packed",
         "cvt to and from pairs of f16, bf16, e4m3, e5m2.",
         tables,
-        packed=True,
         header=header("8.1"),
     )
     for to, formats in (("f16x2", ""), ("bf16x2", ""), ("e4m3x2", ".satfinite"), ("e5m2x2", ".satfinite")):
@@ -295,7 +293,6 @@ def from_integers(tables):
         "convert_from_integer_directed",
         "cvt from integers to f16 and bf16, and to f32 and f64 where it rounds to one side.",
         tables,
-        packed=True,
     )
     for source in INTEGERS:
         bits = width(source)
@@ -328,7 +325,7 @@ def from_integers(tables):
 
 
 def to_integers(tables):
-    family = Family("convert_half_to_integer", "cvt from f16 and bf16 to integers.", tables, packed=True)
+    family = Family("convert_half_to_integer", "cvt from f16 and bf16 to integers.", tables)
     for to in INTEGERS:
         for mode in ROUNDINGS:
             for modifiers in ("", ".sat"):
@@ -354,7 +351,7 @@ def half_to_integer(source, to, mode):
 
 
 def singles(tables):
-    family = Family("convert_float_directed", "cvt from f64 to f32 where it rounds to one side.", tables, packed=True)
+    family = Family("convert_float_directed", "cvt from f64 to f32 where it rounds to one side.", tables)
     for mode in DIRECTED:
         for modifiers in ("", ".ftz", ".sat", ".ftz.sat"):
             reference = rounded("f32", "f64", mode, modifiers)

@@ -63,7 +63,7 @@ def flush_tables(fmt, name, tables):
 
 def flushed(tables):
     family = Family(
-        "float_flush", "Products with .ftz on f32 that round to the least normal number, or almost.", tables, packed=True
+        "float_flush", "Products with .ftz on f32 that round to the least normal number, or almost.", tables
     )
     flush_tables(F32, "f32", tables)
     for opcode, function, count in (("mul", exact.mul, 2), ("fma", exact.fma, 3), ("mad", exact.fma, 3)):
@@ -75,7 +75,7 @@ def flushed(tables):
 
 def flushed_quotients(tables):
     family = Family(
-        "float_flush_quotients", "Quotients with .ftz that are almost the least normal number.", tables, packed=True
+        "float_flush_quotients", "Quotients with .ftz that are almost the least normal number.", tables
     )
     top, tiny = 1 << 23, F32.smallest_normal
     rng = random.Random("least quotients")
@@ -97,7 +97,7 @@ def flushed_quotients(tables):
 
 def half_flushed(tables):
     family = Family(
-        "half_flush", "Products with .ftz on f16 and its pairs; many round to the least normal number.", tables, packed=True
+        "half_flush", "Products with .ftz on f16 and its pairs; many round to the least normal number.", tables
     )
     flush_tables(F16, "f16", tables)
     for letter in "abc":
@@ -137,7 +137,7 @@ def with_nan(fmt, order, reference):
 
 
 def nans(tables):
-    family = Family("float_nans", "Arithmetic on f32 and f64 that gives NaN, bit by bit.", tables, packed=True)
+    family = Family("float_nans", "Arithmetic on f32 and f64 that gives NaN, bit by bit.", tables)
     for name, fmt in exact.FORMATS.items():
         few, more = nan_operands(fmt)
         tables[f"{name}_nu"] = (fmt.bits, more)
@@ -240,7 +240,7 @@ def made_integral(fmt, bits):
 
 
 def half_nans(tables):
-    family = Family("half_nans", "Arithmetic on f16, bf16 and pairs that gives NaN, bit by bit.", tables, packed=True)
+    family = Family("half_nans", "Arithmetic on f16, bf16 and pairs that gives NaN, bit by bit.", tables)
     for name, fmt in HALVES.items():
         few, _ = nan_operands(fmt)
         for letter, column in zip("xyz", zip(*((a, b, c) for a in few for b in few for c in few))):
@@ -256,7 +256,7 @@ def half_nans(tables):
 
 
 def approximate_nans(tables):
-    family = Family("approximate_nans", "Approximations that give NaN, bit by bit.", tables, packed=True)
+    family = Family("approximate_nans", "Approximations that give NaN, bit by bit.", tables)
     sign = F32.sign
     nan = [bits for bits in tables["f32_nu"][1] if F32.is_nan(bits)]
     negative = [F32.bias << 23 | sign, F32.infinity | sign]
@@ -302,7 +302,7 @@ def approximate_nans(tables):
 
 
 def conversions(tables):
-    family = Family("convert_nans", "Conversions of NaNs, bit by bit.", tables, packed=True)
+    family = Family("convert_nans", "Conversions of NaNs, bit by bit.", tables)
     formats = exact.FORMATS | HALVES
     kept = lambda fmt, to: lambda a: changed_format(fmt, to, a)
     one = lambda fmt, to: lambda a: to.nan
@@ -343,7 +343,7 @@ def conversions(tables):
 
 def out_of_bounds(tables):
     family = Family(
-        "half_out_of_bounds", "fma.oob, which takes one NaN for a number out of bounds.", tables, packed=True,
+        "half_out_of_bounds", "fma.oob, which takes one NaN for a number out of bounds.", tables,
         header=header("8.1"),
     )
     for name, fmt in HALVES.items():

@@ -56,7 +56,6 @@ def chains(tables):
         "extended",
         "add.cc, addc, sub.cc, subc, mad.cc, madc. The last results show the flag, and that it stays where .cc is missing.",
         tables,
-        packed=True,
     )
     for ty in TYPES:
         for opcode, function in (("add", Flag.add), ("sub", Flag.sub)):
@@ -125,7 +124,6 @@ def guarded(tables):
         "extended_flow",
         "The carry flag under guards and through branches, and mixed chains: add.cc before subc and the other way.",
         tables,
-        packed=True,
     )
     for ty in ("u32", "s64"):
         zero = f"setp.lt.s{width(ty)} %p, %c, 0;"

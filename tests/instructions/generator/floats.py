@@ -78,7 +78,7 @@ def reciprocal(fmt, a, mode="rn"):
 
 def directed(tables):
     family = Family(
-        "float_directed", "add, sub, mul, fma, mad on f32 and f64, rounded to one side.", tables, packed=True
+        "float_directed", "add, sub, mul, fma, mad on f32 and f64, rounded to one side.", tables
     )
     for mode in DIRECTED:
         for opcode, function, count in (
@@ -96,7 +96,7 @@ def directed(tables):
 
 def directed_quotients(tables):
     family = Family(
-        "float_directed_quotients", "div, rcp, sqrt on f32 and f64, rounded to one side.", tables, packed=True
+        "float_directed_quotients", "div, rcp, sqrt on f32 and f64, rounded to one side.", tables
     )
     for mode in DIRECTED:
         for opcode, function, count, letter in (

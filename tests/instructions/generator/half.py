@@ -56,7 +56,7 @@ def rectified(reference, fmt):
 
 
 def arithmetic(tables):
-    family = Family("half_arithmetic", "add, sub, mul, fma on f16, bf16 and pairs.", tables, packed=True)
+    family = Family("half_arithmetic", "add, sub, mul, fma on f16, bf16 and pairs.", tables)
     for ty in TYPES:
         fmt = HALVES[single(ty)]
         flushing = fmt is exact.F16
@@ -74,7 +74,7 @@ def arithmetic(tables):
 
 def signs(tables):
     family = Family(
-        "half_bits", "abs, neg, min, max on f16, bf16 and pairs, and .xorsign.abs on f32, bit by bit.", tables, packed=True
+        "half_bits", "abs, neg, min, max on f16, bf16 and pairs, and .xorsign.abs on f32, bit by bit.", tables
     )
     for ty in TYPES:
         fmt = HALVES[single(ty)]
@@ -126,7 +126,6 @@ def setp(tables):
         "setp on f16, bf16 and pairs. The result has a bit for every predicate: those of the plain form, then those\n"
         "combined with c, and with !c, by and, or, xor.",
         tables,
-        packed=True,
     )
     for ty in TYPES:
         paired = ty.endswith("x2")
@@ -189,7 +188,7 @@ def set_(tables):
     def family_of(ty):
         operands = ty if ty in TYPES else "float" if ty.startswith("f") else "integer"
         about = f"set on {operands}, to integers and 16-bit floats. Two results: plain, and combined with a predicate."
-        return families.setdefault(operands, Family(f"half_set_{operands}", about, tables, packed=True))
+        return families.setdefault(operands, Family(f"half_set_{operands}", about, tables))
 
     combinations = [(combination, third) for combination in COMBINE for third in ("%k", "!%k")]
     for index, (to, ty, operator, ftz) in enumerate(set_forms()):

@@ -251,7 +251,7 @@ def numbered(mask, base, offset):
 
 
 def masks(tables):
-    family = Family("integer_masks", "bmsk, szext, fns.", tables, packed=True)
+    family = Family("integer_masks", "bmsk, szext, fns.", tables)
     for mode in ("clamp", "wrap"):
         fields = [("u32", "word_position"), ("u32", "word_length")]
         family.elementwise(

@@ -62,7 +62,7 @@ def copy(family, tables, ty, load, store, single=False, lengths=None):
     declared = [".reg .pred %end;", ".reg .b32 %t, %n;", ".reg .b64 %pa, %po, %x, %y;", *registers(ty)]
     family.kernel(entry, POINTERS, declared, body)
     shape = {"grid": THREADS, "block": 1} if single else {"block": 32}
-    args = [{"type": ty, "zeros": start}, {"type": "u8", "file": "data/mixed.bin"}, {"type": "u32", "value": THREADS}]
+    args = [{"type": ty, "zeros": start}, {"type": "u8", "table": "mixed"}, {"type": "u32", "value": THREADS}]
     family.case(entry, entry, args, [expectation(ty, contents(tables, ty, start))], **shape)
 
 
@@ -87,7 +87,7 @@ def exchange(family, tables, ty, entry, declared, store_place, load_place, store
         start += count * THREADS
     common = [".reg .pred %end;", ".reg .b32 %t, %n, %u;", ".reg .b64 %pa, %po, %x, %y, %s;", *registers(ty)]
     family.kernel(entry, POINTERS, common + declared, body)
-    args = [{"type": ty, "zeros": start}, {"type": "u8", "file": "data/mixed.bin"}, {"type": "u32", "value": THREADS}]
+    args = [{"type": ty, "zeros": start}, {"type": "u8", "table": "mixed"}, {"type": "u32", "value": THREADS}]
     family.case(entry, entry, args, [expectation(ty, expected)], block=THREADS)
 
 
@@ -361,7 +361,7 @@ def wide_registers(tables):
     ]
     args = [
         {"type": "u64", "zeros": THREADS * len(NARROW)},
-        {"type": "u8", "file": "data/mixed.bin"},
+        {"type": "u8", "table": "mixed"},
         {"type": "u32", "value": THREADS},
     ]
     words = contents(tables, "u64", THREADS)
@@ -451,7 +451,7 @@ def hints(tables):
             body += [f"{load}.u32 %w, [%pa+{4 * place}];", f"{store}.u32 [%po+{4 * place}], %w;"]
         entry = f"{kind}_{name}"
         family.kernel(entry, POINTERS[:2], [".reg .b64 %pa, %po;", ".reg .u32 %w;"], body)
-        args = [{"type": "u32", "zeros": len(forms)}, {"type": "u8", "file": "data/mixed.bin"}]
+        args = [{"type": "u32", "zeros": len(forms)}, {"type": "u8", "table": "mixed"}]
         family.case(entry, entry, args, [expectation("u32", contents(tables, "u32", len(forms)))], block=1)
         yield family
     family = Family("memory_prefetch", "prefetch and prefetchu, which have no effect to see.", tables)

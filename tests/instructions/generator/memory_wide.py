@@ -10,7 +10,7 @@ def kernel(family, entry, declared, body, expected, out_type="u64", params=(), a
     family.kernel(entry, [".param .u64 out", ".param .u64 a", *params], declared, [
         "ld.param.u64 %po, [out];", "ld.param.u64 %pa, [a];", *body,
     ])
-    given = [{"type": out_type, "zeros": len(expected)}, {"type": "u8", "file": "data/mixed.bin"}, *args]
+    given = [{"type": out_type, "zeros": len(expected)}, {"type": "u8", "table": "mixed"}, *args]
     family.case(entry, entry, given, [expectation(out_type, expected)], block=block)
 
 

@@ -93,7 +93,7 @@ def three(family):
 
 def arithmetic(tables):
     family = Family(
-        "newer_arithmetic", "Packed f32, mixed precision, minimum and maximum of three.", tables, packed=True, header=SM100
+        "newer_arithmetic", "Packed f32, mixed precision, minimum and maximum of three.", tables, header=SM100
     )
     packed(family)
     mixed(family)
@@ -126,7 +126,7 @@ def to_narrow(fmt, modifiers):
 
 def conversions(tables):
     family = Family(
-        "newer_conversions", "cvt to and from e2m1, e2m3 and e3m2, to tf32 without infinities.", tables, packed=True,
+        "newer_conversions", "cvt to and from e2m1, e2m3 and e3m2, to tf32 without infinities.", tables,
         header=SM100,
     )
     for mode in ("rn", "rz"):

@@ -25,7 +25,6 @@ def halves(tables):
         "integer_pairs",
         "add, min, max on pairs of half-words, and .relu, there and on s32.",
         tables,
-        packed=True,
         header=header("8.0"),
     )
     relu = lambda value: max(value, 0)
@@ -53,7 +52,7 @@ def halves(tables):
 
 
 def dot_products(tables):
-    family = Family("integer_dot_products", "dp4a, dp2a.", tables, packed=True)
+    family = Family("integer_dot_products", "dp4a, dp2a.", tables)
     for first in "us":
         for second in "us":
             ty = "s32" if "s" in first + second else "u32"
@@ -78,7 +77,7 @@ def dot_products(tables):
 
 
 def packing(tables):
-    family = Family("convert_pack", "cvt.pack. The operands are large, then within a few bits.", tables, packed=True)
+    family = Family("convert_pack", "cvt.pack. The operands are large, then within a few bits.", tables)
     for bits in (16, 8, 4, 2):
         for sign in "us":
             ty = f"{sign}{bits}"

@@ -5,6 +5,7 @@ Kernels of another shape are given as lines to `kernel`, and launched by `case`.
 """
 
 import json
+from itertools import groupby
 from pathlib import Path
 
 from .exact import FORMATS, width, wrap
@@ -18,20 +19,24 @@ def header(version):
 
 HEADER = header("7.8")
 BLOCK = 64
+# Families whose results have so many bytes keep them in a binary file.
+PACKED_BYTES = 1 << 16
+# Arrays that several cases have in common are tables if their texts are as long as this.
+SHARED_LENGTH = 200
 
 
 class Family:
     """The kernels and cases of one pair of files.
 
-    `packed` families keep the results that `elementwise` expects in binary files under `expected/`. `header` replaces
-    the usual PTX version and target.
+    `header` replaces the usual PTX version and target.
     """
 
-    def __init__(self, name, purpose, tables, directives="", packed=False, header=HEADER):
-        self.name, self.tables, self.packed = name, tables, packed
+    def __init__(self, name, purpose, tables, directives="", header=HEADER):
+        self.name, self.tables = name, tables
         self.text = [f"// {line}\n" for line in purpose.split("\n")] + [header, directives]
         self.cases = []
-        self.expected = {}
+        # Of elementwise cases: what they expect, and its type.
+        self.results = []
 
     def kernel(self, name, params, registers, body, directives=""):
         """Adds an entry with these lines of declarations and code, and perhaps directives."""
@@ -87,30 +92,108 @@ class Family:
             result = reference(*operands)
             expected += result if outputs > 1 else [result]
         args = [{"type": output, "zeros": count * outputs}]
-        args += [{"type": ty, "file": f"data/{table}.bin"} for ty, table in inputs] + [{"type": "u32", "value": count}]
-        expect = {"arg": 0} | ({"type": compare} if compare else {})
-        if self.packed:
-            size = width(output) // 8
-            self.expected[name] = b"".join(wrap(value, output).to_bytes(size, "little") for value in expected)
-            expect |= {"file": f"expected/{self.name}/{name}.bin"}
-        else:
-            expect |= {"data": literals(compare or output, expected)}
-        self.case(name, entry, args, [expect | (check or {})], block=max(BLOCK, count))
+        args += [{"type": ty, "table": table} for ty, table in inputs] + [{"type": "u32", "value": count}]
+        ty = compare or output
+        # Of pairs that are compared one by one.
+        steps = range(0, width(output), width(ty))
+        expected = [value >> step & (1 << width(ty)) - 1 for value in expected for step in steps]
+        expect = {"arg": 0} | ({"type": compare} if compare else {}) | {"data": literals(ty, expected)} | (check or {})
+        self.results.append((expect, ty))
+        self.case(name, entry, args, [expect], block=max(BLOCK, count))
 
     def operands(self, name, bits, values):
         """A table of operands that this family alone uses."""
         self.tables[name] = (bits, values)
 
     def write(self, folder):
-        """Writes both files and returns how many cases there are."""
+        """Writes the files and returns how many cases there are."""
         Path(folder, f"{self.name}.ptx").write_text("".join(self.text))
-        lines = ",\n  ".join(json.dumps(case) for case in self.cases)
-        Path(folder, f"{self.name}.json").write_text(f"[\n  {lines}\n]\n")
-        for name, data in self.expected.items():
-            file = Path(folder, "expected", self.name, f"{name}.bin")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
+        self.pack(folder)
+        arrays = [pair for case in self.cases for pair in arrays_of(case)]
+        for array, ty in arrays:
+            compress(array, ty)
+        tables = {}
+        for array, _ in arrays:
+            if name := array.get("table"):
+                bits, values = self.tables[name]
+                tables[name] = {"type": f"b{bits}", "bits": patterns(f"b{bits}", values)}
+        tables |= share(arrays)
+        cases = ",\n  ".join(map(json.dumps, self.cases))
+        text = f"[\n  {cases}\n]"
+        if tables:
+            lines = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(table)}" for name, table in sorted(tables.items()))
+            text = f'{{"tables": {{\n  {lines}\n}}, "cases": {text}}}'
+        Path(folder, f"{self.name}.json").write_text(text + "\n")
         return len(self.cases)
+
+    def pack(self, folder):
+        """Moves results into a binary file if they are many."""
+        sizes = [width(ty) // 8 * len(expect["data"]) for expect, ty in self.results]
+        if sum(sizes) < PACKED_BYTES:
+            return
+        packed = b""
+        for expect, ty in self.results:
+            values = expect.pop("data")
+            expect |= {"file": f"{self.name}.bin", "at": len(packed), "len": len(values)}
+            packed += b"".join(pattern(ty, value).to_bytes(width(ty) // 8, "little") for value in values)
+        Path(folder, f"{self.name}.bin").write_bytes(packed)
+
+
+def arrays_of(case):
+    """The arrays of a case with their types."""
+    variables = case.get("globals", {})
+    for array in [*case["args"], *variables.values()]:
+        yield array, array.get("type")
+    for expect in case["expect"]:
+        of = case["args"][expect["arg"]] if "arg" in expect else variables.get(expect["global"], {})
+        yield expect, expect.get("type", of.get("type"))
+
+
+def compress(array, ty):
+    """Writes numbers by their bits if they are floats, or if that is much shorter."""
+    values = array.get("data", [])
+    plain = ty and ty.lstrip("b")[0] != "f"
+    if not values or not all(isinstance(value, int) and plain or str(value).startswith("0x") for value in values):
+        return
+    bits = patterns(ty, values)
+    if not plain or ty[0] == "b" or 2 * len(bits) < len(json.dumps(values)):
+        replace(array, {"data": "bits"}, bits)
+
+
+def share(arrays):
+    """Makes tables of what stands in several places, if it is long."""
+    found = {}
+    for array, ty in arrays:
+        for key in ("data", "bits"):
+            if len(text := json.dumps(array.get(key))) >= SHARED_LENGTH:
+                found.setdefault((ty, key, text), []).append(array)
+    tables = {}
+    for (ty, key, text), places in found.items():
+        if len(places) > 1:
+            name = f"shared_{len(tables)}"
+            tables[name] = {"type": ty, key: json.loads(text)}
+            for array in places:
+                replace(array, {key: "table"}, name)
+    return tables
+
+
+def replace(array, renamed, value):
+    """Gives a key another name and value where it stands."""
+    items = [(renamed[key], value) if key in renamed else (key, old) for key, old in array.items()]
+    array.clear()
+    array.update(items)
+
+
+def patterns(ty, values):
+    """Bit patterns in hexadecimal; `*` and a number stand for that many equal ones."""
+    digits = width(ty) // 4
+    runs = ((value, len(list(run))) for value, run in groupby(pattern(ty, value) for value in values))
+    return " ".join(f"{value:0{digits}x}" + (f"*{count}" if count > 1 else "") for value, count in runs)
+
+
+def pattern(ty, value):
+    """The bits of a number of a case: an integer, or a text of its bits."""
+    return wrap(int(value, 16) if isinstance(value, str) else value, ty)
 
 
 def register_type(ty):
@@ -130,7 +213,7 @@ def element(parameter, letter, size):
 def literals(ty, values):
     """Numbers as the recorder writes them: floats by their bits, integers in decimal."""
     bits = width(ty)
-    if ty[0] == "f":
+    if ty.lstrip("b")[0] == "f":
         return [f"0x{value:0{bits // 4}x}" for value in values]
     wrapped = [value & ((1 << bits) - 1) for value in values]
     return [value - (1 << bits) if ty[0] == "s" and value >> (bits - 1) else value for value in wrapped]

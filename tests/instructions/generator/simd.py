@@ -88,7 +88,6 @@ def arithmetic(tables, lanes):
         f"video_simd{lanes}",
         f"vadd{lanes}, vsub{lanes}, vavrg{lanes}, vabsdiff{lanes}, vmin{lanes}, vmax{lanes}, vset{lanes} on {words}.",
         tables,
-        packed=True,
     )
     rng = random.Random(f"simd {lanes}")
     for opcode in OPERATIONS:

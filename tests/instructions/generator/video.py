@@ -145,7 +145,7 @@ def groups(family, opcode, types, modes, sats, pairs):
 
 def scalar(tables):
     family = Family(
-        "video", "vadd, vsub, vabsdiff, vmin, vmax with all selectors.", tables, packed=True
+        "video", "vadd, vsub, vabsdiff, vmin, vmax with all selectors.", tables
     )
     pairs = selections()
     for opcode in OPERATIONS:
@@ -154,7 +154,7 @@ def scalar(tables):
 
 
 def shifts(tables):
-    family = Family("video_shifts", "vshl, vshr with all selectors.", tables, packed=True)
+    family = Family("video_shifts", "vshl, vshr with all selectors.", tables)
     pairs = selections()
     types = [[ty, a_type, "u32"] for ty in TYPES for a_type in TYPES]
     for opcode in SHIFTS:
@@ -173,7 +173,7 @@ def shifts(tables):
 
 
 def comparisons(tables):
-    family = Family("video_comparisons", "vset with all selectors.", tables, packed=True)
+    family = Family("video_comparisons", "vset with all selectors.", tables)
     groups(family, "vset", product(TYPES, repeat=2), list(ORDER), [False], selections())
     return family
 
@@ -212,7 +212,7 @@ class Mad:
 
 def multiply_add(tables):
     family = Family(
-        "video_mad", "vmad with all selectors, negations, .po, scales and .sat.", tables, packed=True
+        "video_mad", "vmad with all selectors, negations, .po, scales and .sat.", tables
     )
     pairs = selections()
     signs = [("", "", ""), ("-", "", ""), ("", "-", ""), ("-", "-", ""), ("", "", "-"), ("-", "-", "-"), None]
@@ -231,7 +231,7 @@ def multiply_add(tables):
 
 
 def constants(tables):
-    family = Family("video_constants", "Scalar video instructions with constants.", tables, packed=True)
+    family = Family("video_constants", "Scalar video instructions with constants.", tables)
     a = [("b32", "w32_a")]
     signed = lambda word: number(word, "s32")
     forms = [

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::compare::compare;
 use super::prepare::{Expectation, Prepared, Subject, prepare};
-use super::spec::{self, CaseSpec};
+use super::spec::{self, CaseSpec, Tables};
 use super::{Backend, CaseError, Failure, Outputs};
 
 /// A case and where it comes from.
@@ -20,6 +21,8 @@ pub struct Case {
     pub path: String,
     /// The case as written.
     pub spec: CaseSpec,
+    /// The tables of the file.
+    pub tables: Arc<Tables>,
 }
 
 /// Whether a case came out as it must.
@@ -45,7 +48,7 @@ impl Case {
                 let message = format!("there is another case `{}` in this file", spec.name);
                 return Err(CaseError::new(file, path + ".name", message));
             }
-            cases.push(Case { file: file.to_owned(), path, spec: spec.clone() });
+            cases.push(Case { file: file.to_owned(), path, spec: spec.clone(), tables: Arc::clone(&loaded.tables) });
         }
         Ok(cases)
     }
@@ -57,7 +60,7 @@ impl Case {
 
     /// Reads what it refers to and checks it.
     pub fn prepare(&self) -> Result<Prepared, CaseError> {
-        prepare(&self.spec, &self.file, &self.path)
+        prepare(&self.spec, &self.tables, &self.file, &self.path)
     }
 
     /// Prepares it, runs it and judges the outcome.
@@ -151,7 +154,7 @@ fn walk(directory: &Path, found: &mut Found) -> Result<(), CaseError> {
 fn holds_cases(file: &Path) -> Result<bool, CaseError> {
     let text = fs::read_to_string(file).map_err(|error| CaseError::new(file, "", error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| CaseError::new(file, "", error.to_string()))?;
-    Ok(match &value {
+    Ok(match value.get("cases").unwrap_or(&value) {
         Value::Array(list) => list.iter().any(|item| item.get("entry").is_some()),
         value => value.get("entry").is_some(),
     })

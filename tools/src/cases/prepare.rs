@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, Literal, NanRule};
+use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, Literal, NanRule, Tables};
 use super::{CaseError, Scalar};
 
 /// Largest buffer that a case may ask for in bytes; more is taken for a slip of the pen.
@@ -150,6 +150,7 @@ pub struct Tolerance {
 #[derive(Clone, Copy)]
 struct CasePath<'a> {
     file: &'a Path,
+    tables: &'a Tables,
     path: &'a str,
 }
 
@@ -161,7 +162,7 @@ impl CasePath<'_> {
     /// Does something at a place below this one.
     fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
         let path = format!("{}{key}", self.path);
-        action(CasePath { file: self.file, path: &path })
+        action(CasePath { path: &path, ..self })
     }
 
     fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
@@ -178,7 +179,10 @@ impl CasePath<'_> {
 /// The ways to write the elements of an array.
 struct Contents<'a> {
     data: Option<&'a Vec<Literal>>,
+    bits: Option<&'a str>,
     file: Option<&'a Path>,
+    at: Option<u64>,
+    table: Option<&'a str>,
     zeros: Option<u64>,
     fill: Option<&'a Literal>,
     len: Option<u64>,
@@ -188,7 +192,10 @@ macro_rules! contents {
     ($spec:expr) => {
         Contents {
             data: $spec.data.as_ref(),
+            bits: $spec.bits.as_deref(),
             file: $spec.file.as_deref(),
+            at: $spec.at,
+            table: $spec.table.as_deref(),
             zeros: $spec.zeros,
             fill: $spec.fill.as_ref(),
             len: $spec.len,
@@ -199,32 +206,37 @@ macro_rules! contents {
 impl Contents<'_> {
     /// How many of the ways are used; exactly one must be.
     fn count(&self) -> usize {
-        [self.data.is_some(), self.file.is_some(), self.zeros.is_some(), self.fill.is_some()]
-            .into_iter()
-            .filter(|&given| given)
-            .count()
+        let Self { data, bits, file, table, zeros, fill, .. } = self;
+        let given = [data.is_some(), bits.is_some(), file.is_some(), table.is_some(), zeros.is_some(), fill.is_some()];
+        given.into_iter().filter(|&given| given).count()
     }
 
     fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
         if self.count() != 1 {
-            return Err(place.error("expected exactly one of `data`, `file`, `zeros` and `fill`"));
+            return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
         }
-        if self.fill.is_some() != self.len.is_some() {
-            return Err(place.error("`fill` and `len` go together"));
+        if self.at.is_some() && self.file.is_none() {
+            return Err(place.error("`at` and `file` go together"));
+        }
+        if (self.fill.is_some() || self.at.is_some()) != self.len.is_some() {
+            return Err(place.error("`len` and `fill` or `at` go together"));
         }
         let mut bytes = Vec::new();
         if let Some(data) = self.data {
             for (index, literal) in data.iter().enumerate() {
-                let bits = ty
-                    .parse(&literal.text)
-                    .map_err(|message| CaseError::new(place.file, format!("{}.data[{index}]", place.path), message))?;
-                bytes.extend(ty.to_bytes(bits));
+                let key = format!(".data[{index}]");
+                let bits = ty.parse(&literal.text);
+                bytes.extend(ty.to_bytes(bits.or_else(|message| place.at(&key, |place| Err(place.error(message))))?));
             }
+        } else if let Some(text) = self.bits {
+            bytes = place.at(".bits", |place| bit_patterns(place, text, ty))?;
         } else if let Some(file) = self.file {
             bytes = place.at(".file", |place| place.read(file))?;
-            if bytes.len() % ty.size() != 0 {
-                return Err(place.error(format!("{} bytes are no whole number of {ty} elements", bytes.len())));
+            if let Some(start) = self.at {
+                bytes = place.at(".at", |place| part(place, &bytes, start, self.len.unwrap_or(0), ty))?;
             }
+        } else if let Some(name) = self.table {
+            bytes = place.at(".table", |place| table(place, name))?;
         } else if let Some(fill) = self.fill {
             let bits = place.at(".fill", |place| ty.parse(&fill.text).map_err(|message| place.error(message)))?;
             let len = array_len(place, self.len.unwrap_or(0), ty)?;
@@ -232,8 +244,47 @@ impl Contents<'_> {
         } else {
             bytes = vec![0; array_len(place, self.zeros.unwrap_or(0), ty)? * ty.size()];
         }
+        if bytes.len() % ty.size() != 0 {
+            return Err(place.error(format!("{} bytes are no whole number of {ty} elements", bytes.len())));
+        }
         Ok(Array { ty, bytes })
     }
+}
+
+/// Words such as `3f800000` and `00000000*12`: bit patterns in the type's full width, and how often each comes.
+fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>, CaseError> {
+    let mut bytes = Vec::new();
+    for word in text.split_ascii_whitespace() {
+        let (digits, count) = word.split_once('*').unwrap_or((word, "1"));
+        let full = digits.len() == 2 * ty.size() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let bits = u64::from_str_radix(digits, 16).ok().filter(|_| full);
+        let bits =
+            bits.ok_or_else(|| place.error(format!("`{word}`: expected {} hexadecimal digits", 2 * ty.size())))?;
+        let count = count.parse().map_err(|_| place.error(format!("`{word}`: expected a number after `*`")))?;
+        let most = (MAX_BUFFER_BYTES - bytes.len() as u64) / ty.size() as u64;
+        if count > most {
+            return Err(place.error(format!("`{word}`: more than a buffer may have ({MAX_BUFFER_BYTES} bytes)")));
+        }
+        bytes.extend(ty.to_bytes(bits).collect::<Vec<u8>>().repeat(array_len(place, count, ty)?));
+    }
+    Ok(bytes)
+}
+
+/// `len` elements of a file's bytes, from byte `start` on.
+fn part(place: CasePath<'_>, bytes: &[u8], start: u64, len: u64, ty: Scalar) -> Result<Vec<u8>, CaseError> {
+    let size = array_len(place, len, ty)?;
+    let start = usize::try_from(start).ok();
+    let part = start.and_then(|start| bytes.get(start..start.checked_add(size * ty.size())?));
+    part.map(<[u8]>::to_vec).ok_or_else(|| place.error(format!("the file ends before: it has {} bytes", bytes.len())))
+}
+
+/// The bytes of a table.
+fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
+    let table = place.tables.get(name).ok_or_else(|| place.error(format!("there is no table `{name}`")))?;
+    // A table that names another one could lead in circles.
+    let tables = Tables::new();
+    let path = format!("$.tables.{name}");
+    Ok(global_array(CasePath { path: &path, tables: &tables, ..place }, table)?.bytes)
 }
 
 fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
@@ -246,8 +297,8 @@ fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseErr
 }
 
 /// Reads and checks everything that a case from `file` refers to. `path` is its JSON path there, such as `$[3]`.
-pub fn prepare(spec: &CaseSpec, file: &Path, path: &str) -> Result<Prepared, CaseError> {
-    let place = CasePath { file, path };
+pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Result<Prepared, CaseError> {
+    let place = CasePath { file, tables, path };
     let ptx = place.at(".ptx", |place| {
         let text = String::from_utf8(place.read(&spec.ptx)?);
         text.map_err(|error| place.error(format!("{}: {error}", spec.ptx.display())))
@@ -319,7 +370,9 @@ fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {
 fn argument(place: CasePath<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> {
     let contents = contents!(spec);
     if usize::from(spec.null) + usize::from(spec.value.is_some()) + contents.count() != 1 {
-        return Err(place.error("expected exactly one of `data`, `file`, `zeros`, `fill`, `value` and `null`"));
+        return Err(
+            place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros`, `fill`, `value` and `null`")
+        );
     }
     if spec.null {
         return Ok(Argument::Null);
@@ -328,8 +381,8 @@ fn argument(place: CasePath<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> 
     let Some(value) = &spec.value else {
         return contents.read(place, scalar(place, name)?).map(Argument::Buffer);
     };
-    if spec.len.is_some() {
-        return Err(place.error("`fill` and `len` go together"));
+    if spec.len.is_some() || spec.at.is_some() {
+        return Err(place.error("`len` and `fill` or `at` go together"));
     }
     if name == "bytes" {
         let bytes = hex_bytes(&value.text).filter(|_| value.quoted);

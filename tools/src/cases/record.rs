@@ -1,14 +1,15 @@
 //! Writes what a device computed into case files as the expected results.
 
 use std::fs;
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
 use super::prepare::{Argument, Check, Expectation, Subject};
-use super::spec::{CaseFile, CaseSpec, ExpectSpec, Literal};
+use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form, Literal, Tables};
 use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
 
 /// Runs every case of a file that does not wait for an error, and rewrites the file with the results. Returns how many
@@ -19,10 +20,10 @@ pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize, Case
     let mut loaded = spec::load(file)?;
     let mut recorded = 0;
     for index in 0..loaded.cases.len() {
-        let path = loaded.path(index);
+        let (path, tables) = (loaded.path(index), Arc::clone(&loaded.tables));
         let case = &mut loaded.cases[index];
         if case.error.is_none() {
-            record(case, file, &path, backend)?;
+            record(case, &tables, file, &path, backend)?;
             recorded += 1;
         }
     }
@@ -32,9 +33,15 @@ pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize, Case
     Ok(recorded)
 }
 
-fn record(case: &mut CaseSpec, file: &Path, path: &str, backend: &mut dyn Backend) -> Result<(), CaseError> {
+fn record(
+    case: &mut CaseSpec,
+    tables: &Tables,
+    file: &Path,
+    path: &str,
+    backend: &mut dyn Backend,
+) -> Result<(), CaseError> {
     let wrong = |message: String| CaseError::new(file, path, message);
-    let prepared = prepare::prepare(case, file, path)?;
+    let prepared = prepare::prepare(case, tables, file, path)?;
     let outputs = backend.run(&prepared).map_err(|failure| wrong(failure.to_string()))?;
     match (&mut case.expect, &prepared.expectation) {
         (Some(expects), Expectation::Results(checks)) => {
@@ -60,11 +67,23 @@ fn refresh(expect: &mut ExpectSpec, check: &Check, outputs: &Outputs, file: &Pat
     let bytes = bytes.ok_or_else(|| format!("{}: too few bytes came back", check.subject))?;
     if let Some(name) = &expect.file {
         let path = file.parent().unwrap_or(Path::new("")).join(name);
-        return fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()));
+        return write_part(&path, expect.at, bytes).map_err(|error| format!("{}: {error}", path.display()));
     }
-    (expect.zeros, expect.fill, expect.len) = (None, None, None);
+    if expect.bits.is_some() {
+        expect.bits = Some(bit_patterns(ty, bytes));
+        return Ok(());
+    }
+    (expect.zeros, expect.fill, expect.len, expect.table) = (None, None, None, None);
     expect.data = Some(literals(ty, bytes));
     Ok(())
+}
+
+/// Writes bytes into a file from a place on that it reaches to, or as the whole file.
+fn write_part(path: &Path, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
+    let Some(at) = at else { return fs::write(path, bytes) };
+    let mut file = fs::OpenOptions::new().write(true).open(path)?;
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
 }
 
 fn changed_buffers(args: &[Argument], outputs: &Outputs) -> Vec<ExpectSpec> {
@@ -89,15 +108,34 @@ fn literals(ty: Scalar, bytes: &[u8]) -> Vec<Literal> {
     ty.elements(bytes).map(literal).collect()
 }
 
-/// The file's text: each case of an array on a line of its own.
-fn to_text(file: &CaseFile) -> serde_json::Result<String> {
-    let lines: Vec<String> = file.cases.iter().map(case_line).collect::<Result<_, _>>()?;
-    Ok(if file.array { format!("[\n  {}\n]\n", lines.join(",\n  ")) } else { format!("{}\n", lines.join("\n")) })
+/// The form that [`prepare`](super::prepare) reads, with what comes several times on end written once.
+fn bit_patterns(ty: Scalar, bytes: &[u8]) -> String {
+    let elements: Vec<u64> = ty.elements(bytes).collect();
+    let word = |run: &[u64]| {
+        let digits = format!("{:0width$x}", run[0], width = 2 * ty.size());
+        if run.len() > 1 { format!("{digits}*{}", run.len()) } else { digits }
+    };
+    elements.chunk_by(|a, b| a == b).map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn case_line(case: &CaseSpec) -> serde_json::Result<String> {
+/// The file's text: each case of an array and each table on a line of its own.
+fn to_text(file: &CaseFile) -> serde_json::Result<String> {
+    let cases: Vec<String> = file.cases.iter().map(line).collect::<Result<_, _>>()?;
+    let cases = cases.join(",\n  ");
+    Ok(match file.form {
+        Form::One => format!("{cases}\n"),
+        Form::Array => format!("[\n  {cases}\n]\n"),
+        Form::WithTables => {
+            let table = |(name, table)| Ok(format!("{}: {}", line(name)?, line(table)?));
+            let tables: Vec<String> = file.tables.iter().map(table).collect::<serde_json::Result<_>>()?;
+            format!("{{\"tables\": {{\n  {}\n}}, \"cases\": [\n  {cases}\n]}}\n", tables.join(",\n  "))
+        }
+    })
+}
+
+fn line(part: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
-    case.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Spaced))?;
+    part.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Spaced))?;
     String::from_utf8(bytes).map_err(serde::ser::Error::custom)
 }
 
@@ -172,6 +210,25 @@ mod tests {
         let (directory, text) = recorded(&format!("[{{{HEAD}, {args}, {}}}]", expect(r#""fill": 0, "len": 2"#)));
         assert_eq!(text, format!("[\n  {{{HEAD}, {args}, {}}}\n]\n", expect(r#""data": [3, 4]"#)));
         assert_eq!(fs::read(directory.path().join("out.bin")).unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn the_form_of_a_file_stays() {
+        let text = |bits: &str, part: &str| {
+            format!(
+                r#"{{"tables": {{
+  "a": {{"type": "u16", "bits": "0000*3 0001"}}
+}}, "cases": [
+  {{{HEAD}, "args": [{{"type": "u16", "table": "a"}}], "expect": [{{"arg": 0, "bits": "{bits}"}}, {{"arg": 0, {part}}}]}}
+]}}
+"#
+            )
+        };
+        let part = r#""file": "out.bin", "at": 1, "len": 1"#;
+        let bytes = [r#""type": "u8", "#, part].concat();
+        let (directory, recorded) = recorded(&text("0000*4", &bytes));
+        assert_eq!(recorded, text("0101*3 0102", &bytes));
+        assert_eq!(fs::read(directory.path().join("out.bin")).unwrap(), [0, 1]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -49,7 +50,7 @@ pub struct CaseSpec {
     pub error: Option<String>,
 }
 
-/// A kernel argument: a buffer (`data`, `file`, `zeros` or `fill`), a `value`, or `null`.
+/// A kernel argument: a buffer (`data`, `bits`, `file`, `table`, `zeros` or `fill`), a `value`, or `null`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArgSpec {
@@ -62,13 +63,22 @@ pub struct ArgSpec {
     /// File with a buffer's bytes, little endian.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// First byte of the file that counts, with `len` elements from there on; without, the whole file does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// Bit patterns in hexadecimal, one for each element, with blanks between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits: Option<String>,
+    /// Name of a table of the case file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// Length of a buffer of zeros, in elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
     /// Every element of a buffer of `len` elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill`, in elements.
+    /// Length that goes with `fill` and `at`, in elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
     /// A number passed by value; for `bytes` hexadecimal digits.
@@ -79,7 +89,7 @@ pub struct ArgSpec {
     pub null: bool,
 }
 
-/// Contents of a module variable.
+/// Contents of a module variable, or a table.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct GlobalSpec {
@@ -92,13 +102,22 @@ pub struct GlobalSpec {
     /// File with its bytes, little endian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// First byte of the file that counts, with `len` elements from there on; without, the whole file does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// Bit patterns in hexadecimal, one for each element, with blanks between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits: Option<String>,
+    /// Name of a table of the case file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// Length of zeros, in elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
     /// Every one of `len` elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill`, in elements.
+    /// Length that goes with `fill` and `at`, in elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
 }
@@ -125,13 +144,22 @@ pub struct ExpectSpec {
     /// File with the expected bytes, little endian.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// First byte of the file that counts, with `len` elements from there on; without, the whole file does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// Bit patterns in hexadecimal, one for each element, with blanks between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits: Option<String>,
+    /// Name of a table of the case file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// Number of zeros expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zeros: Option<u64>,
     /// Every one of `len` expected elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<Literal>,
-    /// Length that goes with `fill`, in elements.
+    /// Length that goes with `fill` and `at`, in elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
     /// Accept floats at most so many representable values away.
@@ -191,19 +219,46 @@ impl Serialize for Literal {
     }
 }
 
-/// A case file: one case, or an array of them.
+/// Arrays that several cases of a file have in common, by name.
+pub type Tables = BTreeMap<String, GlobalSpec>;
+
+/// A case file.
 #[derive(Clone, Debug)]
 pub struct CaseFile {
+    /// Its form.
+    pub form: Form,
+    /// Its tables; none unless the form is [`Form::WithTables`].
+    pub tables: Arc<Tables>,
     /// The cases in order.
     pub cases: Vec<CaseSpec>,
-    /// Whether they stand in an array.
-    pub array: bool,
+}
+
+/// The forms of a case file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One case.
+    One,
+    /// An array of cases.
+    Array,
+    /// An object with `tables` and `cases`.
+    WithTables,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithTables {
+    tables: Tables,
+    cases: Vec<CaseSpec>,
 }
 
 impl CaseFile {
     /// JSON path of a case, by its index.
     pub fn path(&self, index: usize) -> String {
-        if self.array { format!("$[{index}]") } else { "$".to_owned() }
+        match self.form {
+            Form::One => "$".to_owned(),
+            Form::Array => format!("$[{index}]"),
+            Form::WithTables => format!("$.cases[{index}]"),
+        }
     }
 }
 
@@ -215,9 +270,20 @@ pub fn load(file: &Path) -> Result<CaseFile, CaseError> {
 
 /// [`load`] on a text that was read already; `file` is for messages.
 pub fn parse(file: &Path, text: &str) -> Result<CaseFile, CaseError> {
-    let array = text.trim_start().starts_with('[');
-    let cases = if array { parse_json(file, text)? } else { vec![parse_json(file, text)?] };
-    Ok(CaseFile { cases, array })
+    /// A key of an object with tables, and of no case.
+    #[derive(Deserialize)]
+    struct Probe {
+        cases: Option<serde::de::IgnoredAny>,
+    }
+    let no_tables = Arc::default();
+    if text.trim_start().starts_with('[') {
+        return Ok(CaseFile { form: Form::Array, tables: no_tables, cases: parse_json(file, text)? });
+    }
+    if serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.cases.is_some()) {
+        let WithTables { tables, cases } = parse_json(file, text)?;
+        return Ok(CaseFile { form: Form::WithTables, tables: Arc::new(tables), cases });
+    }
+    Ok(CaseFile { form: Form::One, tables: no_tables, cases: vec![parse_json(file, text)?] })
 }
 
 fn parse_json<T: for<'de> Deserialize<'de>>(file: &Path, text: &str) -> Result<T, CaseError> {

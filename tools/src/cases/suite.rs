@@ -216,6 +216,7 @@ fn one_line(message: &str, shown: usize) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     use super::super::{Failure, Outputs, Prepared};
     use super::*;
@@ -244,7 +245,7 @@ mod tests {
         let cases = names.iter().map(|name| {
             let rest = r#""args": [{"type": "u8", "zeros": 1}], "expect": [{"arg": 0, "data": [1]}]"#;
             let spec = serde_json::from_str(&format!(r#"{{"name": "{name}", "ptx": "k.ptx", "entry": "k", {rest}}}"#));
-            Case { file: file.clone(), path: "$".to_owned(), spec: spec.unwrap() }
+            Case { file: file.clone(), path: "$".to_owned(), spec: spec.unwrap(), tables: Arc::default() }
         });
         let cases = cases.collect();
         (directory, cases)

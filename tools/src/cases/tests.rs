@@ -61,7 +61,8 @@ fn every_way_to_write_an_argument() {
     let case = prepared(
         r#""args": [{"type": "s16", "data": [-1, "0x8000"]}, {"type": "u8", "file": "three.bin"}, {"type": "f64", "zeros": 2},
             {"type": "u32", "fill": "0xdeadbeef", "len": 2}, {"type": "u32", "value": 7}, {"type": "bytes", "value": "00fF10"},
-            {"null": true}, {"type": "f32", "zeros": 0}]"#,
+            {"null": true}, {"type": "f32", "zeros": 0}, {"type": "u16", "bits": "0102*2  fF00"}, {"type": "u8", "bits": ""},
+            {"type": "u16", "file": "three.bin", "at": 1, "len": 1}]"#,
     )
     .unwrap();
     let array = |ty, bytes: &[u8]| Argument::Buffer(Array { ty, bytes: bytes.to_vec() });
@@ -74,6 +75,9 @@ fn every_way_to_write_an_argument() {
         Argument::Value(vec![0, 0xff, 0x10]),
         Argument::Null,
         array(Scalar::F32, &[]),
+        array(Scalar::U16, &[2, 1, 2, 1, 0, 0xff]),
+        array(Scalar::U8, &[]),
+        array(Scalar::U16, &[2, 3]),
     ];
     assert_eq!(case.args, expected);
     assert_eq!(&*case.ptx, ".version 8.0");
@@ -90,6 +94,21 @@ fn slips_are_refused_at_their_place() {
     refused(r#""args": [{"type": "u8", "fill": 1}]"#, "$.args[0]", "go together");
     refused(r#""args": [{"type": "u8", "value": 1, "len": 1}]"#, "$.args[0]", "go together");
     refused(r#""args": [{"type": "u8", "zeros": 4, "len": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "zeros": 1, "at": 1, "len": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "file": "three.bin", "at": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "file": "three.bin", "len": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "value": 1, "at": 1}]"#, "$.args[0]", "go together");
+    refused(r#""args": [{"type": "u8", "file": "three.bin", "at": 2, "len": 2}]"#, "$.args[0].at", "has 3 bytes");
+    refused(
+        r#""args": [{"type": "u8", "file": "three.bin", "at": 18446744073709551615, "len": 1}]"#,
+        "$.args[0].at",
+        "3",
+    );
+    refused(r#""args": [{"type": "u16", "bits": "0102 03"}]"#, "$.args[0].bits", "`03`: expected 4 hexadecimal digits");
+    refused(r#""args": [{"type": "u16", "bits": "+102"}]"#, "$.args[0].bits", "4 hexadecimal digits");
+    refused(r#""args": [{"type": "u8", "bits": "01*"}]"#, "$.args[0].bits", "a number after `*`");
+    refused(r#""args": [{"type": "u8", "bits": "01 02*17179869184"}]"#, "$.args[0].bits", "more than a buffer");
+    refused(r#""args": [{"type": "u8", "table": "t"}]"#, "$.args[0].table", "no table `t`");
     refused(r#""args": [{"type": "bytes", "value": "012"}]"#, "$.args[0]", "hexadecimal digits");
     refused(r#""args": [{"type": "bytes", "value": 12}]"#, "$.args[0]", "hexadecimal digits");
     refused(r#""args": [{"type": "u16", "file": "three.bin"}]"#, "$.args[0]", "no whole number");
@@ -183,6 +202,31 @@ fn directories_are_searched_and_other_json_is_passed_over() {
     // A file that is named must be a case file.
     assert!(find(&[directory.path().join("deeper/other.json")]).is_err());
     assert!(find(&[Path::new("no/such.json").to_owned()]).is_err());
+}
+
+#[test]
+fn cases_of_a_file_share_tables() {
+    let directory = directory(r#""args": []"#);
+    let file = directory.path().join("tables.json");
+    let load = |tables: &str, name: &str| {
+        let case = format!(
+            r#"{{"name": "{name}", "ptx": "k.ptx", "entry": "k", "args": [{{"type": "u16", "table": "{name}"}}],
+                "expect": [{{"arg": 0, "table": "{name}"}}]}}"#
+        );
+        fs::write(&file, format!(r#"{{"tables": {{{tables}}}, "cases": [{case}]}}"#)).unwrap();
+        find(&[directory.path().to_owned()]).unwrap().cases.remove(1)
+    };
+    let case = load(r#""a": {"type": "u8", "data": [1, 2]}, "b": {"type": "u64", "zeros": 1}"#, "a").prepare().unwrap();
+    assert_eq!(case.args, [Argument::Buffer(Array { ty: Scalar::U16, bytes: vec![1, 2] })]);
+    let refused = |tables: &str, place: &str, part: &str| {
+        let error = load(tables, "a").prepare().unwrap_err();
+        assert_eq!(error.place, place, "{error}");
+        assert!(error.message.contains(part), "{error}");
+    };
+    refused(r#""a": {"type": "u8", "data": [300]}"#, "$.tables.a.data[0]", "does not fit");
+    refused(r#""a": {"type": "u8", "table": "a"}"#, "$.tables.a.table", "no table `a`");
+    refused(r#""a": {"type": "u8", "zeros": 3}"#, "$.cases[0].args[0]", "no whole number");
+    refused("", "$.cases[0].args[0].table", "no table `a`");
 }
 
 #[test]
