@@ -4,8 +4,11 @@
 //! do is not known here; that is lowering's part.
 
 mod arrays;
+mod body;
 pub(crate) mod combinations;
-pub(crate) mod function;
+mod constants;
+mod driver;
+mod function;
 mod legacy;
 mod module;
 mod operands;
@@ -15,4 +18,4 @@ pub mod support;
 mod variables;
 mod video;
 
-pub use module::decode;
+pub use driver::decode;

@@ -1,6 +1,6 @@
 //! Sizes, alignments and initial contents of variables.
 
-use super::operands::immediate;
+use super::constants::immediate;
 use super::program::{InitPiece, InitValue, Passed};
 use super::scope::Symbol;
 use crate::ast::{self, StateSpace};

@@ -1,8 +1,8 @@
 //! Operands of video instructions (PTX section 9.7.17): registers with selectors and signs. See the table in
 //! [`super::operands`].
 
+use super::constants::immediate;
 use super::function::FunctionDecoder;
-use super::operands::immediate;
 use super::program::{Operand, Parts, Selected};
 use crate::ast;
 use crate::diagnostic::Diagnostic;

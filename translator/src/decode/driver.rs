@@ -1,0 +1,311 @@
+//! Decodes a module: its variables and functions, and what their names stand for.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::module::{FormCache, ModuleDecoder, Signature};
+use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program, VarId, Variable};
+use super::scope::{Ranges, Symbol};
+use super::{arrays, body, variables};
+use crate::ast::{self, FunctionKind, Linkage, StateSpace};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::isa::types::ScalarType;
+
+/// Decodes a module. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
+pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
+    let mut decoder = ModuleDecoder {
+        program: Program {
+            version: ast.version.unwrap_or((1, 0)),
+            target: ast.target.iter().map(|word| word.text.to_owned()).collect(),
+            address_bits: ast.address_size.unwrap_or_else(|| infer_address_bits(ast)),
+            address_bits_span: ast.address_size_span,
+            ..Program::default()
+        },
+        errors: Vec::new(),
+        text: source.text(),
+        names: FxHashMap::default(),
+        ranges: Ranges::default(),
+        signatures: Vec::new(),
+        declared: FxHashMap::default(),
+        forms: FormCache::default(),
+        reasons: Vec::new(),
+    };
+    if !matches!(decoder.program.address_bits, 32 | 64) {
+        let message = format!("`.address_size {}` is neither 32 nor 64", decoder.program.address_bits);
+        decoder.errors.push(Diagnostic::invalid(message, Span::default()));
+    }
+    decoder.declare_all(ast);
+    decoder.initialise(ast);
+    decoder.functions(ast);
+    if decoder.errors.is_empty() { Ok(decoder.program) } else { Err(decoder.errors) }
+}
+
+/// Without `.address_size`, kernels whose widest integer parameter has 32 bits have 32-bit pointers if they use such
+/// registers as addresses; everything else is 64-bit.
+fn infer_address_bits(ast: &ast::Module<'_>) -> u32 {
+    let mut narrow = false;
+    for item in &ast.items {
+        let ast::Item::Function(ast::Function { body: Some(body), .. }) = item else { continue };
+        let mut wide_registers = rustc_hash::FxHashSet::default();
+        for statement in body {
+            match statement {
+                ast::Statement::Variable(variable) if variable.space == StateSpace::Reg => {
+                    let wide = ScalarType::from_name(variable.ty.text).is_some_and(|ty| ty.bits() == 64);
+                    if let (true, Some(name)) = (wide, variable.name) {
+                        wide_registers.insert(name.text);
+                    }
+                }
+                ast::Statement::Instruction(instruction) if matches!(instruction.opcode.text, "ld" | "st" | "atom") => {
+                    let global = instruction.modifiers.iter().any(|modifier| modifier.text == "global");
+                    for operand in &instruction.operands {
+                        let ast::Operand::Address { base, .. } = operand else { continue };
+                        let ast::Operand::Name { name, .. } = base.as_ref() else { continue };
+                        if !global || !name.text.starts_with('%') {
+                            continue;
+                        }
+                        let prefix = name.text.trim_end_matches(|c: char| c.is_ascii_digit());
+                        if wide_registers.contains(name.text) || wide_registers.contains(prefix) {
+                            return 64;
+                        }
+                        narrow = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if narrow { 32 } else { 64 }
+}
+
+impl<'s> ModuleDecoder<'s> {
+    fn declare_all(&mut self, ast: &ast::Module<'s>) {
+        for item in &ast.items {
+            match item {
+                ast::Item::Variable(variable) => {
+                    if let Err(diagnostic) = self.module_variable(variable) {
+                        self.refuse(variable, diagnostic);
+                    }
+                }
+                ast::Item::Function(function) => self.declare_function(function),
+                ast::Item::Alias { name, target } => {
+                    let found = self.names.get(target.text).copied();
+                    match found {
+                        Some(symbol @ Symbol::Function(_)) => {
+                            self.names.insert(name.text, symbol);
+                        }
+                        _ => {
+                            let message =
+                                format!("alias of `{}`, which is no function declared before it", target.text);
+                            self.errors.push(Diagnostic::invalid(message, target.span));
+                        }
+                    }
+                }
+                ast::Item::File { index, name } => {
+                    self.program.files.insert(*index, (*name).to_owned());
+                }
+                ast::Item::Pragma(_) => {}
+            }
+        }
+    }
+
+    fn module_variable(&mut self, variable: &ast::Variable<'s>) -> Result<(), Diagnostic> {
+        let Some(name) = variable.name else {
+            return Err(Diagnostic::invalid("this variable has no name", variable.span));
+        };
+        variables::check_initialiser(variable)?;
+        if variable.space == StateSpace::Reg {
+            let ty = variables::element_type(variable)?;
+            variables::check_register(variable, ty)?;
+            if variable.vector != 1 {
+                return Err(Diagnostic::unsupported("vectors of registers at module scope", variable.span));
+            }
+            match variable.range {
+                Some(count) => self.ranges.declare(name.text, Symbol::ModuleReg(ty), count),
+                None => self.names.insert(name.text, Symbol::ModuleReg(ty)).is_none(),
+            };
+            return Ok(());
+        }
+        if let Some(Symbol::Variable(earlier)) = self.names.get(name.text).copied() {
+            return self.redeclare(earlier, variable, name);
+        }
+        let id = self.declare_variable(variable, name)?;
+        if self.names.insert(name.text, Symbol::Variable(id)).is_some() {
+            return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
+        }
+        Ok(())
+    }
+
+    /// Refuses a variable: the functions that use it if it is merely not translated, else the module.
+    fn refuse(&mut self, variable: &ast::Variable<'s>, diagnostic: Diagnostic) {
+        match (&diagnostic.kind, variable.name, variable.range) {
+            (ErrorKind::Unsupported(_), Some(name), None) => {
+                let symbol = self.unsupported_symbol(diagnostic);
+                self.names.insert(name.text, symbol);
+            }
+            _ => self.errors.push(diagnostic),
+        }
+    }
+
+    /// A second declaration completes an `.extern` one, or repeats it.
+    fn redeclare(
+        &mut self,
+        earlier: VarId,
+        variable: &ast::Variable<'s>,
+        name: ast::Ident<'s>,
+    ) -> Result<(), Diagnostic> {
+        let external = self.program.variables.get(earlier.0 as usize).is_some_and(|earlier| earlier.external);
+        if variable.linkage == Some(Linkage::Extern) {
+            return Ok(());
+        }
+        if !external {
+            return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
+        }
+        self.declare_variable(variable, name)?;
+        // The definition takes the declaration's number, so that all uses mean it.
+        if let Some(definition) = self.program.variables.pop()
+            && let Some(slot) = self.program.variables.get_mut(earlier.0 as usize)
+        {
+            *slot = definition;
+        }
+        Ok(())
+    }
+
+    fn declare_function(&mut self, function: &ast::Function<'s>) {
+        let name = function.name;
+        // Types that are none are reported when the header is decoded.
+        let none = Passed { scalar: None, bytes: 0, register: false, open: false };
+        let types = |variables: &[ast::Variable<'_>]| {
+            variables::passed(variables).unwrap_or_else(|_| vec![none; variables.len()])
+        };
+        let signature = Signature { formals: types(&function.params), results: types(&function.returns) };
+        match self.names.get(name.text) {
+            Some(Symbol::Function(_)) => {}
+            Some(_) => {
+                self.errors.push(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
+            }
+            None => {
+                let id = FuncId(u32::try_from(self.signatures.len()).unwrap_or(u32::MAX));
+                self.names.insert(name.text, Symbol::Function(id));
+                self.declared.insert(name.text, id);
+                self.signatures.push(signature);
+            }
+        }
+    }
+
+    fn initialise(&mut self, ast: &ast::Module<'s>) {
+        for item in &ast.items {
+            let ast::Item::Variable(variable) = item else { continue };
+            let Some(Symbol::Variable(id)) = variable.name.and_then(|name| self.names.get(name.text).copied()) else {
+                continue;
+            };
+            if variable.init.is_none() {
+                continue;
+            }
+            let names = &self.names;
+            let find = |name: &str| names.get(name).copied();
+            let Some(slot) = self.program.variables.get_mut(id.0 as usize) else { continue };
+            match variables::initial_content(variable, slot.ty, slot.size, &find) {
+                Ok(pieces) => slot.init = pieces,
+                Err(diagnostic) => self.refuse(variable, diagnostic),
+            }
+        }
+        self.refuse_unknown_addresses(ast);
+    }
+
+    /// Refuses variables whose initial content holds addresses that nobody knows when the module is loaded, and
+    /// those that hold addresses of these.
+    fn refuse_unknown_addresses(&mut self, ast: &ast::Module<'s>) {
+        let mut holders: FxHashMap<VarId, Vec<(&ast::Variable<'s>, VarId)>> = FxHashMap::default();
+        for item in &ast.items {
+            let ast::Item::Variable(variable) = item else { continue };
+            let Some(Symbol::Variable(id)) = variable.name.and_then(|name| self.names.get(name.text).copied()) else {
+                continue;
+            };
+            let pieces = self.program.variables.get(id.0 as usize).into_iter().flat_map(|variable| &variable.init);
+            for piece in pieces {
+                if let InitValue::Address { variable: target, .. } = piece.value {
+                    holders.entry(target).or_default().push((variable, id));
+                }
+            }
+        }
+        let known: FxHashSet<VarId> = self
+            .names
+            .values()
+            .filter_map(|symbol| match symbol {
+                Symbol::Variable(id) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        let unknown = |(id, variable): &(VarId, &Variable)| !known.contains(id) || !variable.has_known_address();
+        let all = (0..).map(VarId).zip(&self.program.variables);
+        let mut todo: Vec<VarId> = all.filter(unknown).map(|(id, _)| id).collect();
+        while let Some(target) = todo.pop() {
+            for (holder, id) in holders.remove(&target).unwrap_or_default() {
+                let name = self.program.variables.get(target.0 as usize).map_or("", |target| target.name.as_str());
+                let reason = variables::unknown_address(name, holder.span);
+                self.refuse(holder, reason);
+                todo.push(id);
+            }
+        }
+    }
+
+    fn functions(&mut self, ast: &ast::Module<'s>) {
+        let mut decoded: Vec<Option<Function>> = self.signatures.iter().map(|_| None).collect();
+        for item in &ast.items {
+            let ast::Item::Function(function) = item else { continue };
+            let Some(id) = self.declared.get(function.name.text).copied() else { continue };
+            if function.body.is_some() && self.names.get(function.name.text) != Some(&Symbol::Function(id)) {
+                let message = format!("`{}` is defined, and an alias of another function", function.name.text);
+                self.errors.push(Diagnostic::invalid(message, function.name.span));
+            }
+            let known = decoded.get(id.0 as usize).and_then(Option::as_ref);
+            let defined = known.is_some_and(|known| known.body.is_some());
+            if defined && function.body.is_some() {
+                let message = format!("`{}` is defined twice", function.name.text);
+                self.errors.push(Diagnostic::invalid(message, function.name.span));
+                continue;
+            }
+            if defined {
+                continue;
+            }
+            let new = body::decode(self, function);
+            if let Some(slot) = decoded.get_mut(id.0 as usize) {
+                *slot = Some(new);
+            }
+        }
+        // Every signature came from a function item of its name, so every slot is filled.
+        self.program.functions = decoded.into_iter().flatten().collect();
+        self.program.address_taken = address_taken(&self.program);
+        arrays::size_open(&mut self.program);
+    }
+}
+
+fn address_taken(program: &Program) -> Vec<FuncId> {
+    let code = program.functions.iter().filter_map(|function| function.body.as_ref()).flatten();
+    let operands = code.flat_map(|item| match item {
+        Item::Instruction(instruction) => instruction.operands.as_slice(),
+        Item::Label(_) => &[],
+    });
+    let in_code = operands.filter_map(|operand| match operand {
+        Operand::FunctionAddress(function) => Some(*function),
+        _ => None,
+    });
+    let in_variables =
+        program.variables.iter().flat_map(|variable| &variable.init).filter_map(|piece| match piece.value {
+            InitValue::Function { function, .. } => Some(function),
+            _ => None,
+        });
+    let mut found: Vec<FuncId> = in_code.chain(in_variables).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+impl Program {
+    /// The kernels that have a body.
+    pub fn kernels(&self) -> impl Iterator<Item = (FuncId, &Function)> {
+        self.functions.iter().enumerate().filter_map(|(index, function)| {
+            let kernel = function.kind == FunctionKind::Entry && function.body.is_some();
+            kernel.then_some((FuncId(u32::try_from(index).unwrap_or(u32::MAX)), function))
+        })
+    }
+}
