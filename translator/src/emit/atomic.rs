@@ -7,7 +7,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::body::Body;
 use super::module::Global;
-use super::storage::SharedLayout;
+use super::usage::SharedLayout;
 use super::{Result, internal};
 use crate::ir::{Atomic, AtomicOp, MemoryOrder, Scope, Space, Type};
 use crate::target::Feature;
@@ -181,7 +181,7 @@ impl Body<'_, '_, '_> {
         self.need_atomics(space, bytes)?;
         let found = self.declare(ty, None, "found")?;
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        let [scope, semantics] = self.atomic_order(super::order::relaxed(order))?;
+        let [scope, semantics] = self.atomic_order(order.relaxed())?;
         let content = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
         self.effect(Op::Store, vec![Operand::IdRef(found), Operand::IdRef(content)]);
         self.loop_header(header, proceed, merge)?;

@@ -2,32 +2,14 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
-use rustc_hash::FxHashMap;
 
-use super::body::Body;
+use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
 use super::{Result, internal};
 use crate::diagnostic::ErrorKind;
 use crate::interface::spec_id;
 use crate::ir::{Builtin, Type};
 use crate::target::Feature;
-
-/// Declarations that all entries of a module share.
-#[derive(Default)]
-pub(super) struct Launch {
-    /// Specialization constants of the workgroup's size.
-    block_size: [Word; 3],
-    /// Specialization constants of the block's size, for entries whose threads aren't invocations of their own.
-    ntid: [Word; 3],
-    /// Specialization constant of the shared memory's size in bytes.
-    pub(super) shared_bytes: Word,
-    /// That of its dynamic part, once something reads it.
-    dynamic_shared_bytes: Option<Word>,
-    /// Whether memory barriers are wanted, once something orders memory.
-    memory_barriers: Option<Word>,
-    /// Input variables by what they hold.
-    inputs: FxHashMap<BuiltIn, Word>,
-}
 
 impl Module<'_> {
     /// Declares the specialization constants with their defaults.
@@ -95,13 +77,6 @@ impl Module<'_> {
         self.launch.inputs.insert(builtin, variable);
         Ok(variable)
     }
-}
-
-/// The push constants of one entry. The block's type is made last, when its size is known.
-pub(super) struct PushConstants {
-    variable: Word,
-    /// Words up to the last one read.
-    pub(super) words: u32,
 }
 
 impl Body<'_, '_, '_> {

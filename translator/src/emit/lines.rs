@@ -4,7 +4,7 @@ use codespan_reporting::files::line_starts;
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Op, Word};
 
-use super::module::instruction;
+use super::instruction::instruction;
 use crate::diagnostic::{Source, Span};
 
 /// A line and a column, both counted from 1; columns in bytes.

@@ -8,9 +8,10 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 
 use super::body::Body;
-use super::order::{Direction, relaxed, scope_of};
+use super::order::Direction;
 use super::shape::Shape;
-use super::storage::{SharedLayout, WordArray};
+use super::storage::WordArray;
+use super::usage::SharedLayout;
 use super::{Result, internal};
 use crate::ir::{Access, MemoryOrder, Space, Type, Value};
 use crate::target::Feature;
@@ -117,7 +118,7 @@ impl Body<'_, '_, '_> {
         } else {
             self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?
         };
-        if scope_of(access.order).is_some() && shape.is_atomic() {
+        if access.order.scope().is_some() && shape.is_atomic() {
             return self.atomic_load(access.space, ty, shape.bytes(), pointer, access.order);
         }
         let align = (access.space == Space::Global).then(|| shape.bytes());
@@ -131,7 +132,7 @@ impl Body<'_, '_, '_> {
     fn store_typed(&mut self, shape: Shape, access: Access, address: Word, whole: Word) -> Result<()> {
         let ty = self.shape_type(shape)?;
         let pointer = self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?;
-        if scope_of(access.order).is_some() && shape.is_atomic() {
+        if access.order.scope().is_some() && shape.is_atomic() {
             return self.atomic_store(access.space, shape.bytes(), pointer, access.order, whole);
         }
         self.ordered_fence(access.order)?;
@@ -161,7 +162,7 @@ impl Body<'_, '_, '_> {
             return self.unpack_words(&[word], access.bytes, elements);
         }
         let count = shape.bytes() / array.word_bytes;
-        let each = if count == 1 { access } else { Access { order: relaxed(access.order), ..access } };
+        let each = if count == 1 { access } else { Access { order: access.order.relaxed(), ..access } };
         let first = self.divide(address, array.word_bytes, array.bytes)?;
         let mut words = Vec::with_capacity(4);
         for number in 0..count {
@@ -207,7 +208,7 @@ impl Body<'_, '_, '_> {
         let mut each = access;
         if words.len() > 1 && array.is_shared() {
             self.ordered_fence(access.order)?;
-            each.order = relaxed(access.order);
+            each.order = access.order.relaxed();
         }
         let first = self.divide(address, array.word_bytes, array.bytes)?;
         for (number, word) in (0..).zip(words) {
@@ -246,7 +247,7 @@ impl Body<'_, '_, '_> {
     }
 
     fn load_word(&mut self, array: WordArray, pointer: Word, access: Access) -> Result<Word> {
-        if array.is_shared() && scope_of(access.order).is_some() {
+        if array.is_shared() && access.order.scope().is_some() {
             return self.atomic_load(Space::Shared, array.word, array.word_bytes, pointer, access.order);
         }
         let mut operands = vec![Operand::IdRef(pointer)];
@@ -255,7 +256,7 @@ impl Body<'_, '_, '_> {
     }
 
     fn store_word(&mut self, array: WordArray, pointer: Word, access: Access, word: Word) -> Result<()> {
-        if array.is_shared() && scope_of(access.order).is_some() {
+        if array.is_shared() && access.order.scope().is_some() {
             return self.atomic_store(Space::Shared, array.word_bytes, pointer, access.order, word);
         }
         let mut operands = vec![Operand::IdRef(pointer), Operand::IdRef(word)];

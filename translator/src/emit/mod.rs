@@ -4,26 +4,32 @@
 //! device does an operation exactly was settled by earlier passes. Capabilities, extensions and the list of device
 //! features follow from what is used.
 //!
-//! * `module`: types, constants and everything else outside of functions.
+//! * `module`: types, constants and everything else outside of functions; `declared`: what all entries share of it.
+//! * `body`: a function under construction; `lines` where its instructions come from.
 //! * `inputs`: what a kernel reads of its launch: built-in variables, push constants, specialization constants.
-//! * `body`: statements and control flow of one kernel; `ops` its operations and `wide` 64-bit products; `lines` where
-//!   they come from.
+//! * `statements`: a kernel's statements and control flow; `ops` its operations and `wide` 64-bit products; `usage`: what
+//!   it does anywhere.
 //! * `memory`: loads and stores, with `shape` for how elements lie in one access, `order` for memory semantics and
 //!   `storage` for how shared and local memory are declared; `atomic`: read-modify-write.
 //! * `subgroup`: operations of a subgroup.
 
 mod atomic;
 mod body;
+mod declared;
 mod disassembly;
 mod inputs;
+mod instruction;
 mod lines;
 mod memory;
 mod module;
+mod offsets;
 mod ops;
 mod order;
 mod shape;
+mod statements;
 mod storage;
 mod subgroup;
+mod usage;
 mod variables;
 mod wide;
 
@@ -112,7 +118,7 @@ pub fn emit(target: &Target, entries: &[EmitEntry<'_>], source: Option<&Source>)
     let mut facts = Vec::with_capacity(entries.len());
     let mut errors = Vec::new();
     for entry in entries {
-        match body::emit_entry(&mut module, entry) {
+        match statements::emit_entry(&mut module, entry) {
             Ok(found) => facts.push(found),
             Err(error) => errors.push(error.in_function(entry.name)),
         }

@@ -4,20 +4,18 @@
 //! Knows nothing of the intermediate representation but how many parameters its helpers have.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use rspirv::binary::Assemble;
-use rspirv::dr::{self, Instruction, Operand};
-use rspirv::grammar;
+use rspirv::dr::{self, Operand};
 use rspirv::spirv::{
     AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass, Word,
 };
 use rustc_hash::FxHashMap;
 
 use super::Result;
-use super::inputs::Launch;
+use super::declared::{Launch, SharedMemory};
+use super::instruction::instruction;
 use super::lines::Lines;
-use super::storage::SharedMemory;
 use crate::diagnostic::{ErrorKind, Source};
 use crate::interface::marks;
 use crate::ir::HELPER_PARAMETERS;
@@ -57,27 +55,6 @@ pub(super) enum Global {
 
 /// Largest bound of ids that consumers must accept (SPIR-V, "Universal Limits").
 const ID_LIMIT: u32 = 4_194_303;
-
-/// rspirv's description of each operation by opcode; its own look-up is a linear search.
-static CLASSES: LazyLock<Vec<Option<&'static grammar::Instruction<'static>>>> = LazyLock::new(|| {
-    let mut classes = Vec::new();
-    for class in grammar::INSTRUCTION_TABLE.iter() {
-        let opcode = class.opcode as usize;
-        if classes.len() <= opcode {
-            classes.resize(opcode + 1, None);
-        }
-        classes[opcode] = Some(class);
-    }
-    classes
-});
-
-/// An instruction; `0` stands for no result type or no result.
-pub(super) fn instruction(op: Op, ty: Word, id: Word, operands: Vec<Operand>) -> Instruction {
-    let class = CLASSES.get(op as usize).copied().flatten();
-    let class = class.unwrap_or_else(|| grammar::INSTRUCTION_TABLE.get(op));
-    let some = |word| if word == 0 { None } else { Some(word) };
-    Instruction { class, result_type: some(ty), result_id: some(id), operands }
-}
 
 pub(super) struct Module<'t> {
     pub(super) target: &'t Target,

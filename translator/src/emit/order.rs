@@ -19,7 +19,7 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, SelectionControl, Word};
 use super::Result;
 use super::body::Body;
 use super::module::Global;
-use crate::ir::{Access, Function, MemoryOrder, Scope, Space, Stmt, SubgroupOp};
+use crate::ir::{Access, MemoryOrder, Scope, Space};
 use crate::target::Feature;
 
 /// Whether an access reads or writes.
@@ -27,22 +27,6 @@ use crate::target::Feature;
 pub(super) enum Direction {
     Load,
     Store,
-}
-
-/// The scope of an order, `None` for weak ones.
-pub(super) fn scope_of(order: MemoryOrder) -> Option<Scope> {
-    match order {
-        MemoryOrder::Weak => None,
-        MemoryOrder::Relaxed(scope)
-        | MemoryOrder::Acquire(scope)
-        | MemoryOrder::Release(scope)
-        | MemoryOrder::AcquireRelease(scope) => Some(scope),
-    }
-}
-
-/// The order of an access that consists of several, which relaxed ones and a fence replace.
-pub(super) fn relaxed(order: MemoryOrder) -> MemoryOrder {
-    scope_of(order).map_or(MemoryOrder::Weak, MemoryOrder::Relaxed)
 }
 
 /// The storage classes that an order speaks of: all that other threads can see. Uniform memory includes buffers.
@@ -65,17 +49,6 @@ fn semantics(order: MemoryOrder) -> MemorySemantics {
 /// Semantics of a fence or a barrier in the model of GLSL 4.50.
 fn glsl_semantics() -> MemorySemantics {
     MemorySemantics::ACQUIRE_RELEASE | all_memory()
-}
-
-/// Whether anything in a function orders memory accesses of several threads.
-pub(super) fn orders_memory(function: &Function) -> bool {
-    let orders = |order| !matches!(order, MemoryOrder::Weak | MemoryOrder::Relaxed(_));
-    super::storage::any_statement(function, |stmt| match stmt {
-        Stmt::Barrier | Stmt::Fence(_) | Stmt::Subgroup(_, SubgroupOp::Barrier) => true,
-        Stmt::Load { access, .. } | Stmt::Store { access, .. } => orders(access.order),
-        Stmt::Atomic(atomic) => orders(atomic.access.order),
-        _ => false,
-    })
 }
 
 impl Body<'_, '_, '_> {
@@ -118,7 +91,7 @@ impl Body<'_, '_, '_> {
 
     /// Scope and semantics operands of an atomic operation.
     pub(super) fn atomic_order(&mut self, order: MemoryOrder) -> Result<[Word; 2]> {
-        let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
+        let scope = self.scope(order.scope().unwrap_or(Scope::Device))?;
         Ok([scope, self.semantics_constant(self.safe_semantics(order))?])
     }
 
@@ -162,7 +135,7 @@ impl Body<'_, '_, '_> {
             if vulkan {
                 mask |= MemoryAccess::NON_PRIVATE_POINTER;
             }
-            if let Some(scope) = scope_of(access.order) {
+            if let Some(scope) = access.order.scope() {
                 mask |= MemoryAccess::VOLATILE;
                 if vulkan && !self.module.target.quirks.memory_barriers_wait {
                     mask |= match direction {
@@ -222,7 +195,7 @@ impl Body<'_, '_, '_> {
     }
 
     fn memory_barrier(&mut self, order: MemoryOrder) -> Result<()> {
-        let scope = self.scope(scope_of(order).unwrap_or(Scope::Device))?;
+        let scope = self.scope(order.scope().unwrap_or(Scope::Device))?;
         let semantics = self.semantics_constant(self.fence_semantics(order))?;
         self.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)]);
         Ok(())
@@ -241,7 +214,7 @@ impl Body<'_, '_, '_> {
         if matches!(order, MemoryOrder::Release(_) | MemoryOrder::AcquireRelease(_)) {
             self.ordered_fence(order)?;
         }
-        let old = emit(self, relaxed(order))?;
+        let old = emit(self, order.relaxed())?;
         if matches!(order, MemoryOrder::Acquire(_) | MemoryOrder::AcquireRelease(_)) {
             self.ordered_fence(order)?;
         }

@@ -6,99 +6,17 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, Op, StorageClass, Word};
-use rustc_hash::FxHashMap;
 
 use super::body::Body;
 use super::module::{Global, Module};
-use super::order::scope_of;
+use super::usage::{SharedLayout, has_shared_parts, orders_memory};
 use super::{Result, internal};
 use crate::diagnostic::ErrorKind;
-use crate::ir::{Access, Function, MemoryOrder, Space, Stmt};
-use crate::target::{Feature, Version};
+use crate::ir::{MemoryOrder, Space};
+use crate::target::Feature;
 
 /// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
 pub(super) const SHARED_GRANULE: u32 = 16;
-
-/// How a kernel's shared memory is declared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SharedLayout {
-    /// Aliased blocks.
-    Blocks,
-    /// An array of words of so many bits.
-    Words(u32),
-}
-
-impl SharedLayout {
-    /// The layout for a kernel on the module's target.
-    pub(super) fn choose(module: &Module<'_>, function: &Function) -> SharedLayout {
-        // The extension needs SPIR-V 1.4.
-        if module.target.has(Feature::WorkgroupMemoryExplicitLayout) && module.version() >= Version(1, 4) {
-            SharedLayout::Blocks
-        } else if has_long_shared_atomics(function) {
-            SharedLayout::Words(64)
-        } else {
-            SharedLayout::Words(32)
-        }
-    }
-}
-
-/// Whether 64 bits of shared memory are ever accessed as one: by atomics, or with an order.
-fn has_long_shared_atomics(function: &Function) -> bool {
-    any_shared(function, |stmt, access, _| {
-        access.bytes == 8 && (matches!(stmt, Stmt::Atomic(_)) || scope_of(access.order).is_some())
-    })
-}
-
-/// Whether less than a word of shared memory is ever written, which takes compare-and-swap of the word.
-fn has_shared_parts(function: &Function, word_bytes: usize) -> bool {
-    any_shared(function, |stmt, access, elements| {
-        !matches!(stmt, Stmt::Load { .. }) && usize::from(access.bytes) * elements < word_bytes
-    })
-}
-
-/// Whether some access to shared memory, with so many elements, is as asked for.
-fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> bool) -> bool {
-    any_statement(function, |stmt| {
-        let (access, elements) = match stmt {
-            Stmt::Load { access, results, .. } => (access, results.len()),
-            Stmt::Store { access, values, .. } => (access, values.len()),
-            Stmt::Atomic(atomic) => (&atomic.access, 1),
-            _ => return false,
-        };
-        access.space == Space::Shared && is_wanted(stmt, access, elements)
-    })
-}
-
-/// Whether some statement of a function is as asked for.
-pub(super) fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool {
-    let mut lists = vec![function.body.as_slice()];
-    while let Some(list) = lists.pop() {
-        for stmt in list {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
-                Stmt::Loop(body) => lists.push(body),
-                _ => {}
-            }
-            if is_wanted(stmt) {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-/// Variables of shared memory, common to all entries: its size is a specialization constant.
-#[derive(Default)]
-pub(super) struct SharedMemory {
-    /// Arrays and blocks by element type and whether they are blocks.
-    variables: FxHashMap<(Word, bool), Word>,
-    /// Size in bytes, at least one granule.
-    bytes: Word,
-    /// Lengths in elements by the element's size in bytes.
-    lengths: FxHashMap<u32, Word>,
-    /// A word beside them, once there is one.
-    fence: Word,
-}
 
 impl Module<'_> {
     pub(super) fn spec_constant_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
@@ -223,7 +141,7 @@ impl Body<'_, '_, '_> {
     /// Whether anything in the kernel orders memory accesses.
     fn orders_memory(&mut self) -> bool {
         let function = self.function;
-        *self.memory_ordered.get_or_insert_with(|| super::order::orders_memory(function))
+        *self.memory_ordered.get_or_insert_with(|| orders_memory(function))
     }
 
     /// Shared memory as words of 32 bits, or of 64 where the layout is that.
@@ -291,7 +209,7 @@ impl Body<'_, '_, '_> {
     ) -> Result<Word> {
         match space {
             Space::Global => {
-                let strong = scope_of(order).is_some();
+                let strong = order.scope().is_some();
                 if self.module.has_vulkan_memory_model() || !strong && !self.orders_memory() {
                     return self.global_pointer(element, address);
                 }
@@ -365,41 +283,5 @@ impl Body<'_, '_, '_> {
         let id = self.module.u32_constant(index)?;
         self.offsets.note_constant(id, index.into());
         Ok(id)
-    }
-}
-
-/// Sums with constants among the 32-bit values of a function, by their ids.
-#[derive(Default)]
-pub(super) struct Offsets {
-    constants: FxHashMap<Word, u32>,
-    sums: FxHashMap<Word, (Word, u32)>,
-}
-
-impl Offsets {
-    /// Notes the bits of a constant.
-    pub(super) fn note_constant(&mut self, id: Word, bits: u64) {
-        if let Ok(bits) = u32::try_from(bits) {
-            self.constants.insert(id, bits);
-        }
-    }
-
-    /// The bits of a constant.
-    pub(super) fn constant(&self, id: Word) -> Option<u32> {
-        self.constants.get(&id).copied()
-    }
-
-    /// Notes a sum, if one of its parts is a constant.
-    pub(super) fn note_sum(&mut self, id: Word, a: Word, b: Word) {
-        let part = match (self.constants.get(&a), self.constants.get(&b)) {
-            (_, Some(constant)) => (a, *constant),
-            (Some(constant), None) => (b, *constant),
-            (None, None) => return,
-        };
-        self.sums.insert(id, part);
-    }
-
-    /// The value and the constant that a value is the sum of.
-    fn split(&self, id: Word) -> Option<(Word, u32)> {
-        self.sums.get(&id).copied()
     }
 }

@@ -7,23 +7,14 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Op, StorageClass, Word};
 
-use super::body::Body;
-use super::module::{Global, instruction};
+use super::body::{Body, Row};
+use super::instruction::instruction;
+use super::module::Global;
 use super::{Result, internal};
 use crate::ir::{Type, Var};
 
 /// From so many variables of a type on they are elements of an array.
 pub const MANY_VARIABLES: usize = 100;
-
-/// Variables of a type, side by side.
-#[derive(Clone, Copy)]
-pub(super) struct Row {
-    array: Word,
-    /// The type of pointers to one of them.
-    pointer: Word,
-    /// The elements that are some variable's.
-    used: u32,
-}
 
 impl Body<'_, '_, '_> {
     /// A pointer to a variable.

@@ -568,6 +568,25 @@ pub enum MemoryOrder {
     AcquireRelease(Scope),
 }
 
+impl MemoryOrder {
+    /// The scope that it speaks of; `None` for weak accesses.
+    pub fn scope(self) -> Option<Scope> {
+        match self {
+            MemoryOrder::Weak => None,
+            MemoryOrder::Relaxed(scope)
+            | MemoryOrder::Acquire(scope)
+            | MemoryOrder::Release(scope)
+            | MemoryOrder::AcquireRelease(scope) => Some(scope),
+        }
+    }
+
+    /// The order of each part of an access that consists of several, beside which a fence stands.
+    #[must_use]
+    pub fn relaxed(self) -> MemoryOrder {
+        self.scope().map_or(MemoryOrder::Weak, MemoryOrder::Relaxed)
+    }
+}
+
 /// Set of threads that an order speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {

@@ -3,7 +3,6 @@
 
 use rustc_hash::FxHashSet;
 
-use super::rounded::negated;
 use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
@@ -18,7 +17,7 @@ pub fn expand_bits(function: &mut Function, target: &Target) {
     // Extremes that have NVIDIA's NaN already.
     let mut whole = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::FNeg, x)) if !facts.negate_f32_exact => Rewritten::By(negated(b, x)),
+        Stmt::Let(_, Op::Unary(Unary::FNeg, x)) if !facts.negate_f32_exact => Rewritten::By(soft::negated(b, x)),
         Stmt::Let(_, Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y)) if !facts.min_max_f32_exact => {
             let [x, y] = [x, y].map(|operand| b.bits(operand));
             let bits = soft::extremum(b, SINGLE, op == Binary::FMax, false, x, y);

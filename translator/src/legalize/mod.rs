@@ -10,7 +10,6 @@ mod division;
 pub(crate) mod doubles;
 pub(crate) mod flushed;
 mod fma;
-mod fma_runs;
 mod generic;
 mod known_operands;
 mod locks;

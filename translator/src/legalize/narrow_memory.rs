@@ -124,14 +124,7 @@ pub(super) fn swap_loop(
 ) -> Var {
     let ty = if access.bytes == 8 { Type::I64 } else { Type::I32 };
     let found = b.var(ty);
-    let first = match access.order {
-        MemoryOrder::Weak => MemoryOrder::Weak,
-        MemoryOrder::Relaxed(scope)
-        | MemoryOrder::Acquire(scope)
-        | MemoryOrder::Release(scope)
-        | MemoryOrder::AcquireRelease(scope) => MemoryOrder::Relaxed(scope),
-    };
-    let content = b.load_one(Access { order: first, ..access }, address);
+    let content = b.load_one(Access { order: access.order.relaxed(), ..access }, address);
     b.set(found, content);
     b.loop_(|b| {
         let expected = b.get(found);

@@ -3,11 +3,11 @@
 
 use super::convert::{narrow, widen};
 use super::division::divide;
-use super::fma::{fused_on_integers, multiply_add, sum_to_narrow};
+use super::fma::{multiply_add, sum_on_integers, sum_to_narrow};
 use super::sqrt::root;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::soft::{self, Format};
+use crate::soft;
 use crate::target::Target;
 
 /// Replaces every `Rounded`.
@@ -24,7 +24,7 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
     match arithmetic {
         Arithmetic::Narrow(value) => narrow(b, facts, rounding, value),
         Arithmetic::Sub(x, y) => {
-            let y = negated(b, y);
+            let y = soft::negated(b, y);
             expand(b, target, rounding, Arithmetic::Add(x, y))
         }
         Arithmetic::Add(x, y) if is_single(b, x) => {
@@ -66,7 +66,7 @@ fn floored(b: &mut Builder<'_>, target: &Target, operands: [Value; 3], addend: f
     let [x, y, z] = operands;
     let nearest = b.fma(x, y, z);
     let added = b.fsub(nearest, z);
-    let negative = negated(b, added);
+    let negative = soft::negated(b, added);
     let rest = b.fma(x, y, negative);
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_below = b.flt(rest, zero);
@@ -84,18 +84,4 @@ fn floored(b: &mut Builder<'_>, target: &Target, operands: [Value; 3], addend: f
     let range = b.i32(0x7f_ffff);
     let is_integer = b.ult(above, range);
     b.choose(is_integer, |_| result, |b| multiply_add(b, target, Rounding::Down, operands))
-}
-
-/// A float of the opposite sign.
-pub fn negated(b: &mut Builder<'_>, float: Value) -> Value {
-    let ty = b.type_of(float);
-    let bits = b.bits(float);
-    let bits = b.xor_const(bits, Format::of(ty).sign());
-    b.bitcast(bits, ty)
-}
-
-/// A sum of any format by nothing but integers.
-pub fn sum_on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
-    let one = b.constant_like(x, Format::of(b.type_of(x)).one());
-    fused_on_integers(b, rounding, [x, one, y])
 }

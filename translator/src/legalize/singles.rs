@@ -7,7 +7,7 @@
 //! right about normal numbers, or not known to be, is not trusted anywhere: [`expand_untrusted`] must come last.
 
 use super::convert::{narrow, widen};
-use super::rounded::{negated, sum_on_integers};
+use super::fma::sum_on_integers;
 use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
@@ -52,7 +52,7 @@ pub fn expand_untrusted(function: &mut Function, target: &Target) {
         Stmt::Let(result, op) if b.type_of(result) == Type::F32 => match op {
             Op::Binary(Binary::FAdd, x, y) if !is_exact => Rewritten::By(sum_on_integers(b, nearest, x, y)),
             Op::Binary(Binary::FSub, x, y) if !is_exact => {
-                let y = negated(b, y);
+                let y = soft::negated(b, y);
                 Rewritten::By(sum_on_integers(b, nearest, x, y))
             }
             Op::Binary(Binary::FMul, x, y) if !is_exact => Rewritten::By(soft::product(b, nearest, x, y)),

@@ -3,11 +3,10 @@
 //! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
-use super::rounded::negated;
 use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::soft::{Format, Parts, SINGLE, leading, round_normal, stick, unless_nan};
+use crate::soft::{Format, Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
 use crate::target::{Facts, Target};
 
 /// Replaces `Sqrt` on types where the target doesn't do it right.

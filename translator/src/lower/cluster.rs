@@ -5,11 +5,9 @@
 //! another's, is an offset from the start of the first block's. So an address of a block's own is one of the cluster's, as
 //! PTX has it, and accesses need not know whose memory they reach.
 
-use super::mbarrier::{self, shared_address};
-use super::{Lowering, Result, atomics, carrier};
-use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, Binary, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Type, Value};
+use super::{Lowering, Result};
+use crate::decode::program::Instruction;
+use crate::ir::{Binary, Builder, Builtin, Compare, Type, Value};
 use crate::isa::types::ScalarType;
 
 /// Where the thread's block is in its cluster in dimension 0, 1 or 2.
@@ -85,45 +83,4 @@ pub fn rank(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let low = l.narrow(address);
     let rank = rank_of(&mut l.b, low);
     l.set(i, 0, ScalarType::U32, rank)
-}
-
-/// `st.async`: done at once, as all asynchronous operations are.
-pub fn store_async(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let Operand::Vector(sources) = l.operand(i, 1) else {
-        return Err(Diagnostic::internal("a store without sources", i.span));
-    };
-    let address = shared_address(l, i, 0)?;
-    let barrier = shared_address(l, i, 2)?;
-    let access = access(ty, MemoryOrder::Weak);
-    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
-    let mut size = 0;
-    // No access is wider than 16 bytes.
-    for values in values.chunks((16 / ty.bytes() as usize).max(1)) {
-        let address = l.b.add_const(address, size);
-        size += u64::from(ty.bytes()) * values.len() as u64;
-        l.b.store(access, address, values.to_vec());
-    }
-    let size = l.b.constant(Type::I32, size);
-    mbarrier::complete(l, barrier, size);
-    Ok(())
-}
-
-/// `red.async`
-pub fn reduce_async(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let ty = i.modifiers.ty(0);
-    let op = atomics::operation(i, ty)?;
-    let address = shared_address(l, i, 0)?;
-    let operand = l.int(i, 1, ty)?;
-    let barrier = shared_address(l, i, 2)?;
-    let access = access(ty, MemoryOrder::Relaxed(Scope::Device));
-    l.b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
-    let size = l.b.i32(ty.bytes());
-    mbarrier::complete(l, barrier, size);
-    Ok(())
-}
-
-fn access(ty: ScalarType, order: MemoryOrder) -> Access {
-    let bytes = if carrier(ty) == Type::I64 { 8 } else { 4 };
-    Access { space: Space::Shared, bytes, order, read_only: false }
 }

@@ -1,9 +1,9 @@
 //! The lowering function of each operation.
 
 use super::{
-    Lowering, Result, approximate, atomics, caches, cluster, compare, convert, convert_float, convert_packed, copies,
-    events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory, movement, packed, simd, stack,
-    video, warp,
+    Lowering, Result, approximate, async_stores, atomics, caches, cluster, compare, convert, convert_float,
+    convert_packed, copies, events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory,
+    movement, packed, simd, stack, video, warp,
 };
 use crate::decode::program::Instruction;
 use crate::isa::operation::Operation;
@@ -151,8 +151,8 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::MbarrierPendingCount => mbarrier::pending_count,
         Operation::FenceSequential => memory::fence_sequential,
         Operation::Fence => memory::fence,
-        Operation::StoreAsync => cluster::store_async,
-        Operation::ReduceAsync => cluster::reduce_async,
+        Operation::StoreAsync => async_stores::store,
+        Operation::ReduceAsync => async_stores::reduce,
         Operation::MapAddress => cluster::map_address,
         Operation::ClusterRank => cluster::rank,
         Operation::CopyAsync => copies::copy,

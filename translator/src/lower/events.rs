@@ -1,6 +1,6 @@
 //! `pmevent` (PTX section 9.7.19): counters that the host reads. A warp counts once, however many of its threads take part.
 
-use super::services::fetch_add;
+use super::device_words::fetch_add;
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;

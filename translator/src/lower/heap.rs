@@ -6,12 +6,10 @@
 //! entries are zero. Nothing of the heap's own lies among the granules. Where no arena has such a run, there is no memory.
 //! [`ARENAS`] has the layout.
 
+use super::device_words::WORD;
 use crate::interface::heap::{ARENAS, Arena};
 use crate::interface::{Fault, MemoryRegion, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Space, Type, Value, Var};
-
-const COMMON: Access =
-    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Relaxed(Scope::Device), read_only: false };
+use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Type, Value, Var};
 
 fn base(b: &mut Builder<'_>, region: MemoryRegion) -> Value {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
@@ -66,7 +64,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
         let offset = b.shl(offset, 2);
         let address = b.add(base, offset);
         let address = b.add_const(address, arena.bitmap);
-        let used = b.load_one(COMMON, address);
+        let used = b.load_one(WORD, address);
         let position = b.get(bit);
         let mask = b.shl_by(ones, position);
         let clash = b.and(used, mask);
@@ -76,7 +74,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
             |b| {
                 let taken = b.or(used, mask);
                 let seen = b.function.value(Type::I32);
-                let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..COMMON };
+                let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..WORD };
                 b.atomic(Atomic {
                     result: Some(seen),
                     op: AtomicOp::CompareExchange,
@@ -95,7 +93,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
                     let entry = b.add(base, entry);
                     let entry = b.add_const(entry, arena.sizes);
                     let size = b.add_const(size, 1);
-                    b.store(COMMON, entry, vec![size]);
+                    b.store(WORD, entry, vec![size]);
                     let bytes = b.shl(granule, arena.shift);
                     let memory = b.add(base, bytes);
                     let memory = b.add_const(memory, arena.granules);
@@ -140,7 +138,7 @@ pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
             b.atomic(Atomic {
                 result: Some(entry),
                 op: AtomicOp::Exchange,
-                access: COMMON,
+                access: WORD,
                 address,
                 operand,
                 compare: None,
@@ -158,7 +156,7 @@ pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
                 let address = b.add(base, offset);
                 let address = b.add(address, bitmap);
                 // What was written here happens before whoever gets the memory next writes.
-                let access = Access { order: MemoryOrder::Release(Scope::Device), ..COMMON };
+                let access = Access { order: MemoryOrder::Release(Scope::Device), ..WORD };
                 b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
                 let yes = b.bool(true);
                 b.set(freed, yes);

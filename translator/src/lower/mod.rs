@@ -6,6 +6,7 @@
 
 pub mod addresses32;
 pub mod approximate;
+pub mod async_stores;
 pub mod atomics;
 pub mod barriers;
 pub mod build;
@@ -17,6 +18,7 @@ pub mod convert;
 pub mod convert_float;
 pub mod convert_packed;
 pub mod copies;
+mod device_words;
 pub(crate) mod dispatch;
 pub mod events;
 pub mod extended;

@@ -3,11 +3,12 @@
 //! What is printed goes to the host as it is: the format's address and the arguments' bytes. All that happens here is to
 //! find out how many they are. `heap` has the allocator.
 
+use super::device_words::{WORD, fetch_add};
 use super::{Lowering, Result, heap, special};
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{Fault, MemoryRegion, output, push_constant};
-use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +90,6 @@ impl Service {
 const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 /// Words of the output that one thread writes.
 const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
-/// Words that all threads change.
-const COMMON: Access =
-    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Relaxed(Scope::Device), read_only: false };
 
 /// `vprintf`: gives the number of arguments, or -1 if there is no format.
 fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value) -> Value {
@@ -109,7 +107,7 @@ fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value
         let used = b.add_const(base, output::USED);
         let capacity = region.size - output::RECORDS;
         // No more is asked for once it is full, so that the count doesn't overflow.
-        let before = b.load_one(COMMON, used);
+        let before = b.load_one(WORD, used);
         let open = b.compare_const(Compare::LessUnsigned, before, capacity);
         let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
         let end = b.add(start, record);
@@ -140,12 +138,6 @@ fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value
         );
     });
     b.get(result)
-}
-
-pub(super) fn fetch_add(b: &mut Builder<'_>, address: Value, operand: Value) -> Value {
-    let result = b.function.value(Type::I32);
-    b.atomic(Atomic { result: Some(result), op: AtomicOp::Add, access: COMMON, address, operand, compare: None });
-    result
 }
 
 /// Reads a format: the size of its arguments in bytes, and into `count` their number. Copies the arguments, if `copy` says

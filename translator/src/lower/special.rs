@@ -1,7 +1,7 @@
 //! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
 
+use super::device_words::fetch_add;
 use super::layout::{Layout, RESERVED_SHARED};
-use super::services::fetch_add;
 use super::{Lowering, cluster};
 use crate::decode::program::{LaneMask, ReservedShared, Special};
 use crate::interface::push_constant;

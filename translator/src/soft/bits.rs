@@ -8,6 +8,14 @@ pub fn magnitude(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     b.and_const(bits, format.sign() - 1)
 }
 
+/// A float of the opposite sign.
+pub fn negated(b: &mut Builder<'_>, float: Value) -> Value {
+    let ty = b.type_of(float);
+    let bits = b.bits(float);
+    let bits = b.xor_const(bits, Format::of(ty).sign());
+    b.bitcast(bits, ty)
+}
+
 /// Whether it is NaN.
 pub fn is_nan(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let magnitude = magnitude(b, format, bits);

@@ -14,7 +14,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fma::{guarded, multiply_add};
+use super::multiply_add::{guarded, multiply_add};
 use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type};
 use crate::opt::{for_each_operand, map_op_operands, map_operands};
 use crate::soft::SINGLE;

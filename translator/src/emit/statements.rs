@@ -1,0 +1,324 @@
+//! Statements and structured control flow of a kernel, and the blocks they become.
+//!
+//! The tree is walked with a stack of its own, because it may be nested deeper than a thread's stack allows to recurse.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
+
+use super::body::Body;
+use super::instruction::instruction;
+use super::module::{Global, Module};
+use super::{EmitEntry, EntryFacts, Result, internal};
+use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::interface::marks;
+use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value};
+use crate::target::Feature;
+
+/// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
+/// loop of our own inside.
+const NESTING_LIMIT: usize = 1022;
+
+/// Adds a kernel to the module.
+pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
+    module.begin_entry();
+    let (mut helpers, mut interface, mut push) = (Vec::new(), Vec::new(), None);
+    for helper in &entry.function.helpers {
+        let mut body = Body::new(module, &helper.function);
+        body.push = push;
+        helpers.push(body.emit_helper(helper).map_err(|kind| Diagnostic::new(kind, body.at))?);
+        interface.append(&mut body.interface);
+        push = body.push;
+    }
+    let mut body = Body::new(module, entry.function);
+    (body.helpers, body.push) = (helpers, push);
+    for (class, variable) in interface {
+        body.uses(class, variable);
+    }
+    body.emit(entry.name).map_err(|kind| Diagnostic::new(kind, body.at))
+}
+
+/// A list of statements under way.
+struct Frame<'f> {
+    rest: std::slice::Iter<'f, Stmt>,
+    construct: Construct<'f>,
+    /// The instruction that the construct comes from.
+    at: Span,
+}
+
+/// What a list of statements is part of, and where its end leads.
+enum Construct<'f> {
+    Function,
+    Then { otherwise: &'f [Stmt], otherwise_label: Word, merge: Word },
+    Otherwise { merge: Word, then_reaches_merge: bool },
+    Loop { header: Word, proceed: Word, merge: Word, broken: bool },
+}
+
+impl<'f> Body<'_, '_, 'f> {
+    fn emit(&mut self, name: &str) -> Result<EntryFacts> {
+        self.check_shared_size()?;
+        self.check_local_size()?;
+        let void = self.module.global(Global::Void)?;
+        let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
+        let id = self.module.id();
+        self.label = self.module.id();
+        self.statements()?;
+        let push_constant_size = self.finish_push_constants()?;
+        // An invocation that carries a whole warp has nothing to do with its subgroup.
+        if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
+            self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
+            if self.module.target.subgroups.has_choice() {
+                self.module.need(Feature::SubgroupSizeControl, "operations of a warp")?;
+            }
+            self.module.reconvergence(id)?;
+        }
+
+        let function = self.finish(void, id, ty, Vec::new())?;
+        for (width, float) in [(32, Type::F32), (64, Type::F64)] {
+            let mut helpers = self.function.helpers.iter().map(|helper| &helper.function);
+            let has = |function: &Function| function.values.contains(&float);
+            if self.added_floats.contains(&float) || has(self.function) || helpers.any(has) {
+                self.module.float_controls(id, width)?;
+            }
+        }
+        self.module.entry_point(name, function, &self.interface);
+        Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
+    }
+
+    /// Adds the function of a helper, and returns its id.
+    fn emit_helper(&mut self, helper: &Helper) -> Result<Word> {
+        let result = self.ty(helper.result)?;
+        let mut types = [0; HELPER_PARAMETERS];
+        let mut parameters = Vec::new();
+        for (slot, parameter) in types.iter_mut().zip(&helper.parameters) {
+            *slot = self.ty(*parameter)?;
+            let id = self.module.id();
+            self.parameters.push(id);
+            parameters.push(instruction(Op::FunctionParameter, *slot, id, vec![]));
+        }
+        let ty = self.module.global(Global::Function(result, types))?;
+        let id = self.module.id();
+        self.label = self.module.id();
+        self.statements()?;
+        let function = self.finish(result, id, ty, parameters)?;
+        self.module.helper(function);
+        Ok(id)
+    }
+
+    fn statements(&mut self) -> Result<()> {
+        let limit = self.module.target.quirks.nesting.map_or(NESTING_LIMIT, |most| NESTING_LIMIT.min(most as usize));
+        let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function, at: self.at }];
+        while let Some(frame) = stack.last_mut() {
+            // What stands behind a terminator can't be reached: a Break, or a construct that nothing leaves.
+            let next = if self.label == 0 { None } else { frame.rest.next() };
+            match next {
+                Some(Stmt::If { condition, then, otherwise }) => {
+                    if let Some(frame) = self.begin_if(*condition, then, otherwise)? {
+                        stack.push(frame);
+                    }
+                }
+                Some(Stmt::Loop(body)) => {
+                    let frame = self.begin_loop(body)?;
+                    stack.push(frame);
+                }
+                Some(Stmt::Break) => self.break_innermost(&mut stack)?,
+                Some(stmt) => self.statement(stmt)?,
+                None => {
+                    let Some(frame) = stack.pop() else { break };
+                    if let Some(next) = self.end_of_list(frame)? {
+                        stack.push(next);
+                    }
+                }
+            }
+            // The function itself is no construct.
+            if stack.len() > limit + 1 {
+                return Err(ErrorKind::Limit {
+                    what: "nesting of control flow".into(),
+                    needed: stack.len() as u64 - 1,
+                    available: limit as u64,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, stmt: &'f Stmt) -> Result<()> {
+        match stmt {
+            Stmt::At(span) => self.come_from(*span),
+            Stmt::Let(value, op) => {
+                let id = self.operation(*op, self.function.type_of(*value))?;
+                self.set_value(*value, id)?;
+            }
+            Stmt::Set(var, value) => {
+                let (variable, id) = (self.variable(*var)?, self.value(*value)?);
+                self.effect(Op::Store, vec![Operand::IdRef(variable), Operand::IdRef(id)]);
+            }
+            Stmt::Load { results, access, address } => self.load(results, *access, *address)?,
+            Stmt::Store { values, access, address } => self.store(values, *access, *address)?,
+            Stmt::Atomic(atomic) => self.atomic(atomic)?,
+            Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
+            Stmt::Barrier => self.barrier()?,
+            Stmt::Report(..) => return Err(internal("a report that legalization should have replaced")),
+            Stmt::Arrive(thread) => self.arrive(*thread)?,
+            Stmt::Fence(scope) => self.fence(*scope)?,
+            Stmt::Return(value) => {
+                let value = self.value(*value)?;
+                self.terminate(Op::ReturnValue, vec![Operand::IdRef(value)]);
+            }
+            Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
+            Stmt::Warp(_) => return Err(internal("an operation of a warp that should have been replaced")),
+        }
+        Ok(())
+    }
+
+    /// Marks a thread's arrival at the barrier instruction that statements come from.
+    fn arrive(&mut self, thread: Value) -> Result<()> {
+        let instruction = self.at.start;
+        let place = self.module.u32_constant(instruction)?;
+        let (void, set, thread) = (self.module.global(Global::Void)?, self.module.marks(), self.value(thread)?);
+        let number = Operand::LiteralExtInstInteger(marks::ARRIVE);
+        let operands = vec![Operand::IdRef(set), number, Operand::IdRef(thread), Operand::IdRef(place)];
+        self.result(Op::ExtInst, void, operands);
+        Ok(())
+    }
+
+    /// Begins the first arm that isn't empty; `None` if both are.
+    fn begin_if(&mut self, condition: Value, then: &'f [Stmt], otherwise: &'f [Stmt]) -> Result<Option<Frame<'f>>> {
+        if then.is_empty() && otherwise.is_empty() {
+            return Ok(None);
+        }
+        let condition = self.value(condition)?;
+        let merge = self.module.id();
+        let then_label = if then.is_empty() { merge } else { self.module.id() };
+        let otherwise_label = if otherwise.is_empty() { merge } else { self.module.id() };
+        let control = Operand::SelectionControl(SelectionControl::NONE);
+        self.effect(Op::SelectionMerge, vec![Operand::IdRef(merge), control]);
+        self.branch_if(condition, then_label, otherwise_label);
+        Ok(Some(if then.is_empty() {
+            self.begin_block(otherwise_label);
+            let construct = Construct::Otherwise { merge, then_reaches_merge: true };
+            Frame { rest: otherwise.iter(), construct, at: self.at }
+        } else {
+            self.begin_block(then_label);
+            let construct = Construct::Then { otherwise, otherwise_label, merge };
+            Frame { rest: then.iter(), construct, at: self.at }
+        }))
+    }
+
+    fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
+        let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
+        let broken = self.loop_header(header, proceed, merge)?;
+        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken }, at: self.at })
+    }
+
+    /// Enters a loop: its header, and the block where its body begins. Returns whether that has an exit already.
+    pub(super) fn loop_header(&mut self, header: Word, proceed: Word, merge: Word) -> Result<bool> {
+        self.branch(header);
+        self.begin_block(header);
+        let control = Operand::LoopControl(LoopControl::NONE);
+        self.effect(Op::LoopMerge, vec![Operand::IdRef(merge), Operand::IdRef(proceed), control]);
+        let body = self.module.id();
+        self.branch(body);
+        self.begin_block(body);
+        self.decoy_exit(merge)
+    }
+
+    /// Where the driver loses values that leave loops, gives the loop another exit, which no invocation takes. Then what
+    /// the code behind the loop reads of a variable has several origins, and drivers keep such values right. Where the
+    /// driver runs loops for more invocations than there are, these leave by that exit.
+    fn decoy_exit(&mut self, merge: Word) -> Result<bool> {
+        let quirks = &self.module.target.quirks;
+        if !quirks.loop_values_lost && !quirks.surplus_invocations_loop {
+            return Ok(false);
+        }
+        let condition = self.decoy_condition(quirks.surplus_invocations_loop)?;
+        let proceed = self.module.id();
+        let control = Operand::SelectionControl(SelectionControl::NONE);
+        self.effect(Op::SelectionMerge, vec![Operand::IdRef(proceed), control]);
+        self.branch_if(condition, merge, proceed);
+        self.begin_block(proceed);
+        Ok(true)
+    }
+
+    /// What no invocation of the workgroup meets, and what looks possible to the driver: to have one of the highest numbers,
+    /// or one behind the last.
+    ///
+    /// Each loop has a condition of its own: drivers know that one is false behind a loop's exit by it, and would take away
+    /// the exits of the loops inside.
+    fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
+        let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
+        let truth = self.module.global(Global::Bool)?;
+        let number = self.decoys;
+        self.decoys += 1;
+        if !is_surplus {
+            let bound = self.module.u32_constant(u32::MAX - number)?;
+            return Ok(self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(bound)]));
+        }
+        let word = self.module.u32()?;
+        let number = self.module.u32_constant(number)?;
+        let size = self.workgroup_size()?;
+        let [index, size] =
+            [index, size].map(|term| self.at_start(Op::IAdd, word, vec![Operand::IdRef(term), Operand::IdRef(number)]));
+        Ok(self.at_start(Op::UGreaterThanEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(size)]))
+    }
+
+    fn break_innermost(&mut self, stack: &mut [Frame<'f>]) -> Result<()> {
+        for frame in stack.iter_mut().rev() {
+            if let Construct::Loop { merge, broken, .. } = &mut frame.construct {
+                *broken = true;
+                let merge = *merge;
+                self.branch(merge);
+                return Ok(());
+            }
+        }
+        Err(internal("break outside a loop"))
+    }
+
+    /// Leads the end of a list to where it belongs, and returns the list that follows, if the construct has another.
+    fn end_of_list(&mut self, Frame { construct, at, .. }: Frame<'f>) -> Result<Option<Frame<'f>>> {
+        let open = self.label != 0;
+        match construct {
+            Construct::Function => {
+                if open {
+                    self.terminate(Op::Return, vec![]);
+                }
+            }
+            Construct::Then { otherwise, otherwise_label, merge } => {
+                if open {
+                    self.branch(merge);
+                }
+                if otherwise.is_empty() {
+                    self.begin_block(merge);
+                } else {
+                    self.begin_block(otherwise_label);
+                    self.come_from(at);
+                    let construct = Construct::Otherwise { merge, then_reaches_merge: open };
+                    return Ok(Some(Frame { rest: otherwise.iter(), construct, at }));
+                }
+            }
+            Construct::Otherwise { merge, then_reaches_merge } => {
+                if open {
+                    self.branch(merge);
+                }
+                self.begin_merge(merge, open || then_reaches_merge);
+            }
+            Construct::Loop { header, proceed, merge, broken } => {
+                if open {
+                    self.branch(proceed);
+                }
+                // SPIR-V wants the continue target with its back edge even where nothing reaches it.
+                self.begin_block(proceed);
+                self.branch(header);
+                self.begin_merge(merge, broken);
+            }
+        }
+        self.come_from(at);
+        Ok(None)
+    }
+
+    fn begin_merge(&mut self, merge: Word, reached: bool) {
+        self.begin_block(merge);
+        if !reached {
+            self.terminate(Op::Unreachable, vec![]);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a kernel does anywhere in its body, as far as declarations depend on it.
+
+use super::module::Module;
+use crate::ir::{Access, Function, MemoryOrder, Space, Stmt, SubgroupOp};
+use crate::target::{Feature, Version};
+
+/// How a kernel's shared memory is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SharedLayout {
+    /// Aliased blocks.
+    Blocks,
+    /// An array of words of so many bits.
+    Words(u32),
+}
+
+impl SharedLayout {
+    /// The layout for a kernel on the module's target.
+    pub(super) fn choose(module: &Module<'_>, function: &Function) -> SharedLayout {
+        // The extension needs SPIR-V 1.4.
+        if module.target.has(Feature::WorkgroupMemoryExplicitLayout) && module.version() >= Version(1, 4) {
+            SharedLayout::Blocks
+        } else if has_long_shared_atomics(function) {
+            SharedLayout::Words(64)
+        } else {
+            SharedLayout::Words(32)
+        }
+    }
+}
+
+/// Whether 64 bits of shared memory are ever accessed as one: by atomics, or with an order.
+fn has_long_shared_atomics(function: &Function) -> bool {
+    any_shared(function, |stmt, access, _| {
+        access.bytes == 8 && (matches!(stmt, Stmt::Atomic(_)) || access.order.scope().is_some())
+    })
+}
+
+/// Whether less than a word of shared memory is ever written, which takes compare-and-swap of the word.
+pub(super) fn has_shared_parts(function: &Function, word_bytes: usize) -> bool {
+    any_shared(function, |stmt, access, elements| {
+        !matches!(stmt, Stmt::Load { .. }) && usize::from(access.bytes) * elements < word_bytes
+    })
+}
+
+/// Whether some access to shared memory, with so many elements, is as asked for.
+fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> bool) -> bool {
+    any_statement(function, |stmt| {
+        let (access, elements) = match stmt {
+            Stmt::Load { access, results, .. } => (access, results.len()),
+            Stmt::Store { access, values, .. } => (access, values.len()),
+            Stmt::Atomic(atomic) => (&atomic.access, 1),
+            _ => return false,
+        };
+        access.space == Space::Shared && is_wanted(stmt, access, elements)
+    })
+}
+
+/// Whether some statement of a function is as asked for.
+fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool {
+    let mut lists = vec![function.body.as_slice()];
+    while let Some(list) = lists.pop() {
+        for stmt in list {
+            match stmt {
+                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
+                Stmt::Loop(body) => lists.push(body),
+                _ => {}
+            }
+            if is_wanted(stmt) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Whether anything in a function orders memory accesses of several threads.
+pub(super) fn orders_memory(function: &Function) -> bool {
+    let orders = |order| !matches!(order, MemoryOrder::Weak | MemoryOrder::Relaxed(_));
+    any_statement(function, |stmt| match stmt {
+        Stmt::Barrier | Stmt::Fence(_) | Stmt::Subgroup(_, SubgroupOp::Barrier) => true,
+        Stmt::Load { access, .. } | Stmt::Store { access, .. } => orders(access.order),
+        Stmt::Atomic(atomic) => orders(atomic.access.order),
+        _ => false,
+    })
+}

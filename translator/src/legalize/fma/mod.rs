@@ -1,0 +1,40 @@
+//! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
+//!
+//! On `F32` as a dot product where that is known to be fused. Else with the help of `F64` where that exists; else from the errors of products and sums where those tell; else on
+//! integers. A device that only flushes does it itself where
+//! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
+
+mod integers;
+mod multiply_add;
+mod runs;
+
+pub use integers::sum_on_integers;
+pub use multiply_add::{multiply_add, sum_to_narrow, wide_sum};
+
+use crate::ir::{Function, Op, Rounding, Stmt, Type};
+use crate::opt::{Rewritten, rewrite};
+use crate::target::Target;
+use runs::expand_runs;
+
+/// Replaces `Fma` on types where the target doesn't do it right.
+pub fn expand_fma(function: &mut Function, target: &Target) {
+    let facts = &target.facts;
+    let f32_exact = facts.fma_f32_fused && facts.fma_f32_denormals;
+    if f32_exact && facts.fma_f64_fused {
+        return;
+    }
+    let by_dot = !f32_exact && target.fuses_dot();
+    if facts.fma_f32_fused && !f32_exact && !by_dot {
+        expand_runs(function, target);
+    }
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, Op::Fma(x, y, z)) => match b.type_of(result) {
+            Type::F32 if by_dot => Rewritten::By(b.op(Type::F32, Op::DotFma(x, y, z))),
+            // Exact, or made so above.
+            Type::F32 if facts.fma_f32_fused => Rewritten::Kept,
+            Type::F64 if facts.fma_f64_fused => Rewritten::Kept,
+            _ => Rewritten::By(multiply_add(b, target, Rounding::NearestEven, [x, y, z])),
+        },
+        _ => Rewritten::Kept,
+    });
+}

@@ -1,0 +1,50 @@
+//! `st.async` and `red.async` (PTX sections 9.7.9.13 and 9.7.12.7): stores that a barrier in shared memory counts. They are done
+//! at once, as all asynchronous operations are.
+
+use super::mbarrier::{self, shared_address};
+use super::{Lowering, Result, atomics, carrier};
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Atomic, MemoryOrder, Scope, Space, Type};
+use crate::isa::types::ScalarType;
+
+/// `st.async`
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let Operand::Vector(sources) = l.operand(i, 1) else {
+        return Err(Diagnostic::internal("a store without sources", i.span));
+    };
+    let address = shared_address(l, i, 0)?;
+    let barrier = shared_address(l, i, 2)?;
+    let access = access(ty, MemoryOrder::Weak);
+    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
+    let mut size = 0;
+    // No access is wider than 16 bytes.
+    for values in values.chunks((16 / ty.bytes() as usize).max(1)) {
+        let address = l.b.add_const(address, size);
+        size += u64::from(ty.bytes()) * values.len() as u64;
+        l.b.store(access, address, values.to_vec());
+    }
+    let size = l.b.constant(Type::I32, size);
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+/// `red.async`
+pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let op = atomics::operation(i, ty)?;
+    let address = shared_address(l, i, 0)?;
+    let operand = l.int(i, 1, ty)?;
+    let barrier = shared_address(l, i, 2)?;
+    let access = access(ty, MemoryOrder::Relaxed(Scope::Device));
+    l.b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+    let size = l.b.i32(ty.bytes());
+    mbarrier::complete(l, barrier, size);
+    Ok(())
+}
+
+fn access(ty: ScalarType, order: MemoryOrder) -> Access {
+    let bytes = if carrier(ty) == Type::I64 { 8 } else { 4 };
+    Access { space: Space::Shared, bytes, order, read_only: false }
+}
