@@ -1,7 +1,7 @@
 //! The operators of constant expressions with PTX's typing rules (section 4.5.5): integers of 64 bits, signed or
 //! unsigned; double precision; no conversion between the two.
 
-use super::expression::{Symbol, Value};
+use super::value::{Symbol, Value};
 use crate::ast::Constant;
 use crate::diagnostic::{Diagnostic, Span};
 

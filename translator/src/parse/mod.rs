@@ -16,6 +16,7 @@ mod node;
 mod operand;
 mod scan;
 mod statement;
+mod value;
 
 use declaration::Head;
 use driver::Driver;

@@ -1,9 +1,10 @@
 //! Operands of instructions, from flat tokens.
 
 use super::error;
-use super::expression::{self, Symbol, Value};
+use super::expression;
 use super::literal;
 use super::node::{Cursor, Rule, Token};
+use super::value::{Symbol, Value};
 use crate::ast::{Constant, Ident, Operand};
 use crate::diagnostic::{Diagnostic, Span};
 

@@ -6,9 +6,9 @@ use std::mem;
 
 use super::{
     Condition, Error, Graph, MAX_DEPTH, Node, Tree,
-    flow::{Edge, Item, Target},
+    flow::{Edge, Item, Kind, Target},
     loops::{Forest, TOP},
-    region::{Kind, Layouts},
+    region::Layouts,
 };
 
 /// What remains to be done.

@@ -11,8 +11,6 @@
 
 use std::ops::Range;
 
-use super::region::Kind;
-
 /// Where an edge leads inside of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
@@ -30,6 +28,15 @@ pub(super) struct Edge {
     pub target: Target,
     /// Whether a test of the region's selector lies on the way.
     pub tested: bool,
+}
+
+/// What a region consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Where control comes in: it has an edge to each entry, and there is no code to it.
+    Head,
+    Block(u32),
+    Loop(usize),
 }
 
 /// A vertex of the acyclic graph that a region is.

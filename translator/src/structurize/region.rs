@@ -7,18 +7,9 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
     Graph, Terminator,
-    flow::{self, Item, Target},
+    flow::{self, Item, Kind, Target},
     loops::{Destination, Forest, TOP},
 };
-
-/// What a region consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    /// Where control comes in: it has an edge to each entry, and there is no code to it.
-    Head,
-    Block(u32),
-    Loop(usize),
-}
 
 /// All regions, laid out.
 pub(super) struct Layouts {

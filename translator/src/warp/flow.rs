@@ -4,8 +4,7 @@
 //! subgroups of up to 32 invocations it is the same in all of them.
 
 use super::collective::{has_warp, is_collective, may_break};
-use super::parallel_region::Lane;
-use super::{Old, Pack, Slot};
+use super::{Lane, Old, Pack, Slot};
 use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
 
 /// For which threads statements are executed.

@@ -6,9 +6,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Lane;
 use super::choose::WARP;
 use super::flow::Flow;
-use super::parallel_region::{Lane, Own, count_uses};
+use super::parallel_region::{Own, count_uses};
 use super::{Old, Pack, Slot};
 use crate::diagnostic::Span;
 use crate::ir::{Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type};

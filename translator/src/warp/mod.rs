@@ -135,6 +135,15 @@ struct Pack<'f> {
     at: Span,
 }
 
+/// Which lane statements are for.
+#[derive(Clone, Copy)]
+enum Lane {
+    /// One by its number.
+    Known(usize),
+    /// The present one of a loop over all lanes.
+    Present(Value),
+}
+
 /// Where a value of the old function is.
 #[derive(Clone, Debug)]
 enum Slot {

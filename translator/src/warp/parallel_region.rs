@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::flow::{Flow, is_total};
-use super::{Old, Pack, Slot};
+use super::{Lane, Old, Pack, Slot};
 use crate::diagnostic::Span;
 use crate::ir::{Block, Op, Space, Stmt, Value, Var};
 use crate::opt::{for_each_operand, for_each_result, map_operands};
@@ -47,15 +47,6 @@ fn is_harmless(block: &Block) -> bool {
 
 /// The values of a lane that a segment has defined so far.
 pub(super) type Own = FxHashMap<Value, Value>;
-
-/// Which lane statements are for.
-#[derive(Clone, Copy)]
-pub(super) enum Lane {
-    /// One by its number.
-    Known(usize),
-    /// The present one of a loop over all lanes.
-    Present(Value),
-}
 
 impl Pack<'_> {
     /// Appends pending statements for every lane, and leaves none. `at` is the mark that holds before the first.
