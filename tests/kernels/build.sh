@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds the .ptx of every .cu here, or of those named, with clang alone: no CUDA toolkit is needed.
+# Rebuilds the .ptx of every .cu here and in tools/dev/kernels, or of those named, with clang alone: no CUDA toolkit is needed.
 #
 # -ffp-contract=off: the sources say where a multiplication and an addition are fused (fmaf), so that the expected
 # results can be bit-exact; without it clang would also leave the choice to the PTX assembler (mul.f32 instead of
@@ -7,7 +7,7 @@
 set -eu
 cd "$(dirname "$0")"
 clang=${CLANG:-clang-19}
-[ $# -gt 0 ] || set -- *.cu
+[ $# -gt 0 ] || set -- *.cu ../../tools/dev/kernels/*.cu
 for source in "$@"; do
     flags="-O2"
     # A first line "// build: FLAGS" replaces the optimisation level.

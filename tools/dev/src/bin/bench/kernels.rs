@@ -1,7 +1,7 @@
 //! `bench kernels`: device time of the same PTX through CUDA's driver and through us, on the same chip.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -10,7 +10,7 @@ use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda, device as runtime};
 use ptx2spv::cli;
 use ptx2spv::cuda::{Context, Launch};
 use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, LoadOptions};
-use ptx2spv_translator::Source;
+use ptx2spv_translator::{Math, Source};
 use serde::Serialize;
 
 use crate::devices::Devices;
@@ -35,8 +35,9 @@ pub struct Arguments {
     /// Vulkan device.
     #[arg(long, default_value = "default", value_name = "DEVICE")]
     device: DeviceSelector,
-    #[command(flatten)]
-    math: cli::MathArgument,
+    /// Float arithmetic to measure; may be given several times.
+    #[arg(long, default_values = ["exact", "fast"], value_name = "HOW")]
+    math: Vec<Math>,
 }
 
 /// Launches before the clock counts: caches, clocks and lazy loading settle.
@@ -47,9 +48,22 @@ struct Row {
     kernel: &'static str,
     size: String,
     cuda_seconds: Option<f64>,
-    vulkan_seconds: Option<f64>,
+    /// Compiling and loading the module by CUDA's driver.
+    cuda_load_seconds: Option<f64>,
+    /// One for each kind of float arithmetic.
+    vulkan: Vec<VulkanRow>,
+}
+
+#[derive(Serialize)]
+struct VulkanRow {
+    math: String,
+    seconds: Option<f64>,
     /// Vulkan's time by CUDA's: above 1, we are slower.
     ratio: Option<f64>,
+    /// Parsing the module and translating the kernel.
+    translate_seconds: Option<f64>,
+    /// Making the pipeline and launching it for the first time.
+    pipeline_seconds: Option<f64>,
     results: String,
 }
 
@@ -59,6 +73,9 @@ struct Side {
     /// After the first launch.
     outputs: Option<Outputs>,
     times: Vec<Duration>,
+    /// What came before the first launch, by the host's clock: loading or translating, and making a pipeline.
+    load: Option<Duration>,
+    pipeline: Option<Duration>,
     error: Option<String>,
 }
 
@@ -71,11 +88,15 @@ impl Side {
 
 pub fn measure(arguments: &Arguments) -> Result<Report> {
     let mut devices = Devices::open(&arguments.device)?;
-    let mut report = Report::new(&["kernel", "size", "CUDA ms", "Vulkan ms", "Vulkan / CUDA", "results"]);
+    let mut report = Report::new(&["kernel", "size", "CUDA ms"]);
+    report.head.extend(arguments.math.iter().map(|math| format!("{math} / CUDA")));
+    report.head.extend(arguments.math.iter().map(|math| format!("{math} results")));
+    report.head.extend(["CUDA load ms", "translate ms", "pipeline ms"].map(str::to_owned));
     report.notes = devices.names()?;
     report
         .notes
         .push(format!("Median device time of {} launches after warm-up.", arguments.rounds * arguments.repeats));
+    let mut rows = Vec::new();
     for workload in workloads::all(arguments.quick) {
         if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
             cli::note(format_args!("{} …", workload.name));
@@ -84,41 +105,84 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
                 // A fault leaves a CUDA context or a Vulkan device useless for what follows.
                 devices = Devices::open(&arguments.device)?;
             }
-            let time = |seconds: Option<f64>| milliseconds(seconds.map(Duration::from_secs_f64));
-            let cells = vec![
-                row.kernel.to_owned(),
-                row.size.clone(),
-                time(row.cuda_seconds),
-                time(row.vulkan_seconds),
-                row.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}")),
-                row.results.clone(),
-            ];
-            report.push(cells, &row)?;
+            report.push(cells(&row), &row)?;
+            rows.push(row);
         }
     }
+    report.notes.extend(arguments.math.iter().enumerate().filter_map(|(index, math)| summary(&rows, index, math)));
     Ok(report)
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let time = |seconds: Option<f64>| milliseconds(seconds.map(Duration::from_secs_f64));
+    let ratio = |ratio: Option<f64>| ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+    let mut cells = vec![row.kernel.to_owned(), row.size.clone(), time(row.cuda_seconds)];
+    cells.extend(row.vulkan.iter().map(|vulkan| ratio(vulkan.ratio)));
+    cells.extend(row.vulkan.iter().map(|vulkan| vulkan.results.clone()));
+    let first = row.vulkan.first();
+    cells.push(time(row.cuda_load_seconds));
+    cells.push(time(first.and_then(|vulkan| vulkan.translate_seconds)));
+    cells.push(time(first.and_then(|vulkan| vulkan.pipeline_seconds)));
+    cells
+}
+
+/// The geometric mean of the ratios, and sums of what comes before launches.
+fn summary(rows: &[Row], index: usize, math: &Math) -> Option<String> {
+    let vulkan: Vec<&VulkanRow> = rows.iter().filter_map(|row| row.vulkan.get(index)).collect();
+    let ratios: Vec<f64> = vulkan.iter().filter_map(|row| row.ratio).collect();
+    if ratios.is_empty() {
+        return None;
+    }
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let sum = |times: &mut dyn Iterator<Item = Option<f64>>| 1e3 * times.flatten().sum::<f64>();
+    let load = sum(&mut rows.iter().map(|row| row.cuda_load_seconds));
+    let translate = sum(&mut vulkan.iter().map(|row| row.translate_seconds));
+    let pipeline = sum(&mut vulkan.iter().map(|row| row.pipeline_seconds));
+    Some(format!(
+        "{math}: geometric mean {mean:.3} of {} kernels; in sum CUDA loads in {load:.0} ms, translation takes {translate:.0} ms \
+         and pipelines {pipeline:.0} ms.",
+        ratios.len()
+    ))
 }
 
 fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workload) -> Result<(Row, bool)> {
     let case = prepare(workload)?;
-    let (mut cuda, mut vulkan) = (Side::default(), Side::default());
+    let mut cuda = Side::default();
+    let mut sides: Vec<Side> = arguments.math.iter().map(|_| Side::default()).collect();
     for _ in 0..arguments.rounds {
         if let Some(context) = &devices.cuda {
             let result = cuda_times(context, &case, arguments.repeats, &mut cuda);
             cuda.fail(result);
         }
         if let Some(device) = &devices.vulkan {
-            let result = vulkan_times(device, &case, arguments, &mut vulkan);
-            vulkan.fail(result);
+            for (&math, side) in arguments.math.iter().zip(&mut sides) {
+                let result = vulkan_times(device, &case, math, arguments.repeats, side);
+                side.fail(result);
+            }
         }
     }
-    let results = results(&case, &cuda, &vulkan);
-    let cuda_seconds = median(cuda.times).map(|time| time.as_secs_f64());
-    let vulkan_seconds = median(vulkan.times).map(|time| time.as_secs_f64());
-    let ratio = vulkan_seconds.zip(cuda_seconds).map(|(vulkan, cuda)| vulkan / cuda);
-    let failed = cuda.error.is_some() || vulkan.error.is_some();
-    let size = workload.size.clone();
-    Ok((Row { kernel: workload.name, size, cuda_seconds, vulkan_seconds, ratio, results }, failed))
+    let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
+    let failed = cuda.error.is_some() || sides.iter().any(|side| side.error.is_some());
+    let cuda_seconds = seconds(median(cuda.times.clone()));
+    let vulkan = arguments.math.iter().zip(sides).map(|(math, side)| {
+        let own = seconds(median(side.times.clone()));
+        VulkanRow {
+            math: math.to_string(),
+            seconds: own,
+            ratio: own.zip(cuda_seconds).map(|(vulkan, cuda)| vulkan / cuda),
+            translate_seconds: seconds(side.load),
+            pipeline_seconds: seconds(side.pipeline),
+            results: results(&case, &cuda, &side),
+        }
+    });
+    let row = Row {
+        kernel: workload.name,
+        size: workload.size.clone(),
+        cuda_seconds,
+        cuda_load_seconds: seconds(cuda.load),
+        vulkan: vulkan.collect(),
+    };
+    Ok((row, failed))
 }
 
 pub fn prepare(workload: &Workload) -> Result<Prepared> {
@@ -139,7 +203,9 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
 }
 
 fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side) -> Result<()> {
+    let start = Instant::now();
     let module = context.load(&case.ptx)?;
+    side.load.get_or_insert(start.elapsed());
     let memories = cuda::memories(context, &case.args)?;
     let kernel = module.function(&case.entry)?.bind(Launch::from(case), cuda::parameters(&case.args, &memories))?;
     kernel.launch()?;
@@ -157,16 +223,20 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
     Ok(())
 }
 
-fn vulkan_times(device: &Device, case: &Prepared, arguments: &Arguments, side: &mut Side) -> Result<()> {
-    let options = LoadOptions { math: arguments.math.get() };
-    let module = device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), options)?;
+fn vulkan_times(device: &Device, case: &Prepared, math: Math, repeats: u32, side: &mut Side) -> Result<()> {
+    let start = Instant::now();
+    let module = device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), LoadOptions { math })?;
     let kernel = module.kernel(&case.entry)?;
+    side.load.get_or_insert(start.elapsed());
     let buffers = runtime::buffers(device, &case.args)?;
     let bytes = runtime::bytes(&case.args, &buffers);
     let args = runtime::arguments(&case.args, &buffers, &bytes);
     let config = LaunchConfig::from(case);
+    device.synchronize()?;
+    let start = Instant::now();
     // SAFETY: the workloads and the launch cases that a developer names give their kernels what these were written for.
     unsafe { kernel.launch(&config, &args) }?;
+    side.pipeline.get_or_insert(start.elapsed());
     device.synchronize()?;
     if side.outputs.is_none() {
         let buffers = buffers.iter().map(|buffer| buffer.as_ref().map(|buffer| buffer.download()).transpose());
@@ -175,7 +245,7 @@ fn vulkan_times(device: &Device, case: &Prepared, arguments: &Arguments, side: &
     // SAFETY: as above.
     let time = |repeats| unsafe { kernel.time(&config, &args, repeats) };
     time(WARM_UP)?;
-    side.times.extend(time(arguments.repeats).context("timing")?);
+    side.times.extend(time(repeats).context("timing")?);
     Ok(())
 }
 

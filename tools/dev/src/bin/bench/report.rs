@@ -14,7 +14,7 @@ pub struct Report {
     /// Lines above the table: what it was measured on.
     pub notes: Vec<String>,
     /// Column heads.
-    pub head: Vec<&'static str>,
+    pub head: Vec<String>,
     /// Cells as shown.
     pub rows: Vec<Vec<String>>,
     /// The same numbers for programs.
@@ -23,8 +23,13 @@ pub struct Report {
 
 impl Report {
     /// An empty table.
-    pub fn new(head: &[&'static str]) -> Self {
-        Self { notes: Vec::new(), head: head.to_vec(), rows: Vec::new(), values: Vec::new() }
+    pub fn new(head: &[&str]) -> Self {
+        Self {
+            notes: Vec::new(),
+            head: head.iter().map(|&head| head.to_owned()).collect(),
+            rows: Vec::new(),
+            values: Vec::new(),
+        }
     }
 
     /// Adds a row.

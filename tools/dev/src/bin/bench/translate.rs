@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::replicate::{Template, large_module};
 use crate::report::{Report, milliseconds};
-use crate::workloads::MODULES;
+use crate::workloads::modules;
 
 /// Measure the translator on modules of many kernels.
 #[derive(Debug, Args)]
@@ -45,8 +45,7 @@ struct Row {
 pub fn measure(arguments: &Arguments) -> Result<Report> {
     let target = target_by_name(&arguments.target)?;
     let sources = arguments.ptx.iter().map(|file| input::read_source(file)).collect::<Result<Vec<_>>>()?;
-    let texts: Vec<&str> =
-        if sources.is_empty() { MODULES.to_vec() } else { sources.iter().map(Source::text).collect() };
+    let texts: Vec<&str> = if sources.is_empty() { modules() } else { sources.iter().map(Source::text).collect() };
     let templates: Vec<Template<'_>> = texts.into_iter().map(Template::new).collect();
     let head = ["MB", "kernels", "left out", "parse ms", "translate ms", "MB/s", "peak MB", "SPIR-V MB"];
     let mut report = Report::new(&head);

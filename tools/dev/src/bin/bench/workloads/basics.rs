@@ -1,24 +1,6 @@
-//! The kernels that are measured, at the sizes that they are used at.
+//! Kernels that are launch cases too, whose results are known without CUDA.
 
-/// A kernel with its launch and its inputs.
-pub struct Workload {
-    /// Name in the table.
-    pub name: &'static str,
-    /// Size in words.
-    pub size: String,
-    /// The PTX module.
-    pub ptx: &'static str,
-    /// The kernel in it.
-    pub entry: &'static str,
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Dynamic shared memory in bytes.
-    pub shared: u32,
-    /// Arguments in the command line's form.
-    pub args: Vec<String>,
-}
+use super::{Workload, linear};
 
 macro_rules! ptx {
     ($name:literal) => {
@@ -26,26 +8,7 @@ macro_rules! ptx {
     };
 }
 
-/// The PTX of all workloads, each module once.
-pub const MODULES: &[&str] = &[
-    ptx!("vector_add"),
-    ptx!("saxpy"),
-    ptx!("transpose"),
-    ptx!("stencil2d"),
-    ptx!("reduce_atomic"),
-    ptx!("histogram"),
-    ptx!("scan"),
-    ptx!("bitonic_sort"),
-    ptx!("matmul_tiled"),
-    ptx!("matmul_blocked"),
-    ptx!("spmv_csr"),
-    ptx!("nbody"),
-    ptx!("mandelbrot"),
-    ptx!("black_scholes"),
-    ptx!("sha256"),
-];
-
-/// All workloads. Quick ones are small enough for a CPU and say nothing about speed.
+/// All of them. Quick ones are small enough for a CPU.
 pub fn all(quick: bool) -> Vec<Workload> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     vec![
@@ -65,25 +28,6 @@ pub fn all(quick: bool) -> Vec<Workload> {
         black_scholes(size(1 << 24, 1 << 10)),
         sha256(size(1 << 20, 1 << 6)),
     ]
-}
-
-/// Arithmetic and nothing else, a result for each thread at the end.
-pub fn arithmetic() -> Vec<Workload> {
-    let workload = |name, entry, rounds: u32| Workload {
-        name,
-        size: format!("64 threads, {rounds} rounds"),
-        ptx: include_str!("arithmetic.ptx"),
-        entry,
-        grid: [1, 1, 1],
-        block: [64, 1, 1],
-        shared: 0,
-        args: vec!["u32[64]".into(), format!("u32:{rounds}")],
-    };
-    vec![workload("integers", "integers", 20_000), workload("floats", "floats", 20_000)]
-}
-
-fn linear(threads: u32, block: u32) -> ([u32; 3], [u32; 3]) {
-    ([threads.div_ceil(block), 1, 1], [block, 1, 1])
 }
 
 fn vector_add(n: u32) -> Workload {
@@ -345,22 +289,5 @@ fn sha256(messages: u32) -> Workload {
             format!("u32[{}]", 8 * messages),
             format!("u32:{messages}"),
         ],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ptx2spv::cases::argument_text;
-
-    #[test]
-    fn quick_arguments_can_be_made_and_kernels_are_there() {
-        for workload in all(true) {
-            assert!(workload.ptx.contains(&format!(".entry {}(", workload.entry)), "{}", workload.name);
-            assert!(MODULES.contains(&workload.ptx), "{}", workload.name);
-            for arg in &workload.args {
-                argument_text::parse(arg).unwrap();
-            }
-        }
     }
 }

@@ -1,0 +1,125 @@
+//! The kernels that are measured, at the sizes that they are used at.
+
+mod basics;
+mod dense;
+mod grids;
+mod scalar;
+mod sparse;
+
+/// A kernel with its launch and its inputs.
+#[derive(Clone)]
+pub struct Workload {
+    /// Name in the table.
+    pub name: &'static str,
+    /// Size in words.
+    pub size: String,
+    /// The PTX module.
+    pub ptx: &'static str,
+    /// The kernel in it.
+    pub entry: &'static str,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared: u32,
+    /// Arguments in the command line's form.
+    pub args: Vec<String>,
+}
+
+/// All workloads. Quick ones are small enough for a CPU and say nothing about speed.
+pub fn all(quick: bool) -> Vec<Workload> {
+    [basics::all(quick), dense::all(quick), grids::all(quick), sparse::all(quick), scalar::all(quick)].concat()
+}
+
+/// The PTX of all workloads, each module once.
+pub fn modules() -> Vec<&'static str> {
+    let mut list: Vec<&str> = Vec::new();
+    for workload in all(true) {
+        if !list.contains(&workload.ptx) {
+            list.push(workload.ptx);
+        }
+    }
+    list
+}
+
+/// Arithmetic and nothing else, a result for each thread at the end.
+pub fn arithmetic() -> Vec<Workload> {
+    let workload = |name, entry, rounds: u32| Workload {
+        name,
+        size: format!("64 threads, {rounds} rounds"),
+        ptx: include_str!("../arithmetic.ptx"),
+        entry,
+        grid: [1, 1, 1],
+        block: [64, 1, 1],
+        shared: 0,
+        args: vec!["u32[64]".into(), format!("u32:{rounds}")],
+    };
+    vec![workload("integers", "integers", 20_000), workload("floats", "floats", 20_000)]
+}
+
+/// A workload whose kernel has the name of its file in `tools/dev/kernels/`, or another one of that file.
+macro_rules! kernel {
+    ($file:literal) => {
+        kernel!($file, $file)
+    };
+    ($file:literal, $entry:literal) => {
+        Kernel { ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $file, ".ptx")), entry: $entry }
+    };
+}
+use kernel;
+
+/// A kernel of a module.
+struct Kernel {
+    ptx: &'static str,
+    entry: &'static str,
+}
+
+impl Kernel {
+    /// With a launch and arguments, without dynamic shared memory.
+    fn workload<const ARGS: usize>(
+        self,
+        name: &'static str,
+        size: String,
+        (grid, block): ([u32; 3], [u32; 3]),
+        args: [String; ARGS],
+    ) -> Workload {
+        Workload { name, size, ptx: self.ptx, entry: self.entry, grid, block, shared: 0, args: args.into() }
+    }
+}
+
+fn linear(threads: u32, block: u32) -> ([u32; 3], [u32; 3]) {
+    ([threads.div_ceil(block), 1, 1], [block, 1, 1])
+}
+
+/// Blocks of 32 x 8 threads.
+fn planar(width: u32, height: u32) -> ([u32; 3], [u32; 3]) {
+    ([width.div_ceil(32), height.div_ceil(8), 1], [32, 8, 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx2spv::cases::argument_text;
+    use ptx2spv_runtime::target_by_name;
+    use ptx2spv_translator::{Options, Program, Source};
+
+    #[test]
+    fn all_kernels_translate() {
+        let target = target_by_name("nvidia").unwrap();
+        for ptx in modules() {
+            let source = Source::new("bench.ptx", ptx);
+            Program::new(&source).unwrap().translate(&Options::new(&target)).unwrap();
+        }
+    }
+
+    #[test]
+    fn quick_arguments_can_be_made_and_kernels_are_there() {
+        for workload in all(true) {
+            assert!(workload.ptx.contains(&format!(".entry {}(", workload.entry)), "{}", workload.name);
+            for arg in &workload.args {
+                argument_text::parse(arg).unwrap();
+            }
+        }
+    }
+}

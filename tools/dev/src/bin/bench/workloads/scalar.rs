@@ -1,0 +1,65 @@
+//! Kernels whose threads work each by themselves: ciphers, texts, random numbers.
+
+use super::{Kernel, Workload, kernel, linear};
+
+pub fn all(quick: bool) -> Vec<Workload> {
+    let size = |real: u32, small: u32| if quick { small } else { real };
+    vec![
+        aes(size(1 << 25, 1 << 9)),
+        string_search(size(1 << 25, 1 << 9)),
+        alignment(size(1 << 20, 1 << 7)),
+        monte_carlo(size(1 << 18, 1 << 8), size(64, 2)),
+    ]
+}
+
+fn aes(blocks: u32) -> Workload {
+    kernel!("aes").workload(
+        "AES-128",
+        format!("{blocks} blocks of 16 bytes"),
+        linear(blocks, 256),
+        [
+            format!("u32[{}]:random(1)", 4 * blocks),
+            "u32[44]:random(2)".into(),
+            format!("u32[{}]", 4 * blocks),
+            "{u32:1;u32:2;u32:3;u32:4}".into(),
+        ],
+    )
+}
+
+fn string_search(groups: u32) -> Workload {
+    kernel!("string_search").workload(
+        "string search",
+        format!("{} bytes, patterns of 8", 16 * groups),
+        linear(groups, 256),
+        [
+            format!("u8[{}]:random(1,97,101)", 16 * groups),
+            "u32[2]".into(),
+            "u32:0x61626361".into(),
+            "u32:0x64626163".into(),
+            format!("u32:{groups}"),
+        ],
+    )
+}
+
+fn alignment(texts: u32) -> Workload {
+    kernel!("alignment").workload(
+        "alignment",
+        format!("{texts} texts of 128 letters with 32"),
+        linear(texts, 128),
+        [
+            format!("u8[{}]:random(1,97,101)", 128 * texts),
+            "u8[32]:random(2,97,101)".into(),
+            format!("s32[{texts}]"),
+            format!("u32:{texts}"),
+        ],
+    )
+}
+
+fn monte_carlo(threads: u32, paths: u32) -> Workload {
+    kernel!("monte_carlo").workload(
+        "Monte Carlo",
+        format!("{threads} threads, {paths} paths of 64 steps each"),
+        linear(threads, 256),
+        [format!("f32[{threads}]"), format!("u32:{paths}"), "f32:-0.0002".into(), "f32:0.02".into()],
+    )
+}
