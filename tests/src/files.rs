@@ -12,7 +12,7 @@ pub fn root() -> &'static Path {
 
 /// Directories with launch cases, and beside them the PTX that these name.
 pub fn case_directories() -> Vec<PathBuf> {
-    ["kernels", "instructions", "ptx", "random"].map(|name| root().join(name)).into()
+    ["kernels", "instructions", "ptx"].map(|name| root().join(name)).into()
 }
 
 /// Cases whose blocks wait for each other, in a directory of their own: Vulkan promises no progress there. llvmpipe gives
@@ -21,15 +21,10 @@ pub fn between_blocks() -> PathBuf {
     root().join("between_blocks")
 }
 
-/// The random programs with recorded results.
-pub fn random() -> PathBuf {
-    root().join("random")
-}
-
-/// PTX files that are valid, sorted: everything but `malformed` and, as there are so many of them, random programs.
+/// PTX files that are valid, sorted: everything but `malformed`.
 pub fn valid_ptx() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for directory in case_directories().into_iter().filter(|directory| *directory != random()) {
+    for directory in case_directories() {
         collect(&directory, &mut files)?;
     }
     files.sort();

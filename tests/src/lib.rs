@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: where the test material lies, devices, the command line, random
-//! texts, random kernels.
+//! What the end-to-end tests share: where the test material lies, a `main`, devices, the command line, random texts,
+//! random kernels.
 
 pub mod binary;
 pub mod device;
@@ -7,3 +7,4 @@ pub mod files;
 pub mod hostile;
 pub mod program;
 pub mod random;
+pub mod suite;

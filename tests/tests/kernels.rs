@@ -7,10 +7,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Failed, Trial};
-use ptx2spv::cases::{Case, Verdict, find};
+use anyhow::{Error, Result};
+use libtest_mimic::{Failed, Trial};
+use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
-use ptx2spv_tests::files;
+use ptx2spv_tests::suite::{self, Launch};
 
 /// Of so many cases that drivers compile long one runs here.
 const SLOW_ONE_OF: usize = 4;
@@ -35,50 +36,45 @@ const POOREST: &str = "vulkan=1.1,without=timelineSemaphore+shaderInt64+shaderIn
     +VK_KHR_spirv_1_4+VK_KHR_shader_float_controls+VK_EXT_subgroup_size_control";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let found = match find(&files::case_directories()) {
-        Ok(found) => found,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let mut cases = found.cases;
-    // Some of these will do. The reference device runs them all, and so does `scripts/test-devices`.
-    let mut number = 0;
-    cases.retain(|case| {
-        let slow = case.file.starts_with(files::random()) || case.file.ends_with(SLOW_FILE);
-        number += usize::from(slow);
-        let parted = slow && case.spec.name.starts_with("parted");
-        !slow || number % (if parted { SLOWEST_ONE_OF } else { SLOW_ONE_OF }) == 0
-    });
-    let pool = Arc::new(Pool::default());
-    let trial = |case: Case, pool: &Arc<Pool>, on: &str| {
-        let pool = Arc::clone(pool);
-        let name = format!("{on}{}: {}", files::short_name(&case.file), case.spec.name);
-        Trial::test(name, move || match pool.with(|device| case.run(device))? {
+    suite::main(trials)
+}
+
+fn trials() -> Result<Vec<Trial>> {
+    let launches = sample(Launch::all()?);
+    let trial = |launch: &Launch, pool: &Arc<Pool>, on: &str| {
+        let (launch, pool) = (launch.clone(), Arc::clone(pool));
+        Trial::test(format!("{on}{}", launch.name()), move || match pool.with(|device| launch.run(device))? {
             Verdict::Passed => Ok(()),
             Verdict::Failed(message) | Verdict::LeftOut(message) => Err(Failed::from(message)),
         })
     };
-    let mut trials: Vec<Trial> = Vec::new();
+    let mut trials = Vec::new();
     for (first, (name, restrictions)) in RESTRICTED.into_iter().enumerate() {
-        let pool = match restrictions.parse().and_then(Pool::restricted) {
-            Ok(Some(pool)) => Arc::new(pool),
-            // SwiftShader has device addresses in Vulkan 1.2, and not as an extension.
-            Ok(None) => continue,
-            Err(error) => {
-                eprintln!("{error}");
-                return ExitCode::FAILURE;
-            }
-        };
-        let sample = cases.iter().skip(first * RESTRICTED_ONE_OF / RESTRICTED.len()).step_by(RESTRICTED_ONE_OF);
-        trials.extend(sample.map(|case| trial(case.clone(), &pool, &format!("{name}: "))));
+        // SwiftShader has device addresses in Vulkan 1.2, and not as an extension.
+        let restrictions = restrictions.parse().map_err(Error::msg)?;
+        let Some(pool) = Pool::restricted(restrictions)?.map(Arc::new) else { continue };
+        let some = launches.iter().skip(first * RESTRICTED_ONE_OF / RESTRICTED.len()).step_by(RESTRICTED_ONE_OF);
+        trials.extend(some.map(|launch| trial(launch, &pool, &format!("{name}: "))));
     }
-    trials.extend(cases.into_iter().map(|case| trial(case, &pool, "")));
-    if trials.is_empty() {
-        eprintln!("no launch cases found");
-        return ExitCode::FAILURE;
-    }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let pool = Arc::new(Pool::default());
+    trials.extend(launches.iter().map(|launch| trial(launch, &pool, "")));
+    Ok(trials)
+}
+
+/// Of those that drivers compile long some will do. The reference device runs them all, and so does `scripts/test-devices`.
+fn sample(launches: Vec<Launch>) -> Vec<Launch> {
+    let mut slow = 0;
+    let one_of = |launch: &Launch| match launch {
+        Launch::Random(program) => Some(if program.parted() { SLOWEST_ONE_OF } else { SLOW_ONE_OF }),
+        Launch::Case(case) => case.file.ends_with(SLOW_FILE).then_some(SLOW_ONE_OF),
+    };
+    let keep = |launch: &Launch| {
+        one_of(launch).is_none_or(|one_of| {
+            slow += 1;
+            slow % one_of == 0
+        })
+    };
+    let mut launches = launches;
+    launches.retain(keep);
+    launches
 }

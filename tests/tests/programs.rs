@@ -2,37 +2,31 @@
 //! atomics, operations of warps, and threads that end early. Short ones run on the default Vulkan device, longer ones on
 //! the reference device at all sizes of subgroups, plainly and with everything that Vulkan leaves open decided badly.
 //!
-//! `PTX2SPV_PROGRAMS` says how many (20), from seed `PTX2SPV_FIRST_PROGRAM` (1000) on. `tests/random` has those below.
+//! `PTX2SPV_PROGRAMS` says how many (20), from seed `PTX2SPV_FIRST_PROGRAM` (1000) on. `tests/random` records those below.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Failed, Trial};
-use ptx2spv::cases::prepare::{Argument, Array, Check, Expectation, Subject, Tolerance};
-use ptx2spv::cases::{Backend, DeviceBackend, Prepared, Scalar, Verdict, judge};
+use anyhow::{Context, Result};
+use libtest_mimic::{Failed, Trial};
+use ptx2spv::cases::{Backend, DeviceBackend, Prepared, Verdict, judge};
 use ptx2spv_runtime::ReferenceOptions;
 use ptx2spv_tests::device::Pool;
-use ptx2spv_tests::files;
-use ptx2spv_tests::program::{Launch, Outcome, Program, Size, UNTOUCHED, case_files, draw, ptx};
+use ptx2spv_tests::program::{Launch, Recorded, Size, draw, prepare};
+use ptx2spv_tests::{files, suite};
 
-/// Seeds whose results are recorded.
-const RECORDED: u64 = 300;
-/// Seeds of programs whose lanes meet at operations in different places, the same.
-const PARTED: u64 = 100;
 /// Subgroup sizes that Vulkan devices have.
 const SIZES: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let number = |name: &str, default: u64| match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
-        Err(_) => default,
-    };
-    let first = number("PTX2SPV_FIRST_PROGRAM", 1000);
+    suite::main(trials)
+}
+
+fn trials() -> Result<Vec<Trial>> {
+    let first = number("PTX2SPV_FIRST_PROGRAM", 1000)?;
     let pool = Arc::new(Pool::default());
-    let seeds = first..first + number("PTX2SPV_PROGRAMS", 20);
+    let seeds = first..first + number("PTX2SPV_PROGRAMS", 20)?;
     let mut trials = vec![Trial::test("the recorded programs are the generator's", recorded)];
     trials.extend(seeds.flat_map(|seed| {
         let pool = Arc::clone(&pool);
@@ -44,17 +38,28 @@ fn main() -> ExitCode {
     trials.extend((first..first + 3).map(|seed| {
         Trial::test(format!("parted program {seed} on the reference device"), move || on_reference(seed, Size::Parted))
     }));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    Ok(trials)
+}
+
+fn number(variable: &str, default: u64) -> Result<u64> {
+    match std::env::var(variable) {
+        Ok(text) => text.parse().with_context(|| format!("{variable} is not a number: {text}")),
+        Err(_) => Ok(default),
+    }
 }
 
 fn recorded() -> Result<(), Failed> {
-    let parted = case_files(Size::Parted, 0, PARTED);
-    for (name, text) in case_files(Size::Short, 0, RECORDED).into_iter().chain(parted) {
-        if fs::read_to_string(files::random().join(&name))? != text {
-            return Err(Failed::from(format!("{name} differs")));
-        }
+    let file = files::root().join("random/recorded.txt");
+    let made = Recorded::file();
+    if std::env::var_os("PTX2SPV_BLESS").is_some() {
+        return Ok(fs::write(file, made)?);
     }
-    Ok(())
+    let text = fs::read_to_string(file)?;
+    match text.lines().zip(made.lines()).find(|(recorded, made)| recorded != made) {
+        Some((recorded, made)) => Err(Failed::from(format!("recorded was `{recorded}`, made is `{made}`"))),
+        None if text != made => Err(Failed::from("the file has more or fewer lines")),
+        None => Ok(()),
+    }
 }
 
 fn on_device(seed: u64, pool: &Pool) -> Result<(), Failed> {
@@ -89,34 +94,5 @@ fn compare(prepared: &Prepared, launch: &Launch, device: &mut DeviceBackend) -> 
         Verdict::Failed(message) | Verdict::LeftOut(message) => {
             Err(Failed::from(format!("{message}\n{launch:?}\n{}", prepared.ptx)))
         }
-    }
-}
-
-fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepared {
-    let array =
-        |words: &[u32]| Array { ty: Scalar::U32, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() };
-    let buffers = [&outcome.output, &outcome.gathered];
-    let mut args: Vec<Argument> =
-        buffers.iter().map(|buffer| Argument::Buffer(array(&vec![UNTOUCHED; buffer.len()]))).collect();
-    args.extend(launch.uniforms.iter().map(|uniform| Argument::Value(uniform.to_le_bytes().to_vec())));
-    let check = |(number, expected): (usize, &&Vec<u32>)| Check {
-        subject: Subject::Arg(number),
-        offset: 0,
-        expected: array(expected),
-        tolerance: Tolerance::default(),
-    };
-    Prepared {
-        name: "program".to_owned(),
-        ptx_name: "program.ptx".to_owned(),
-        ptx: ptx(&[("program", program)]).into(),
-        entry: "program".to_owned(),
-        grid: launch.grid,
-        block: launch.block,
-        cluster: None,
-        dynamic_shared_bytes: 0,
-        globals: BTreeMap::new(),
-        args,
-        read_globals: BTreeMap::new(),
-        expectation: Expectation::Results(buffers.iter().enumerate().map(check).collect()),
     }
 }

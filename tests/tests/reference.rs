@@ -9,10 +9,12 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, Trial};
-use ptx2spv::cases::{Case, DeviceBackend, Verdict, find};
+use anyhow::Result;
+use libtest_mimic::{Failed, Trial};
+use ptx2spv::cases::{DeviceBackend, Verdict, find};
 use ptx2spv_runtime::ReferenceOptions;
 use ptx2spv_tests::files;
+use ptx2spv_tests::suite::{self, Launch};
 use ptx2spv_translator::{Feature, Target};
 
 /// Subgroup sizes that Vulkan devices have.
@@ -43,33 +45,23 @@ const SEEDS_OF_A_CASE: u64 = 1;
 const SEEDS_TO_A_PRESET: u64 = 3;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let mut directories = files::case_directories();
-    directories.push(files::between_blocks());
-    let found = match find(&directories) {
-        Ok(found) => found,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    suite::main(trials)
+}
+
+fn trials() -> Result<Vec<Trial>> {
     let all = std::env::var_os("PTX2SPV_REFERENCE").is_some_and(|value| value == "all");
-    let trial = |case: Case| {
-        let name = format!("{}: {}", files::short_name(&case.file), case.spec.name);
+    let between = find(&[files::between_blocks()])?.cases.into_iter().map(|case| Launch::Case(case.into()));
+    let trial = |launch: Launch| {
+        let name = launch.name();
         let devices = devices(&name, all);
-        Trial::test(name, move || devices.iter().try_for_each(|device| run(&case, device)))
+        Trial::test(name, move || devices.iter().try_for_each(|device| run(&launch, device)))
     };
-    let trials: Vec<Trial> = found.cases.into_iter().map(trial).collect();
-    if trials.is_empty() {
-        eprintln!("no launch cases found");
-        return ExitCode::FAILURE;
-    }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    Ok(Launch::all()?.into_iter().chain(between).map(trial).collect())
 }
 
 /// The devices that a case runs on.
 fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
-    let drawn = hash(name);
+    let drawn = suite::hash(name.bytes());
     let sizes = match all || name.starts_with("kernels/") {
         true => SIZES.len(),
         false => SIZES_OF_A_CASE,
@@ -116,13 +108,8 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
     plain.chain(as_presets).chain(adversarial).chain(adversarial_presets).collect()
 }
 
-/// FNV-1a: the same in every build, so that a case keeps its seeds.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-fn run(case: &Case, options: &ReferenceOptions) -> Result<(), Failed> {
-    match case.run(&mut DeviceBackend::reference(options.config()?)?) {
+fn run(launch: &Launch, options: &ReferenceOptions) -> Result<(), Failed> {
+    match launch.run(&mut DeviceBackend::reference(options.config()?)?) {
         Verdict::Passed => Ok(()),
         // A preset's device may be too small for it.
         Verdict::LeftOut(_) if options.target.is_some() => Ok(()),

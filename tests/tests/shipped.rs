@@ -8,12 +8,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use anyhow::Result;
+use libtest_mimic::{Failed, Trial};
 use ptx2spv::cases::prepare::Expectation;
 use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Prepared, Steps, Verdict, find, judge};
 use ptx2spv_runtime::{Config, Device, DeviceKind, Error, Module, ReferenceOptions};
 use ptx2spv_tests::device::Pool;
-use ptx2spv_tests::files;
+use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::{Diagnostics, ErrorKind, Interface, Options, Program, Source, Target, Translation};
 
 /// Suits all devices.
@@ -24,14 +25,11 @@ const INSTRUCTIONS_ONE_OF: usize = 300;
 const LAUNCHES_ONE_OF: usize = 4;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let cases = match find(&[files::root().join("kernels"), files::root().join("instructions")]) {
-        Ok(found) => sample(found.cases),
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    suite::main(trials)
+}
+
+fn trials() -> Result<Vec<Trial>> {
+    let cases = sample(find(&[files::root().join("kernels"), files::root().join("instructions")])?.cases);
     let pool = Arc::new(Pool::default());
     let mut trials = Vec::new();
     for (first, preset) in Target::PRESETS.iter().enumerate() {
@@ -42,7 +40,7 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name, move || ship(&case, preset, launches, &pool)));
         }
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    Ok(trials)
 }
 
 /// The first case of each kernel file, and some of the instructions'.

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use ptx2spv::cases::find;
-use ptx2spv_tests::files;
+use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target, Translation};
 
@@ -21,14 +21,7 @@ use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Sour
 mod news;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    match trials() {
-        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    suite::main(trials)
 }
 
 fn trials() -> Result<Vec<Trial>> {

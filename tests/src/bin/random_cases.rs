@@ -1,12 +1,11 @@
-//! Writes the random programs of some seeds as launch cases: `random_cases DIRECTORY FIRST END`, with `parted` behind it for
-//! those in which lanes meet at operations in different places.
+//! Writes the recorded random programs as launch cases into a directory: `random_cases DIRECTORY`.
 
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use ptx2spv_tests::program::{Size, case_files};
+use anyhow::{Context, Result, bail};
+use ptx2spv_tests::program::Recorded;
 
 fn main() -> ExitCode {
     match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
@@ -19,13 +18,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<()> {
-    let [directory, first, end, kind @ ..] = arguments else { anyhow::bail!("expected DIRECTORY FIRST END [parted]") };
-    let size = match kind {
-        [] => Size::Short,
-        [kind] if kind == "parted" => Size::Parted,
-        _ => anyhow::bail!("expected `parted` or nothing behind END"),
-    };
-    for (name, text) in case_files(size, first.parse().context("FIRST")?, end.parse().context("END")?) {
+    let [directory] = arguments else { bail!("expected a directory") };
+    for (name, text) in Recorded::all().flat_map(Recorded::case_files) {
         let path = Path::new(directory).join(name);
         fs::write(&path, text).with_context(|| path.display().to_string())?;
     }

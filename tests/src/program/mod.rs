@@ -3,18 +3,20 @@
 //! A [`Program`] is a tree of statements of its own, from which [`ptx`] writes PTX and which [`interpret`] executes by
 //! CUDA's rules. The two have nothing in common with the translator, so they are a reference for all of it.
 
-mod cases;
 mod collective;
 mod draw;
 mod generate;
 mod interpret;
+mod launch;
 mod ptx;
+mod recorded;
 
-pub use cases::case_files;
 pub use draw::{Drawn, draw};
 pub use generate::{Size, generate};
 pub use interpret::{Invalid, Outcome, UNTOUCHED, interpret};
+pub use launch::prepare;
 pub use ptx::ptx;
+pub use recorded::Recorded;
 
 /// Registers of a thread.
 pub const REGISTERS: usize = 6;

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use header::Header;
-use libtest_mimic::{Arguments, Trial};
-use ptx2spv_tests::files;
+use libtest_mimic::Trial;
+use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::pipeline::{Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{ErrorKind, Options, Program, Source};
 
@@ -21,14 +21,7 @@ use ptx2spv_translator::{ErrorKind, Options, Program, Source};
 const SEPARATOR: &str = "----";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    match trials() {
-        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    suite::main(trials)
 }
 
 fn trials() -> Result<Vec<Trial>> {

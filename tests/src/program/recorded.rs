@@ -1,0 +1,98 @@
+//! Random programs whose results are recorded: of seeds below some, each with one launch.
+
+use std::fmt::Write;
+
+use ptx2spv::cases::{Backend, Verdict, judge};
+use serde_json::{Value, json};
+
+use super::draw::Drawn;
+use super::{GATHERED, Launch, Outcome, Size, UNTOUCHED, draw, prepare, ptx};
+use crate::suite::hash;
+
+/// The program of a seed with its launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    size: Size,
+    seed: u64,
+}
+
+impl Recorded {
+    /// Short programs that are recorded.
+    pub const PROGRAMS: u64 = 300;
+    /// And of those whose lanes meet in different places.
+    pub const PARTED: u64 = 100;
+
+    /// All of them, short ones first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let programs = (0..Self::PROGRAMS).map(|seed| Self { size: Size::Short, seed });
+        programs.chain((0..Self::PARTED).map(|seed| Self { size: Size::Parted, seed }))
+    }
+
+    /// Whether lanes meet in different places, which takes drivers longest to compile.
+    pub fn parted(self) -> bool {
+        self.size == Size::Parted
+    }
+
+    /// The program's name.
+    pub fn name(self) -> String {
+        format!("{}_{}", if self.parted() { "parted" } else { "program" }, self.seed)
+    }
+
+    fn draw(self) -> Drawn {
+        draw(self.seed, self.size, 1)
+    }
+
+    /// Runs it and judges the outcome.
+    pub fn run(self, backend: &mut dyn Backend) -> Verdict {
+        let drawn = self.draw();
+        let verdicts = drawn.launches.iter().map(|(launch, outcome)| {
+            let prepared = prepare(&drawn.program, launch, outcome);
+            judge(&prepared.expectation, &backend.run(&prepared))
+        });
+        verdicts.into_iter().find(|verdict| *verdict != Verdict::Passed).unwrap_or(Verdict::Passed)
+    }
+
+    /// The program, its launch and its results in one number.
+    fn fingerprint(self) -> u64 {
+        let drawn = self.draw();
+        let mut text = ptx(&[("program", &drawn.program)]).into_bytes();
+        for (launch, outcome) in &drawn.launches {
+            let words = launch.grid.iter().chain(&launch.block).chain(&launch.uniforms);
+            let words = words.chain(&outcome.output).chain(&outcome.gathered);
+            text.extend(words.flat_map(|word| word.to_le_bytes()));
+        }
+        hash(text)
+    }
+
+    /// The text of the file that records them: a line for each, its name and its fingerprint.
+    pub fn file() -> String {
+        Self::all().fold(String::new(), |mut text, program| {
+            let _ = writeln!(text, "{} {:016x}", program.name(), program.fingerprint());
+            text
+        })
+    }
+
+    /// Its PTX file and its case file, with names.
+    pub fn case_files(self) -> [(String, String); 2] {
+        let (name, drawn) = (self.name(), self.draw());
+        let module = format!("{name}.ptx");
+        let cases: Vec<Value> =
+            drawn.launches.iter().map(|(launch, outcome)| case(&module, &name, launch, outcome)).collect();
+        let text = ptx(&[(&name, &drawn.program)]);
+        [(module, text), (format!("{name}.json"), format!("{}\n", Value::from(cases)))]
+    }
+}
+fn case(module: &str, name: &str, launch: &Launch, outcome: &Outcome) -> Value {
+    let buffer = |len: usize| json!({"type": "u32", "fill": UNTOUCHED.to_string(), "len": len});
+    let mut arguments = vec![buffer(outcome.output.len()), buffer(GATHERED + 1)];
+    arguments.extend(launch.uniforms.iter().map(|uniform| json!({"type": "u32", "value": uniform})));
+    json!({
+        "name": name,
+        "ptx": module,
+        "entry": name,
+        "grid": launch.grid,
+        "block": launch.block,
+        "args": arguments,
+        "expect": [{"arg": 0, "data": outcome.output}, {"arg": 1, "data": outcome.gathered}],
+    })
+}

@@ -1,0 +1,69 @@
+//! What the test programs without a harness of Rust's have in common: launch cases, and a `main`.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use libtest_mimic::{Arguments, Trial};
+use ptx2spv::cases::{Backend, Case, Verdict, find};
+
+use crate::files;
+use crate::program::Recorded;
+
+/// Runs the tests, as the arguments say.
+pub fn main(trials: impl FnOnce() -> Result<Vec<Trial>>) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let found = trials().and_then(|trials| {
+        ensure!(!trials.is_empty(), "there is nothing to test");
+        Ok(trials)
+    });
+    match found {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A launch case.
+#[derive(Clone, Debug)]
+pub enum Launch {
+    /// Of a file.
+    Case(Arc<Case>),
+    /// A random program.
+    Random(Recorded),
+}
+
+impl Launch {
+    /// All of them: those of files, and then the random programs.
+    ///
+    /// # Errors
+    /// A file can't be read, or is no case file.
+    pub fn all() -> Result<Vec<Self>> {
+        let cases = find(&files::case_directories())?.cases.into_iter().map(|case| Self::Case(Arc::new(case)));
+        Ok(cases.chain(Recorded::all().map(Self::Random)).collect())
+    }
+
+    /// Its name in reports.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Case(case) => format!("{}: {}", files::short_name(&case.file), case.spec.name),
+            Self::Random(program) => format!("random: {}", program.name()),
+        }
+    }
+
+    /// Runs it and judges the outcome.
+    pub fn run(&self, backend: &mut dyn Backend) -> Verdict {
+        match self {
+            Self::Case(case) => case.run(backend),
+            Self::Random(program) => program.run(backend),
+        }
+    }
+}
+
+/// FNV-1a: the same in every build and on every machine.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
