@@ -32,6 +32,13 @@ impl<T: Clone> Allocations<T> {
         (address - start < (*size).max(1)).then(|| (MemoryRange { address: start, size: *size }, kept.clone()))
     }
 
+    /// Whether an allocation has bytes of a range, which has at least one.
+    pub fn overlaps(&self, range: MemoryRange) -> bool {
+        let last = range.address.saturating_add(range.size - 1);
+        let before = self.read().range(..=last).next_back().map(|(start, (size, _))| start.saturating_add(*size));
+        before.is_some_and(|end| end > range.address)
+    }
+
     /// Bytes in all allocations.
     pub fn bytes(&self) -> u64 {
         self.read().values().map(|(size, _)| size).sum()
@@ -60,6 +67,9 @@ mod tests {
         assert_eq!([0xfff, 0x1000, 0x100f].map(found), [None, Some(first), Some(first)]);
         assert_eq!([0x1010, 0x1017, 0x1018].map(found), [Some(second), Some(second), None]);
         assert_eq!([0x2000, 0x2001].map(found), [Some(empty), None]);
+        let overlaps = |address, size| allocations.overlaps(MemoryRange { address, size });
+        assert_eq!([(0xff0, 16), (0x1018, 1), (0x2000, 9)].map(|(at, size)| overlaps(at, size)), [false; 3]);
+        assert_eq!([(0xff0, 17), (0x1017, 1), (0, 0x5000)].map(|(at, size)| overlaps(at, size)), [true; 3]);
         assert_eq!(allocations.bytes(), 24);
         assert_eq!((allocations.remove(0x1001), allocations.remove(0x1000)), (None, Some(16)));
         assert_eq!(found(0x1008), None);

@@ -3,6 +3,7 @@
 //! What only one back end has is reached through its own type: see [`Backend`]'s supertrait [`Any`].
 
 use std::any::Any;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,9 @@ use ptx2spv_translator::interface::Entry;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
-use crate::range::{MemoryInfo, MemoryRange};
+use crate::pinned::PinnedRange;
+use crate::range::{MemoryInfo, MemoryRange, Rows};
+use crate::shape::Shape;
 use crate::variant::Variant;
 
 /// An open device.
@@ -20,8 +23,25 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// is an address also if the size is zero.
     fn allocate(&self, size: u64) -> Result<u64, Error>;
 
-    /// Frees what [`Backend::allocate`] made at an address, once everything launched before has finished.
+    /// As [`Backend::allocate`], for memory that the host reaches too.
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error>;
+
+    /// As [`Backend::allocate_pinned`], with the same address for host and device.
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error>;
+
+    /// Has the device reach memory of the host's, at least one byte, and returns the device's address of the first byte.
+    ///
+    /// # Safety
+    /// The memory is there, readable and writable, until it is freed here and what was recorded before has finished.
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error>;
+
+    /// Frees what was made or registered at an address, once everything launched before has finished.
     fn free(&self, address: u64);
+
+    /// Fails in a process that was forked off from the device's, if the device doesn't work there.
+    fn check_process(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The allocation in which an address lies.
     fn find(&self, address: u64) -> Option<MemoryRange>;
@@ -35,18 +55,26 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Reads bytes, at least one and within an allocation, as everything launched before leaves them.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
 
-    /// Sets bytes, at least one and within an allocation, to those of a little-endian word: each to the one at its address
-    /// modulo 4.
-    fn fill(&self, stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error>;
+    /// Sets bytes of rows, at least one and within an allocation, to those of a little-endian word: each to the one at its
+    /// address modulo 4.
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error>;
 
-    /// Copies bytes, at least one and within allocations, between ranges that don't overlap.
-    fn copy(&self, stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error>;
+    /// Copies bytes, within allocations, between places that don't overlap.
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error>;
 
-    /// As [`Backend::write`], but in stream order: the bytes are taken at the call, and nobody waits.
-    fn upload(&self, stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error>;
+    /// As [`Backend::write`], but in stream order: the bytes, which lie without gaps, are taken at the call, and nobody waits.
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error>;
 
-    /// As [`Backend::read`], but in stream order: `after` is the point that the stream has reached.
-    fn download(&self, stream: StreamKey, after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    /// As [`Backend::read`], but in stream order: `after` is the point that the stream has reached. The bytes are put without
+    /// gaps.
+    fn download(
+        &self,
+        stream: StreamKey,
+        after: Ticket,
+        from: u64,
+        shape: &Shape,
+        bytes: &mut [u8],
+    ) -> Result<(), Error>;
 
     /// Has the stream's next command come after everything recorded so far.
     fn follow(&self, stream: StreamKey) -> Result<(), Error>;

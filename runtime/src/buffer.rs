@@ -6,7 +6,8 @@ use bytemuck::Pod;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::range::MemoryRange;
+use crate::range::{MemoryRange, Rows};
+use crate::shape::Shape;
 
 /// Device memory. Its contents are undefined until written.
 ///
@@ -126,7 +127,7 @@ impl Buffer {
         if self.is_empty() {
             return Ok(());
         }
-        self.device.submit(self.device.default_state(), |backend, stream| backend.fill(stream, all, word))
+        self.device.submit(self.device.default_state(), |backend, stream| backend.fill(stream, Rows::one(all), word))
     }
 
     /// Copies `len` bytes from another buffer of the same device, asynchronously.
@@ -145,7 +146,8 @@ impl Buffer {
             return Err(Error::Overlap);
         }
         let (from, to) = (from.address + from_offset, self.address + offset);
-        self.device.submit(self.device.default_state(), |backend, stream| backend.copy(stream, from, to, len))
+        let shape = Shape::linear(len);
+        self.device.submit(self.device.default_state(), |backend, stream| backend.copy(stream, from, to, &shape))
     }
 
     /// Errors unless the buffer belongs to this device.

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
 use crate::order::{StreamKey, Ticket};
+use crate::pinned::PinnedRanges;
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
@@ -36,6 +37,8 @@ struct Shared {
     blocking: Progress,
     streams: AtomicU64,
     functions: HostFunctions,
+    /// Memory that the host reaches too.
+    pinned: PinnedRanges,
 }
 
 /// How far a stream has got.
@@ -107,6 +110,7 @@ impl Device {
             blocking: Progress::default(),
             streams: AtomicU64::new(0),
             functions: HostFunctions::default(),
+            pinned: PinnedRanges::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -145,6 +149,19 @@ impl Device {
         &self.shared.default
     }
 
+    pub(crate) fn pinned_ranges(&self) -> &PinnedRanges {
+        &self.shared.pinned
+    }
+
+    /// Frees what was allocated or registered at an address, once everything launched before has finished.
+    pub(crate) fn free(&self, address: u64) {
+        // In another process the tables may be locked by a thread that isn't there.
+        if self.backend().check_process().is_ok() {
+            self.shared.pinned.remove(address);
+        }
+        self.backend().free(address);
+    }
+
     /// A number that no stream has had.
     pub(crate) fn next_stream(&self) -> u64 {
         self.shared.streams.fetch_add(1, SeqCst)
@@ -171,7 +188,7 @@ impl Device {
         let Position { function, .. } = self.position(stream);
         if !self.shared.functions.is_done(function) {
             // In a forked process nobody runs them, and the back end says so.
-            self.shared.backend.is_finished(0)?;
+            self.shared.backend.check_process()?;
             self.shared.functions.wait(function);
         }
         Ok(())

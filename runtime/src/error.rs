@@ -251,6 +251,14 @@ pub enum Error {
         /// Size of the buffer or variable.
         size: u64,
     },
+    /// A pitch with which rows or slices overlap, end beyond all addresses, or have elements at wrong addresses.
+    #[error("a pitch of {pitch} bytes does not fit rows, slices or elements of {least} bytes")]
+    Pitch {
+        /// Bytes between the beginnings of two rows or slices.
+        pitch: u64,
+        /// Bytes of one.
+        least: u64,
+    },
     /// Source and destination of a copy overlap.
     #[error("source and destination of a copy overlap")]
     Overlap,
@@ -273,6 +281,24 @@ pub enum Error {
     /// Device or host memory has run out.
     #[error("out of memory: {0}")]
     OutOfMemory(String),
+    /// Memory of the host's that the device can't be given.
+    #[error("{device} can't be given the host's memory at {host:#x}: {reason}")]
+    NotRegistered {
+        /// The device's name.
+        device: String,
+        /// The host's address of the first byte.
+        host: u64,
+        /// Why not.
+        reason: String,
+    },
+    /// The device has no memory with one address for host and device.
+    #[error("{device} has no memory with the same address for host and device: {reason}")]
+    NoManagedMemory {
+        /// The device's name.
+        device: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// The device can't take times.
     #[error("{0} has no timestamps on its compute queue")]
     NoTimestamps(String),

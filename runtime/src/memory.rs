@@ -40,7 +40,11 @@ impl Device {
     }
 }
 
-impl DeviceMemory<'_> {
+impl<'d> DeviceMemory<'d> {
+    pub(crate) fn device(&self) -> &'d Device {
+        self.device
+    }
+
     /// Allocates `bytes` bytes with undefined contents, and returns the address of the first, a multiple of 256. There is an
     /// address also if there are no bytes.
     ///
@@ -50,17 +54,17 @@ impl DeviceMemory<'_> {
         self.device.backend().allocate(bytes)
     }
 
-    /// Frees an allocation by its first address, once the device has finished everything launched before.
+    /// Frees an allocation by the device's address of its first byte, once the device has finished everything launched before.
     ///
     /// # Safety
-    /// [`DeviceMemory::allocate`] made the allocation, and no launch is still to come that reaches it.
+    /// It was allocated or registered through this type, and no launch is still to come that reaches it.
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if no allocation begins at the address.
     pub unsafe fn free(&self, address: u64) -> Result<(), Error> {
         match self.find(address) {
             Some(allocation) if allocation.address == address => {
-                self.device.backend().free(address);
+                self.device.free(address);
                 Ok(())
             }
             _ => Err(Error::NotAllocated { address }),

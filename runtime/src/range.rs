@@ -1,4 +1,4 @@
-//! Ranges of device memory, and how much of that there is.
+//! Ranges and rows of device memory, and how much of that there is.
 
 /// A range of device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,4 +16,25 @@ pub struct MemoryInfo {
     pub free: u64,
     /// Bytes in all.
     pub total: u64,
+}
+
+/// Rows of device memory, with a pitch between their beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub first: MemoryRange,
+    pub count: u64,
+    pub pitch: u64,
+}
+
+impl Rows {
+    /// One row.
+    pub fn one(first: MemoryRange) -> Self {
+        Self { first, count: 1, pitch: first.size }
+    }
+
+    /// Each of the rows.
+    pub fn ranges(self) -> impl Iterator<Item = MemoryRange> {
+        let Self { first: MemoryRange { address, size }, count, pitch } = self;
+        (0..count).map(move |row| MemoryRange { address: address + row * pitch, size })
+    }
 }

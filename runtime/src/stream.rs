@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::device::{Device, StreamState};
 use crate::error::Error;
 use crate::order::StreamKey;
-use crate::range::MemoryRange;
+use crate::shape::{Extent, Pitches, Shape};
 
 /// A stream of launches, copies and sets, which take effect in the order of the calls. Commands of different streams may run side
 /// by side, unless events order them. Clones share the stream; dropping the last one leaves what was asked for to be done.
@@ -83,7 +83,8 @@ impl Stream {
         if !self.device.check_range(address, bytes.len() as u64)? {
             return Ok(());
         }
-        self.device.submit(&self.state, |backend, stream| backend.upload(stream, address, bytes))
+        let shape = Shape::linear(bytes.len() as u64);
+        self.device.submit(&self.state, |backend, stream| backend.upload(stream, address, &shape, bytes))
     }
 
     /// Reads bytes from an address as everything before in the stream leaves them, and waits for that.
@@ -92,14 +93,12 @@ impl Stream {
     /// Those of [`DeviceMemory::read`](crate::DeviceMemory::read).
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         if self.device.check_range(address, bytes.len() as u64)? {
-            self.device.wait_for_functions(&self.state)?;
-            let after = self.device.reached(&self.state);
-            self.device.backend().download(self.state.key(), after, address, bytes)?;
+            return self.download(address, &Shape::linear(bytes.len() as u64), bytes);
         }
         self.device.backend().check_stopped()
     }
 
-    /// Copies `bytes` bytes between ranges that don't overlap.
+    /// Copies `bytes` bytes between ranges that don't overlap, which may be pinned memory.
     ///
     /// # Errors
     /// Those of [`DeviceMemory::copy`](crate::DeviceMemory::copy).
@@ -107,10 +106,7 @@ impl Stream {
         if !self.device.check_range(from, bytes)? || !self.device.check_range(to, bytes)? {
             return Ok(());
         }
-        if from.abs_diff(to) < bytes {
-            return Err(Error::Overlap);
-        }
-        self.device.submit(&self.state, |backend, stream| backend.copy(stream, from, to, bytes))
+        self.copy_shape(from, to, &Shape::linear(bytes))
     }
 
     /// Sets `count` bytes.
@@ -118,7 +114,7 @@ impl Stream {
     /// # Errors
     /// Those of [`DeviceMemory::set_8`](crate::DeviceMemory::set_8).
     pub fn set_8(&self, address: u64, value: u8, count: u64) -> Result<(), Error> {
-        self.set(address, u32::from_ne_bytes([value; 4]), 1, count)
+        self.set(address, Element::of_8(value), count, 1, 0)
     }
 
     /// Sets `count` numbers of 16 bits.
@@ -126,7 +122,7 @@ impl Stream {
     /// # Errors
     /// Those of [`DeviceMemory::set_16`](crate::DeviceMemory::set_16).
     pub fn set_16(&self, address: u64, value: u16, count: u64) -> Result<(), Error> {
-        self.set(address, u32::from(value) << 16 | u32::from(value), 2, count)
+        self.set(address, Element::of_16(value), count, 1, 0)
     }
 
     /// Sets `count` numbers of 32 bits.
@@ -134,19 +130,46 @@ impl Stream {
     /// # Errors
     /// Those of [`DeviceMemory::set_32`](crate::DeviceMemory::set_32).
     pub fn set_32(&self, address: u64, value: u32, count: u64) -> Result<(), Error> {
-        self.set(address, value, 4, count)
+        self.set(address, Element::of_32(value), count, 1, 0)
     }
 
-    /// Sets `count` numbers of `width` bytes; `word` is what two or four of them give.
-    fn set(&self, address: u64, word: u32, width: u64, count: u64) -> Result<(), Error> {
-        if !address.is_multiple_of(width) {
-            return Err(Error::Misaligned { address, alignment: width });
+    /// Sets `height` rows of `width` bytes, which begin `pitch` bytes apart.
+    ///
+    /// # Errors
+    /// [`Error::Pitch`], and those of [`Stream::set_8`].
+    pub fn set_rows_8(&self, address: u64, pitch: u64, value: u8, width: u64, height: u64) -> Result<(), Error> {
+        self.set(address, Element::of_8(value), width, height, pitch)
+    }
+
+    /// Sets `height` rows of `width` numbers of 16 bits, which begin `pitch` bytes apart.
+    ///
+    /// # Errors
+    /// [`Error::Pitch`], also if the pitch is no multiple of 2, and those of [`Stream::set_16`].
+    pub fn set_rows_16(&self, address: u64, pitch: u64, value: u16, width: u64, height: u64) -> Result<(), Error> {
+        self.set(address, Element::of_16(value), width, height, pitch)
+    }
+
+    /// Sets `height` rows of `width` numbers of 32 bits, which begin `pitch` bytes apart.
+    ///
+    /// # Errors
+    /// [`Error::Pitch`], also if the pitch is no multiple of 4, and those of [`Stream::set_32`].
+    pub fn set_rows_32(&self, address: u64, pitch: u64, value: u32, width: u64, height: u64) -> Result<(), Error> {
+        self.set(address, Element::of_32(value), width, height, pitch)
+    }
+
+    fn set(&self, address: u64, element: Element, width: u64, height: u64, pitch: u64) -> Result<(), Error> {
+        let Element { word, bytes } = element;
+        if !address.is_multiple_of(bytes) {
+            return Err(Error::Misaligned { address, alignment: bytes });
         }
-        let size = count.saturating_mul(width);
-        if !self.device.check_range(address, size)? {
-            return Ok(());
+        if height > 1 && !pitch.is_multiple_of(bytes) {
+            return Err(Error::Pitch { pitch, least: bytes });
         }
-        self.device.submit(&self.state, |backend, stream| backend.fill(stream, MemoryRange { address, size }, word))
+        let pitches = Pitches { row: pitch, slice: 0 };
+        let extent = Extent::rows(width.saturating_mul(bytes), height);
+        let Some(shape) = Shape::new(extent, pitches, pitches)? else { return Ok(()) };
+        self.device.check_range(address, shape.to_span())?;
+        self.device.submit(&self.state, |backend, stream| backend.fill(stream, shape.rows(address), word))
     }
 
     /// Has a function run on a thread of the device's when everything before in the stream has finished. What comes later in
@@ -176,5 +199,27 @@ impl Stream {
     pub fn synchronize(&self) -> Result<(), Error> {
         self.device.wait_until(self.device.position(&self.state))?;
         self.device.backend().check_stopped()
+    }
+}
+
+/// What ranges are set to.
+struct Element {
+    /// Four bytes of equal elements.
+    word: u32,
+    /// Bytes of one.
+    bytes: u64,
+}
+
+impl Element {
+    fn of_8(value: u8) -> Self {
+        Self { word: u32::from_ne_bytes([value; 4]), bytes: 1 }
+    }
+
+    fn of_16(value: u16) -> Self {
+        Self { word: u32::from(value) << 16 | u32::from(value), bytes: 2 }
+    }
+
+    fn of_32(value: u32) -> Self {
+        Self { word: value, bytes: 4 }
     }
 }

@@ -1,6 +1,6 @@
 //! The reference device as its users see it: memory, shaders, pipelines, dispatches.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compile::compile;
@@ -8,6 +8,7 @@ use crate::config::{Config, Mode};
 use crate::dispatch::{Bound, Dispatch};
 use crate::finding::{Finding, Refusal, Site};
 use crate::memory::Fault;
+use crate::memory::Words;
 use crate::memory::device::{Memory, Pool};
 use crate::module::Module;
 use crate::requirements;
@@ -28,6 +29,8 @@ struct State {
     memory: Memory,
     /// Besides the bytes, where the mode asks for it.
     knowledge: Option<Knowledge>,
+    /// Address and size of what the host uses too.
+    lent: Vec<(u64, u64)>,
     findings: Findings,
     /// Instructions that dispatches have taken.
     steps: u64,
@@ -53,7 +56,8 @@ impl Device {
     /// A device with no memory allocated.
     pub fn new(config: Config) -> Self {
         let knowledge = (config.mode != Mode::default()).then(|| Knowledge::new(config.mode));
-        let state = State { memory: Memory::new(), knowledge, findings: Findings::default(), steps: 0 };
+        let state =
+            State { memory: Memory::new(), knowledge, lent: Vec::new(), findings: Findings::default(), steps: 0 };
         Self { config, state: Mutex::new(state), log: Mutex::default() }
     }
 
@@ -70,19 +74,27 @@ impl Device {
     /// Allocates memory, uninitialised, and returns its device address, a multiple of 256 that no other allocation ever has.
     /// `None` if the host has no room.
     pub fn allocate(&self, bytes: u64) -> Option<u64> {
-        let State { memory, knowledge, .. } = &mut *self.state();
-        let address = memory.allocate(bytes)?;
-        if let Some(knowledge) = knowledge
-            && let Some((number, _)) = memory.locate(address, 0)
-        {
-            knowledge.strict.allocate(number);
-        }
+        let mut state = self.state();
+        let address = state.memory.allocate(bytes)?;
+        state.allocated(address);
+        Some(address)
+    }
+
+    /// As [`Device::allocate`], in words that the host uses too: `lend` gets the address that the allocation will have, and says
+    /// which they are. To the device they hold defined values, and the host may change them between dispatches. They are
+    /// used until the allocation is freed.
+    pub fn allocate_lent(&self, bytes: u64, lend: impl FnOnce(u64) -> Option<&'static [AtomicU32]>) -> Option<u64> {
+        let mut state = self.state();
+        let address = state.memory.allocate_in(bytes, |address| Words::lent(lend(address)?, bytes))?;
+        state.lent.push((address, bytes));
+        state.allocated(address);
         Some(address)
     }
 
     /// Frees an allocation by its address; a wrong one is ignored.
     pub fn free(&self, address: u64) {
-        let State { memory, knowledge, .. } = &mut *self.state();
+        let State { memory, knowledge, lent, .. } = &mut *self.state();
+        lent.retain(|(lent, _)| *lent != address);
         if let Some(knowledge) = knowledge
             && let Some((number, 0)) = memory.locate(address, 0)
         {
@@ -114,7 +126,9 @@ impl Device {
     /// # Errors
     /// A range outside of one allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Finding> {
-        let State { memory, knowledge, findings, .. } = &mut *self.state();
+        let mut state = self.state();
+        state.meet_lent();
+        let State { memory, knowledge, findings, .. } = &mut *state;
         memory.read(address, bytes).map_err(host)?;
         if let Some(knowledge) = knowledge {
             knowledge.host_read(memory, address, bytes.len() as u64, findings);
@@ -149,7 +163,9 @@ impl Device {
     /// # Errors
     /// A range outside of one allocation.
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Finding> {
-        let State { memory, knowledge, .. } = &mut *self.state();
+        let mut state = self.state();
+        state.meet_lent();
+        let State { memory, knowledge, .. } = &mut *state;
         memory.copy(from, to, bytes).map_err(host)?;
         if let Some(knowledge) = knowledge
             && let (Some(from), Some(to)) = (memory.locate(from, bytes), memory.locate(to, bytes))
@@ -240,7 +256,9 @@ impl Device {
             trace,
             log: &self.log,
         };
-        let State { memory, knowledge, findings, steps } = &mut *self.state();
+        let mut state = self.state();
+        state.meet_lent();
+        let State { memory, knowledge, findings, steps, .. } = &mut *state;
         let result = match knowledge {
             None => run::run_plain(&launch, memory),
             Some(knowledge) => knowledge.run(program, &launch, memory, findings),
@@ -266,6 +284,24 @@ impl Device {
 }
 
 impl State {
+    /// There is a new allocation.
+    fn allocated(&mut self, address: u64) {
+        if let Some(knowledge) = &mut self.knowledge
+            && let Some((number, _)) = self.memory.locate(address, 0)
+        {
+            knowledge.strict.allocate(number);
+        }
+    }
+
+    /// The host may have written what it uses too.
+    fn meet_lent(&mut self) {
+        if self.knowledge.is_some() {
+            for (address, bytes) in self.lent.clone() {
+                self.written(address, bytes);
+            }
+        }
+    }
+
     /// The host has written bytes.
     fn written(&mut self, address: u64, bytes: u64) {
         if let Some(knowledge) = &mut self.knowledge

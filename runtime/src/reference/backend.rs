@@ -1,5 +1,6 @@
 //! The back end's operations, as the front asks for them.
 
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,11 +11,14 @@ use ptx2spv_translator::legalize::has_narrow_global;
 
 use super::device::{FINISHED, ReferenceDevice};
 use super::info::MAX_BUFFER;
+use super::lent::Lent;
 use super::pipeline::ReferenceShader;
 use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
-use crate::range::{MemoryInfo, MemoryRange};
+use crate::pinned::{PinnedKind, PinnedRange};
+use crate::range::{MemoryInfo, MemoryRange, Rows};
+use crate::shape::Shape;
 use crate::sync::lock;
 
 /// Bytes that are set at a time.
@@ -28,20 +32,45 @@ impl Backend for ReferenceDevice {
         // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
         let narrow = has_narrow_global(&self.interpreter.config().target);
         let address = self.interpreter.allocate(if narrow { size } else { size.next_multiple_of(4) });
-        let address =
-            address.ok_or_else(|| Error::OutOfMemory(format!("no room for {size} bytes of reference memory")))?;
-        self.allocations.insert(MemoryRange { address, size }, ());
+        let address = address.ok_or_else(|| no_room(size))?;
+        self.allocations.insert(MemoryRange { address, size }, None);
         Ok(address)
     }
 
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+        let memory = Lent::allocate(size).filter(|_| size <= MAX_BUFFER).ok_or_else(|| no_room(size))?;
+        let host = memory.address();
+        let address = self.lend(size, |_| Some(memory)).ok_or_else(|| no_room(size))?;
+        Ok(PinnedRange { host, address, size, kind: PinnedKind::Pinned })
+    }
+
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+        let found = if size > MAX_BUFFER { None } else { self.lend(size, |address| Lent::map_at(address, size)) };
+        let device = || self.interpreter.config().target.name.clone();
+        let reason = "its next address is not free on the host";
+        let address = found.ok_or_else(|| Error::NoManagedMemory { device: device(), reason })?;
+        Ok(PinnedRange { host: address, address, size, kind: PinnedKind::Managed })
+    }
+
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+        // SAFETY: by the contract.
+        let memory = unsafe { Lent::foreign(host, size) };
+        memory.and_then(|memory| self.lend(size, |_| Some(memory))).ok_or_else(|| Error::NotRegistered {
+            device: self.interpreter.config().target.name.clone(),
+            host: host.addr().get() as u64,
+            reason: "its words are not aligned".to_owned(),
+        })
+    }
+
     fn free(&self, address: u64) {
-        if self.allocations.remove(address).is_some() {
+        // What was lent ends when the device has forgotten it.
+        if let Some(_lent) = self.allocations.remove(address) {
             self.interpreter.free(address);
         }
     }
 
     fn find(&self, address: u64) -> Option<MemoryRange> {
-        self.allocations.find(address).map(|(range, ())| range)
+        self.allocations.find(address).map(|(range, _)| range)
     }
 
     fn memory_info(&self) -> MemoryInfo {
@@ -56,35 +85,44 @@ impl Backend for ReferenceDevice {
         self.interpreter.read(address, bytes).map_err(fault)
     }
 
-    fn fill(&self, _stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error> {
-        let MemoryRange { address, size } = range;
-        let bytes = word.to_le_bytes();
-        if bytes == [bytes[0]; 4] {
-            self.interpreter.fill(address, size, bytes[0]).map_err(fault)?;
-            return Ok(FINISHED);
-        }
-        let mut piece: Vec<u8> = bytes.repeat(PIECE / 4);
-        piece.rotate_left((address % 4) as usize);
-        let mut done = 0;
-        while done < size {
-            // At most a piece, so the cast is exact.
-            let len = (size - done).min(PIECE as u64) as usize;
-            self.interpreter.write(address + done, &piece[..len]).map_err(fault)?;
-            done += len as u64;
+    fn fill(&self, _stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+        rows.ranges().try_for_each(|row| self.fill_row(row, word)).map(|()| FINISHED)
+    }
+
+    fn copy(&self, _stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+        for region in shape.regions() {
+            self.interpreter.copy(from + region.from, to + region.to, region.size).map_err(fault)?;
         }
         Ok(FINISHED)
     }
 
-    fn copy(&self, _stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error> {
-        self.interpreter.copy(from, to, size).map(|()| FINISHED).map_err(fault)
+    fn upload(&self, _stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+        let mut rest = bytes;
+        for region in shape.regions() {
+            // The rows are as many bytes as there are.
+            let (row, others) = rest.split_at((region.size as usize).min(rest.len()));
+            self.write(to + region.to, row)?;
+            rest = others;
+        }
+        Ok(FINISHED)
     }
 
-    fn upload(&self, _stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error> {
-        self.write(address, bytes).map(|()| FINISHED)
-    }
-
-    fn download(&self, _stream: StreamKey, _after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.read(address, bytes)
+    fn download(
+        &self,
+        _stream: StreamKey,
+        _after: Ticket,
+        from: u64,
+        shape: &Shape,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
+        let mut rest = bytes;
+        for region in shape.regions() {
+            // The rows are as many bytes as there are.
+            let (row, others) = rest.split_at_mut((region.size as usize).min(rest.len()));
+            self.read(from + region.from, row)?;
+            rest = others;
+        }
+        Ok(())
     }
 
     fn follow(&self, _stream: StreamKey) -> Result<(), Error> {
@@ -147,6 +185,43 @@ impl Backend for ReferenceDevice {
     fn submissions(&self) -> u64 {
         self.submissions.load(Relaxed)
     }
+}
+
+impl ReferenceDevice {
+    /// Makes an allocation in memory of the host's, which is made for the address.
+    fn lend(&self, size: u64, make: impl FnOnce(u64) -> Option<Lent>) -> Option<u64> {
+        let mut lent = None;
+        let address = self.interpreter.allocate_lent(size, |address| {
+            let made = lent.insert(make(address)?);
+            // SAFETY: the table below keeps the memory until the device has forgotten the allocation.
+            Some(unsafe { made.words() })
+        });
+        let address = address?;
+        self.allocations.insert(MemoryRange { address, size }, lent.map(Arc::new));
+        Some(address)
+    }
+
+    fn fill_row(&self, row: MemoryRange, word: u32) -> Result<(), Error> {
+        let MemoryRange { address, size } = row;
+        let bytes = word.to_le_bytes();
+        if bytes == [bytes[0]; 4] {
+            return self.interpreter.fill(address, size, bytes[0]).map_err(fault);
+        }
+        let mut piece: Vec<u8> = bytes.repeat(PIECE / 4);
+        piece.rotate_left((address % 4) as usize);
+        let mut done = 0;
+        while done < size {
+            // At most a piece, so the cast is exact.
+            let len = (size - done).min(PIECE as u64) as usize;
+            self.interpreter.write(address + done, &piece[..len]).map_err(fault)?;
+            done += len as u64;
+        }
+        Ok(())
+    }
+}
+
+fn no_room(size: u64) -> Error {
+    Error::OutOfMemory(format!("no room for {size} bytes of reference memory"))
 }
 
 /// An error of a copy, of which [`crate::buffer`] has checked the range.

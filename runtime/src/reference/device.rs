@@ -1,19 +1,20 @@
 //! The reference device: the interpreter, and what it has to tell.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use ptx2spv_reference::{Config, Finding, Refusal};
 use ptx2spv_translator::interface::{Status, output};
 
+use super::lent::Lent;
 use crate::allocations::Allocations;
 use crate::backend::Backend;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
 use crate::printf;
-use crate::range::MemoryRange;
+use crate::range::{MemoryRange, Rows};
 use crate::report::{Circumstances, Record, Report, StatusRecord};
 use crate::sync::lock;
 
@@ -31,7 +32,8 @@ pub(super) const FINISHED: Ticket = 0;
 /// ```
 pub struct ReferenceDevice {
     pub(super) interpreter: ptx2spv_reference::Device,
-    pub(super) allocations: Allocations<()>,
+    /// With memory of the host's, where an allocation lies there.
+    pub(super) allocations: Allocations<Option<Arc<Lent>>>,
     /// When the clock began.
     pub(super) opened: Instant,
     /// What stopped launches and nobody was told of yet.
@@ -103,7 +105,7 @@ impl ReferenceDevice {
     }
 
     fn clear(&self, range: MemoryRange) -> Result<(), Error> {
-        self.fill(StreamKey::Everything, range, 0).map(|_| ())
+        self.fill(StreamKey::Everything, Rows::one(range), 0).map(|_| ())
     }
 
     pub(super) fn refused(&self) -> impl FnOnce(Refusal) -> Error {

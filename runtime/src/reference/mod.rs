@@ -6,6 +6,7 @@ mod backend;
 mod config;
 mod device;
 mod info;
+mod lent;
 mod pipeline;
 
 use std::sync::Arc;

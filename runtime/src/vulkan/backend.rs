@@ -1,5 +1,6 @@
 //! The back end's operations, as the front asks for them.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,9 @@ use crate::backend::{Backend, Pipeline, Shader, Timer};
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
-use crate::range::{MemoryInfo, MemoryRange};
+use crate::pinned::PinnedRange;
+use crate::range::{MemoryInfo, MemoryRange, Rows};
+use crate::shape::Shape;
 use crate::sync::lock;
 use crate::variant::Variant;
 
@@ -21,8 +24,25 @@ impl Backend for Device {
         Self::allocate(self, size)
     }
 
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+        Self::allocate_pinned(self, size)
+    }
+
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+        Self::allocate_managed(self, size)
+    }
+
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+        // SAFETY: by the contract.
+        unsafe { Self::register(self, host, size) }
+    }
+
     fn free(&self, address: u64) {
         Self::free(self, address);
+    }
+
+    fn check_process(&self) -> Result<(), Error> {
+        self.raw.check_process()
     }
 
     fn find(&self, address: u64) -> Option<MemoryRange> {
@@ -41,20 +61,27 @@ impl Backend for Device {
         Self::read(self, address, bytes)
     }
 
-    fn fill(&self, stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error> {
-        Self::fill(self, stream, range, word)
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+        Self::fill(self, stream, rows, word)
     }
 
-    fn copy(&self, stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error> {
-        Self::copy(self, stream, from, to, size)
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+        Self::copy(self, stream, from, to, shape)
     }
 
-    fn upload(&self, stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error> {
-        Self::upload(self, stream, address, bytes)
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+        Self::upload(self, stream, to, shape, bytes)
     }
 
-    fn download(&self, stream: StreamKey, after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        Self::download(self, stream, after, address, bytes)
+    fn download(
+        &self,
+        stream: StreamKey,
+        after: Ticket,
+        from: u64,
+        shape: &Shape,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
+        Self::download(self, stream, after, from, shape, bytes)
     }
 
     fn follow(&self, stream: StreamKey) -> Result<(), Error> {

@@ -24,7 +24,6 @@ pub(crate) struct Device {
     pub blocks: Allocations<Arc<Block>>,
     pub memory: Arc<Memory>,
     pub raw: Arc<RawDevice>,
-    pub name: String,
     /// What kernels have printed and nobody has taken yet.
     pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.memory_barriers_wait`.
@@ -61,7 +60,6 @@ impl Device {
             blocks: Allocations::default(),
             memory,
             raw,
-            name: info.name.clone(),
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,
             memory_barriers_wait: info.target.quirks.memory_barriers_wait,

@@ -69,6 +69,8 @@ const COMPANIONS: &[(Option<Version>, &CStr)] = &[
     (Some(Version(1, 2)), khr::shader_float_controls::NAME),
     (Some(Version(1, 2)), khr::spirv_1_4::NAME),
     (None, ext::memory_budget::NAME),
+    // Its own dependency is part of Vulkan 1.1.
+    (None, ext::external_memory_host::NAME),
 ];
 
 macro_rules! feature_structs {

@@ -2,6 +2,7 @@
 //!
 //! A block is freed when dropped, whether or not the device still uses it: see [`super::queue::Queue::retire`].
 
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -32,14 +33,14 @@ const ALIGNMENT: u64 = 256;
 /// The allocator of one device.
 pub(crate) struct Memory {
     allocator: Mutex<Allocator>,
-    max_buffer_size: u64,
     /// Whether device memory is host memory: then a mapping beats staging copies.
     unified: bool,
     /// The largest heap that is the device's own, and its size.
     heap: (usize, u64),
+    pub(super) max_buffer_size: u64,
     physical: vk::PhysicalDevice,
     instance: Instance,
-    raw: Arc<RawDevice>,
+    pub(super) raw: Arc<RawDevice>,
 }
 
 impl Memory {
@@ -95,6 +96,16 @@ impl Memory {
         MemoryInfo { free: free.min(total), total }
     }
 
+    /// The first of some kinds of memory that host and device see alike.
+    pub(super) fn coherent_type(&self, types: u32) -> Option<u32> {
+        // SAFETY: `physical` was enumerated from the instance.
+        let properties = unsafe { self.instance.raw().get_physical_device_memory_properties(self.physical) };
+        let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        let suits =
+            |(kind, memory): &(u32, &vk::MemoryType)| types >> kind & 1 == 1 && memory.property_flags.contains(flags);
+        (0..).zip(properties.memory_types_as_slice()).find(suits).map(|(kind, _)| kind)
+    }
+
     /// Whether the host reads and writes blocks of [`Place::Device`] through their mapping.
     pub fn is_unified(&self) -> bool {
         self.unified
@@ -106,16 +117,11 @@ impl Memory {
         // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
         let padded = size.max(1).checked_next_multiple_of(16).filter(|&padded| padded <= self.max_buffer_size);
         let padded = padded.ok_or(Error::BufferTooLarge { requested: size, available: self.max_buffer_size })?;
-        let info = vk::BufferCreateInfo::default().size(padded).sharing_mode(vk::SharingMode::EXCLUSIVE).usage(
-            vk::BufferUsageFlags::STORAGE_BUFFER
-                | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
-                | vk::BufferUsageFlags::TRANSFER_SRC
-                | vk::BufferUsageFlags::TRANSFER_DST,
-        );
         // SAFETY: the device is alive, and the size is not zero and within the limit.
-        let buffer = unsafe { self.raw.ash.create_buffer(&info, None) }.map_err(Error::vulkan("vkCreateBuffer"))?;
+        let buffer = unsafe { self.raw.ash.create_buffer(&buffer_info(padded), None) };
+        let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
         // From here on, dropping the block cleans up.
-        let mut block = Block { buffer, allocation: None, address: 0, padded, memory: self.clone() };
+        let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
         // SAFETY: the buffer was made just now from this device.
         let mut requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
         requirements.alignment = requirements.alignment.max(ALIGNMENT);
@@ -133,13 +139,24 @@ impl Memory {
                 allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             })
             .map_err(allocation_error(size))?;
-        let allocation = block.allocation.insert(allocation);
-        // SAFETY: the memory fits the buffer's requirements, and nothing is bound to the buffer yet.
-        unsafe { self.raw.ash.bind_buffer_memory(buffer, allocation.memory(), allocation.offset()) }
-            .map_err(Error::vulkan("vkBindBufferMemory"))?;
-        block.address = self.raw.buffer_address(buffer);
+        let offset = allocation.offset();
+        // SAFETY: the block keeps the allocation as long as the buffer.
+        let handle = unsafe { allocation.memory() };
+        block.backing = Backing::Allocated(allocation);
+        // SAFETY: the memory fits the buffer's requirements.
+        unsafe { block.bind(handle, offset) }?;
         Ok(block)
     }
+}
+
+/// The buffer of a block.
+pub(super) fn buffer_info<'i>(bytes: u64) -> vk::BufferCreateInfo<'i> {
+    vk::BufferCreateInfo::default().size(bytes).sharing_mode(vk::SharingMode::EXCLUSIVE).usage(
+        vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+            | vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST,
+    )
 }
 
 /// The largest heap that is the device's own, and its size.
@@ -181,12 +198,43 @@ pub(crate) struct Block {
     pub address: u64,
     /// Size in bytes, a multiple of 16.
     pub padded: u64,
-    /// `None` only while the block is being made.
-    allocation: Option<Allocation>,
-    memory: Arc<Memory>,
+    pub(super) backing: Backing,
+    pub(super) memory: Arc<Memory>,
+}
+
+/// The memory behind a block.
+pub(super) enum Backing {
+    /// Only while the block is being made.
+    None,
+    Allocated(Allocation),
+    /// The host's own memory.
+    Imported {
+        handle: vk::DeviceMemory,
+        host: NonNull<u8>,
+    },
 }
 
 impl Block {
+    /// Binds memory to the block's buffer, which has none yet.
+    ///
+    /// # Safety
+    /// The memory fits the buffer's requirements.
+    pub(super) unsafe fn bind(&mut self, memory: vk::DeviceMemory, offset: u64) -> Result<(), Error> {
+        // SAFETY: by the contract; the buffer is the block's own.
+        unsafe { self.memory.raw.ash.bind_buffer_memory(self.buffer, memory, offset) }
+            .map_err(Error::vulkan("vkBindBufferMemory"))?;
+        self.address = self.memory.raw.buffer_address(self.buffer);
+        Ok(())
+    }
+
+    /// The host's pointer to the first byte.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if the block isn't mapped.
+    pub fn mapped(&self) -> Result<*mut u8, Error> {
+        self.mapping(0, 0).ok_or_else(|| self.out_of_range(0, 0))
+    }
+
     /// Copies to the block through its mapping. No submission may be accessing these bytes.
     ///
     /// # Errors
@@ -211,11 +259,15 @@ impl Block {
 
     /// Pointer to `len` mapped bytes from `offset`, if there are so many.
     fn mapping(&self, offset: u64, len: usize) -> Option<*mut u8> {
-        let base = self.allocation.as_ref()?.mapped_ptr()?;
+        let base = match &self.backing {
+            Backing::Allocated(allocation) => allocation.mapped_ptr()?.cast(),
+            Backing::Imported { host, .. } => *host,
+            Backing::None => return None,
+        };
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(len)?;
         // SAFETY: the mapping spans the allocation, which is at least as large as the buffer.
-        (end as u64 <= self.padded).then(|| unsafe { base.as_ptr().cast::<u8>().add(start) })
+        (end as u64 <= self.padded).then(|| unsafe { base.as_ptr().add(start) })
     }
 
     fn out_of_range(&self, offset: u64, len: usize) -> Error {
@@ -223,15 +275,25 @@ impl Block {
     }
 }
 
+// SAFETY: imported memory is used through the device and by copies, for which whoever imported it vouches on any thread.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
 impl Drop for Block {
     fn drop(&mut self) {
         let Some(ash) = self.memory.raw.destroyer() else { return };
         // SAFETY: whoever drops a block has made sure that no submission uses it.
         unsafe { ash.destroy_buffer(self.buffer, None) };
-        if let Some(allocation) = self.allocation.take() {
-            // Freeing fails only for an allocation of another allocator.
-            let freed = lock(&self.memory.allocator).free(allocation);
-            debug_assert!(freed.is_ok(), "{freed:?}");
+        match std::mem::replace(&mut self.backing, Backing::None) {
+            Backing::None => {}
+            Backing::Allocated(allocation) => {
+                // Freeing fails only for an allocation of another allocator.
+                let freed = lock(&self.memory.allocator).free(allocation);
+                debug_assert!(freed.is_ok(), "{freed:?}");
+            }
+            // SAFETY: as above.
+            Backing::Imported { handle, .. } => unsafe { ash.free_memory(handle, None) },
         }
     }
 }

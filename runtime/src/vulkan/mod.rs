@@ -5,6 +5,7 @@ mod device;
 mod drivers;
 mod error;
 mod features;
+mod import;
 mod info;
 mod instance;
 mod memory;

@@ -12,8 +12,12 @@ use crate::info::DeviceInfo;
 /// A logical device; destroyed when dropped, so whoever owns its children owns an `Arc` of it.
 pub(crate) struct RawDevice {
     pub ash: ash::Device,
+    /// The device's name.
+    pub name: String,
     /// Whether the driver tells how much memory is free.
     pub has_memory_budget: bool,
+    /// How memory of the host's is given to the device, if it can be.
+    pub external_host: Option<ExternalHost>,
     /// Whether there are timeline semaphores.
     pub has_timeline: bool,
     /// Their functions; `None` where these are part of the Vulkan version, or there are none.
@@ -23,6 +27,24 @@ pub(crate) struct RawDevice {
     process: Process,
     // Instance after device: a device must be destroyed first.
     _instance: Instance,
+}
+
+/// `VK_EXT_external_memory_host`.
+pub(crate) struct ExternalHost {
+    pub functions: ext::external_memory_host::Device,
+    /// Addresses and sizes are multiples of this.
+    pub alignment: u64,
+}
+
+impl ExternalHost {
+    fn new(instance: &Instance, physical: vk::PhysicalDevice, device: &ash::Device) -> Self {
+        let mut properties = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+        let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
+        // SAFETY: `physical` was enumerated from the instance, and the device has the extension of the chained structure.
+        unsafe { instance.raw().get_physical_device_properties2(physical, &mut chain) };
+        let alignment = properties.min_imported_host_pointer_alignment.max(1);
+        Self { functions: ext::external_memory_host::Device::new(instance.raw(), device), alignment }
+    }
 }
 
 impl RawDevice {
@@ -48,6 +70,10 @@ impl RawDevice {
             .map_err(Error::vulkan("vkCreateDevice"))?;
         let extension = version < Version(1, 2);
         Ok(Self {
+            external_host: offer
+                .has_extension(ext::external_memory_host::NAME)
+                .then(|| ExternalHost::new(instance, physical, &ash)),
+            name: info.name.clone(),
             has_memory_budget: offer.has_extension(ext::memory_budget::NAME),
             has_timeline: info.has_timeline,
             timeline: (extension && info.has_timeline)

@@ -7,8 +7,10 @@ use ash::vk;
 
 use super::memory::{Block, Memory, Place};
 use super::queue::Queue;
+use super::transfer::copy_regions;
 use crate::error::Error;
 use crate::order::StreamKey;
+use crate::shape::Shape;
 
 /// Bytes per staging block: large enough that a copy outweighs its submission.
 const BLOCK: usize = 8 << 20;
@@ -92,7 +94,7 @@ impl Staging {
 }
 
 /// Records a copy of `size` bytes, not zero and within both buffers, and returns its serial.
-pub(crate) fn copy(
+fn copy(
     queue: &Queue,
     stream: StreamKey,
     from: vk::Buffer,
@@ -101,12 +103,9 @@ pub(crate) fn copy(
     to_offset: u64,
     size: u64,
 ) -> Result<u64, Error> {
-    let region = vk::BufferCopy::default().src_offset(from_offset).dst_offset(to_offset).size(size);
     queue.record(stream, |recorder| {
-        recorder.follow();
-        // SAFETY: the command buffer is being recorded; the caller vouches for the ranges, and the buffers are retired
-        // through the queue when dropped.
-        unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, to, &[region]) };
+        // The buffers are retired through the queue when dropped.
+        copy_regions(recorder, (from, from_offset), (to, to_offset), &Shape::linear(size));
         Ok(())
     })
 }

@@ -48,7 +48,7 @@ impl Device {
                 }
                 Ok(())
             })?;
-            let circumstances = Circumstances { kernels, device: &self.name, loop_budget: self.loop_budget };
+            let circumstances = Circumstances { kernels, device: &self.raw.name, loop_budget: self.loop_budget };
             let error = record.record.reporters.error(&report, circumstances, &mut |at| self.string(&record, at));
             self.queue.retire(record.block);
             return Err(error);

@@ -21,7 +21,7 @@ impl VulkanPipeline {
     pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
         let device = &self.device;
         if device.timestamp_bits == 0 {
-            return Err(Error::NoTimestamps(device.name.clone()));
+            return Err(Error::NoTimestamps(device.raw.name.clone()));
         }
         let pool = Arc::new(QueryPool::new(device.raw.clone(), 2 * GROUP)?);
         let scratch = self.provide_scratch(launch)?;
@@ -106,7 +106,7 @@ impl VulkanTimer {
     pub fn new(device: Arc<Device>) -> Result<Self, Error> {
         device.raw.check_process()?;
         if device.timestamp_bits == 0 {
-            return Err(Error::NoTimestamps(device.name.clone()));
+            return Err(Error::NoTimestamps(device.raw.name.clone()));
         }
         Ok(Self { pool: Arc::new(QueryPool::new(device.raw.clone(), 1)?), device })
     }

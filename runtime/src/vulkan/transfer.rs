@@ -1,16 +1,19 @@
 //! Device memory by addresses: allocating, freeing, and copies to, from and between allocations.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use ash::vk;
 
 use super::device::Device;
 use super::memory::{Block, Place};
-use super::staging;
+use super::queue::Recorder;
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
 use crate::order::{StreamKey, Ticket};
-use crate::range::MemoryRange;
+use crate::pinned::{PinnedKind, PinnedRange};
+use crate::range::{MemoryRange, Rows};
+use crate::shape::Shape;
 use crate::sync::lock;
 
 impl Device {
@@ -19,6 +22,37 @@ impl Device {
         let block = Arc::new(self.memory.allocate(size, Place::Device)?);
         let address = block.address;
         self.blocks.insert(MemoryRange { address, size }, block);
+        Ok(address)
+    }
+
+    /// Makes memory that the host reaches too.
+    pub fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+        let block = self.memory.allocate(size, Place::Host)?;
+        let host = block.mapped()?.expose_provenance() as u64;
+        let address = block.address;
+        self.blocks.insert(MemoryRange { address, size }, Arc::new(block));
+        Ok(PinnedRange { host, address, size, kind: PinnedKind::Pinned })
+    }
+
+    /// Makes memory with one address for host and device, which devices have whose addresses are the host's.
+    pub fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+        let range = self.allocate_pinned(size)?;
+        if range.host == range.address {
+            return Ok(PinnedRange { kind: PinnedKind::Managed, ..range });
+        }
+        self.free(range.address);
+        Err(Error::NoManagedMemory { device: self.raw.name.clone(), reason: "its addresses are its own" })
+    }
+
+    /// Has the device reach memory of the host's.
+    ///
+    /// # Safety
+    /// The memory is there until it is freed here and everything recorded before has finished.
+    pub unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+        // SAFETY: by the contract.
+        let (block, offset) = unsafe { self.memory.import(host, size) }?;
+        let address = block.address + offset;
+        self.blocks.insert(MemoryRange { address, size }, Arc::new(block));
         Ok(address)
     }
 
@@ -35,8 +69,9 @@ impl Device {
     /// The block around an address, and the address's offset in the block.
     pub fn block(&self, address: u64) -> Result<(Arc<Block>, u64), Error> {
         self.raw.check_process()?;
-        let (range, block) = self.blocks.find(address).ok_or(Error::NotAllocated { address })?;
-        Ok((block, address - range.address))
+        let (_, block) = self.blocks.find(address).ok_or(Error::NotAllocated { address })?;
+        let offset = address - block.address;
+        Ok((block, offset))
     }
 
     /// The allocation in which an address lies.
@@ -61,26 +96,22 @@ impl Device {
     }
 
     /// Writes bytes in stream order; they are taken at the call.
-    pub fn upload(&self, stream: StreamKey, address: u64, bytes: &[u8]) -> Result<Ticket, Error> {
-        let (block, offset) = self.block(address)?;
-        let size = bytes.len() as u64;
-        let staged = if size <= MAX_PARAM_BLOCK.into() {
+    pub fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+        let (block, offset) = self.block(to)?;
+        let staged = if bytes.len() as u64 <= MAX_PARAM_BLOCK.into() {
             None
         } else {
-            let staged = Arc::new(self.memory.allocate(size, Place::Upload)?);
+            let staged = Arc::new(self.memory.allocate(bytes.len() as u64, Place::Upload)?);
             staged.write_mapped(0, bytes)?;
             Some(staged)
         };
         let recorded = self.queue.record(stream, |recorder| {
-            let (from, from_offset) = match &staged {
+            let source = match &staged {
                 Some(staged) => (staged.buffer, 0),
                 None => recorder.upload(bytes)?,
             };
-            let region = vk::BufferCopy::default().src_offset(from_offset).dst_offset(offset).size(size);
-            recorder.follow();
-            // SAFETY: the command buffer is being recorded; both ranges lie in their buffers, of which one is retired through
-            // the queue when freed, and the other below or with the batch.
-            unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, block.buffer, &[region]) };
+            // One of the buffers is retired through the queue when freed, and the other below or with the batch.
+            copy_regions(recorder, source, (block.buffer, offset), shape);
             Ok(())
         });
         if let Some(staged) = staged {
@@ -90,14 +121,37 @@ impl Device {
     }
 
     /// Reads bytes in stream order; `after` is the point that the stream has reached.
-    pub fn download(&self, stream: StreamKey, after: Ticket, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        let (block, offset) = self.block(address)?;
+    pub fn download(
+        &self,
+        stream: StreamKey,
+        after: Ticket,
+        from: u64,
+        shape: &Shape,
+        bytes: &mut [u8],
+    ) -> Result<(), Error> {
+        let (block, offset) = self.block(from)?;
         if self.memory.is_unified() {
             self.queue.wait(after)?;
-            block.read_mapped(offset, bytes)
-        } else {
-            lock(&self.staging).read(&self.queue, stream, block.buffer, offset, bytes)
+            let mut rest = bytes;
+            for region in shape.regions() {
+                // The rows are as many bytes as there are.
+                let (row, others) = rest.split_at_mut((region.size as usize).min(rest.len()));
+                block.read_mapped(offset + region.from, row)?;
+                rest = others;
+            }
+            return Ok(());
         }
+        if shape.is_linear() {
+            return lock(&self.staging).read(&self.queue, stream, block.buffer, offset, bytes);
+        }
+        let staged = Arc::new(self.memory.allocate(bytes.len() as u64, Place::Host)?);
+        let copied = self.queue.record(stream, |recorder| {
+            copy_regions(recorder, (block.buffer, offset), (staged.buffer, 0), shape);
+            Ok(())
+        });
+        let read = copied.and_then(|ticket| self.queue.wait(ticket)).and_then(|()| staged.read_mapped(0, bytes));
+        self.queue.retire(staged);
+        read
     }
 
     /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is
@@ -111,37 +165,74 @@ impl Device {
         }
     }
 
-    /// Sets bytes to those of a little-endian word, each to the one at its address modulo 4.
-    pub fn fill(&self, stream: StreamKey, range: MemoryRange, word: u32) -> Result<Ticket, Error> {
-        let (block, start) = self.block(range.address)?;
-        let end = start + range.size;
+    /// Sets the bytes of rows to those of a little-endian word, each to the one at its address modulo 4.
+    pub fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+        let (block, _) = self.block(rows.first.address)?;
         // Vulkan fills whole words. Bytes before and after these are copied.
-        let words = start.next_multiple_of(4).min(end)..(end & !3).max(start.next_multiple_of(4).min(end));
-        let parts = [start..words.start, words.end..end].map(|part| {
-            vk::BufferCopy::default().src_offset(part.start % 4).dst_offset(part.start).size(part.end - part.start)
-        });
-        let edges: Vec<_> = parts.into_iter().filter(|part| part.size > 0).collect();
+        let parts = |row: MemoryRange| {
+            let start = row.address - block.address;
+            let end = start + row.size;
+            let first = start.next_multiple_of(4).min(end);
+            (start, first..(end & !3).max(first), end)
+        };
+        let has_edges = rows.ranges().map(parts).any(|(start, words, end)| start < words.start || words.end < end);
         self.queue.record(stream, |recorder| {
-            let source = if edges.is_empty() { None } else { Some(recorder.upload(&word.to_le_bytes().repeat(2))?) };
+            let edges = if has_edges { Some(recorder.upload(&word.to_le_bytes().repeat(2))?) } else { None };
             recorder.follow();
             let (ash, commands) = (&recorder.raw.ash, recorder.commands);
-            if !words.is_empty() {
-                // SAFETY: the command buffer is being recorded; the words lie in the block, which is retired through the queue
-                // when freed.
-                unsafe { ash.cmd_fill_buffer(commands, block.buffer, words.start, words.end - words.start, word) };
-            }
-            if let Some((buffer, offset)) = source {
-                let regions: Vec<_> = edges.iter().map(|part| part.src_offset(offset + part.src_offset)).collect();
-                // SAFETY: as above; what was uploaded stays until the batch has finished, and reaches beyond each part.
-                unsafe { ash.cmd_copy_buffer(commands, buffer, block.buffer, &regions) };
+            for (start, words, end) in rows.ranges().map(parts) {
+                if !words.is_empty() {
+                    // SAFETY: the command buffer is being recorded; the words lie in the block, which is retired through the
+                    // queue when freed.
+                    unsafe { ash.cmd_fill_buffer(commands, block.buffer, words.start, words.end - words.start, word) };
+                }
+                for (from, to) in [(start, words.start), (words.end, end)] {
+                    let Some((buffer, offset)) = edges.filter(|_| from < to) else { continue };
+                    let region =
+                        vk::BufferCopy::default().src_offset(offset + from % 4).dst_offset(from).size(to - from);
+                    // SAFETY: as above; what was uploaded stays until the batch has finished, and reaches beyond each part.
+                    unsafe { ash.cmd_copy_buffer(commands, buffer, block.buffer, &[region]) };
+                }
             }
             Ok(())
         })
     }
 
-    /// Copies between ranges that do not overlap.
-    pub fn copy(&self, stream: StreamKey, from: u64, to: u64, size: u64) -> Result<Ticket, Error> {
+    /// Copies between places that do not overlap.
+    pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
         let ((from, from_offset), (to, to_offset)) = (self.block(from)?, self.block(to)?);
-        staging::copy(&self.queue, stream, from.buffer, from_offset, to.buffer, to_offset, size)
+        self.queue.record(stream, |recorder| {
+            // The buffers are retired through the queue when freed.
+            copy_regions(recorder, (from.buffer, from_offset), (to.buffer, to_offset), shape);
+            Ok(())
+        })
+    }
+}
+
+/// Regions of one command: few enough for the stack.
+const REGIONS: usize = 64;
+
+/// Records a copy from a place in a buffer to one in another, within both. The buffers live until the commands have finished.
+pub(super) fn copy_regions(
+    recorder: &mut Recorder<'_>,
+    (from, from_offset): (vk::Buffer, u64),
+    (to, to_offset): (vk::Buffer, u64),
+    shape: &Shape,
+) {
+    recorder.follow();
+    let mut regions = shape.regions().map(|region| {
+        vk::BufferCopy::default()
+            .src_offset(from_offset + region.from)
+            .dst_offset(to_offset + region.to)
+            .size(region.size)
+    });
+    let mut piece = [vk::BufferCopy::default(); REGIONS];
+    loop {
+        let count = piece.iter_mut().zip(&mut regions).map(|(place, region)| *place = region).count();
+        if count == 0 {
+            return;
+        }
+        // SAFETY: the command buffer is being recorded; the caller vouches for ranges and buffers.
+        unsafe { recorder.raw.ash.cmd_copy_buffer(recorder.commands, from, to, &piece[..count]) };
     }
 }

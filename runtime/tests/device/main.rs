@@ -12,6 +12,7 @@ mod launches;
 mod loops;
 mod memory;
 mod modules;
+mod pinned;
 mod reference;
 mod reports;
 mod scratch;

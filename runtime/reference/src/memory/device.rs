@@ -80,6 +80,11 @@ impl Memory {
 
     /// Allocates zeroes, and returns their address. `None` if the host or the address space has no room.
     pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
+        self.allocate_in(bytes, |_| Words::zeroed(bytes))
+    }
+
+    /// As [`Memory::allocate`], in words that are made for the address.
+    pub fn allocate_in(&mut self, bytes: u64, words: impl FnOnce(u64) -> Option<Words>) -> Option<u64> {
         let address = join(self.allocations.len());
         if bytes > 1 << SPACING || address >> ADDRESS_BITS != 0 {
             return None;
@@ -87,7 +92,7 @@ impl Memory {
         self.allocations.try_reserve(1).ok()?;
         self.allocations.push(Allocation {
             bytes,
-            words: Words::zeroed(bytes)?,
+            words: words(address)?,
             freed: false,
             parts: Vec::new(),
             aliases: Vec::new(),

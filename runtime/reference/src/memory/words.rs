@@ -1,12 +1,39 @@
 //! Bytes that several host threads may access at a time: atomic words, so that racing kernels harm nobody but themselves.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Bytes with bounds. Accesses of 1, 2, 4 or 8 bytes may lie at any offset; those within one word are atomic.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    words: Box<[AtomicU32]>,
+    words: Storage,
     bytes: u64,
+}
+
+/// Where the words are.
+#[derive(Debug)]
+enum Storage {
+    Own(Box<[AtomicU32]>),
+    /// The host's, which uses them by itself too.
+    Lent(&'static [AtomicU32]),
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self::Own(Box::default())
+    }
+}
+
+impl Deref for Storage {
+    type Target = [AtomicU32];
+
+    #[inline(always)]
+    fn deref(&self) -> &[AtomicU32] {
+        match self {
+            Self::Own(words) => words,
+            Self::Lent(words) => words,
+        }
+    }
 }
 
 impl Words {
@@ -14,7 +41,12 @@ impl Words {
     pub fn zeroed(bytes: u64) -> Option<Self> {
         let count = usize::try_from(bytes.div_ceil(4)).ok()?;
         let words = bytemuck::allocation::try_zeroed_slice_box(count).ok()?;
-        Some(Self { words, bytes })
+        Some(Self { words: Storage::Own(words), bytes })
+    }
+
+    /// So many bytes of words that the host uses too; `None` if there aren't as many.
+    pub fn lent(words: &'static [AtomicU32], bytes: u64) -> Option<Self> {
+        (bytes.div_ceil(4) <= words.len() as u64).then_some(Self { words: Storage::Lent(words), bytes })
     }
 
     /// How many bytes there are.
@@ -214,6 +246,18 @@ mod tests {
         assert_eq!(words.read(7, &mut []), None);
         assert_eq!(words.fill(0, u64::MAX, 0), None);
         assert!(std::hint::black_box(Words::zeroed(u64::MAX / 8)).is_none());
+    }
+
+    #[test]
+    fn lent_words_are_the_hosts() {
+        static LENT: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
+        let words = Words::lent(&LENT, 7).unwrap();
+        words.write(3, &[1, 2, 3, 4]).unwrap();
+        assert_eq!(LENT.each_ref().map(|word| word.load(Relaxed)), [0x0100_0000, 0x0004_0302]);
+        LENT[0].store(7, Relaxed);
+        assert_eq!(words.load(0, 1), Some(7));
+        assert_eq!(words.write(4, &[0; 4]), None);
+        assert!(Words::lent(&LENT, 9).is_none());
     }
 
     #[test]

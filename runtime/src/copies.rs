@@ -1,0 +1,207 @@
+//! Copies of rows and slices, from and to the device's memory and the host's.
+
+use std::slice;
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::shape::{Extent, Pitches, Shape};
+use crate::stream::Stream;
+
+/// Where one side of a copy begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At an address of the device's.
+    Device(u64),
+    /// At an address of the host's, which may be pinned memory.
+    Host(u64),
+}
+
+/// One side of a copy: where it begins, and how far apart rows and slices are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopySide {
+    /// Where the first byte is.
+    pub place: Place,
+    /// Bytes between the beginnings of two rows; without meaning if there is one row.
+    pub row_pitch: u64,
+    /// Bytes between the beginnings of two slices; without meaning if there is one slice.
+    pub slice_pitch: u64,
+}
+
+impl CopySide {
+    /// One row at an address of the device's.
+    pub fn device(address: u64) -> Self {
+        Self { place: Place::Device(address), row_pitch: 0, slice_pitch: 0 }
+    }
+
+    /// One row of the host's. A copy from there doesn't write.
+    pub fn host(pointer: *const u8) -> Self {
+        Self { place: Place::Host(pointer.expose_provenance() as u64), row_pitch: 0, slice_pitch: 0 }
+    }
+
+    /// The same with rows so many bytes apart.
+    #[must_use]
+    pub fn row_pitch(self, row_pitch: u64) -> Self {
+        Self { row_pitch, ..self }
+    }
+
+    /// The same with slices so many bytes apart.
+    #[must_use]
+    pub fn slice_pitch(self, slice_pitch: u64) -> Self {
+        Self { slice_pitch, ..self }
+    }
+
+    fn pitches(&self) -> Pitches {
+        Pitches { row: self.row_pitch, slice: self.slice_pitch }
+    }
+
+    /// Where the device finds so many bytes, if it does.
+    fn on_device(&self, device: &Device, span: u64) -> Result<Option<u64>, Error> {
+        let address = match self.place {
+            Place::Device(address) => address,
+            Place::Host(host) => match device.memory().find_pinned(host) {
+                Some(range) => range.address + (host - range.host),
+                None => return Ok(None),
+            },
+        };
+        device.check_range(address, span)?;
+        Ok(Some(address))
+    }
+}
+
+impl Stream {
+    /// Copies rows of slices between places that don't overlap, as `cuMemcpy3DAsync` and its kin do. Where both sides are the
+    /// device's or pinned memory, the copy takes place in stream order, and nobody waits. From other memory of the host's the
+    /// bytes are taken at the call; to such memory the call waits for the copy.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, CopySide, Device, Extent};
+    ///
+    /// let device = Device::reference(Config::default());
+    /// let (image, stream) = (device.alloc(8 * 4)?, device.stream());
+    /// stream.set_8(image.address(), 0, 32)?;
+    /// let part = [1_u8, 2, 3, 4, 5, 6];
+    /// // Two rows of three bytes into the middle of rows of eight bytes.
+    /// let (from, to) = (CopySide::host(part.as_ptr()).row_pitch(3), CopySide::device(image.address() + 10).row_pitch(8));
+    /// // SAFETY: the array has that many bytes.
+    /// unsafe { stream.copy_rows(from, to, Extent::rows(3, 2)) }?;
+    /// let mut row = [0; 8];
+    /// stream.read(image.address() + 16, &mut row)?;
+    /// assert_eq!(row, [0, 0, 4, 5, 6, 0, 0, 0]);
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// What is copied from or to the host's memory is there, and nobody else writes it, or reads what is written, until the
+    /// copy has taken place.
+    ///
+    /// # Errors
+    /// [`Error::Pitch`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`]; those of [`Stream::read`] if the call waits.
+    pub unsafe fn copy_rows(&self, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
+        let Some(shape) = Shape::new(extent, from.pitches(), to.pitches())? else { return Ok(()) };
+        let device = self.device();
+        let source = from.on_device(device, shape.from_span())?;
+        let target = to.on_device(device, shape.to_span())?;
+        match (source, target, from.place, to.place) {
+            (Some(source), Some(target), ..) => self.copy_shape(source, target, &shape),
+            // SAFETY: by the contract.
+            (None, Some(target), Place::Host(host), _) => unsafe { self.upload_rows(host, target, shape) },
+            // SAFETY: by the contract.
+            (Some(source), None, _, Place::Host(host)) => unsafe { self.download_rows(source, host, shape) },
+            (_, _, Place::Host(from), Place::Host(to)) => {
+                if shape.overlaps(from, to) {
+                    return Err(Error::Overlap);
+                }
+                self.synchronize()?;
+                for region in shape.regions() {
+                    // SAFETY: by the contract, and they don't overlap.
+                    unsafe {
+                        let (from, to) = (bytes_at(from + region.from, region.size), to + region.to);
+                        bytes_at_mut(to, region.size).copy_from_slice(from);
+                    }
+                }
+                Ok(())
+            }
+            // Addresses of the device's are found there, or were refused.
+            (_, _, Place::Device(address), _) | (_, _, _, Place::Device(address)) => {
+                Err(Error::NotAllocated { address })
+            }
+        }
+    }
+
+    pub(crate) fn copy_shape(&self, from: u64, to: u64, shape: &Shape) -> Result<(), Error> {
+        if shape.overlaps(from, to) {
+            return Err(Error::Overlap);
+        }
+        self.device().submit(self.state(), |backend, stream| backend.copy(stream, from, to, shape))
+    }
+
+    /// # Safety
+    /// The host's bytes are there to be read.
+    unsafe fn upload_rows(&self, host: u64, address: u64, shape: Shape) -> Result<(), Error> {
+        let mut packed = Vec::new();
+        let bytes = if shape.is_linear() {
+            // SAFETY: by the contract.
+            unsafe { bytes_at(host, shape.bytes()) }
+        } else {
+            for region in shape.regions() {
+                // SAFETY: by the contract.
+                packed.extend_from_slice(unsafe { bytes_at(host + region.from, region.size) });
+            }
+            &packed[..]
+        };
+        let shape = shape.packed_from();
+        self.device().submit(self.state(), |backend, stream| backend.upload(stream, address, &shape, bytes))
+    }
+
+    /// # Safety
+    /// The host's bytes are there to be written.
+    unsafe fn download_rows(&self, address: u64, host: u64, shape: Shape) -> Result<(), Error> {
+        if shape.is_linear() {
+            // SAFETY: by the contract.
+            return self.download(address, &shape, unsafe { bytes_at_mut(host, shape.bytes()) });
+        }
+        let mut packed = zeroes(shape.bytes())?;
+        let gathered = shape.packed_to();
+        self.download(address, &gathered, &mut packed)?;
+        for (region, row) in shape.regions().zip(gathered.regions()) {
+            // Both are in memory.
+            let row = &packed[row.to as usize..][..row.size as usize];
+            // SAFETY: by the contract.
+            unsafe { bytes_at_mut(host + region.to, region.size) }.copy_from_slice(row);
+        }
+        Ok(())
+    }
+
+    /// Reads bytes as everything before in the stream leaves them, and waits for that.
+    pub(crate) fn download(&self, address: u64, shape: &Shape, bytes: &mut [u8]) -> Result<(), Error> {
+        let device = self.device();
+        device.wait_for_functions(self.state())?;
+        let after = device.reached(self.state());
+        device.backend().download(self.state().key(), after, address, shape, bytes)?;
+        device.backend().check_stopped()
+    }
+}
+
+fn zeroes(bytes: u64) -> Result<Vec<u8>, Error> {
+    let count =
+        usize::try_from(bytes).map_err(|_| Error::OutOfMemory(format!("{bytes} bytes do not fit on the host")))?;
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory(format!("no room for {bytes} bytes on the host")))?;
+    list.resize(count, 0);
+    Ok(list)
+}
+
+/// # Safety
+/// So many bytes of the host's memory are there, at least one, and nobody writes them.
+unsafe fn bytes_at<'b>(host: u64, count: u64) -> &'b [u8] {
+    // SAFETY: by the contract; what is there has addresses and sizes that fit.
+    unsafe { slice::from_raw_parts(std::ptr::with_exposed_provenance(host as usize), count as usize) }
+}
+
+/// # Safety
+/// So many bytes of the host's memory are there, at least one, and nobody else uses them.
+unsafe fn bytes_at_mut<'b>(host: u64, count: u64) -> &'b mut [u8] {
+    // SAFETY: as above.
+    unsafe { slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(host as usize), count as usize) }
+}

@@ -1,0 +1,230 @@
+//! Memory that both host and device reach: pinned, registered and managed.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::slice;
+
+use crate::allocations::Allocations;
+use crate::device::Device;
+use crate::error::Error;
+use crate::memory::DeviceMemory;
+use crate::range::MemoryRange;
+
+/// How memory came to be reached by host and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinnedKind {
+    /// [`DeviceMemory::allocate_pinned`] made it.
+    Pinned,
+    /// [`DeviceMemory::register`] gave it to the device.
+    Registered,
+    /// [`DeviceMemory::allocate_managed`] made it.
+    Managed,
+}
+
+/// Memory that host and device reach, each by an address of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinnedRange {
+    /// The host's address of the first byte.
+    pub host: u64,
+    /// The device's address of the first byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub size: u64,
+    /// How the memory came to be.
+    pub kind: PinnedKind,
+}
+
+impl PinnedRange {
+    /// The pointer to the first byte.
+    pub fn pointer(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.host as usize)
+    }
+}
+
+/// The ranges of a device by the addresses of either side.
+#[derive(Default)]
+pub(crate) struct PinnedRanges {
+    by_host: Allocations<PinnedRange>,
+    by_device: Allocations<PinnedRange>,
+}
+
+impl PinnedRanges {
+    fn insert(&self, range: PinnedRange) {
+        self.by_host.insert(MemoryRange { address: range.host, size: range.size }, range);
+        self.by_device.insert(MemoryRange { address: range.address, size: range.size }, range);
+    }
+
+    /// Forgets the range that begins at an address of the device's.
+    pub fn remove(&self, address: u64) {
+        if let Some(range) = self.by_device.remove(address) {
+            self.by_host.remove(range.host);
+        }
+    }
+}
+
+/// Memory of the host's that the device reaches too, as `cuMemHostAlloc` makes it. Its contents are undefined until written.
+///
+/// Copies between it and the device's memory, in either direction, don't wait for each other's ends: see [`Stream::copy`]. Kernels
+/// reach it by its device address. Dropping it frees it once the device has finished everything launched before.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let (mut pinned, buffer) = (device.alloc_pinned(64)?, device.alloc(64)?);
+/// // SAFETY: the device has nothing to do.
+/// unsafe { pinned.bytes_mut() }.fill(3);
+/// let stream = device.stream();
+/// stream.copy(pinned.address(), buffer.address(), 64)?;
+/// stream.set_8(buffer.address(), 4, 32)?;
+/// stream.copy(buffer.address(), pinned.address(), 64)?;
+/// stream.synchronize()?;
+/// // SAFETY: the stream has come to its end.
+/// assert_eq!(unsafe { pinned.bytes() }[31..33], [4, 3]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+///
+/// [`Stream::copy`]: crate::Stream::copy
+pub struct PinnedBuffer {
+    device: Device,
+    range: PinnedRange,
+}
+
+impl fmt::Debug for PinnedBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PinnedBuffer({} bytes at {:#x})", self.range.size, self.range.host)
+    }
+}
+
+impl Drop for PinnedBuffer {
+    fn drop(&mut self) {
+        self.device.free(self.range.address);
+    }
+}
+
+impl Device {
+    /// Allocates `bytes` bytes of the host's memory that the device reaches too.
+    ///
+    /// # Errors
+    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
+    pub fn alloc_pinned(&self, bytes: u64) -> Result<PinnedBuffer, Error> {
+        Ok(PinnedBuffer { range: self.memory().allocate_pinned(bytes)?, device: self.clone() })
+    }
+
+    /// Whether there is memory with one address for host and device, to be had by [`DeviceMemory::allocate_managed`].
+    pub fn has_managed_memory(&self) -> bool {
+        match self.backend().allocate_managed(1) {
+            Ok(range) => {
+                self.backend().free(range.address);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+impl PinnedBuffer {
+    /// The device's address of the first byte, a multiple of 256.
+    pub fn address(&self) -> u64 {
+        self.range.address
+    }
+
+    /// The host's pointer to the first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.range.pointer()
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> u64 {
+        self.range.size
+    }
+
+    /// Whether its size is zero.
+    pub fn is_empty(&self) -> bool {
+        self.range.size == 0
+    }
+
+    /// The device that it belongs to.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its bytes as the host sees them.
+    ///
+    /// # Safety
+    /// Nothing that was launched and hasn't finished writes them.
+    pub unsafe fn bytes(&self) -> &[u8] {
+        // SAFETY: as many bytes are mapped as long as the buffer lives, so they fit a usize; nobody writes them by the contract.
+        unsafe { slice::from_raw_parts(self.as_ptr(), self.range.size as usize) }
+    }
+
+    /// Its bytes as the host sees them, to be written.
+    ///
+    /// # Safety
+    /// Nothing that was launched and hasn't finished reads or writes them.
+    pub unsafe fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above; nobody else reads or writes them by the contract.
+        unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.range.size as usize) }
+    }
+}
+
+impl DeviceMemory<'_> {
+    /// Allocates memory of the host's that the device reaches too, as `cuMemHostAlloc` does. [`DeviceMemory::free`] frees it by
+    /// the device's address.
+    ///
+    /// # Errors
+    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
+    pub fn allocate_pinned(&self, bytes: u64) -> Result<PinnedRange, Error> {
+        self.keep(self.device().backend().allocate_pinned(bytes)?)
+    }
+
+    /// Allocates memory with one address for host and device, as `cuMemAllocManaged` does. The host may use it when the device
+    /// has finished what uses it.
+    ///
+    /// # Errors
+    /// [`Error::NoManagedMemory`] if the device has none, [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
+    pub fn allocate_managed(&self, bytes: u64) -> Result<PinnedRange, Error> {
+        self.keep(self.device().backend().allocate_managed(bytes)?)
+    }
+
+    /// Has the device reach memory that the host has, as `cuMemHostRegister` does. [`DeviceMemory::free`] takes the memory from
+    /// the device by the device's address; the host's memory stays.
+    ///
+    /// # Safety
+    /// The memory is there, readable and writable, until it is freed here and everything launched before has finished.
+    ///
+    /// # Errors
+    /// [`Error::NotRegistered`] if the device can't, or a part of the memory is registered; [`Error::OutOfMemory`].
+    pub unsafe fn register(&self, host: *mut u8, bytes: u64) -> Result<PinnedRange, Error> {
+        let host_address = host.expose_provenance() as u64;
+        let refuse = |reason: &str| {
+            let device = self.device().info().name.clone();
+            Err(Error::NotRegistered { device, host: host_address, reason: reason.to_owned() })
+        };
+        let Some(pointer) = NonNull::new(host).filter(|_| bytes > 0) else { return refuse("there is none") };
+        self.device().backend().check_process()?;
+        if self.device().pinned_ranges().by_host.overlaps(MemoryRange { address: host_address, size: bytes }) {
+            return refuse("a part of it is pinned already");
+        }
+        // SAFETY: by the contract.
+        let address = unsafe { self.device().backend().register(pointer, bytes) }?;
+        self.keep(PinnedRange { host: host_address, address, size: bytes, kind: PinnedKind::Registered })
+    }
+
+    fn keep(&self, range: PinnedRange) -> Result<PinnedRange, Error> {
+        self.device().pinned_ranges().insert(range);
+        Ok(range)
+    }
+
+    /// The memory around an address of the host's that the device reaches too, if that is such memory.
+    pub fn find_pinned(&self, host: u64) -> Option<PinnedRange> {
+        self.device().backend().check_process().ok()?;
+        Some(self.device().pinned_ranges().by_host.find(host)?.1)
+    }
+
+    /// The memory around an address of the device's that the host reaches too, if that is such memory.
+    pub fn find_mapped(&self, address: u64) -> Option<PinnedRange> {
+        self.device().backend().check_process().ok()?;
+        Some(self.device().pinned_ranges().by_device.find(address)?.1)
+    }
+}
