@@ -100,8 +100,8 @@ impl Stream {
     pub unsafe fn copy_rows(&self, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
         let Some(shape) = Shape::new(extent, from.pitches(), to.pitches())? else { return Ok(()) };
         let device = self.device();
-        let source = from.on_device(device, shape.from_span())?;
-        let target = to.on_device(device, shape.to_span())?;
+        let source = from.on_device(device, shape.source_span())?;
+        let target = to.on_device(device, shape.target_span())?;
         match (source, target, from.place, to.place) {
             (Some(source), Some(target), ..) => self.copy_shape(source, target, &shape),
             // SAFETY: by the contract.

@@ -119,12 +119,12 @@ impl Shape {
     }
 
     /// Bytes from the first to the last on the source's side.
-    pub fn from_span(&self) -> u64 {
+    pub fn source_span(&self) -> u64 {
         self.span(self.from)
     }
 
     /// Bytes from the first to the last on the destination's side.
-    pub fn to_span(&self) -> u64 {
+    pub fn target_span(&self) -> u64 {
         self.span(self.to)
     }
 
@@ -152,7 +152,7 @@ impl Shape {
 
     /// Whether bytes of source and destination, which begin at two addresses, are the same.
     pub fn overlaps(&self, from: u64, to: u64) -> bool {
-        if from.saturating_add(self.from_span()) <= to || to.saturating_add(self.to_span()) <= from {
+        if from.saturating_add(self.source_span()) <= to || to.saturating_add(self.target_span()) <= from {
             return false;
         }
         let mut sources = self.regions().map(|region| from + region.from).peekable();
@@ -222,7 +222,7 @@ mod tests {
                 assert_eq!(bytes(found), expected, "{extent:?} {from:?} {to:?}");
                 assert_eq!(found.bytes(), expected.len() as u64);
                 let last = expected.last().unwrap();
-                assert_eq!((found.from_span(), found.to_span()), (last.0 + 1, last.1 + 1));
+                assert_eq!((found.source_span(), found.target_span()), (last.0 + 1, last.1 + 1));
                 *(if found.is_linear() { &mut linear } else { &mut others }) += 1;
                 // On the packed side the bytes are counted.
                 let counted: Vec<_> = (0..).zip(&expected).map(|(i, at)| (i, at.1)).collect();
@@ -252,7 +252,7 @@ mod tests {
         // Two columns of one table.
         let columns = shape([4, 3, 1], [16, 0], [16, 0]).unwrap().unwrap();
         let overlapping: Vec<u64> = (0..64).filter(|to| columns.overlaps(16, *to)).collect();
-        let expected = |to: u64| (0..3).any(|a| (0..3).any(|b: u64| (16 + 16 * a).abs_diff(to + 16 * b) < 4));
+        let expected = |to: u64| (0..3).any(|a: u64| (0..3).any(|b: u64| (16 + 16 * a).abs_diff(to + 16 * b) < 4));
         assert_eq!(overlapping, (0..64).filter(|to| expected(*to)).collect::<Vec<_>>());
         assert!(Shape::linear(8).overlaps(100, 107) && !Shape::linear(8).overlaps(100, 108));
     }

@@ -168,7 +168,7 @@ impl Stream {
         let pitches = Pitches { row: pitch, slice: 0 };
         let extent = Extent::rows(width.saturating_mul(bytes), height);
         let Some(shape) = Shape::new(extent, pitches, pitches)? else { return Ok(()) };
-        self.device.check_range(address, shape.to_span())?;
+        self.device.check_range(address, shape.target_span())?;
         self.device.submit(&self.state, |backend, stream| backend.fill(stream, shape.rows(address), word))
     }
 
