@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
 use ptx2spv_translator::Target;
@@ -14,6 +14,7 @@ use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
 use crate::order::{StreamKey, Ticket};
 use crate::pinned::PinnedRanges;
+use crate::pool::{MemoryPool, Pooled};
 use crate::range::MemoryRange;
 use crate::sync::lock;
 
@@ -39,6 +40,19 @@ struct Shared {
     functions: HostFunctions,
     /// Memory that the host reaches too.
     pinned: PinnedRanges,
+    /// Memory from pools.
+    pooled: Pooled,
+    default_pool: OnceLock<MemoryPool>,
+}
+
+/// A device that may be closed.
+pub(crate) struct WeakDevice(Weak<Shared>);
+
+impl WeakDevice {
+    /// The device, if it is open.
+    pub fn upgrade(&self) -> Option<Device> {
+        self.0.upgrade().map(|shared| Device { shared })
+    }
 }
 
 /// How far a stream has got.
@@ -111,6 +125,8 @@ impl Device {
             streams: AtomicU64::new(0),
             functions: HostFunctions::default(),
             pinned: PinnedRanges::default(),
+            pooled: Pooled::default(),
+            default_pool: OnceLock::new(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -153,11 +169,26 @@ impl Device {
         &self.shared.pinned
     }
 
+    pub(crate) fn pooled(&self) -> &Pooled {
+        &self.shared.pooled
+    }
+
+    /// The pool that was made first.
+    pub(crate) fn first_pool(&self, make: impl FnOnce() -> MemoryPool) -> MemoryPool {
+        self.shared.default_pool.get_or_init(make).clone()
+    }
+
+    /// The device, without keeping it open.
+    pub(crate) fn downgrade(&self) -> WeakDevice {
+        WeakDevice(Arc::downgrade(&self.shared))
+    }
+
     /// Frees what was allocated or registered at an address, once everything launched before has finished.
     pub(crate) fn free(&self, address: u64) {
         // In another process the tables may be locked by a thread that isn't there.
         if self.backend().check_process().is_ok() {
             self.shared.pinned.remove(address);
+            self.shared.pooled.forget(address);
         }
         self.backend().free(address);
     }

@@ -78,6 +78,7 @@ mod open;
 mod options;
 mod order;
 mod pinned;
+mod pool;
 mod printf;
 mod probe;
 mod range;
@@ -117,6 +118,7 @@ pub use module::{LoadOptions, Module};
 pub use open::{devices, find_device};
 pub use options::ReferenceOptions;
 pub use pinned::{PinnedBuffer, PinnedKind, PinnedRange};
+pub use pool::{MemoryPool, PoolUsage};
 pub use probe::CACHE_VARIABLE;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};

@@ -13,6 +13,7 @@ mod loops;
 mod memory;
 mod modules;
 mod pinned;
+mod pools;
 mod reference;
 mod reports;
 mod scratch;

@@ -143,7 +143,7 @@ fn rows_between_all_kinds_of_memory() {
             large += many / 3000;
             for (width, height, depth) in [(5, 3, 2), (3, 4, 1), (1, 1, 5), (5, 4, 5 * many)] {
                 let extent = Extent { width, height, depth };
-                let source: Vec<u8> = (0..from_size * many).map(|i| (i * 37 >> 2) as u8).collect();
+                let source: Vec<u8> = (0..from_size * many).map(|i| ((i * 37) >> 2) as u8).collect();
                 let target = vec![0xee_u8; (to_size * many) as usize];
                 let mut expected = target.clone();
                 for (z, y, x) in
