@@ -1,9 +1,8 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
-use ptx2spv_translator::interface::{
-    Counters, Entry, Packing, ParamLocation, Scratch, Status, Variables, output, push_constant,
-};
-use ptx2spv_translator::target::Version;
+use ptx2spv_translator::interface::{Counters, Entry, ParamLocation, Status, Variables, output, push_constant};
+
+use ptx2spv_translator::target::{Packing, Version};
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
 
 use crate::error::Error;
@@ -120,7 +119,7 @@ fn check_cluster(entry: &Entry) -> Result<(), Error> {
 /// The address of scratch memory must not lie in that of the parameters.
 fn check_scratch(entry: &Entry) -> Result<(), Error> {
     let Some(scratch) = entry.scratch else { return Ok(()) };
-    if scratch.address != Scratch::address_for(entry.params_location) || !scratch.local_bytes.is_multiple_of(16) {
+    if scratch.address != entry.params_location.scratch_address() || !scratch.local_bytes.is_multiple_of(16) {
         return Err(wrong(format!("`{}` can't have such scratch memory", entry.name)));
     }
     Ok(())
@@ -206,8 +205,9 @@ fn kernel_names(spirv: &[u32]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use ptx2spv_translator::interface::{
-        BlockSize, Cluster, ImageRun, MemoryRegion, Param, Relocation, Shared, SourceLocation, Variable,
+        BlockSize, ImageRun, MemoryRegion, Param, Relocation, Shared, SourceLocation, Variable,
     };
+    use ptx2spv_translator::target::{Cluster, Scratch};
     use ptx2spv_translator::{Assumptions, Math};
 
     /// A header and `OpEntryPoint GLCompute %1 "k"`.

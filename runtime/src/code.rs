@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::{Cluster, Entry};
+use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::target::Cluster;
 use ptx2spv_translator::{Interface, Math, Options, Program, Source};
 use self_cell::self_cell;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::{Entry, ParamLocation, Scratch, push_constant};
-use ptx2spv_translator::target::Limits;
+use ptx2spv_translator::interface::{Entry, ParamLocation, push_constant};
+use ptx2spv_translator::target::{Limits, Scratch};
 
 use crate::report::StatusRecord;
 use crate::split::Part;

@@ -1,7 +1,7 @@
 //! What launches may ask for: CUDA's limits, a kernel's own, and the device's.
 
-use ptx2spv_translator::interface::{self, Entry, Packing};
-use ptx2spv_translator::target::Limits;
+use ptx2spv_translator::interface::{self, Entry};
+use ptx2spv_translator::target::{self, Limits, Packing};
 
 use crate::error::Error;
 
@@ -70,7 +70,7 @@ pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Resu
     let interface::Shared { static_bytes, own_bytes, .. } = entry.shared;
     let refuse =
         |needed, own, available| Err(Error::SharedMemory { kernel: entry.name.clone(), needed, own, available });
-    let needed = interface::shared_bytes(static_bytes, dynamic, entry.cluster);
+    let needed = target::shared_bytes(static_bytes, dynamic, entry.cluster);
     if lacks_shared(entry, limits, dynamic) {
         return refuse(needed, own_bytes, limits.max_compute_shared_memory_size);
     }
@@ -85,7 +85,7 @@ pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Resu
 
 /// Whether a kernel has no room for a launch's shared memory in the device's workgroups.
 pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool {
-    let needed = interface::shared_bytes(entry.shared.static_bytes, dynamic, entry.cluster).next_multiple_of(16);
+    let needed = target::shared_bytes(entry.shared.static_bytes, dynamic, entry.cluster).next_multiple_of(16);
     entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn misfit(entry: &Entry, limits: &Limits, block: [u32; 3]) -> Option<
     let threads: u32 = block.iter().product();
     let Entry { packing, cluster, .. } = *entry;
     if packing.is_some() || cluster.is_some() {
-        let ([needed, ..], available) = (interface::workgroup(block, packing, cluster), most.min(x));
+        let ([needed, ..], available) = (target::workgroup(block, packing, cluster), most.min(x));
         let blocks = cluster.map(|cluster| format!(" in each of a cluster's {} blocks", cluster.blocks()));
         return (needed > available).then(|| {
             let blocks = blocks.unwrap_or_default();

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use ptx2spv_translator::interface::{Entry, Fault, SourceLocation, Status};
+use ptx2spv_translator::interface::{Entry, SourceLocation, Status};
+use ptx2spv_translator::target::Fault;
 
 use crate::error::Error;
 use crate::range::MemoryRange;

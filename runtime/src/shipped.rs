@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use ptx2spv_translator::bundle::{Bundle, Variant};
 use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::{Bundle, Variant};
 use ptx2spv_translator::target::Limits;
 use ptx2spv_translator::{Interface, Source, Target};
 

@@ -1,6 +1,7 @@
 //! What pipelines of one kernel differ in.
 
-use ptx2spv_translator::interface::{self, Cluster, Packing, spec_id};
+use ptx2spv_translator::interface::spec_id;
+use ptx2spv_translator::target::{self, Cluster, Packing};
 
 /// What pipelines of one kernel differ in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +37,7 @@ impl Variant {
 
     /// Invocations of a workgroup.
     pub fn workgroup(self) -> [u32; 3] {
-        interface::workgroup(self.block, self.packing, self.cluster)
+        target::workgroup(self.block, self.packing, self.cluster)
     }
 
     /// The size of subgroups that the kernel was made for, where that matters.

@@ -1,7 +1,7 @@
 //! Operations of warps where threads don't meet, and how warps lie on devices: what no launch case can show.
 
 use ptx2spv_runtime::{Device, Error, LaunchConfig, ReferenceOptions};
-use ptx2spv_translator::interface::Packing;
+use ptx2spv_translator::target::Packing;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Source, Target};
 
 /// * `parted(out)`: both arms of a condition wait for the whole warp, with operations that don't meet.

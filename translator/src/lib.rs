@@ -3,38 +3,30 @@
 //! No Vulkan and no I/O in here: text and a [`Target`] go in, SPIR-V words and an [`Interface`] come out.
 //! The modules follow the way of a kernel.
 
-mod assumptions;
 pub mod ast;
-pub mod bundle;
 pub mod cfg;
-mod contents;
 pub mod decode;
 pub mod diagnostic;
 pub mod emit;
-mod header;
-pub mod interface;
 pub mod ir;
 pub mod isa;
 pub mod legalize;
 pub mod lower;
-mod math;
 pub mod opt;
 pub mod parse;
 pub mod pipeline;
 mod soft;
 pub mod structurize;
 pub mod sync;
-pub mod target;
 mod warp;
 
 use std::time::Instant;
 
-pub use assumptions::Assumptions;
-pub use contents::Contents;
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
-pub use interface::Interface;
-pub use math::{Math, MathError, Topic};
-pub use target::{Feature, Target};
+pub use interface::{Assumptions, Contents, Interface};
+pub use ptx2spv_interface as interface;
+pub use ptx2spv_target as target;
+pub use target::{Feature, Math, MathError, Target, Topic};
 
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]
@@ -62,7 +54,7 @@ pub struct Options<'a> {
     /// are launched without clusters.
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
-    /// declares, all its shared memory lies in device memory ([`interface::Scratch`]).
+    /// declares, all its shared memory lies in device memory ([`target::Scratch`]).
     pub dynamic_shared_bytes: u32,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
@@ -209,6 +201,12 @@ impl<'s> Program<'s> {
         let entries = self.entries();
         let missing = names.into_iter().flatten().filter(|name| !entries.contains(&name.as_str()));
         missing.map(|name| Diagnostic::invalid(format!("the module has no kernel `{name}`"), Span::default())).collect()
+    }
+}
+
+impl From<Translation> for interface::Variant {
+    fn from(made: Translation) -> Self {
+        Self { interface: made.interface, spirv: made.spirv }
     }
 }
 

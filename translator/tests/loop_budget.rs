@@ -7,11 +7,12 @@ mod program;
 
 use passes_support::{Random, access};
 use program::{MEMORY, random_program};
-use ptx2spv_translator::interface::{Fault as Reported, Status};
+use ptx2spv_translator::interface::Status;
 use ptx2spv_translator::ir::eval::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
 use ptx2spv_translator::legalize::{expand_reports, report_cut_loops};
 use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::target::Fault as Reported;
 use ptx2spv_translator::{Options, Program, Source, Span, Target};
 
 /// Bytes of global memory that programs use; the status record follows.

@@ -137,7 +137,7 @@ pub enum Inst {
     Barrier(u32),
     /// `OpMemoryBarrier`, an index of [`Code::barriers`].
     Fence(u32),
-    /// A thread arrives at a barrier instruction of PTX: see [`ptx2spv_translator::interface::marks::ARRIVE`].
+    /// A thread arrives at a barrier instruction of PTX: see [`ptx2spv_target::marks::ARRIVE`].
     Arrive { thread: Slot, place: u32 },
 
     /// Goes on elsewhere.

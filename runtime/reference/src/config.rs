@@ -1,6 +1,6 @@
 //! How a reference device behaves: what it is, what it looks for, and who decides where Vulkan leaves a choice.
 
-use ptx2spv_translator::Target;
+use ptx2spv_target::Target;
 
 /// A reference device.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The reference device: a strict interpreter for Vulkan compute shaders.
 //!
-//! It runs SPIR-V modules on the host, needs no driver, and can be any device: a [`Target`](ptx2spv_translator::Target)
+//! It runs SPIR-V modules on the host, needs no driver, and can be any device: a [`Target`](ptx2spv_target::Target)
 //! says which subgroup size, features and limits it has, and a module that uses more is refused. In *plain* mode it computes
 //! as an exact device would, workgroups in parallel. In *checked* mode it also looks for what Vulkan leaves undefined and
 //! reports it as [`Finding`]s. In *adversarial* mode, seeded and repeatable, it decides everything that Vulkan leaves open, badly

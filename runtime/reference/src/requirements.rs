@@ -2,7 +2,7 @@
 //!
 //! What depends on single instructions (which memory an atomic is on, which clock is read) is for [`crate::compile`].
 
-use ptx2spv_translator::target::{Feature, Target, Version};
+use ptx2spv_target::{Feature, Target, Version};
 use rspirv::spirv::{AddressingModel, Capability, ExecutionMode, MemoryModel};
 
 use crate::finding::Refusal;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ptx2spv_runtime::{Device, Error, LaunchConfig, Module, ReferenceOptions};
-use ptx2spv_translator::interface::Packing;
+use ptx2spv_translator::target::Packing;
 use ptx2spv_translator::{Options, Program, Source};
 
 use crate::{Context, Launch, Load};

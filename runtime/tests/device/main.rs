@@ -31,7 +31,7 @@ use ptx2spv_runtime::{
     Arg, Config, Device, DeviceSelector, Error, Instance, InstanceOptions, Kernel, LaunchConfig, Module,
     VALIDATION_VARIABLE, ValidationLog,
 };
-use ptx2spv_translator::bundle::Bundle;
+use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::interface::{
     BlockSize, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
 };

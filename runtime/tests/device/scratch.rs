@@ -3,7 +3,7 @@
 use std::thread;
 
 use ptx2spv_runtime::{Device, Error, Kernel, LaunchConfig};
-use ptx2spv_translator::bundle::Bundle;
+use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Options, Program, Source, Target};
 
 use crate::{Context, Launch, Load};

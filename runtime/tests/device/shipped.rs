@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use ptx2spv_runtime::{Device, Error, Kernel, LaunchConfig, Module, ReferenceOptions};
-use ptx2spv_translator::bundle::Bundle;
-use ptx2spv_translator::interface::Packing;
+use ptx2spv_translator::interface::Bundle;
+use ptx2spv_translator::target::Packing;
 use ptx2spv_translator::{Options, Program, Source, Target, Translation};
 
 use crate::{Context, Launch, Load};

@@ -8,7 +8,8 @@ use clap::Args;
 use ptx2spv::cli::Status;
 use ptx2spv::table;
 use ptx2spv::{input, names};
-use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Scratch, Shared, Variables};
+use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Shared, Variables};
+use ptx2spv_translator::target::Scratch;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
 use serde::Serialize;
 

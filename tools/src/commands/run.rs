@@ -13,7 +13,7 @@ use ptx2spv::cli::{Status, UsageError};
 use ptx2spv::findings;
 use ptx2spv::{input, names, style};
 use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, ReferenceDevice, Trace};
-use ptx2spv_translator::bundle::Bundle;
+use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Interface, Program, Source};
 
 mod kinds;

@@ -12,7 +12,7 @@ use ptx2spv::cli::{self, MathArgument, Status, UsageError};
 use ptx2spv::progress::Progress;
 use ptx2spv::target;
 use ptx2spv::{input, names};
-use ptx2spv_translator::bundle::Bundle;
+use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Options, Program, Translation};
 
 use super::passes::PassWatch;

@@ -36,12 +36,11 @@ mod wide;
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
-use crate::interface;
+
 use crate::ir::Function;
-use crate::target::{Feature, Target, Version};
+use crate::target::{self, Feature, Target, Version};
 
 pub(crate) use disassembly::disassemble;
-pub use variables::MANY_VARIABLES;
 
 use module::Module;
 
@@ -146,7 +145,7 @@ fn default_block(entries: &[EmitEntry<'_>]) -> [u32; 3] {
 fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
     let local = |entry: &EmitEntry<'_>| {
         let block = entry.required_block?;
-        Some(interface::workgroup(block, entry.function.packing, entry.function.cluster))
+        Some(target::workgroup(block, entry.function.packing, entry.function.cluster))
     };
     let first = entries.first().and_then(local);
     match first {

@@ -17,9 +17,8 @@ use super::declared::{Launch, SharedMemory};
 use super::instruction::instruction;
 use super::lines::Lines;
 use crate::diagnostic::{ErrorKind, Source};
-use crate::interface::marks;
 use crate::ir::HELPER_PARAMETERS;
-use crate::target::{Feature, Target, Version};
+use crate::target::{Feature, Target, Version, marks};
 
 /// A type or constant by its definition; equal ones share one id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,9 +10,8 @@ use super::instruction::instruction;
 use super::module::{Global, Module};
 use super::{EmitEntry, EntryFacts, Result, internal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
-use crate::interface::marks;
 use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value};
-use crate::target::Feature;
+use crate::target::{Feature, marks};
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
 /// loop of our own inside.

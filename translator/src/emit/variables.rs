@@ -12,9 +12,7 @@ use super::instruction::instruction;
 use super::module::Global;
 use super::{Result, internal};
 use crate::ir::{Type, Var};
-
-/// From so many variables of a type on they are elements of an array.
-pub const MANY_VARIABLES: usize = 100;
+use crate::target::Quirks;
 
 impl Body<'_, '_, '_> {
     /// A pointer to a variable.
@@ -55,7 +53,7 @@ impl Body<'_, '_, '_> {
             return Ok(*row);
         }
         let count = self.function.vars.iter().filter(|other| **other == ty).count();
-        let row = if count < MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
+        let row = if count < Quirks::MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
         self.rows.insert(ty, row);
         Ok(row)
     }

@@ -12,7 +12,7 @@ use super::{
     Unary, Value, Var,
 };
 use crate::diagnostic::Span;
-use crate::interface::Fault;
+use crate::target::Fault;
 
 /// Appends statements to [`Builder::block`] and takes values and variables from [`Builder::function`].
 ///

@@ -29,7 +29,7 @@ pub use verify::{Stage, verify, verify_at};
 pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
 
 use crate::diagnostic::Span;
-use crate::interface::{self, Cluster, Fault, Packing, Scratch};
+use crate::target::{self, Cluster, Fault, Packing, Scratch};
 
 /// Type of a [`Value`] or [`Var`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -151,7 +151,7 @@ impl Function {
 
     /// The same for one whose blocks get so many bytes, as the launch asks for them.
     pub fn launch_shared_bytes(&self, dynamic_bytes: u32) -> u64 {
-        interface::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
+        target::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
     }
 
     /// Runs something on this and all helpers.

@@ -4,7 +4,7 @@
 
 use std::ops::BitOr;
 
-use crate::interface::Fault;
+use crate::target::Fault;
 
 macro_rules! effects {
     ($($(#[$doc:meta])* $effect:ident,)*) => {

@@ -7,7 +7,7 @@
 use super::operation::Action;
 use super::operation::Action::{Barrier, Branch, Call, Compute, Exit, Fail, IndexedBranch, Nothing, Return};
 use super::operation::Operation::*;
-use crate::interface::Fault;
+use crate::target::Fault;
 
 /// One row of the instruction table.
 pub struct Row {

@@ -13,8 +13,9 @@
 
 use super::reports;
 use crate::diagnostic::Span;
-use crate::interface::{Fault, Status};
+use crate::interface::Status;
 use crate::ir::{Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value};
+use crate::target::Fault;
 
 /// The probe's mark in local memory.
 const MARK: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };

@@ -5,10 +5,9 @@
 //! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
 
 use super::{expand_generic, loop_budget};
-use crate::interface::Scratch;
 use crate::ir::{Access, Builder, Builtin, Function, MemoryOrder, Space, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::target::Target;
+use crate::target::{Scratch, Target};
 
 /// The least unit of local memory in scratch memory: as much as one access reads.
 const LOCAL_ALIGN: u32 = 16;

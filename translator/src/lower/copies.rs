@@ -5,9 +5,9 @@ use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, cluster};
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::Cluster;
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
+use crate::target::Cluster;
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {

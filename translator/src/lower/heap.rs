@@ -8,8 +8,9 @@
 
 use super::device_words::WORD;
 use crate::interface::heap::{ARENAS, Arena};
-use crate::interface::{Fault, MemoryRegion, push_constant};
+use crate::interface::{MemoryRegion, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Type, Value, Var};
+use crate::target::Fault;
 
 fn base(b: &mut Builder<'_>, region: MemoryRegion) -> Value {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);

@@ -7,8 +7,9 @@ use super::device_words::{WORD, fetch_add};
 use super::{Lowering, Result, heap, special};
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
-use crate::interface::{Fault, MemoryRegion, output, push_constant};
+use crate::interface::{MemoryRegion, output, push_constant};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
+use crate::target::Fault;
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::layout::STACK_BYTES;
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::interface::Fault;
 use crate::ir::{Compare, Value, Var};
+use crate::target::Fault;
 
 /// The least alignment of what `alloca` gives, which is that of no alignment named.
 const LEAST_ALIGN: u64 = 8;

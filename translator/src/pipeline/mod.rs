@@ -13,15 +13,13 @@ pub use unit::{Settings, Unit, relaxed};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{
-    BlockSize, Entry, Interface, Param, ParamLocation, Scratch, Shared, SourceLocation, push_constant, workgroup,
-};
+use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant};
 use crate::ir;
 use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
-use crate::target::Target;
+use crate::target::{Target, workgroup};
 pub use crate::warp::Blocks;
 use crate::{Assumptions, Options};
 
@@ -128,7 +126,7 @@ fn lower<'p>(
         sized: options.block_threads.is_some(),
         status: services.status,
         locks: services.locks,
-        scratch: Scratch::address_for(layout.params_location),
+        scratch: layout.params_location.scratch_address(),
         dynamic_shared_bytes: options.dynamic_shared_bytes,
         checks: options.checks,
     };

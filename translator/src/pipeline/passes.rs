@@ -5,10 +5,9 @@ use crate::cfg;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{Function, Stage};
 use crate::legalize::{self, doubles, flushed, singles};
-use crate::math::{Math, Topic};
 use crate::opt;
 use crate::sync;
-use crate::target::Target;
+use crate::target::{Math, Target, Topic};
 use crate::warp;
 
 /// A step that takes a kernel from one stage to the same or the next one.

@@ -7,9 +7,8 @@ use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
-use crate::math::{Math, Topic};
 use crate::sync::Resolved;
-use crate::target::Target;
+use crate::target::{Math, Target, Topic};
 use crate::warp::Blocks;
 
 /// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.

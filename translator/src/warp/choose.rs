@@ -1,7 +1,6 @@
 //! How many threads an invocation carries, and which subgroups a kernel with operations of a warp is made for.
 
-use crate::interface::Packing;
-use crate::target::{Feature, Target};
+use crate::target::{Feature, Packing, Target};
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;

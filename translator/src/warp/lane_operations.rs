@@ -3,8 +3,8 @@
 use super::Pack;
 use super::flow::Flow;
 use super::operations::neutral;
-use crate::interface::Fault;
 use crate::ir::{Stmt, Value, Warp, WarpOp};
+use crate::target::Fault;
 
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.

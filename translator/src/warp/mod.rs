@@ -29,10 +29,9 @@ mod uniform;
 mod unpacked;
 
 use crate::diagnostic::{ErrorKind, Span};
-use crate::interface::{Cluster, Packing};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalize;
-use crate::target::Target;
+use crate::target::{Cluster, Packing, Target};
 pub use choose::Blocks;
 pub(crate) use collective::has_warp;
 

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::choose::WARP;
 use super::flow::Flow;
 use super::{Pack, Slot};
-use crate::interface::Fault;
 use crate::ir::{Compare, Reduction, Stmt, SubgroupOp, Type, Value, Vote, Warp, WarpOp};
+use crate::target::Fault;
 
 impl Pack<'_> {
     /// Appends an operation of a warp for the lanes of a flow.

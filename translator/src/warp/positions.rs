@@ -1,8 +1,8 @@
 //! Where an invocation's threads stand in their block and warp, computed at the kernel's start.
 
 use super::choose::WARP;
-use crate::interface::{Cluster, Packing};
 use crate::ir::{Builder, Builtin, Compare, Value};
+use crate::target::{Cluster, Packing};
 
 /// Which threads an invocation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 
 use super::positions::Extent;
 use crate::diagnostic::Span;
-use crate::interface::Packing;
 use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var};
+use crate::target::Packing;
 
 /// Lets invocation `i` of `W` run the threads `i`, `i + W`, `i + 2 * W` and so on of its block.
 pub(super) fn take_turns(function: &mut Function, packing: Packing) {

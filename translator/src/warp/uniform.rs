@@ -6,8 +6,8 @@
 use super::choose::WARP;
 use super::collective::{is_collective, may_break};
 use super::positions::ThreadOrder;
-use crate::interface::Packing;
 use crate::ir::{Binary, Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
+use crate::target::Packing;
 
 /// What the analysis found.
 pub(super) struct Uniform {

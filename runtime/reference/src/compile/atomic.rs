@@ -1,6 +1,6 @@
 //! Atomic operations, barriers and the clock.
 
-use ptx2spv_translator::Feature;
+use ptx2spv_target::Feature;
 use rspirv::spirv::{MemorySemantics, Op, StorageClass};
 
 use super::layout::Scalar;

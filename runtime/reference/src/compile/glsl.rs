@@ -1,6 +1,6 @@
 //! `GLSL.std.450`: scalar functions as operations of their own, the others made of those as the specification says.
 
-use ptx2spv_translator::interface::marks;
+use ptx2spv_target::marks;
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::layout::Scalar;

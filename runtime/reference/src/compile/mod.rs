@@ -27,7 +27,7 @@ mod tests;
 
 use std::rc::Rc;
 
-use ptx2spv_translator::Target;
+use ptx2spv_target::Target;
 use rspirv::spirv::ExecutionModel;
 use rustc_hash::FxHashMap;
 

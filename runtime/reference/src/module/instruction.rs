@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use ptx2spv_translator::target::Version;
+use ptx2spv_target::Version;
 use rspirv::grammar::{INSTRUCTION_TABLE, Instruction as Grammar, OperandKind};
 use rspirv::spirv::{MAGIC_NUMBER, Op};
 

@@ -7,7 +7,7 @@ pub(crate) mod function;
 mod instruction;
 mod types;
 
-use ptx2spv_translator::target::Version;
+use ptx2spv_target::Version;
 use rspirv::spirv::{Decoration, Op};
 use rustc_hash::FxHashMap;
 

@@ -111,6 +111,12 @@ macro_rules! number {
 }
 number!(u8 u32);
 
+/// An enum whose variants have names.
+pub(crate) trait Named {
+    /// The names.
+    const NAMES: &'static [&'static str];
+}
+
 /// The name of each variant of enums. What a variant holds follows its name, each as a [`Modifier`] of its own. A variant
 /// without a name does not compile.
 macro_rules! modifiers {
@@ -141,10 +147,8 @@ macro_rules! modifiers {
             }
         }
 
-        impl $enum {
-            /// The names of the variants.
-            #[allow(dead_code, reason = "not asked of every enum")]
-            pub(crate) const NAMES: &'static [&'static str] = &[$($name),+];
+        impl $crate::ir::text::Named for $enum {
+            const NAMES: &'static [&'static str] = &[$($name),+];
         }
     )+};
 }

@@ -32,7 +32,7 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use mnemonic::{Mnemonic, Modifier, Parts, modifiers};
+pub(crate) use mnemonic::{Mnemonic, Modifier, Named, Parts, modifiers};
 pub use parse::ParseError;
 pub(crate) use parse::{Line, Lines};
 pub(crate) use print::Printer;

@@ -1,11 +1,11 @@
 //! The names of operations, types and all that modifies them.
 
 use super::modifiers;
-use crate::interface::Fault;
 use crate::ir::{
     Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, MemoryOrder, Reduction, Rounding, Scope,
     Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
+use crate::target::Fault;
 
 modifiers! {
     Type {

@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use super::{Modifier, Parts};
+use super::{Modifier, Named, Parts};
 use crate::diagnostic::Span;
-use crate::interface::{Cluster, Fault, Packing, Scratch};
 use crate::ir::{
     Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, OwnShared, Scope, Stmt, Type,
     Unary, Value, Var, Warp,
 };
+use crate::target::{Cluster, Fault, Packing, Scratch};
 
 /// Deepest nesting of lists that is read.
 const MAX_DEPTH: usize = 1023;

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::{Mnemonic, Modifier, Parts};
-use crate::interface::Scratch;
+use super::{Mnemonic, Modifier, Named, Parts};
 use crate::ir::{Access, Block, Function, Helper, MemoryOrder, Op, Root, Stmt, Type, Value, Var};
+use crate::target::Scratch;
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -1,8 +1,9 @@
-use crate::interface::Fault;
+use super::Named;
 use crate::ir::{
     Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, MemoryOrder, Reduction, Rounding,
     Scope, Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
 };
+use crate::target::Fault;
 
 /// A function with every statement, operation and modifier that there is.
 const EVERYTHING: &str = include_str!("everything.ir");

@@ -9,11 +9,11 @@ use crate::cfg::End;
 use crate::cfg::switch::switch;
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg, Targets};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::Fault;
 use crate::ir::{Stmt, Type, Value, Var};
 use crate::lower::frame::{Frame, ParamSlot};
 use crate::lower::services::Service;
 use crate::lower::{calls, carrier};
+use crate::target::Fault;
 
 /// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
 /// where.

@@ -15,10 +15,10 @@ use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::Cluster;
 use crate::ir::{self, Builder, Stmt, Type, Value, Var};
 use crate::isa::operation::Action;
 use crate::isa::types::ScalarType;
+use crate::target::Cluster;
 
 /// A kernel's graph.
 #[derive(Debug)]

@@ -16,10 +16,10 @@ use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, End};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::interface::Fault;
 use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var};
 use crate::lower::frame::Locals;
 use crate::lower::layout;
+use crate::target::Fault;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.
 pub(super) const STACK_BYTES: u32 = 8 << 10;

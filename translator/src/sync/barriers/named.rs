@@ -16,8 +16,8 @@
 
 use super::{WARP, WORD, add, block_threads, constant, store};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
-use crate::interface::{Cluster, Fault};
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
+use crate::target::{Cluster, Fault};
 
 /// Barriers that a block has.
 const BARRIERS: u32 = Barrier::CLUSTER;

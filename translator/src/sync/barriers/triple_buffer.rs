@@ -3,8 +3,8 @@
 //! Three take turns: one is read while another is written and a third cleared.
 
 use super::WORD;
-use crate::interface::Cluster;
 use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
+use crate::target::Cluster;
 
 /// How many words take turns.
 const WORDS: u32 = 3;

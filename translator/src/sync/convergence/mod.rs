@@ -22,8 +22,8 @@ use super::barriers::{constant, last_mark, new_entry};
 use crate::cfg::switch::switch;
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
-use crate::interface::Fault;
 use crate::ir::{Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type};
+use crate::target::Fault;
 use region::Region;
 
 /// Gives the part of a kernel where members may be elsewhere the form of a loop, if there is such a part.

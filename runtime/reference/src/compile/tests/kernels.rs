@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use ptx2spv_translator::{Options, Program, Source, Target};
+use ptx2spv_target::Target;
+use ptx2spv_translator::{Options, Program, Source};
 
 use super::{compile_words, ptx_files};
 use crate::code::Inst;

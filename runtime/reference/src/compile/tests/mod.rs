@@ -10,7 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use ptx2spv_translator::Target;
+use ptx2spv_target::Target;
 
 use crate::code::Code;
 use crate::finding::Refusal;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Feature, Target};
+use ptx2spv_target::Version;
+use ptx2spv_target::{Feature, Target};
 use rspirv::spirv::ExecutionMode;
 
 use super::{assemble, compile_text, compile_words, device};

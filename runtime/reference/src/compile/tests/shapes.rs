@@ -1,6 +1,6 @@
 //! Shapes of code that matter: where things lie in memory, parallel moves, loops, lines, constants.
 
-use ptx2spv_translator::Target;
+use ptx2spv_target::Target;
 
 use super::{assemble, compile_text, device};
 use crate::code::{Class, Code, Inst, Slot};
@@ -440,10 +440,8 @@ fn specialization_reaches_sizes() {
     let refusal = compile(&[(0, 1025)]).expect_err("it is too large");
     assert_eq!(refusal.rule, "maxComputeWorkGroupSize");
     let limits = target.limits.clone();
-    let small = Target {
-        limits: ptx2spv_translator::target::Limits { max_compute_work_group_invocations: 5, ..limits },
-        ..target.clone()
-    };
+    let small =
+        Target { limits: ptx2spv_target::Limits { max_compute_work_group_invocations: 5, ..limits }, ..target.clone() };
     let refusal = super::super::compile(&module, "main", &[], &small).expect_err("it is too large");
     assert_eq!(refusal.rule, "maxComputeWorkGroupInvocations");
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Interface, Translation};
+use crate::Interface;
 
 /// Variants of one module. As a file it is JSON; `docs/interface.md` has its form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,8 @@ impl Bundle {
     pub const FORMAT: u32 = 1;
 
     /// A bundle of these variants.
-    pub fn new(translations: impl IntoIterator<Item = Translation>) -> Self {
-        let variant = |made: Translation| Variant { interface: made.interface, spirv: made.spirv };
-        Self { format: Self::FORMAT, variants: translations.into_iter().map(variant).collect() }
+    pub fn new(variants: impl IntoIterator<Item: Into<Variant>>) -> Self {
+        Self { format: Self::FORMAT, variants: variants.into_iter().map(Into::into).collect() }
     }
 }
 

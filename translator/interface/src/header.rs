@@ -5,8 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::interface::{Entry, ParamLocation};
-use crate::{Assumptions, Interface};
+use crate::{Assumptions, Entry, Interface, ParamLocation};
 
 /// Declarations that the headers share.
 const TYPES: &str = r#"#ifndef PTX2SPV_TYPES
@@ -155,8 +154,7 @@ impl Header {
 
     /// The arrays of a kernel, and its initializer.
     fn kernel(&mut self, index: usize, entry: &Entry) -> String {
-        let param =
-            |param: &crate::interface::Param| format!("{{{}, {}, {}}}", quoted(&param.name), param.offset, param.size);
+        let param = |param: &crate::Param| format!("{{{}, {}, {}}}", quoted(&param.name), param.offset, param.size);
         let params: Vec<String> = entry.params.iter().map(param).collect();
         let params_array = self.array("ptx2spv_param ", &format!("params_{index}"), &params);
         let lines: Vec<String> = entry.reports.iter().map(|place| place.line.to_string()).collect();

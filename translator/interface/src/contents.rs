@@ -8,7 +8,7 @@ use rspirv::spirv::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::interface::spec_id;
+use crate::spec_id;
 
 /// Words of the header.
 const HEADER: usize = 5;
@@ -275,7 +275,7 @@ impl Types {
 mod tests {
     use super::*;
     use crate::assumptions::members;
-    use crate::target::Facts;
+    use ptx2spv_target::Facts;
 
     #[test]
     fn every_fact_is_about_something() {

@@ -6,8 +6,15 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Feature, Version};
-use crate::{Assumptions, Math};
+mod assumptions;
+mod bundle;
+mod contents;
+mod header;
+
+pub use assumptions::Assumptions;
+pub use bundle::{Bundle, Variant};
+pub use contents::Contents;
+use ptx2spv_target::{Cluster, Feature, Math, Packing, Scratch, Version};
 
 /// Specialization constant ids of every module.
 pub mod spec_id {
@@ -18,7 +25,7 @@ pub mod spec_id {
     /// Block size in z.
     pub const BLOCK_Z: u32 = 2;
     /// Total shared memory of the launch, static and dynamic, in bytes rounded up to a multiple of 16; for entries with
-    /// [`super::Entry::cluster`] what [`super::Cluster::shared_bytes`] gives.
+    /// [`super::Entry::cluster`] what [`ptx2spv_target::Cluster::shared_bytes`] gives.
     pub const SHARED_BYTES: u32 = 3;
     /// `%ntid.x` of kernels with [`super::Entry::packing`] or [`super::Entry::cluster`], whose block size above is another; y and z follow as 5 and 6.
     pub const NTID_X: u32 = 4;
@@ -37,7 +44,7 @@ pub mod push_constant {
     /// u64: device address of the module's variables (`.global` and `.const`), see [`super::Interface::variables`].
     pub const VARIABLES_ADDRESS: u32 = 0;
     /// u64: device address of the parameter block, where [`super::ParamLocation::Buffer`] says so; or that of scratch memory, see
-    /// [`super::Scratch::address`].
+    /// [`ptx2spv_target::Scratch::address`].
     pub const PARAMS_ADDRESS: u32 = 8;
     /// 3 × u32: `%nctaid`, the whole grid's size even if it is split over several dispatches.
     pub const GRID_SIZE: u32 = 16;
@@ -103,7 +110,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Nothing went wrong: what the first word holds where it holds no [`Fault::code`]. The initial value.
+    /// Nothing went wrong: what the first word holds where it holds no [`ptx2spv_target::Fault::code`]. The initial value.
     pub const FINE: u32 = 0;
     /// Words of the record.
     pub const WORDS: u32 = 16;
@@ -113,7 +120,7 @@ impl Status {
     pub const KERNEL: u32 = 1;
     /// The word with the place's index into [`Entry::reports`].
     pub const PLACE: u32 = 2;
-    /// The first word of what the fault has to say besides ([`Fault::Assertion`]).
+    /// The first word of what the fault has to say besides ([`ptx2spv_target::Fault::Assertion`]).
     pub const DETAILS: u32 = 3;
 }
 
@@ -184,67 +191,6 @@ pub mod heap {
     ];
 }
 
-/// Instructions of SPIR-V that mean nothing but to the reference device's checks.
-pub mod marks {
-    /// The name of their set.
-    pub const SET: &str = "NonSemantic.ptx2spv.Checks";
-
-    /// A thread stops at a barrier instruction that all threads of its warp must execute together. Operands: the thread's number,
-    /// of which the lowest five bits are its place in the warp; and a constant that tells one barrier instruction of PTX from
-    /// another.
-    pub const ARRIVE: u32 = 1;
-}
-
-/// Why a launch failed, as a kernel itself finds out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fault {
-    /// The driver may have ended a loop before it was done ([`crate::target::Quirks::loop_budget`]), and threads have
-    /// left out what follows.
-    LoopCutShort,
-    /// A thread executed `trap`.
-    Trap,
-    /// A thread executed `brkpt`, and there is no debugger.
-    Breakpoint,
-    /// A thread called `__assertfail`. The details are its arguments, as 64-bit addresses the message, the file and the
-    /// function, then 32-bit words: the line, the block's `%ctaid` and the thread's `%tid`, three each.
-    Assertion,
-    /// Recursive calls went deeper than the thread's stack.
-    StackOverflow,
-    /// A call or branch through a register went to none of those that it may go to.
-    BadTarget,
-    /// Threads that an operation of a warp names as members are elsewhere, and never come.
-    DivergedMembers,
-    /// Threads wait for each other in a way that never ends.
-    Deadlock,
-    /// A thread called `free` with an address that `malloc` hasn't given, or has and was given back already.
-    InvalidFree,
-}
-
-impl Fault {
-    const ALL: [Fault; 9] = [
-        Fault::LoopCutShort,
-        Fault::Trap,
-        Fault::Breakpoint,
-        Fault::Assertion,
-        Fault::StackOverflow,
-        Fault::BadTarget,
-        Fault::DivergedMembers,
-        Fault::Deadlock,
-        Fault::InvalidFree,
-    ];
-
-    /// The number that stands for it in the record's first word: from 1, below 2^31.
-    pub fn code(self) -> u32 {
-        self as u32 + 1
-    }
-
-    /// The fault of that number.
-    pub fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|fault| fault.code() == code)
-    }
-}
-
 /// A place from which a kernel may report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceLocation {
@@ -276,7 +222,7 @@ pub struct Entry {
     /// What the kernel demands of its block size.
     pub block: BlockSize,
     /// How it names itself in reports: its position among the kernels of the PTX module, from 0, and from bit 24 on what tells
-    /// versions for blocks of different sizes ([`crate::Options::block_threads`]) from each other.
+    /// versions for blocks of different sizes  from each other.
     #[serde(default)]
     pub number: u32,
     /// From where it may report something to the host ([`Interface::status`]); empty if it never does.
@@ -331,129 +277,13 @@ pub enum ParamLocation {
     Buffer,
 }
 
-/// How the threads of a block lie on the invocations of a workgroup, so that each warp lies within one subgroup and the block
-/// within one workgroup.
-///
-/// Workgroups have one dimension and full subgroups. Thread number `g * (S * L) + l * S + s` of the block is lane `l` of
-/// the invocation `s` of subgroup `g`, where `S` is the size of subgroups and `L` the number of lanes. Threads beyond the
-/// block's last one fill the last subgroup; they do nothing. A kernel without operations of a warp uses no subgroups, which
-/// `S` = 1 says, and lane `l` of invocation `i` of `W` is thread `l * W + i`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Packing {
-    /// Invocations of a subgroup: a power of two up to 128. 1: the kernel uses no subgroups, and the device's may have any size.
-    pub subgroup_size: u32,
-    /// Threads that each invocation carries: a power of two, and with operations of a warp at least as many as it takes for
-    /// subgroups of 32 threads.
-    pub lanes: u32,
-}
-
-impl Packing {
-    /// Threads of a subgroup.
-    pub fn span(self) -> u32 {
-        self.subgroup_size.saturating_mul(self.lanes).max(1)
-    }
-
-    /// Lanes of an invocation that belong to one warp.
-    pub fn warp_lanes(self) -> u32 {
-        (32 / self.subgroup_size.max(1)).max(1)
-    }
-
-    /// Words of 32 bits that a ballot over the subgroup has.
-    pub fn ballot_words(self) -> usize {
-        self.subgroup_size.div_ceil(32) as usize
-    }
-
-    /// Invocations of a workgroup for a block of so many threads.
-    pub fn invocations(self, threads: u32) -> u32 {
-        threads.div_ceil(self.span()).saturating_mul(self.subgroup_size)
-    }
-}
-
-/// Invocations in x, y and z of a workgroup for blocks of that size.
-pub fn workgroup(block: [u32; 3], packing: Option<Packing>, cluster: Option<Cluster>) -> [u32; 3] {
-    let threads = block.into_iter().fold(1, u32::saturating_mul);
-    let invocations = packing.map_or(threads, |packing| packing.invocations(threads));
-    match (packing, cluster) {
-        (None, None) => block,
-        (Some(_), None) => [invocations, 1, 1],
-        (_, Some(cluster)) => [invocations.saturating_mul(cluster.blocks()), 1, 1],
-    }
-}
-
-/// Bytes of shared memory of a workgroup whose blocks declare `static_bytes` and get `dynamic_bytes`: the value of
-/// [`spec_id::SHARED_BYTES`] before it is rounded up to 16.
-pub fn shared_bytes(static_bytes: u32, dynamic_bytes: u32, cluster: Option<Cluster>) -> u64 {
-    match cluster {
-        Some(cluster) => cluster.shared_bytes(static_bytes, dynamic_bytes),
-        None => u64::from(static_bytes).next_multiple_of(16) + u64::from(dynamic_bytes),
-    }
-}
-
-/// Local and shared memory that the target has no room for, and that lies in device memory instead: the launch's scratch
-/// memory, at an address that is a multiple of 16.
-///
-/// Each workgroup of a dispatch has [`Scratch::bytes`] of it, x fastest, so that the dispatch's number of workgroups says how
-/// much there must be. Its contents are nobody's before and after the dispatch; dispatches with the same scratch memory run one
-/// after the other, with a barrier in between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scratch {
-    /// Offset in the push constants of its address, a u64: the one of [`push_constant::PARAMS_ADDRESS`] and
-    /// [`push_constant::PARAMS`] that the parameter block leaves free.
-    pub address: u32,
-    /// Bytes for the local memory of each invocation: a multiple of 16, and 0 if local memory lies elsewhere.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub local_bytes: u32,
-    /// Whether all shared memory lies there.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub shared: bool,
-}
-
-impl Scratch {
-    /// Where the push constants have its address, for a kernel whose parameter block lies there.
-    pub fn address_for(params: ParamLocation) -> u32 {
-        match params {
+impl ParamLocation {
+    /// Where the push constants have the address of scratch memory, for a kernel whose parameter block goes there.
+    pub fn scratch_address(self) -> u32 {
+        match self {
             ParamLocation::PushConstant => push_constant::PARAMS_ADDRESS,
             ParamLocation::Buffer => push_constant::PARAMS,
         }
-    }
-
-    /// Bytes that a workgroup takes which has so many invocations and bytes of shared memory.
-    pub fn bytes(self, invocations: u32, shared_bytes: u32) -> u64 {
-        let local = u64::from(self.local_bytes) * u64::from(invocations);
-        if self.shared { local + u64::from(shared_bytes) } else { local }
-    }
-}
-
-/// A cluster of several blocks, which is one workgroup. Workgroups have one dimension.
-///
-/// The blocks lie in it one after the other, x fastest: each takes as many invocations as its threads do, or
-/// [`Packing::invocations`] with packing. So do their shares of shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Cluster {
-    /// Blocks in x, y and z. The grid is a multiple of it.
-    pub size: [u32; 3],
-    /// The shared memory of each block is a multiple of so many bytes: a power of two, at least 16.
-    pub shared_align: u32,
-    /// Bytes of the translator's own behind all blocks' shared memory: a multiple of 16.
-    pub own_shared_bytes: u32,
-}
-
-impl Cluster {
-    /// Blocks of a cluster.
-    pub fn blocks(self) -> u32 {
-        self.size.into_iter().fold(1, u32::saturating_mul)
-    }
-
-    /// Bytes of shared memory that a block takes which declares `static_bytes` and gets `dynamic_bytes`.
-    pub fn share(self, static_bytes: u32, dynamic_bytes: u32) -> u64 {
-        let block = u64::from(static_bytes).next_multiple_of(16) + u64::from(dynamic_bytes);
-        block.max(1).next_multiple_of(self.shared_align.max(1).into())
-    }
-
-    /// Bytes of shared memory of a workgroup of such blocks.
-    pub fn shared_bytes(self, static_bytes: u32, dynamic_bytes: u32) -> u64 {
-        let blocks = self.share(static_bytes, dynamic_bytes).saturating_mul(self.blocks().into());
-        blocks.saturating_add(self.own_shared_bytes.into())
     }
 }
 

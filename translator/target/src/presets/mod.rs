@@ -92,7 +92,7 @@ pub(super) const NAMES: [&str; ALL.len()] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{Feature, Version};
+    use crate::{Feature, Version};
 
     #[test]
     fn each_has_its_name_and_makes_sense() {

@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::contents::Contents;
-use crate::emit::MANY_VARIABLES;
-use crate::target::{Facts, FloatControls, Quirks, Target};
+use ptx2spv_target::{Facts, FloatControls, Quirks, Target};
 
 /// What a module takes for granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +66,7 @@ impl Assumptions {
             let missing = offered.difference(&declared);
             reasons.extend(missing.map(|control| format!("its arithmetic is known with `{control}` only")));
         }
-        reasons.extend(self.quirks.unprepared(contents, &device.quirks).map(|quirk| format!("quirk `{quirk}`")));
+        reasons.extend(unprepared(&self.quirks, contents, &device.quirks).map(|quirk| format!("quirk `{quirk}`")));
         reasons
     }
 
@@ -81,68 +80,62 @@ impl Assumptions {
     }
 }
 
-impl Quirks {
-    /// Bugs of a device that a module made with these quirks meets and doesn't expect, by their names.
-    fn unprepared(&self, contents: &Contents, device: &Quirks) -> impl Iterator<Item = &'static str> {
-        // Taken apart in full, so that a new one has to be thought of here.
-        let Quirks {
-            loop_values_lost,
-            surplus_invocations_loop,
-            memory_barriers_wait,
-            memory_barriers_optional: _, // no bug
-            subgroup_barriers_wait,
-            loop_budget,
-            nesting,
-            denorm_preserve_unadvertised: _, // among what is declared
-            byte_swaps_wrong,
-            long_divisions_wrong,
-            subgroups_unreliable,
-            maximal_reconvergence_wrong,
-            workgroup_atomic_stores_wrong,
-            local_memory,
-            conditions_slow: _, // only slow
-            stack_small,
-        } = *device;
-        let within =
-            |made: Option<u32>, most: Option<u32>| most.is_none_or(|most| made.is_some_and(|made| made <= most));
-        let loops = contents.loops;
-        // Where barriers don't wait, leaving them out is wrong if there was something to order.
-        let orders = contents.atomics || contents.subgroups;
-        let barriers_right = match (self.memory_barriers_wait, memory_barriers_wait) {
-            (false, true) => !contents.memory_barriers,
-            (true, false) => !orders,
-            _ => true,
-        };
-        let subgroup_barriers_right = match (self.subgroup_barriers_wait, subgroup_barriers_wait) {
-            (false, true) => !contents.subgroup_barriers,
-            // Who expects it relies on subgroups that run in step.
-            (true, false) => !contents.subgroups,
-            _ => true,
-        };
-        [
-            ("loop_values_lost", !loops || self.loop_values_lost >= loop_values_lost),
-            ("surplus_invocations_loop", !loops || self.surplus_invocations_loop >= surplus_invocations_loop),
-            ("memory_barriers_wait", barriers_right),
-            ("subgroup_barriers_wait", subgroup_barriers_right),
-            ("loop_budget", !loops || within(self.loop_budget, loop_budget)),
-            ("stack_small", contents.variables < MANY_VARIABLES || self.stack_small >= stack_small),
-            ("nesting", within(self.nesting, nesting) || within(Some(contents.nesting), nesting)),
-            ("byte_swaps_wrong", !contents.short_integers || self.byte_swaps_wrong >= byte_swaps_wrong),
-            ("long_divisions_wrong", !contents.long_divisions || self.long_divisions_wrong >= long_divisions_wrong),
-            ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
-            ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
-            (
-                "workgroup_atomic_stores_wrong",
-                !contents.atomic_stores || self.workgroup_atomic_stores_wrong >= workgroup_atomic_stores_wrong,
-            ),
-            (
-                "local_memory",
-                within(self.local_memory, local_memory) || within(Some(contents.local_bytes), local_memory),
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(name, prepared)| (!prepared).then_some(name))
-    }
+/// Bugs of a device that a module made for others meets and doesn't expect, by their names.
+fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Iterator<Item = &'static str> {
+    // Taken apart in full, so that a new one has to be thought of here.
+    let Quirks {
+        loop_values_lost,
+        surplus_invocations_loop,
+        memory_barriers_wait,
+        memory_barriers_optional: _, // no bug
+        subgroup_barriers_wait,
+        loop_budget,
+        nesting,
+        denorm_preserve_unadvertised: _, // among what is declared
+        byte_swaps_wrong,
+        long_divisions_wrong,
+        subgroups_unreliable,
+        maximal_reconvergence_wrong,
+        workgroup_atomic_stores_wrong,
+        local_memory,
+        conditions_slow: _, // only slow
+        stack_small,
+    } = *device;
+    let within = |held: Option<u32>, most: Option<u32>| most.is_none_or(|most| held.is_some_and(|held| held <= most));
+    let loops = contents.loops;
+    // Where barriers don't wait, leaving them out is wrong if there was something to order.
+    let orders = contents.atomics || contents.subgroups;
+    let barriers_right = match (made.memory_barriers_wait, memory_barriers_wait) {
+        (false, true) => !contents.memory_barriers,
+        (true, false) => !orders,
+        _ => true,
+    };
+    let subgroup_barriers_right = match (made.subgroup_barriers_wait, subgroup_barriers_wait) {
+        (false, true) => !contents.subgroup_barriers,
+        // Who expects it relies on subgroups that run in step.
+        (true, false) => !contents.subgroups,
+        _ => true,
+    };
+    [
+        ("loop_values_lost", !loops || made.loop_values_lost >= loop_values_lost),
+        ("surplus_invocations_loop", !loops || made.surplus_invocations_loop >= surplus_invocations_loop),
+        ("memory_barriers_wait", barriers_right),
+        ("subgroup_barriers_wait", subgroup_barriers_right),
+        ("loop_budget", !loops || within(made.loop_budget, loop_budget)),
+        ("stack_small", contents.variables < Quirks::MANY_VARIABLES || made.stack_small >= stack_small),
+        ("nesting", within(made.nesting, nesting) || within(Some(contents.nesting), nesting)),
+        ("byte_swaps_wrong", !contents.short_integers || made.byte_swaps_wrong >= byte_swaps_wrong),
+        ("long_divisions_wrong", !contents.long_divisions || made.long_divisions_wrong >= long_divisions_wrong),
+        ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
+        ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
+        (
+            "workgroup_atomic_stores_wrong",
+            !contents.atomic_stores || made.workgroup_atomic_stores_wrong >= workgroup_atomic_stores_wrong,
+        ),
+        ("local_memory", within(made.local_memory, local_memory) || within(Some(contents.local_bytes), local_memory)),
+    ]
+    .into_iter()
+    .filter_map(|(name, prepared)| (!prepared).then_some(name))
 }
 
 /// Names of the members that are true.

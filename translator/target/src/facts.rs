@@ -1,0 +1,180 @@
+//! What devices were measured to do.
+
+use serde::{Deserialize, Serialize};
+
+/// What the device was *seen* to do, its arithmetic above all. Vulkan does not say, so what isn't known is assumed absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// `GLSL.std.450 Fma` on f32 rounds once.
+    pub fma_f32_fused: bool,
+    /// `GLSL.std.450 Fma` on f32 keeps denormal operands and results.
+    pub fma_f32_denormals: bool,
+    /// `GLSL.std.450 Fma` on f32 does what `fma.rn.ftz` does: subnormal operands count as zeros, the result is rounded once,
+    /// to 24 bits of any exponent, and is zero of its sign if that is below the least normal number.
+    pub fma_f32_flushes: bool,
+    /// `OpDot` of (a, c) and (b, 1) on f32, with `AllowContract` where nothing else is allowed by default, is `a * b + c` rounded
+    /// once. It keeps denormal operands and results, whatever else is done with the product.
+    pub dot_f32_fused: bool,
+    /// `GLSL.std.450 Fma` on f64 rounds once.
+    pub fma_f64_fused: bool,
+    /// `OpFDiv` on f32 is correctly rounded, denormals included.
+    pub div_f32_rounded: bool,
+    /// `OpFDiv` on f64 is correctly rounded, denormals included.
+    pub div_f64_rounded: bool,
+    /// `GLSL.std.450 Sqrt` on f32 is correctly rounded.
+    pub sqrt_f32_rounded: bool,
+    /// `GLSL.std.450 Sqrt` on f64 is correctly rounded.
+    pub sqrt_f64_rounded: bool,
+    /// Where `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFConvert` and the functions of `GLSL.std.450` give f32's NaN, it is the one
+    /// that NVIDIA's instructions give: 0x7fffffff; but of f64's NaN the sign and the upper bits, made quiet.
+    pub nan_f32_nvidia: bool,
+    /// Where those give f64's NaN, it is the one that NVIDIA's instructions give: an operand's, made quiet, and 0xfff8000000000000
+    /// if no operand is NaN. Of several operands, `OpFAdd`, `OpFSub` and `OpFMul` take the second, `OpFDiv` the first, and
+    /// `Fma` the second, else the third, else the first.
+    pub nan_f64_nvidia: bool,
+    /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
+    pub denormals_f32_kept: bool,
+    /// f64 add, subtract and multiply, and conversions to f64 and from it to f32, are rounded to nearest even and keep denormals of
+    /// f64, in operands and results; so do comparisons. Signs of zeros, infinities and NaNs are right.
+    pub denormals_f64_kept: bool,
+    /// f32 from integers of 32 and 64 bits is rounded to nearest even.
+    pub convert_f32_exact: bool,
+    /// f32 add, subtract, multiply and comparisons are right where neither operands nor the exact result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
+    /// and denormal results given as they are or as zeros of their sign, one way or the other each time.
+    pub normal_f32_exact: bool,
+    /// f32 add, subtract and multiply do what PTX's do with `.ftz`.
+    pub add_f32_flushes: bool,
+    /// `OpFDiv` on f32 is correctly rounded where neither operands nor the exact result are denormal.
+    pub div_f32_normal: bool,
+    /// `GLSL.std.450 Sqrt` on f32 is correctly rounded but for denormals.
+    pub sqrt_f32_normal: bool,
+    /// f32 atomic add on buffers flushes denormals, as PTX's does.
+    pub global_atomic_add_f32_flushes: bool,
+    /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
+    pub shared_atomic_add_f32_keeps: bool,
+    /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
+    pub exp2_f32_close: bool,
+    /// `GLSL.std.450 Exp2` on f32 gives subnormal results.
+    pub exp2_f32_denormals: bool,
+    /// `GLSL.std.450 Log2` on f32 is within the error that PTX allows (2^-22.6 for a mantissa), zeros and infinities included.
+    pub log2_f32_close: bool,
+    /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
+    pub sin_cos_f32_close: bool,
+    /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
+    pub roots_f32_close: bool,
+    /// Those functions are right about zeros, infinities, negative numbers and NaNs, where Vulkan leaves them undefined too:
+    /// `InverseSqrt` of a zero is infinity of its sign, `Sqrt` of a zero that zero, of negative numbers both are NaN.
+    pub roots_f32_ends: bool,
+    /// `InverseSqrt` on f32 is so close that two `Fma` make the correctly rounded root of it (`legalize/sqrt.rs`), for
+    /// operands from 2^-101.
+    pub sqrt_f32_refined: bool,
+    /// They are as close for subnormal operands, and NaN for negative ones.
+    pub roots_f32_denormals: bool,
+    /// They take subnormal operands for zeros of their sign, as `.ftz` does.
+    pub roots_f32_flush: bool,
+    /// Sums, differences, products, quotients and `Fma` on f32 that the facts vouch for give no other result where the driver's
+    /// compiler knows that an operand is zero or NaN, or that two are the same value. Which NaN it is may differ where no fact says.
+    pub known_specials_f32_right: bool,
+    /// The same where it knows an operand to be another constant.
+    pub known_constants_f32_right: bool,
+    /// [`Facts::known_specials_f32_right`] on f64.
+    pub known_specials_f64_right: bool,
+    /// [`Facts::known_constants_f32_right`] on f64.
+    pub known_constants_f64_right: bool,
+    /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
+    pub rounding_exact: bool,
+    /// `NMin` and `NMax` on f32 take -0.0 for less than +0.0 and keep denormals.
+    pub min_max_f32_exact: bool,
+    /// `OpFNegate` on f32 changes the sign of what is not NaN, and nothing else.
+    pub negate_f32_exact: bool,
+    /// `OpConvertFToS` and `OpConvertFToU` from f32 to 32 bits give the nearest bound of what is out of range, and zero of NaN.
+    pub to_integer_f32_saturates: bool,
+    /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
+    pub atomic_add_f64_exact: bool,
+    /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
+    /// promises it ([`crate::Target::convergence`]).
+    pub subgroups_reconverge: bool,
+}
+
+impl Facts {
+    /// Whether f32 add, subtract and multiply are right but for denormals.
+    pub fn are_normals_exact(&self) -> bool {
+        self.denormals_f32_kept || self.normal_f32_exact
+    }
+
+    /// A device whose numbers are all exact, denormals included, and whose subgroups run in step; its NaNs may be any.
+    pub const ALL: Facts = Facts {
+        fma_f32_fused: true,
+        fma_f32_denormals: true,
+        fma_f32_flushes: false,
+        dot_f32_fused: false,
+        fma_f64_fused: true,
+        div_f32_rounded: true,
+        div_f64_rounded: true,
+        sqrt_f32_rounded: true,
+        sqrt_f64_rounded: true,
+        nan_f32_nvidia: false,
+        nan_f64_nvidia: false,
+        denormals_f32_kept: true,
+        denormals_f64_kept: true,
+        convert_f32_exact: true,
+        normal_f32_exact: true,
+        add_f32_flushes: false,
+        div_f32_normal: true,
+        sqrt_f32_normal: true,
+        global_atomic_add_f32_flushes: true,
+        shared_atomic_add_f32_keeps: true,
+        exp2_f32_close: true,
+        exp2_f32_denormals: true,
+        log2_f32_close: true,
+        sin_cos_f32_close: true,
+        roots_f32_close: true,
+        roots_f32_ends: true,
+        sqrt_f32_refined: true,
+        roots_f32_denormals: true,
+        roots_f32_flush: false,
+        known_specials_f32_right: true,
+        known_constants_f32_right: true,
+        known_specials_f64_right: true,
+        known_constants_f64_right: true,
+        rounding_exact: true,
+        min_max_f32_exact: true,
+        negate_f32_exact: true,
+        to_integer_f32_saturates: true,
+        atomic_add_f64_exact: true,
+        subgroups_reconverge: true,
+    };
+
+    /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
+    pub const TRUSTED: Facts = Facts {
+        fma_f32_flushes: true,
+        dot_f32_fused: true,
+        add_f32_flushes: true,
+        roots_f32_flush: true,
+        nan_f32_nvidia: true,
+        nan_f64_nvidia: true,
+        ..Facts::ALL
+    };
+
+    /// The reference device where it decides nothing badly: all is exact, angles too, which NVIDIA's hardware rounds, and
+    /// atomic additions keep denormals everywhere; of zeros either is the smaller one.
+    pub const REFERENCE: Facts = Facts {
+        global_atomic_add_f32_flushes: false,
+        sin_cos_f32_close: false,
+        min_max_f32_exact: false,
+        ..Facts::ALL
+    };
+
+    /// The reference device where it looks for what Vulkan leaves undefined, such as the root of a negative number.
+    pub const CHECKED: Facts = Facts {
+        sqrt_f32_rounded: false,
+        sqrt_f32_normal: false,
+        sqrt_f32_refined: false,
+        sqrt_f64_rounded: false,
+        log2_f32_close: false,
+        roots_f32_ends: false,
+        to_integer_f32_saturates: false,
+        ..Facts::REFERENCE
+    };
+}

@@ -1,0 +1,64 @@
+//! Bugs of drivers.
+
+use serde::{Deserialize, Serialize};
+
+/// Bugs of the driver that emission works around. What isn't known is assumed to work as Vulkan says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quirks {
+    /// A value that a loop computes reaches the code behind the loop wrong, for invocations that left it before others.
+    pub loop_values_lost: bool,
+    /// Where a workgroup doesn't fill its last vector, what is left of that runs loops too, on values that it doesn't have,
+    /// and may never leave them.
+    pub surplus_invocations_loop: bool,
+    /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
+    /// them stood in divergent control flow. In return all atomics are sequentially consistent.
+    pub memory_barriers_wait: bool,
+    /// It isn't known whether memory barriers wait: modules without the Vulkan memory model have them under a condition that the
+    /// host decides.
+    pub memory_barriers_optional: bool,
+    /// Barriers of a subgroup wait for the whole workgroup, and what comes behind one that it doesn't reach is lost. A subgroup
+    /// runs in step, and needs none.
+    pub subgroup_barriers_wait: bool,
+    /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
+    /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
+    /// 65,535 (`LP_MAX_TGSI_LOOP_ITERATIONS` in `src/gallium/auxiliary/gallivm/lp_bld_limits.h`).
+    pub loop_budget: Option<u32>,
+    /// The driver runs all arms of conditions, under masks, and takes the longer to compile the more conditions follow each other
+    /// within a loop, exponentially at worst.
+    pub conditions_slow: bool,
+    /// Each value that lives across blocks has a slot of its own on a stack of 512 KiB, and a kernel that needs more crashes when
+    /// it runs.
+    pub stack_small: bool,
+    /// Nested conditionals and loops that the driver gets right; it ignores deeper ones. llvmpipe stops at 80
+    /// (`LP_MAX_TGSI_NESTING`), of which its own passes may take some.
+    pub nesting: Option<u32>,
+    /// The driver honours `DenormPreserve` for f32 and f64, and flushes f32 without it, but doesn't say that it has it
+    /// (`shaderDenormPreserveFloat32`). Modules then declare it all the same, which validation layers complain of.
+    pub denorm_preserve_unadvertised: bool,
+    /// Bytes that change places within 16 bits come out wrong: `x << 8 | x >> 8`, stored as 16 bits, or `prmt` with
+    /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
+    /// multiplication and an addition instead of them are right.
+    pub byte_swaps_wrong: bool,
+    /// Quotients and remainders of 64 bits, or what stands beside them, come out wrong in some kernels. Seen in NVIDIA's driver 580.159.
+    pub long_divisions_wrong: bool,
+    /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
+    pub subgroups_unreliable: bool,
+    /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.
+    pub maximal_reconvergence_wrong: bool,
+    /// `OpAtomicStore` to workgroup memory is compiled wrong; `OpAtomicExchange` is right.
+    pub workgroup_atomic_stores_wrong: bool,
+    /// Most bytes of local memory for each invocation with which the driver makes pipelines.
+    pub local_memory: Option<u32>,
+}
+
+impl Quirks {
+    /// From so many variables of a type on, modules for a driver with a small stack have them in an array.
+    pub const MANY_VARIABLES: usize = 100;
+    /// NVIDIA's driver 580.159 makes pipelines of kernels with 12 KiB of local memory, and answers "unknown error" at 16 KiB.
+    pub const NVIDIA_LOCAL_MEMORY: u32 = (16 << 10) - 4;
+    /// llvmpipe compiles kernels with 400 KiB of local memory for minutes.
+    pub const LLVMPIPE_LOCAL_MEMORY: u32 = 32 << 10;
+    /// SwiftShader has a stack of 512 KiB for four invocations, of which other things take a little.
+    pub const SWIFTSHADER_LOCAL_MEMORY: u32 = 127 << 10;
+}
