@@ -1,0 +1,50 @@
+//! What all exported functions do: run their body, let nothing unwind into the caller, and leave a line in the trace.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use crate::code::{self, Code, NOT_SUPPORTED, SUCCESS, UNKNOWN};
+use crate::trace;
+
+/// A call of an exported function.
+pub(crate) struct Call<'a> {
+    pub name: &'static str,
+    /// Names and values.
+    pub arguments: &'a [(&'static str, &'a dyn Debug)],
+    /// Whether the NULL stream is the thread's own.
+    pub per_thread: bool,
+}
+
+thread_local! {
+    static PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the NULL stream is the thread's own in the call that the thread is in.
+pub(crate) fn is_per_thread() -> bool {
+    PER_THREAD.get()
+}
+
+impl Call<'_> {
+    /// Runs the body, and gives what the function returns.
+    pub fn run(&self, body: impl FnOnce() -> Result<(), Code>) -> u32 {
+        let start = Instant::now();
+        let outer = PER_THREAD.replace(self.per_thread);
+        // Tables and objects are changed in one step, or not at all.
+        let result =
+            catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(UNKNOWN.because("a panic in the library")));
+        PER_THREAD.set(outer);
+        let code = result.err().unwrap_or(SUCCESS);
+        let reason = code::take_reason().filter(|_| code != SUCCESS);
+        if trace::is_on() {
+            trace::call(self, code, start.elapsed(), reason.as_deref());
+        }
+        code.0
+    }
+}
+
+/// What a function answers that isn't implemented.
+pub(crate) fn missing(name: &'static str) -> u32 {
+    Call { name, arguments: &[], per_thread: false }.run(|| Err(NOT_SUPPORTED.because("not implemented")))
+}

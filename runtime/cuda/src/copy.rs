@@ -1,0 +1,252 @@
+//! Copies between the host and the device. With one address space for both, what an address is decides.
+
+use ptx2spv_runtime::{CopySide, Extent};
+
+use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::context::Context;
+use crate::memory;
+use crate::raw::{In, Memory};
+use crate::stream::{self, StreamHandle, Used};
+
+/// What is said of an address that memory is copied from or to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// The device's, or memory of the host that the library knows.
+    Known(u64),
+    /// Any: what isn't the device's is the host's.
+    Any(Memory),
+}
+
+/// Where it is then.
+enum Spot {
+    Device(u64),
+    Host(Memory),
+}
+
+impl Side {
+    fn find(self, context: &Context, bytes: u64) -> Result<Spot, Code> {
+        let (address, memory) = match self {
+            Self::Known(address) => (address, Memory::from_address(address)),
+            Self::Any(memory) => (memory.address(), memory),
+        };
+        if let Some(address) = memory::on_device(context, address, bytes)? {
+            return Ok(Spot::Device(address));
+        }
+        match self {
+            Self::Known(_) if memory::find(address).is_none() => Err(INVALID_VALUE),
+            _ => Ok(Spot::Host(memory)),
+        }
+    }
+}
+
+fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let len = bytes as u64;
+    let Used { context, stream } = used;
+    match (to.find(context, len)?, from.find(context, len)?) {
+        // Taken at the call, so that the caller may change the memory then.
+        (Spot::Device(to), Spot::Host(from)) => Ok(stream.write(to, from.bytes(len)?)?),
+        (Spot::Host(to), Spot::Device(from)) => context.after(stream.read(from, to.bytes_mut(len)?)),
+        (Spot::Device(to), Spot::Device(from)) if to == from => Ok(()),
+        (Spot::Device(to), Spot::Device(from)) => Ok(stream.copy(from, to, len)?),
+        (Spot::Host(to), Spot::Host(from)) => {
+            context.after(stream.synchronize())?;
+            to.check(len)?;
+            from.check(len)?;
+            // SAFETY: both have so many bytes by the caller's contract; they may overlap.
+            unsafe { std::ptr::copy(from.pointer().cast::<u8>(), to.pointer().cast::<u8>(), bytes) };
+            Ok(())
+        }
+    }
+}
+
+/// As [`copy`], and ends when the copy has.
+fn copy_and_wait(to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy(&used, to, from, bytes)?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn to_device(to: u64, from: Memory, bytes: usize) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy(&used, Side::Known(to), Side::Any(from), bytes)?;
+    // Pinned memory is read later.
+    match memory::find(from.address()) {
+        Some(_) => used.context.after(used.stream.synchronize()),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn to_device_async(to: u64, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy(&stream::used(stream)?, Side::Known(to), Side::Any(from), bytes)
+}
+
+pub(crate) fn to_host(to: Memory, from: u64, bytes: usize) -> Result<(), Code> {
+    copy_and_wait(Side::Any(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn to_host_async(to: Memory, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy(&stream::used(stream)?, Side::Any(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn within_device(to: u64, from: u64, bytes: usize) -> Result<(), Code> {
+    copy(&stream::default()?, Side::Known(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn within_device_async(to: u64, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy(&stream::used(stream)?, Side::Known(to), Side::Known(from), bytes)
+}
+
+pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Result<(), Code> {
+    copy_and_wait(Side::Any(to), Side::Any(from), bytes)
+}
+
+pub(crate) fn any_async(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+    copy(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
+}
+
+/// One side of `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Part2D {
+    x: usize,
+    y: usize,
+    kind: u32,
+    host: Memory,
+    device: u64,
+    array: usize,
+    pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Copy2D {
+    from: Part2D,
+    to: Part2D,
+    width: usize,
+    height: usize,
+}
+
+/// One side of `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Part3D {
+    x: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    kind: u32,
+    host: Memory,
+    device: u64,
+    array: usize,
+    _reserved: usize,
+    pitch: usize,
+    height: usize,
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Copy3D {
+    from: Part3D,
+    to: Part3D,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// Kinds of memory: the host's, the device's, an array, and what the address says.
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
+
+impl From<Part2D> for Part3D {
+    fn from(part: Part2D) -> Self {
+        let Part2D { x, y, kind, host, device, array, pitch } = part;
+        Self { x, y, z: 0, level: 0, kind, host, device, array, _reserved: 0, pitch, height: 0 }
+    }
+}
+
+impl From<Copy2D> for Copy3D {
+    fn from(copy: Copy2D) -> Self {
+        Self { from: copy.from.into(), to: copy.to.into(), width: copy.width, height: copy.height, depth: 1 }
+    }
+}
+
+impl Part3D {
+    /// The side of a copy of so many bytes, rows and slices.
+    fn side(&self, context: &Context, extent: Extent) -> Result<CopySide, Code> {
+        let number = |value: usize| value as u64;
+        let product = |a: u64, b: u64| a.checked_mul(b).ok_or(INVALID_VALUE);
+        // Zero stands for rows and slices without gaps.
+        let row = if self.pitch == 0 { number(self.x) + extent.width } else { number(self.pitch) };
+        let rows = if self.height == 0 { number(self.y) + extent.height } else { number(self.height) };
+        let slice = product(row, rows)?;
+        let offset = product(slice, number(self.z))?.checked_add(product(row, number(self.y))?);
+        let offset = offset.and_then(|offset| offset.checked_add(number(self.x))).ok_or(INVALID_VALUE)?;
+        let place = match self.kind {
+            HOST => Side::Any(self.host),
+            DEVICE => Side::Known(self.device),
+            UNIFIED => Side::Any(Memory::from_address(self.device)),
+            ARRAY => return Err(NOT_SUPPORTED.because("a copy from or to an array")),
+            _ => return Err(INVALID_VALUE),
+        };
+        let side = match place.find(context, 1)? {
+            Spot::Device(address) => CopySide::device(address.checked_add(offset).ok_or(INVALID_VALUE)?),
+            Spot::Host(memory) if memory.is_null() => return Err(INVALID_VALUE),
+            Spot::Host(memory) => CopySide::host(memory.offset(offset).pointer().cast()),
+        };
+        Ok(side.row_pitch(row).slice_pitch(slice))
+    }
+}
+
+fn copy_rows(used: &Used, copy: &Copy3D) -> Result<(), Code> {
+    let Used { context, stream } = used;
+    let [width, height, depth] = [copy.width, copy.height, copy.depth].map(|value| value as u64);
+    let extent = Extent { width, height, depth };
+    if width == 0 || height == 0 || depth == 0 {
+        return Ok(());
+    }
+    let (from, to) = (copy.from.side(context, extent)?, copy.to.side(context, extent)?);
+    // SAFETY: that the host's memory is there, and not used meanwhile, is CUDA's contract with the caller.
+    context.after(unsafe { stream.copy_rows(from, to, extent) })
+}
+
+pub(crate) fn rows(copy: In<Copy2D>) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy_rows(&used, &copy.get()?.into())?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn rows_async(copy: In<Copy2D>, stream: StreamHandle) -> Result<(), Code> {
+    copy_rows(&stream::used(stream)?, &copy.get()?.into())
+}
+
+pub(crate) fn slices(copy: In<Copy3D>) -> Result<(), Code> {
+    let used = stream::default()?;
+    copy_rows(&used, &copy.get()?)?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn slices_async(copy: In<Copy3D>, stream: StreamHandle) -> Result<(), Code> {
+    copy_rows(&stream::used(stream)?, &copy.get()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<Copy2D>(), 128);
+        assert_eq!((offset_of!(Copy2D, to), offset_of!(Copy2D, width)), (56, 112));
+        assert_eq!(size_of::<Copy3D>(), 200);
+        assert_eq!((offset_of!(Copy3D, to), offset_of!(Copy3D, width)), (88, 176));
+        assert_eq!((offset_of!(Part3D, host), offset_of!(Part3D, height)), (40, 80));
+    }
+}

@@ -1,0 +1,111 @@
+//! Events.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ptx2spv_runtime::{Error, Event};
+
+use crate::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::context::{self, Context};
+use crate::handle::{Handle, Object, Table};
+use crate::raw::Out;
+use crate::stream::{self, StreamHandle};
+
+/// An event with what CUDA wants to know of it.
+pub(crate) struct MadeEvent {
+    context: Arc<Context>,
+    pub event: Event,
+    has_time: bool,
+    recorded: AtomicBool,
+}
+
+pub(crate) type EventHandle = Handle<MadeEvent>;
+
+static EVENTS: Table<MadeEvent> = Table::new();
+
+impl Object for MadeEvent {
+    const TAG: u8 = 3;
+
+    fn table() -> &'static Table<Self> {
+        &EVENTS
+    }
+}
+
+/// Flags of events: to wait without spinning, without a time, for several processes.
+const DISABLE_TIMING: c_uint = 2;
+const INTERPROCESS: c_uint = 4;
+const FLAGS: c_uint = 7;
+
+pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code> {
+    let event = event.needed()?;
+    let context = context::current()?;
+    if flags & !FLAGS != 0 || (flags & INTERPROCESS != 0 && flags & DISABLE_TIMING == 0) {
+        return Err(INVALID_VALUE);
+    }
+    let has_time = flags & DISABLE_TIMING == 0;
+    let made = match has_time.then(|| context.device.timing_event()) {
+        // On a device that has no times, one asks for them in vain.
+        None | Some(Err(Error::NoTimestamps(_))) => context.device.event(),
+        Some(made) => made?,
+    };
+    event.set(Handle::new(Arc::new(MadeEvent { context, event: made, has_time, recorded: false.into() }))?)
+}
+
+pub(crate) fn destroy(event: EventHandle) -> Result<(), Code> {
+    crate::state::device()?;
+    event.remove().map(|_| ())
+}
+
+pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let made = event.get()?;
+    made.event.record(&used.stream)?;
+    made.recorded.store(true, Ordering::SeqCst);
+    Ok(())
+}
+
+pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result<(), Code> {
+    // Flag 1 is for records in graphs.
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
+    record(event, stream)
+}
+
+pub(crate) fn query(event: EventHandle) -> Result<(), Code> {
+    let made = live(event)?;
+    if made.context.after(made.event.has_passed())? { Ok(()) } else { Err(NOT_READY) }
+}
+
+pub(crate) fn synchronize(event: EventHandle) -> Result<(), Code> {
+    let made = live(event)?;
+    made.context.after(made.event.synchronize())
+}
+
+fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
+    crate::state::device()?;
+    let made = event.get()?;
+    made.context.check()?;
+    Ok(made)
+}
+
+pub(crate) fn elapsed(milliseconds: Out<f32>, start: EventHandle, end: EventHandle) -> Result<(), Code> {
+    let milliseconds = milliseconds.needed()?;
+    let (start, end) = (live(start)?, live(end)?);
+    for made in [&start, &end] {
+        if !made.has_time || !made.recorded.load(Ordering::SeqCst) {
+            return Err(INVALID_HANDLE);
+        }
+        if !made.event.has_passed()? {
+            return Err(NOT_READY);
+        }
+    }
+    let time = end.context.after(end.event.elapsed_since(&start.event))?;
+    milliseconds.set(time.as_secs_f32() * 1000.0)
+}
+
+/// Ends the events of a context.
+pub(crate) fn end_context(context: &Context) {
+    EVENTS.remove_all(|made| made.context.is(context));
+}

@@ -1,0 +1,206 @@
+//! Functions, which are kernels of modules, and kernels, which are those of libraries: one kind of object here.
+
+use std::ffi::{CString, c_char, c_int, c_uint};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use ptx2spv_runtime::Kernel;
+
+use crate::attributes;
+use crate::code::{Code, INVALID_VALUE};
+use crate::context::{self, Context};
+use crate::handle::{Handle, Object, Table};
+use crate::module::{Loaded, ModuleHandle};
+use crate::raw::Out;
+use crate::state;
+
+/// A kernel that was asked for.
+pub(crate) struct Function {
+    pub loaded: Arc<Loaded>,
+    pub kernel: Kernel,
+    name: CString,
+    /// Most bytes of dynamic shared memory that launches may ask for, if that was set.
+    dynamic_shared: AtomicI32,
+    carveout: AtomicI32,
+}
+
+pub(crate) type FunctionHandle = Handle<Function>;
+
+static FUNCTIONS: Table<Function> = Table::new();
+
+impl Object for Function {
+    const TAG: u8 = 8;
+
+    fn table() -> &'static Table<Self> {
+        &FUNCTIONS
+    }
+}
+
+/// Shared memory that blocks may have unless more was asked for.
+const SHARED_UNASKED: u32 = 48 << 10;
+
+/// Nothing was set.
+const UNSET: i32 = -1;
+
+/// Registers of a thread: Vulkan drivers don't tell.
+const REGISTERS: c_int = 32;
+
+pub(crate) fn make(loaded: &Arc<Loaded>, kernel: Kernel) -> Result<FunctionHandle, Code> {
+    let name = CString::new(kernel.name()).map_err(|_| INVALID_VALUE)?;
+    let (dynamic_shared, carveout) = (UNSET.into(), UNSET.into());
+    Handle::new(Arc::new(Function { loaded: loaded.clone(), kernel, name, dynamic_shared, carveout }))
+}
+
+impl Function {
+    /// Most bytes of dynamic shared memory that a launch may ask for.
+    pub fn max_dynamic_shared(&self) -> u32 {
+        let own = self.kernel.attributes().static_shared_bytes;
+        u32::try_from(self.dynamic_shared.load(Ordering::SeqCst)).unwrap_or(SHARED_UNASKED.saturating_sub(own))
+    }
+
+    fn attribute(&self, attribute: c_uint) -> Option<c_int> {
+        let known = self.kernel.attributes();
+        let number = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
+        let (major, minor) = attributes::compute_capability();
+        Some(match attribute {
+            0 => number(known.max_threads),
+            1 => number(known.static_shared_bytes),
+            // Constant and local memory: drivers don't tell.
+            2 | 3 => 0,
+            4 => REGISTERS,
+            // The versions of PTX and of the code.
+            5 | 6 => 10 * major + minor,
+            7 => 0,
+            8 => number(self.max_dynamic_shared()),
+            9 => self.carveout.load(Ordering::SeqCst),
+            // Clusters.
+            10..=15 => 0,
+            _ => return None,
+        })
+    }
+
+    fn set_attribute(&self, attribute: c_uint, value: c_int) -> Result<(), Code> {
+        match attribute {
+            8 => {
+                let most = self.kernel.attributes().max_dynamic_shared_bytes;
+                u32::try_from(value).ok().filter(|&bytes| bytes <= most).ok_or(INVALID_VALUE)?;
+                self.dynamic_shared.store(value, Ordering::SeqCst);
+            }
+            9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::SeqCst),
+            // Clusters of unusual sizes are allowed anyway.
+            14 => {}
+            _ => return Err(INVALID_VALUE),
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn attribute(value: Out<c_int>, attribute: c_uint, function: FunctionHandle) -> Result<(), Code> {
+    let value = value.needed()?;
+    context::current()?;
+    value.set(function.get()?.attribute(attribute).ok_or(INVALID_VALUE)?)
+}
+
+pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: c_int) -> Result<(), Code> {
+    context::current()?;
+    function.get()?.set_attribute(attribute, value)
+}
+
+pub(crate) fn kernel_attribute(
+    value: Out<c_int>,
+    attribute: c_uint,
+    kernel: FunctionHandle,
+    device: c_int,
+) -> Result<(), Code> {
+    let value = value.needed()?;
+    state::device_by_ordinal(device)?;
+    value.set(kernel.get()?.attribute(attribute).ok_or(INVALID_VALUE)?)
+}
+
+pub(crate) fn set_kernel_attribute(
+    attribute: c_uint,
+    value: c_int,
+    kernel: FunctionHandle,
+    device: c_int,
+) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    kernel.get()?.set_attribute(attribute, value)
+}
+
+pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
+    context::current()?;
+    function.get()?;
+    // A hint, which no Vulkan device takes.
+    if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, device: c_int) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    kernel.get()?;
+    if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
+    context::current()?;
+    function.get()?;
+    if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn of_kernel(function: Out<FunctionHandle>, kernel: FunctionHandle) -> Result<(), Code> {
+    let function = function.needed()?;
+    context::current()?;
+    kernel.get()?;
+    function.set(kernel)
+}
+
+pub(crate) fn module(module: Out<ModuleHandle>, function: FunctionHandle) -> Result<(), Code> {
+    let module = module.needed()?;
+    context::current()?;
+    let loaded = function.get()?.loaded.clone();
+    module.set(Loaded::table().find(|other| std::ptr::eq(other, &*loaded)).ok_or(INVALID_VALUE)?)
+}
+
+/// The name is there as long as the function.
+pub(crate) fn name(name: Out<*const c_char>, function: FunctionHandle) -> Result<(), Code> {
+    let name = name.needed()?;
+    state::device()?;
+    name.set(function.get()?.name.as_ptr())
+}
+
+pub(crate) fn parameter(
+    function: FunctionHandle,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Result<(), Code> {
+    let offset = offset.needed()?;
+    state::device()?;
+    let function = function.get()?;
+    let param = function.kernel.params().get(index).ok_or(INVALID_VALUE)?;
+    offset.set(param.offset as usize)?;
+    size.set_if_any(param.size as usize);
+    Ok(())
+}
+
+/// `CU_FUNCTION_LOADING_STATE_LOADED`: a function that one has a handle of is translated.
+pub(crate) fn is_loaded(state: Out<c_uint>, function: FunctionHandle) -> Result<(), Code> {
+    let state = state.needed()?;
+    context::current()?;
+    function.get()?;
+    state.set(1)
+}
+
+pub(crate) fn load(function: FunctionHandle) -> Result<(), Code> {
+    context::current()?;
+    function.get().map(|_| ())
+}
+
+/// Ends the functions of a module.
+pub(crate) fn end_module(module: &Arc<Loaded>) {
+    FUNCTIONS.remove_all(|function| Arc::ptr_eq(&function.loaded, module));
+}
+
+/// Ends the functions of a context's modules.
+pub(crate) fn end_context(context: &Context) {
+    FUNCTIONS.remove_all(|function| function.loaded.is_of(context));
+}

@@ -1,0 +1,210 @@
+//! Handles: numbers of slots in tables, with a generation that tells an object from those that had its slot before. A stale, foreign
+//! or made-up handle is found out, whatever its value.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, RwLock};
+
+use crate::code::{Code, INVALID_HANDLE};
+use crate::sync::{read, write};
+
+/// A handle as C sees it: a pointer that is none. From the top: eight bits of [`Object::TAG`], 28 of the slot's generation, 28 of
+/// its number.
+#[repr(transparent)]
+pub(crate) struct Handle<T> {
+    value: usize,
+    object: PhantomData<fn() -> T>,
+}
+
+/// What handles stand for.
+pub(crate) trait Object: Sized + 'static {
+    /// Tells handles of this kind from those of others. Not zero, and below 128, so that no handle is negative.
+    const TAG: u8;
+    /// The error for a bad handle.
+    const BAD: Code = INVALID_HANDLE;
+
+    fn table() -> &'static Table<Self>;
+}
+
+/// All live objects of a kind.
+pub(crate) struct Table<T> {
+    slots: RwLock<Slots<T>>,
+}
+
+struct Slots<T> {
+    list: Vec<Slot<T>>,
+    free: Vec<usize>,
+}
+
+struct Slot<T> {
+    generation: usize,
+    object: Option<Arc<T>>,
+}
+
+const BITS: u32 = 28;
+const MASK: usize = (1 << BITS) - 1;
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<T> {}
+
+impl<T> PartialEq for Handle<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T> Eq for Handle<T> {}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.value)
+    }
+}
+
+impl<T> Handle<T> {
+    pub const NULL: Self = Self::from_value(0);
+
+    pub const fn from_value(value: usize) -> Self {
+        Self { value, object: PhantomData }
+    }
+
+    pub fn value(self) -> usize {
+        self.value
+    }
+
+    pub fn is_null(self) -> bool {
+        self.value == 0
+    }
+}
+
+impl<T: Object> Handle<T> {
+    /// Gives an object a handle.
+    pub fn new(object: Arc<T>) -> Result<Self, Code> {
+        T::table().insert(object)
+    }
+
+    /// The object.
+    pub fn get(self) -> Result<Arc<T>, Code> {
+        T::table().get(self).ok_or(T::BAD)
+    }
+
+    /// Ends the handle.
+    pub fn remove(self) -> Result<Arc<T>, Code> {
+        T::table().remove(self).ok_or(T::BAD)
+    }
+}
+
+impl<T> Table<T> {
+    pub const fn new() -> Self {
+        Self { slots: RwLock::new(Slots { list: Vec::new(), free: Vec::new() }) }
+    }
+}
+
+impl<T: Object> Table<T> {
+    fn insert(&self, object: Arc<T>) -> Result<Handle<T>, Code> {
+        let mut slots = write(&self.slots);
+        let Slots { list, free } = &mut *slots;
+        let index = match free.pop() {
+            Some(index) => index,
+            None if list.len() > MASK => return Err(crate::code::OUT_OF_MEMORY),
+            None => {
+                list.push(Slot { generation: 0, object: None });
+                list.len() - 1
+            }
+        };
+        let slot = &mut list[index];
+        slot.generation = (slot.generation + 1) & MASK;
+        slot.object = Some(object);
+        Ok(Self::handle(slot.generation, index))
+    }
+
+    fn handle(generation: usize, index: usize) -> Handle<T> {
+        Handle::from_value(usize::from(T::TAG) << (2 * BITS) | generation << BITS | index)
+    }
+
+    fn get(&self, handle: Handle<T>) -> Option<Arc<T>> {
+        let slots = read(&self.slots);
+        let slot = slots.list.get(Self::index(handle)?)?;
+        slot.object.clone().filter(|_| slot.generation == Self::generation(handle))
+    }
+
+    fn remove(&self, handle: Handle<T>) -> Option<Arc<T>> {
+        let index = Self::index(handle)?;
+        let mut slots = write(&self.slots);
+        let slot = slots.list.get_mut(index).filter(|slot| slot.generation == Self::generation(handle))?;
+        let object = slot.object.take()?;
+        slots.free.push(index);
+        Some(object)
+    }
+
+    /// The handle of an object for which this holds.
+    pub fn find(&self, which: impl Fn(&T) -> bool) -> Option<Handle<T>> {
+        let slots = read(&self.slots);
+        let index = slots.list.iter().position(|slot| slot.object.as_ref().is_some_and(|object| which(object)))?;
+        Some(Self::handle(slots.list.get(index)?.generation, index))
+    }
+
+    /// Ends the handles of all objects for which this holds.
+    pub fn remove_all(&self, which: impl Fn(&T) -> bool) {
+        let mut removed = Vec::new();
+        let mut slots = write(&self.slots);
+        let Slots { list, free } = &mut *slots;
+        for (index, slot) in list.iter_mut().enumerate() {
+            if slot.object.as_ref().is_some_and(|object| which(object)) {
+                removed.push(slot.object.take());
+                free.push(index);
+            }
+        }
+        // What ends with the objects may end other handles.
+        drop(slots);
+    }
+
+    fn generation(handle: Handle<T>) -> usize {
+        handle.value >> BITS & MASK
+    }
+
+    fn index(handle: Handle<T>) -> Option<usize> {
+        (handle.value >> (2 * BITS) == usize::from(T::TAG)).then_some(handle.value & MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Number(u32);
+
+    static NUMBERS: Table<Number> = Table::new();
+
+    impl Object for Number {
+        const TAG: u8 = 127;
+
+        fn table() -> &'static Table<Self> {
+            &NUMBERS
+        }
+    }
+
+    #[test]
+    fn stale_and_foreign_handles_are_found_out() {
+        let first = Handle::new(Arc::new(Number(1))).unwrap();
+        assert_eq!(first.get().unwrap().0, 1);
+        assert_eq!(first.remove().unwrap().0, 1);
+        assert_eq!(first.get().unwrap_err(), INVALID_HANDLE);
+        let second = Handle::new(Arc::new(Number(2))).unwrap();
+        // The same slot.
+        assert_eq!(first.value() & MASK, second.value() & MASK);
+        assert!(first.get().is_err() && first.remove().is_err());
+        assert_eq!(second.get().unwrap().0, 2);
+        for value in [0, 1, 2, usize::MAX, second.value() ^ 1 << 60, second.value() | MASK] {
+            assert!(Handle::<Number>::from_value(value).get().is_err(), "{value:#x}");
+        }
+        NUMBERS.remove_all(|number| number.0 == 2);
+        assert!(second.get().is_err());
+    }
+}

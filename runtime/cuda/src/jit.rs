@@ -1,0 +1,70 @@
+//! The options of `cuModuleLoadDataEx` and their like: only those for logs have an effect.
+
+use std::ffi::c_uint;
+
+use crate::code::Code;
+use crate::raw::{In, Memory, Out};
+
+/// Where a caller wants to read what went wrong.
+#[derive(Default)]
+pub(crate) struct Options {
+    info: Log,
+    error: Log,
+}
+
+#[derive(Default)]
+struct Log {
+    text: Option<Memory>,
+    /// The room for the text, and where the option's value stands, to which the text's length is written.
+    size: Option<(usize, Out<usize>)>,
+}
+
+/// `CU_JIT_INFO_LOG_BUFFER` and those behind it.
+const INFO_LOG: c_uint = 3;
+const INFO_LOG_SIZE: c_uint = 4;
+const ERROR_LOG: c_uint = 5;
+const ERROR_LOG_SIZE: c_uint = 6;
+
+impl Options {
+    /// Reads so many options. Values stand in the pointers themselves.
+    pub fn read(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, Code> {
+        let mut read = Self::default();
+        for index in 0..count as usize {
+            let place = values.at(index);
+            let value = place.as_in().get()?;
+            match options.at(index)? {
+                INFO_LOG => read.info.text = Some(Memory::from_address(value as u64)),
+                // Sizes are numbers of 32 bits, whatever stands above.
+                INFO_LOG_SIZE => read.info.size = Some((value & 0xffff_ffff, place)),
+                ERROR_LOG => read.error.text = Some(Memory::from_address(value as u64)),
+                ERROR_LOG_SIZE => read.error.size = Some((value & 0xffff_ffff, place)),
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+
+    /// Empties the logs.
+    pub fn begin(&self) -> Result<(), Code> {
+        self.info.write("")?;
+        self.error.write("")
+    }
+
+    /// Says what went wrong.
+    pub fn fail(&self, error: &str) -> Result<(), Code> {
+        self.error.write(error)
+    }
+}
+
+impl Log {
+    fn write(&self, text: &str) -> Result<(), Code> {
+        let (Some(memory), Some((room, written))) = (self.text, self.size) else { return Ok(()) };
+        let len = text.len().min(room.saturating_sub(1));
+        if !memory.is_null() && room > 0 {
+            let place = memory.bytes_mut(len as u64 + 1)?;
+            place[..len].copy_from_slice(&text.as_bytes()[..len]);
+            place[len] = 0;
+        }
+        written.set(len)
+    }
+}

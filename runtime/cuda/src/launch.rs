@@ -1,0 +1,185 @@
+//! Launches.
+
+use std::ffi::c_uint;
+
+use ptx2spv_runtime::{Arg, Kernel, LaunchConfig};
+
+use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::function::FunctionHandle;
+use crate::raw::{In, Memory};
+use crate::stream::{self, StreamHandle, Used};
+
+/// A kernel's arguments, as bytes for each parameter.
+type Arguments = Vec<Vec<u8>>;
+
+/// Tags in the list of what `cuLaunchKernel` calls extra: its end, a buffer of all arguments, the buffer's size.
+const END: usize = 0;
+const BUFFER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+
+/// Takes the arguments: one pointer for each, or all in one buffer.
+fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<Arguments, Code> {
+    let wanted = kernel.params();
+    if !params.is_null() {
+        let argument = |(index, size)| Ok(params.at(index)?.bytes(size)?.to_vec());
+        return wanted.iter().map(|param| u64::from(param.size)).enumerate().map(argument).collect();
+    }
+    if extra.is_null() {
+        return if wanted.is_empty() { Ok(Vec::new()) } else { Err(INVALID_VALUE) };
+    }
+    let (mut buffer, mut size) = (None, None);
+    for index in (0..).step_by(2) {
+        let value = || extra.at(index + 1);
+        match extra.at(index)?.address() as usize {
+            END => break,
+            BUFFER => buffer = Some(value()?),
+            BUFFER_SIZE => size = Some(value()?.as_in::<usize>().get()?),
+            _ => return Err(INVALID_VALUE),
+        }
+    }
+    let bytes = match (buffer, size) {
+        (Some(buffer), Some(size)) => buffer.bytes(size as u64)?,
+        _ => return Err(INVALID_VALUE),
+    };
+    let argument = |offset: u32, size: u32| bytes.get(offset as usize..)?.get(..size as usize).map(<[u8]>::to_vec);
+    wanted.iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
+}
+
+/// What a launch asks for beside the arguments.
+struct Wanted {
+    config: LaunchConfig,
+    cluster: Option<[u32; 3]>,
+}
+
+fn launch(
+    function: FunctionHandle,
+    wanted: &Wanted,
+    used: &Used,
+    params: In<Memory>,
+    extra: In<Memory>,
+) -> Result<(), Code> {
+    let function = function.get()?;
+    if wanted.config.dynamic_shared_bytes > function.max_dynamic_shared() {
+        return Err(INVALID_VALUE.because("more dynamic shared memory than was asked for by cuFuncSetAttribute"));
+    }
+    let kernel = match wanted.cluster {
+        Some(size) => {
+            let module = &function.loaded.module;
+            module.cluster_kernel(function.kernel.name(), size).map_err(|error| function.loaded.refuse(error))?
+        }
+        None => function.kernel.clone(),
+    };
+    let arguments = arguments(&kernel, params, extra)?;
+    let arguments: Vec<_> = arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
+    // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
+    let launched = unsafe { kernel.launch_on(&used.stream, &wanted.config, &arguments) };
+    launched.map_err(|error| match error {
+        ptx2spv_runtime::Error::Translation(_) => function.loaded.refuse(error),
+        error => error.into(),
+    })
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn kernel(
+    function: FunctionHandle,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    params: In<Memory>,
+    extra: In<Memory>,
+) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
+    launch(function, &Wanted { config, cluster: None }, &used, params, extra)
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn cooperative(
+    function: FunctionHandle,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    params: In<Memory>,
+) -> Result<(), Code> {
+    let extra = Memory::from_address(0).as_in();
+    kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, params, extra)
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Config {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    attributes: In<Attribute>,
+    attribute_count: c_uint,
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub(crate) struct Attribute {
+    id: c_uint,
+    _padding: c_uint,
+    /// A union, of which clusters take the first three numbers, and the others the first.
+    value: [c_uint; 16],
+}
+
+/// Attributes that matter.
+const CLUSTER: c_uint = 4;
+
+/// Hints: nothing, access policy, synchronisation policy, scheduling of clusters, priority, memory domains, and carve-out. A
+/// cooperative launch (2) needs nothing either.
+const HINTS: [c_uint; 9] = [0, 1, 2, 3, 5, 8, 9, 10, 14];
+
+/// Programmatic dependent launch lets a kernel begin early; that it begins late is allowed.
+const PROGRAMMATIC: c_uint = 6;
+
+pub(crate) fn with_config(
+    config: In<Config>,
+    function: FunctionHandle,
+    params: In<Memory>,
+    extra: In<Memory>,
+) -> Result<(), Code> {
+    let config = config.get()?;
+    let used = stream::used(config.stream)?;
+    let mut cluster = None;
+    for attribute in config.attributes.list(config.attribute_count as usize)? {
+        match attribute.id {
+            CLUSTER => {
+                let [x, y, z, ..] = attribute.value;
+                cluster = Some([x, y, z]).filter(|&size| size != [1; 3]);
+            }
+            PROGRAMMATIC => {}
+            id if HINTS.contains(&id) => {}
+            id => return Err(NOT_SUPPORTED.because(format!("launch attribute {id}"))),
+        }
+    }
+    let launch_config = LaunchConfig::new(config.grid, config.block).with_shared(config.shared_bytes);
+    launch(function, &Wanted { config: launch_config, cluster }, &used, params, extra)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!(size_of::<Config>(), 56);
+        assert_eq!(std::mem::offset_of!(Config, stream), 32);
+        assert_eq!(std::mem::offset_of!(Config, attribute_count), 48);
+        assert_eq!(size_of::<Attribute>(), 72);
+    }
+}

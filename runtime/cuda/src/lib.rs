@@ -1,0 +1,39 @@
+//! CUDA's driver library over Vulkan: programs that hand PTX to `libcuda.so.1` find this one instead of NVIDIA's, and run on any
+//! Vulkan device.
+//!
+//! `api.in` lists the functions: names, the versions of CUDA that they came with, arguments, and what implements each; the
+//! exported functions and the table behind `cuGetProcAddress` are made of that. A function that isn't implemented answers
+//! `CUDA_ERROR_NOT_SUPPORTED`. The modules below have the functions by CUDA's own chapters, over the types of
+//! [`ptx2spv_runtime`].
+//!
+//! * Handles are numbers of a table ([`handle`]): a stale or a foreign one is an error.
+//! * Nothing unwinds into the caller ([`call`]).
+//! * Pointers of callers are what [`raw`] wraps, where all reading and writing through them is.
+
+mod api;
+mod attributes;
+mod call;
+mod code;
+mod context;
+mod copy;
+mod device;
+mod driver;
+mod event;
+mod function;
+mod handle;
+mod image;
+mod jit;
+mod launch;
+mod library;
+mod link;
+mod memory;
+mod module;
+mod occupancy;
+mod pointer;
+mod pool;
+mod raw;
+mod set;
+mod state;
+mod stream;
+mod sync;
+mod trace;

@@ -1,0 +1,274 @@
+//! Memory: allocating and freeing that of the device and of the host, and what is known of addresses.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_uint, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use ptx2spv_runtime::{Error, MemoryRange};
+
+use crate::code::{
+    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
+    OUT_OF_MEMORY,
+};
+use crate::context::{self, Context};
+use crate::raw::{Memory, Out};
+use crate::sync::{read, write};
+
+/// Memory that the library handed out, or was told of.
+#[derive(Clone)]
+pub(crate) struct Allocation {
+    pub size: u64,
+    pub context: Arc<Context>,
+    pub place: Place,
+    /// The device's address of the first byte; `None` for memory of the host's that the device can't reach.
+    pub on_device: Option<u64>,
+    /// What the runtime allocated, which may begin earlier.
+    block: Option<u64>,
+    /// Tells allocations apart, also if they had the same address.
+    pub id: u64,
+}
+
+/// Where memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Device,
+    /// In the host, with the flags that it was asked for with.
+    Pinned(c_uint),
+    /// In the host, and allocated by the program.
+    Registered(c_uint),
+    /// At one address for host and device.
+    Managed,
+}
+
+/// All allocations by the addresses that programs have.
+static ALLOCATIONS: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
+
+/// The allocation in which an address lies, with its first address.
+pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
+    let allocations = read(&ALLOCATIONS);
+    let (&start, allocation) = allocations.range(..=address).next_back()?;
+    (address - start < allocation.size).then(|| (start, allocation.clone()))
+}
+
+/// Where the device finds a range: that of an allocation, or of a module's variables. `None` if the range is the host's alone. Errors
+/// if the range begins in an allocation and ends behind it.
+pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
+    match find(address) {
+        Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
+        Some((start, allocation)) => Ok(allocation.on_device.map(|on_device| on_device + (address - start))),
+        None => Ok(context.device.memory().find(address).map(|_| address)),
+    }
+}
+
+fn record(context: &Arc<Context>, range: MemoryRange, place: Place, on_device: Option<u64>, block: Option<u64>) {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let id = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let allocation = Allocation { size: range.size, context: context.clone(), place, on_device, block, id };
+    write(&ALLOCATIONS).insert(range.address, allocation);
+}
+
+/// Forgets an allocation by its first address, and frees it once everything before has finished.
+fn release(address: u64, which: impl Fn(Place) -> bool) -> Result<(), Code> {
+    let allocation = {
+        let mut allocations = write(&ALLOCATIONS);
+        match allocations.get(&address) {
+            Some(allocation) if which(allocation.place) => allocations.remove(&address),
+            _ => None,
+        }
+        .ok_or(INVALID_VALUE)?
+    };
+    if let Some(block) = allocation.block {
+        // SAFETY: the record's own allocation, which was forgotten before; that no launch is to come which reaches it is the caller's
+        // duty.
+        unsafe { allocation.context.device.memory().free(block) }?;
+    }
+    Ok(())
+}
+
+pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
+    let address = address.needed()?;
+    let context = context::current()?;
+    address.set(allocate_in(&context, bytes)?)
+}
+
+/// Allocations of so many bytes are aligned.
+const LARGE: u64 = 1 << 20;
+const LARGE_ALIGN: u64 = 64 << 10;
+
+/// Allocates device memory.
+pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, Code> {
+    if bytes == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let size = bytes as u64;
+    // NVIDIA's driver gives large allocations pages of their own, and programs rely on aligned addresses: Taichi's runtime fills
+    // its first one to the last byte with parts that begin at pages.
+    let alignment = if size >= LARGE { LARGE_ALIGN } else { 1 };
+    let block = context.device.memory().allocate(size.saturating_add(alignment - 1))?;
+    let address = block.next_multiple_of(alignment);
+    record(context, MemoryRange { address, size }, Place::Device, Some(address), Some(block));
+    Ok(address)
+}
+
+/// Rows begin at multiples of this.
+const PITCH_ALIGN: usize = 512;
+
+pub(crate) fn allocate_pitch(
+    address: Out<u64>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+    element: c_uint,
+) -> Result<(), Code> {
+    let (address, pitch) = (address.needed()?, pitch.needed()?);
+    let context = context::current()?;
+    if !matches!(element, 4 | 8 | 16) {
+        return Err(INVALID_VALUE);
+    }
+    let row = width.checked_next_multiple_of(PITCH_ALIGN).ok_or(OUT_OF_MEMORY)?;
+    address.set(allocate_in(&context, row.checked_mul(height).ok_or(OUT_OF_MEMORY)?)?)?;
+    pitch.set(row)
+}
+
+pub(crate) fn free(address: u64) -> Result<(), Code> {
+    let context = context::current()?;
+    if address == 0 {
+        return Ok(());
+    }
+    // CUDA waits here, and so reports what went wrong before.
+    context.after(context.device.synchronize())?;
+    free_unwaited(address)
+}
+
+/// Frees device memory once everything before has finished.
+pub(crate) fn free_unwaited(address: u64) -> Result<(), Code> {
+    release(address, |place| matches!(place, Place::Device | Place::Managed))
+}
+
+/// Flags of managed memory: for all streams, for the host at first, for one stream.
+const MANAGED_FLAGS: [c_uint; 3] = [1, 2, 4];
+
+pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    let address = address.needed()?;
+    let context = context::current()?;
+    if bytes == 0 || !MANAGED_FLAGS.contains(&flags) {
+        return Err(INVALID_VALUE);
+    }
+    let range = context.device.memory().allocate_managed(bytes as u64)?;
+    let own = MemoryRange { address: range.host, size: range.size };
+    record(&context, own, Place::Managed, Some(range.address), Some(range.address));
+    address.set(range.host)
+}
+
+pub(crate) fn info(free: Out<usize>, total: Out<usize>) -> Result<(), Code> {
+    let context = context::current()?;
+    let info = context.device.memory().info();
+    free.set_if_any(usize::try_from(info.free).unwrap_or(usize::MAX));
+    total.set_if_any(usize::try_from(info.total).unwrap_or(usize::MAX));
+    Ok(())
+}
+
+pub(crate) fn address_range(base: Out<u64>, size: Out<usize>, address: u64) -> Result<(), Code> {
+    let context = context::current()?;
+    let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
+    let found = found.or_else(|| context.device.memory().find(address)).ok_or(NOT_FOUND)?;
+    base.set_if_any(found.address);
+    size.set_if_any(usize::try_from(found.size).unwrap_or(usize::MAX));
+    Ok(())
+}
+
+/// Flags of host memory: for all contexts, mapped, write-combined.
+const HOST_FLAGS: c_uint = 7;
+
+pub(crate) fn allocate_host_mapped(pointer: Out<*mut c_void>, bytes: usize) -> Result<(), Code> {
+    allocate_host(pointer, bytes, 0)
+}
+
+pub(crate) fn allocate_host(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    let pointer = pointer.needed()?;
+    let context = context::current()?;
+    if bytes == 0 || flags & !HOST_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    let range = context.device.memory().allocate_pinned(bytes as u64)?;
+    let own = MemoryRange { address: range.host, size: range.size };
+    record(&context, own, Place::Pinned(flags), Some(range.address), Some(range.address));
+    pointer.set(range.pointer().cast())
+}
+
+pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
+    let context = context::current()?;
+    if pointer.is_null() {
+        return Ok(());
+    }
+    // Nothing may still copy from or to the memory.
+    context.after(context.device.synchronize())?;
+    release(pointer.address(), |place| matches!(place, Place::Pinned(_)))
+}
+
+/// Flags of registered memory: for all contexts, mapped, a device's own, read only.
+const REGISTER_FLAGS: c_uint = 15;
+
+pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Result<(), Code> {
+    let context = context::current()?;
+    if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    let own = MemoryRange { address: pointer.address(), size: bytes as u64 };
+    let end = own.address.checked_add(own.size).ok_or(INVALID_VALUE)?;
+    if find(end - 1).or_else(|| find(own.address)).is_some() {
+        return Err(HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    // SAFETY: that the memory is there until it is unregistered is CUDA's contract with the caller.
+    let on_device = match unsafe { context.device.memory().register(pointer.pointer().cast(), own.size) } {
+        Ok(range) => Some(range.address),
+        // Copies work all the same; only kernels can't reach the memory.
+        Err(Error::NotRegistered { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    record(&context, own, Place::Registered(flags), on_device, on_device);
+    Ok(())
+}
+
+pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
+    let context = context::current()?;
+    if pointer.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    context.after(context.device.synchronize())?;
+    release(pointer.address(), |place| matches!(place, Place::Registered(_))).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+}
+
+pub(crate) fn host_device_address(address: Out<u64>, pointer: Memory, flags: c_uint) -> Result<(), Code> {
+    let address = address.needed()?;
+    context::current()?;
+    match find(pointer.address()) {
+        Some((start, allocation)) if flags == 0 && allocation.place != Place::Device => {
+            address.set(allocation.on_device.ok_or(NOT_SUPPORTED)? + (pointer.address() - start))
+        }
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+pub(crate) fn host_flags(flags: Out<c_uint>, pointer: Memory) -> Result<(), Code> {
+    let flags = flags.needed()?;
+    context::current()?;
+    match find(pointer.address()).map(|(_, allocation)| allocation.place) {
+        Some(Place::Pinned(given) | Place::Registered(given)) => flags.set(given),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+/// Frees what belongs to a context.
+pub(crate) fn end_context(context: &Context) {
+    let of_context: Vec<_> = read(&ALLOCATIONS)
+        .iter()
+        .filter(|(_, allocation)| allocation.context.is(context))
+        .map(|(&address, _)| address)
+        .collect();
+    for address in of_context {
+        // Somebody else may have freed the allocation meanwhile.
+        let _ = release(address, |_| true);
+    }
+}

@@ -1,0 +1,131 @@
+//! Occupancy. Vulkan drivers don't tell how many workgroups a device holds: the answers are those of a card of compute capability 8.6
+//! whose kernels take 32 registers.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::attributes::{
+    BLOCKS_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, multiprocessors, shared_per_multiprocessor,
+};
+use crate::code::{Code, INVALID_VALUE};
+use crate::context::{self, Context};
+use crate::device::is_unified;
+use crate::function::{Function, FunctionHandle};
+use crate::raw::{Memory, Out, SizeFunction};
+
+/// Blocks of a multiprocessor.
+fn blocks(context: &Context, function: &Function, threads: u32, dynamic: usize) -> u32 {
+    let known = function.kernel.attributes();
+    if threads == 0 || threads > known.max_threads {
+        return 0;
+    }
+    let by_threads = THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
+    let shared = dynamic.saturating_add(known.static_shared_bytes as usize);
+    let by_shared = (shared_per_multiprocessor(&context.device) as usize).checked_div(shared);
+    let by_shared = by_shared.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(u32::MAX);
+    by_threads.min(by_shared).min(BLOCKS_PER_MULTIPROCESSOR)
+}
+
+pub(crate) fn active_blocks(
+    count: Out<c_int>,
+    function: FunctionHandle,
+    threads: c_int,
+    dynamic: usize,
+) -> Result<(), Code> {
+    let count = count.needed()?;
+    let context = context::current()?;
+    let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(INVALID_VALUE)?;
+    count.set(blocks(&context, &*function.get()?, threads, dynamic) as c_int)
+}
+
+pub(crate) fn active_blocks_with_flags(
+    count: Out<c_int>,
+    function: FunctionHandle,
+    threads: c_int,
+    dynamic: usize,
+    flags: c_uint,
+) -> Result<(), Code> {
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
+    active_blocks(count, function, threads, dynamic)
+}
+
+/// Processors run the threads of a block one after another, where smaller blocks are better.
+const MAX_SIZE_ON_CPU: u32 = 256;
+
+pub(crate) fn block_size(
+    grid: Out<c_int>,
+    block: Out<c_int>,
+    function: FunctionHandle,
+    size: SizeFunction,
+    dynamic: usize,
+    limit: c_int,
+) -> Result<(), Code> {
+    let (grid, block) = (grid.needed()?, block.needed()?);
+    let context = context::current()?;
+    let function = function.get()?;
+    let mut most = function.kernel.attributes().max_threads;
+    if let Ok(limit @ 1..) = u32::try_from(limit) {
+        most = most.min(limit);
+    }
+    if is_unified(&context.device) {
+        most = most.min(MAX_SIZE_ON_CPU);
+    }
+    let dynamic_of = |threads: u32| match size {
+        // SAFETY: the caller's function takes any size of a block.
+        Some(size) => unsafe { size(threads as c_int) },
+        None => dynamic,
+    };
+    // Whole warps, unless less than one is allowed.
+    let sizes = (1..=most / 32).rev().map(|warps| 32 * warps).chain((most < 32).then_some(most));
+    let threads = |size: u32| size * blocks(&context, &function, size, dynamic_of(size));
+    // The largest of the best.
+    let best = sizes.map(|size| (threads(size), size)).max().ok_or(INVALID_VALUE)?;
+    if best.0 == 0 {
+        return Err(INVALID_VALUE);
+    }
+    block.set(best.1 as c_int)?;
+    let resident = (best.0 / best.1).saturating_mul(multiprocessors(&context.device));
+    grid.set(c_int::try_from(resident).unwrap_or(c_int::MAX))
+}
+
+#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+pub(crate) fn block_size_with_flags(
+    grid: Out<c_int>,
+    block: Out<c_int>,
+    function: FunctionHandle,
+    size: SizeFunction,
+    dynamic: usize,
+    limit: c_int,
+    flags: c_uint,
+) -> Result<(), Code> {
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
+    block_size(grid, block, function, size, dynamic, limit)
+}
+
+pub(crate) fn available_shared(
+    bytes: Out<usize>,
+    function: FunctionHandle,
+    blocks: c_int,
+    threads: c_int,
+) -> Result<(), Code> {
+    let bytes = bytes.needed()?;
+    let context = context::current()?;
+    let function = function.get()?;
+    let blocks = usize::try_from(blocks).ok().filter(|&blocks| blocks > 0).ok_or(INVALID_VALUE)?;
+    if threads <= 0 {
+        return Err(INVALID_VALUE);
+    }
+    let each = shared_per_multiprocessor(&context.device) as usize / blocks;
+    bytes.set(each.saturating_sub(function.kernel.attributes().static_shared_bytes as usize))
+}
+
+/// Clusters of a device: compute capability 8.6 has none.
+pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, _config: Memory) -> Result<(), Code> {
+    let count = count.needed()?;
+    context::current()?;
+    function.get()?;
+    count.set(0)
+}

@@ -1,0 +1,113 @@
+//! What is known of pointers.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::context::{self, Context, ContextHandle};
+use crate::memory::{self, Place};
+use crate::raw::{In, Memory};
+
+/// What can be said of an address.
+struct Known {
+    start: u64,
+    size: u64,
+    id: u64,
+    place: Place,
+    /// The device's address, and the host's.
+    on_device: Option<u64>,
+    on_host: Option<u64>,
+    context: ContextHandle,
+}
+
+fn find(context: &Context, address: u64) -> Option<Known> {
+    if let Some((start, allocation)) = memory::find(address) {
+        let memory::Allocation { size, id, place, .. } = allocation;
+        let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
+        let on_host = (place != Place::Device).then_some(address);
+        return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
+    }
+    // Variables of a module.
+    let range = context.device.memory().find(address)?;
+    Some(Known {
+        start: range.address,
+        size: range.size,
+        id: range.address,
+        place: Place::Device,
+        on_device: Some(address),
+        on_host: None,
+        context: context.handle(),
+    })
+}
+
+/// `CU_MEMORYTYPE_HOST` and `CU_MEMORYTYPE_DEVICE`.
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+
+/// Writes an attribute; `None` where there is nothing to write.
+fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), Code>> {
+    let Known { start, size, id, context, .. } = *known;
+    Some(match attribute {
+        // The context.
+        1 => place.as_out().set(context),
+        2 => {
+            let is_host = matches!(known.place, Place::Pinned(_) | Place::Registered(_));
+            place.as_out().set(if is_host { HOST } else { DEVICE })
+        }
+        // The device's and the host's pointers.
+        3 => place.as_out().set(known.on_device?),
+        4 => place.as_out().set(known.on_host?),
+        // Whether copies are synchronous, whether the memory is managed.
+        6 => place.as_out::<c_uint>().set(0),
+        8 => place.as_out().set(c_uint::from(known.place == Place::Managed)),
+        7 => place.as_out().set(id),
+        // The device.
+        9 => place.as_out::<c_int>().set(0),
+        10 | 15 => place.as_out::<c_uint>().set(0),
+        11 => place.as_out().set(start),
+        12 => place.as_out().set(size),
+        // Whether mapped, handles, access, pool.
+        13 => place.as_out::<c_uint>().set(1),
+        14 => place.as_out::<u64>().set(0),
+        16 => place.as_out::<c_uint>().set(3),
+        17 => place.as_out::<u64>().set(0),
+        _ => return None,
+    })
+}
+
+pub(crate) fn attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
+    let context = context::current()?;
+    if value.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    let known = find(&context, address).ok_or(INVALID_VALUE)?;
+    write(attribute, value, &known).ok_or(INVALID_VALUE)?
+}
+
+pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memory>, address: u64) -> Result<(), Code> {
+    let context = context::current()?;
+    let known = find(&context, address);
+    let places = attributes.list(count as usize)?.into_iter().zip(values.list(count as usize)?);
+    for (attribute, place) in places {
+        let written = known.as_ref().and_then(|known| write(attribute, place, known));
+        match written {
+            Some(result) => result?,
+            // An address of which nothing is known is no error here, and gives zeros.
+            None => match attribute {
+                1 | 3 | 4 | 7 | 11 | 12 | 14 | 17 => place.as_out::<u64>().set(0)?,
+                9 => place.as_out::<c_int>().set(-2)?,
+                2 | 6 | 8 | 10 | 13 | 15 | 16 => place.as_out::<c_uint>().set(0)?,
+                _ => return Err(INVALID_VALUE),
+            },
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn set_attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
+    let context = context::current()?;
+    // Whether copies are synchronous is all that can be set; those that must be are.
+    if attribute != 6 || value.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    find(&context, address).map(|_| ()).ok_or(INVALID_VALUE)
+}

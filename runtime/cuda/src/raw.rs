@@ -1,0 +1,208 @@
+//! Pointers as callers pass them. Each may be NULL, which is an error where a value is asked for; any other is, by CUDA's
+//! contract with the caller, one that can be read or written for the time of the call.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::fmt;
+
+use crate::code::{Code, INVALID_VALUE};
+
+/// Where a result goes.
+#[repr(transparent)]
+pub(crate) struct Out<T>(*mut T);
+
+/// Where values come from: one, or an array.
+#[repr(transparent)]
+pub(crate) struct In<T>(*const T);
+
+/// A string.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Text(*const c_char);
+
+/// Memory of the host that the caller reads and writes himself.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Memory(*mut c_void);
+
+/// What `cuLaunchHostFunc` runs.
+pub(crate) type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
+
+/// What `cuStreamAddCallback` runs.
+pub(crate) type StreamCallback = Option<unsafe extern "C" fn(usize, c_uint, *mut c_void)>;
+
+/// Dynamic shared memory by block size.
+pub(crate) type SizeFunction = Option<unsafe extern "C" fn(c_int) -> usize>;
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Out<T> {}
+
+impl<T> Clone for In<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for In<T> {}
+
+impl<T> fmt::Debug for Out<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}", self.0)
+    }
+}
+
+impl<T> fmt::Debug for In<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}", self.0)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.get().unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}", self.0)
+    }
+}
+
+impl<T> Out<T> {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The same, if there is a place: for functions that must not do anything without.
+    pub fn needed(self) -> Result<Self, Code> {
+        if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(self) }
+    }
+
+    pub fn set(self, value: T) -> Result<(), Code> {
+        self.needed()?.set_if_any(value);
+        Ok(())
+    }
+
+    /// Sets what the caller may leave out.
+    pub fn set_if_any(self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: the pointer is not NULL, so there is a place by the caller's contract.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+
+    /// The place behind so many others.
+    pub fn at(self, index: usize) -> Self {
+        if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
+    }
+
+    /// As what is behind it may be read, too.
+    pub fn as_in(self) -> In<T> {
+        In(self.0)
+    }
+}
+
+impl<T: Copy> In<T> {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    pub fn get(self) -> Result<T, Code> {
+        if self.0.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        // SAFETY: the pointer is not NULL, so there is a value by the caller's contract.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+
+    /// The value behind so many others.
+    pub fn at(self, index: usize) -> Result<T, Code> {
+        if self.0.is_null() { Err(INVALID_VALUE) } else { Self(self.0.wrapping_add(index)).get() }
+    }
+
+    /// So many values.
+    pub fn list(self, count: usize) -> Result<Vec<T>, Code> {
+        (0..count).map(|index| self.at(index)).collect()
+    }
+}
+
+impl Text {
+    pub fn get(self) -> Result<String, Code> {
+        if self.0.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        // SAFETY: the pointer is not NULL, so there is a string with its end by the caller's contract.
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
+    }
+}
+
+impl From<Memory> for Text {
+    fn from(memory: Memory) -> Self {
+        Self(memory.0.cast())
+    }
+}
+
+impl Memory {
+    pub fn from_address(address: u64) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+
+    pub fn address(self) -> u64 {
+        self.0.expose_provenance() as u64
+    }
+
+    pub fn pointer(self) -> *mut c_void {
+        self.0
+    }
+
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    pub fn offset(self, bytes: u64) -> Self {
+        Self(self.0.wrapping_byte_add(bytes as usize))
+    }
+
+    /// So many bytes, for the time of the call.
+    pub fn bytes<'a>(self, len: u64) -> Result<&'a [u8], Code> {
+        let len = self.check(len)?;
+        if len == 0 {
+            return Ok(&[]);
+        }
+        // SAFETY: the pointer is not NULL, so the bytes can be read by the caller's contract; their number fits.
+        Ok(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), len) })
+    }
+
+    /// So many bytes to write to, for the time of the call.
+    pub fn bytes_mut<'a>(self, len: u64) -> Result<&'a mut [u8], Code> {
+        let len = self.check(len)?;
+        if len == 0 {
+            return Ok(&mut []);
+        }
+        // SAFETY: the pointer is not NULL, so the bytes can be written by the caller's contract, and nobody else uses them meanwhile;
+        // their number fits.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast::<u8>(), len) })
+    }
+
+    /// The number of bytes, if so many can be there.
+    pub fn check(self, len: u64) -> Result<usize, Code> {
+        let end = self.address().checked_add(len).filter(|_| len <= isize::MAX as u64);
+        if len > 0 && (self.0.is_null() || end.is_none()) {
+            return Err(INVALID_VALUE);
+        }
+        Ok(len as usize)
+    }
+
+    pub fn as_in<T>(self) -> In<T> {
+        In(self.0.cast())
+    }
+
+    pub fn as_out<T>(self) -> Out<T> {
+        Out(self.0.cast())
+    }
+}

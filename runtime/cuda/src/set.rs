@@ -1,0 +1,120 @@
+//! Setting memory.
+
+use std::ffi::c_uint;
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::memory;
+use crate::stream::{self, StreamHandle, Used};
+
+/// A number to set memory to.
+#[derive(Clone, Copy)]
+enum Number {
+    Byte(u8),
+    Short(u16),
+    Word(u32),
+}
+
+/// Rows of numbers.
+#[derive(Clone, Copy)]
+struct Rows {
+    address: u64,
+    pitch: usize,
+    width: usize,
+    height: usize,
+}
+
+impl Rows {
+    /// So many numbers.
+    fn one(address: u64, count: usize) -> Self {
+        Self { address, pitch: 0, width: count, height: 1 }
+    }
+}
+
+fn set(used: &Used, rows: Rows, value: Number) -> Result<(), Code> {
+    let [pitch, width, height] = [rows.pitch, rows.width, rows.height].map(|value| value as u64);
+    if width == 0 || height == 0 {
+        return Ok(());
+    }
+    let bytes = match value {
+        Number::Byte(_) => 1,
+        Number::Short(_) => 2,
+        Number::Word(_) => 4,
+    };
+    let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(bytes)?));
+    let address = memory::on_device(&used.context, rows.address, span.ok_or(INVALID_VALUE)?)?.ok_or(INVALID_VALUE)?;
+    let stream = &used.stream;
+    Ok(match value {
+        Number::Byte(value) => stream.set_rows_8(address, pitch, value, width, height),
+        Number::Short(value) => stream.set_rows_16(address, pitch, value, width, height),
+        Number::Word(value) => stream.set_rows_32(address, pitch, value, width, height),
+    }?)
+}
+
+pub(crate) fn bytes(address: u64, value: u8, count: usize) -> Result<(), Code> {
+    set(&stream::default()?, Rows::one(address, count), Number::Byte(value))
+}
+
+pub(crate) fn shorts(address: u64, value: u16, count: usize) -> Result<(), Code> {
+    set(&stream::default()?, Rows::one(address, count), Number::Short(value))
+}
+
+pub(crate) fn words(address: u64, value: c_uint, count: usize) -> Result<(), Code> {
+    set(&stream::default()?, Rows::one(address, count), Number::Word(value))
+}
+
+pub(crate) fn bytes_async(address: u64, value: u8, count: usize, stream: StreamHandle) -> Result<(), Code> {
+    set(&stream::used(stream)?, Rows::one(address, count), Number::Byte(value))
+}
+
+pub(crate) fn shorts_async(address: u64, value: u16, count: usize, stream: StreamHandle) -> Result<(), Code> {
+    set(&stream::used(stream)?, Rows::one(address, count), Number::Short(value))
+}
+
+pub(crate) fn words_async(address: u64, value: c_uint, count: usize, stream: StreamHandle) -> Result<(), Code> {
+    set(&stream::used(stream)?, Rows::one(address, count), Number::Word(value))
+}
+
+pub(crate) fn byte_rows(address: u64, pitch: usize, value: u8, width: usize, height: usize) -> Result<(), Code> {
+    set(&stream::default()?, Rows { address, pitch, width, height }, Number::Byte(value))
+}
+
+pub(crate) fn short_rows(address: u64, pitch: usize, value: u16, width: usize, height: usize) -> Result<(), Code> {
+    set(&stream::default()?, Rows { address, pitch, width, height }, Number::Short(value))
+}
+
+pub(crate) fn word_rows(address: u64, pitch: usize, value: c_uint, width: usize, height: usize) -> Result<(), Code> {
+    set(&stream::default()?, Rows { address, pitch, width, height }, Number::Word(value))
+}
+
+pub(crate) fn byte_rows_async(
+    address: u64,
+    pitch: usize,
+    value: u8,
+    width: usize,
+    height: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    set(&stream::used(stream)?, Rows { address, pitch, width, height }, Number::Byte(value))
+}
+
+pub(crate) fn short_rows_async(
+    address: u64,
+    pitch: usize,
+    value: u16,
+    width: usize,
+    height: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    set(&stream::used(stream)?, Rows { address, pitch, width, height }, Number::Short(value))
+}
+
+pub(crate) fn word_rows_async(
+    address: u64,
+    pitch: usize,
+    value: c_uint,
+    width: usize,
+    height: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    set(&stream::used(stream)?, Rows { address, pitch, width, height }, Number::Word(value))
+}

@@ -1,0 +1,103 @@
+//! What the library tells of itself: a line for each call if asked to, modules as they come, and one line on the standard error for a
+//! module that can't be loaded, since clients rarely say why.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use crate::call::Call;
+use crate::code::Code;
+use crate::sync::lock;
+
+/// Names the file that calls are written to; `-` is the standard error.
+const TRACE_VARIABLE: &str = "PTX2SPV_CUDA_TRACE";
+
+/// Names the folder that modules are written to.
+const DUMP_VARIABLE: &str = "PTX2SPV_CUDA_DUMP";
+
+enum Sink {
+    Off,
+    StandardError,
+    File(Mutex<File>),
+}
+
+/// Whether calls are written down.
+pub(crate) fn is_on() -> bool {
+    !matches!(sink(), Sink::Off)
+}
+
+fn sink() -> &'static Sink {
+    static SINK: OnceLock<Sink> = OnceLock::new();
+    SINK.get_or_init(|| match std::env::var_os(TRACE_VARIABLE).filter(|name| !name.is_empty()) {
+        None => Sink::Off,
+        Some(name) if name == "-" => Sink::StandardError,
+        // Processes of one program add to one file.
+        Some(name) => match File::options().create(true).append(true).open(&name) {
+            Ok(file) => Sink::File(Mutex::new(file)),
+            Err(error) => {
+                say(&format!("{TRACE_VARIABLE}: {}: {error}", name.display()));
+                Sink::Off
+            }
+        },
+    })
+}
+
+/// Writes down a call.
+pub(crate) fn call(call: &Call<'_>, code: Code, time: Duration, reason: Option<&str>) {
+    let mut line = format!("{:?} {}(", std::thread::current().id(), call.name);
+    for (index, (name, value)) in call.arguments.iter().enumerate() {
+        let comma = if index > 0 { ", " } else { "" };
+        let _ = write!(line, "{comma}{name}={value:?}");
+    }
+    let name = code.name().map_or_else(|| code.0.to_string().into(), |name| name.to_string_lossy());
+    let _ = write!(line, ") = {name}, {} us", time.as_micros());
+    if let Some(reason) = reason {
+        let _ = write!(line, ": {}", reason.replace('\n', " | "));
+    }
+    line.push('\n');
+    // There is nothing left to do where that fails.
+    match sink() {
+        Sink::Off => {}
+        Sink::StandardError => drop(std::io::stderr().write_all(line.as_bytes())),
+        Sink::File(file) => drop(lock(file).write_all(line.as_bytes())),
+    }
+}
+
+/// Writes a line to the standard error.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "ptx2spv: {line}");
+}
+
+/// A module that was written down, for what is found out about it later.
+#[derive(Debug)]
+pub(crate) struct Dumped {
+    errors: PathBuf,
+}
+
+/// Writes down a module, if asked to.
+pub(crate) fn dump(ending: &str, bytes: &[u8]) -> Option<Dumped> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let folder = PathBuf::from(std::env::var_os(DUMP_VARIABLE).filter(|name| !name.is_empty())?);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("{}-{number:04}", std::process::id());
+    let path = folder.join(format!("{name}.{ending}"));
+    if let Err(error) = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, bytes)) {
+        say(&format!("{DUMP_VARIABLE}: {}: {error}", path.display()));
+        return None;
+    }
+    Some(Dumped { errors: folder.join(format!("{name}.txt")) })
+}
+
+impl Dumped {
+    /// Adds an error to the file beside the module.
+    pub fn add(&self, error: &str) {
+        let file = File::options().create(true).append(true).open(&self.errors);
+        if let Err(error) = file.and_then(|mut file| writeln!(file, "{error}")) {
+            say(&format!("{}: {error}", self.errors.display()));
+        }
+    }
+}

@@ -1,0 +1,397 @@
+/* A program as CUDA's users write them, linked with -lcuda. The declarations are this program's own. */
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct context *Context;
+typedef struct module *Module;
+typedef struct function *Function;
+typedef struct stream *Stream;
+typedef struct event *Event;
+typedef uint64_t Address;
+
+struct part_2d {
+    size_t x, y;
+    int kind;
+    const void *host;
+    Address device;
+    void *array;
+    size_t pitch;
+};
+
+struct copy_2d {
+    struct part_2d from, to;
+    size_t width, height;
+};
+
+int cuInit(unsigned flags);
+int cuDriverGetVersion(int *version);
+int cuGetErrorName(int error, const char **name);
+int cuDeviceGetCount(int *count);
+int cuDeviceGet(int *device, int ordinal);
+int cuDeviceGetName(char *name, int len, int device);
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuDevicePrimaryCtxRetain(Context *context, int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuCtxCreate_v2(Context *context, unsigned flags, int device);
+int cuCtxDestroy_v2(Context context);
+int cuCtxPushCurrent_v2(Context context);
+int cuCtxPopCurrent_v2(Context *context);
+int cuCtxSetCurrent(Context context);
+int cuCtxGetCurrent(Context *context);
+int cuCtxSynchronize(void);
+int cuMemAlloc_v2(Address *address, size_t bytes);
+int cuMemFree_v2(Address address);
+int cuMemAllocHost_v2(void **pointer, size_t bytes);
+int cuMemFreeHost(void *pointer);
+int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
+int cuMemHostUnregister(void *pointer);
+int cuMemHostGetDevicePointer_v2(Address *address, void *pointer, unsigned flags);
+int cuMemcpy2D_v2(const struct copy_2d *copy);
+int cuMemsetD2D8_v2(Address address, size_t pitch, unsigned char value, size_t width, size_t height);
+int cuMemGetAddressRange_v2(Address *base, size_t *size, Address address);
+int cuPointerGetAttribute(void *value, int attribute, Address address);
+int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes);
+int cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t bytes, Stream stream);
+int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes);
+int cuMemcpyDtoHAsync_v2_ptsz(void *to, Address from, size_t bytes, Stream stream);
+int cuMemcpy(Address to, Address from, size_t bytes);
+int cuMemsetD32_v2(Address address, unsigned value, size_t count);
+int cuModuleLoadData(Module *module, const void *image);
+int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *options, void **values);
+int cuModuleUnload(Module module);
+int cuModuleGetFunction(Function *function, Module module, const char *name);
+int cuModuleGetGlobal_v2(Address *address, size_t *bytes, Module module, const char *name);
+int cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, Stream stream, void **params, void **extra);
+int cuLaunchHostFunc(Stream stream, void (*function)(void *), void *data);
+int cuStreamCreate(Stream *stream, unsigned flags);
+int cuStreamDestroy_v2(Stream stream);
+int cuStreamSynchronize(Stream stream);
+int cuStreamWaitEvent(Stream stream, Event event, unsigned flags);
+int cuEventCreate(Event *event, unsigned flags);
+int cuEventDestroy_v2(Event event);
+int cuEventRecord(Event event, Stream stream);
+int cuEventSynchronize(Event event);
+int cuEventElapsedTime(float *milliseconds, Event start, Event end);
+int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+int cuGetExportTable(const void **table, const void *id);
+
+static const char *const ptx =
+    ".version 7.0\n.target sm_50\n.address_size 64\n"
+    ".visible .global .align 4 .u32 bias = 100;\n"
+    ".visible .entry add(.param .u64 out, .param .u64 in, .param .u32 n, .param .u8 k)\n{\n"
+    "    .reg .pred %p;\n    .reg .b32 %r<8>;\n    .reg .b64 %d<6>;\n"
+    "    ld.param.u64 %d1, [out];\n    ld.param.u64 %d2, [in];\n    ld.param.u32 %r1, [n];\n    ld.param.u8 %r6, [k];\n"
+    "    mov.u32 %r2, %tid.x;\n    mov.u32 %r3, %ctaid.x;\n    mov.u32 %r4, %ntid.x;\n    mad.lo.u32 %r2, %r3, %r4, %r2;\n"
+    "    setp.ge.u32 %p, %r2, %r1;\n    @%p bra done;\n"
+    "    mul.wide.u32 %d3, %r2, 4;\n    add.u64 %d4, %d2, %d3;\n    add.u64 %d5, %d1, %d3;\n"
+    "    ld.global.u32 %r5, [%d4];\n    ld.global.u32 %r7, [bias];\n    add.u32 %r5, %r5, %r7;\n    add.u32 %r5, %r5, %r6;\n"
+    "    st.global.u32 [%d5], %r5;\ndone:\n    ret;\n}\n"
+    ".visible .entry fail()\n{\n    trap;\n}\n";
+
+static void expect_at(int line, const char *call, int result, int expected)
+{
+    if (result != expected) {
+        const char *name = "?";
+        cuGetErrorName(result, &name);
+        printf("line %d: %s: %d (%s), not %d\n", line, call, result, name ? name : "?", expected);
+        exit(1);
+    }
+}
+#define EXPECT(result, call) expect_at(__LINE__, #call, call, result)
+#define OK(call) EXPECT(0, call)
+#define TRUE(what) expect_at(__LINE__, #what, !(what), 0)
+
+enum { N = 1000 };
+
+static Module module;
+static Function add;
+
+/* Adds bias and k to 0..N in a stream, and looks at the result. */
+static void run(Stream stream, unsigned char k)
+{
+    uint32_t numbers[N];
+    Address in, out;
+    unsigned n = N;
+    OK(cuMemAlloc_v2(&in, sizeof numbers));
+    OK(cuMemAlloc_v2(&out, sizeof numbers));
+    for (unsigned i = 0; i < N; ++i)
+        numbers[i] = i;
+    OK(cuMemcpyHtoDAsync_v2(in, numbers, sizeof numbers, stream));
+    /* Memory that isn't pinned may be changed at once. */
+    memset(numbers, 0, sizeof numbers);
+    void *params[] = {&out, &in, &n, &k};
+    OK(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH_v2(numbers, out, sizeof numbers));
+    for (unsigned i = 0; i < N; ++i)
+        TRUE(numbers[i] == i + 100 + k);
+
+    /* The same by one buffer of all arguments. */
+    struct { Address out, in; unsigned n; unsigned char k; } packed = {out, in, N, 50};
+    size_t size = sizeof packed;
+    void *extra[] = {(void *)1, &packed, (void *)2, &size, NULL};
+    OK(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, stream, NULL, extra));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoHAsync_v2_ptsz(numbers, out, sizeof numbers, stream));
+    TRUE(numbers[N - 1] == N - 1 + 150);
+    OK(cuMemFree_v2(in));
+    OK(cuMemFree_v2(out));
+}
+
+static void basics(void)
+{
+    int version, count, device, value;
+    char name[4];
+    OK(cuDriverGetVersion(&version));
+    TRUE(version >= 12020);
+    OK(cuDeviceGetCount(&count));
+    TRUE(count == 1);
+    OK(cuDeviceGet(&device, 0));
+    EXPECT(101, cuDeviceGet(&device, 1));
+    OK(cuDeviceGetName(name, sizeof name, device));
+    TRUE(strlen(name) == 3);
+    for (int attribute = 1; attribute <= 150; ++attribute)
+        OK(cuDeviceGetAttribute(&value, attribute, device));
+    EXPECT(1, cuDeviceGetAttribute(&value, 0, device));
+    OK(cuDeviceGetAttribute(&value, 10, device));
+    TRUE(value == 32);
+    const void *table = &value;
+    EXPECT(500, cuGetExportTable(&table, "0123456789abcdef"));
+    int (*init)(unsigned);
+    int status;
+    OK(cuGetProcAddress_v2("cuInit", (void **)&init, 12000, 0, &status));
+    TRUE(status == 0 && init(0) == 0);
+    OK(cuGetProcAddress_v2("cuNothing", (void **)&init, 12000, 0, &status));
+    TRUE(status == 1 && init == NULL);
+}
+
+static void contexts(Context primary)
+{
+    Context made, other;
+    Address address;
+    OK(cuCtxCreate_v2(&made, 0, 0));
+    OK(cuCtxGetCurrent(&other));
+    TRUE(other == made);
+    OK(cuMemAlloc_v2(&address, 64));
+    OK(cuCtxPushCurrent_v2(primary));
+    OK(cuCtxPopCurrent_v2(&other));
+    TRUE(other == primary);
+    OK(cuCtxDestroy_v2(made));
+    EXPECT(201, cuCtxDestroy_v2(made));
+    EXPECT(201, cuCtxSetCurrent(made));
+    /* What belonged to the context has gone with it. */
+    OK(cuCtxGetCurrent(&other));
+    TRUE(other == primary);
+    EXPECT(1, cuMemFree_v2(address));
+    OK(cuCtxSetCurrent(NULL));
+    EXPECT(201, cuMemAlloc_v2(&address, 64));
+    OK(cuCtxSetCurrent(primary));
+}
+
+static void memory(void)
+{
+    Address address, base;
+    size_t size;
+    unsigned kind, word = 0;
+    uint32_t *pinned;
+    EXPECT(1, cuMemAlloc_v2(&address, 0));
+    OK(cuMemAlloc_v2(&address, 4096));
+    OK(cuMemGetAddressRange_v2(&base, &size, address + 1000));
+    TRUE(base == address && size == 4096);
+    OK(cuPointerGetAttribute(&kind, 2, address + 1));
+    TRUE(kind == 2);
+    EXPECT(1, cuMemFree_v2(address + 256));
+    OK(cuMemFree_v2(0));
+    OK(cuMemsetD32_v2(address + 4, 0x01020304, 3));
+    OK(cuMemcpyDtoH_v2(&word, address + 5, 4));
+    TRUE(word == 0x04010203);
+    EXPECT(1, cuMemsetD32_v2(address + 1, 0, 1));
+    EXPECT(1, cuMemcpyHtoD_v2(address + 4000, &word, 97));
+    EXPECT(1, cuMemcpyHtoD_v2(0xdead0000, &word, 4));
+    EXPECT(1, cuMemcpyDtoH_v2(NULL, address, 4));
+    OK(cuMemAllocHost_v2((void **)&pinned, 64));
+    pinned[3] = 77;
+    OK(cuMemcpy(address, (Address)pinned, 64));
+    OK(cuMemcpy((Address)&word, address + 12, 4));
+    TRUE(word == 77);
+    OK(cuPointerGetAttribute(&kind, 2, (Address)pinned));
+    TRUE(kind == 1);
+    OK(cuMemFreeHost(pinned));
+    EXPECT(1, cuMemFreeHost(pinned));
+    OK(cuMemFree_v2(address));
+    EXPECT(1, cuMemFree_v2(address));
+    /* Rows of three bytes from the middle of rows of five to the middle of rows of eight. */
+    unsigned char image[4][5], rows[4][8];
+    for (unsigned i = 0; i < sizeof image; ++i)
+        image[i / 5][i % 5] = i;
+    OK(cuMemAlloc_v2(&address, sizeof rows));
+    OK(cuMemsetD2D8_v2(address, 8, 0xee, 8, 4));
+    struct copy_2d copy = {{1, 1, 1, image, 0, NULL, 5}, {2, 2, 2, NULL, address, NULL, 8}, 3, 2};
+    OK(cuMemcpy2D_v2(&copy));
+    OK(cuMemcpyDtoH_v2(rows, address, sizeof rows));
+    for (unsigned y = 0; y < 4; ++y)
+        for (unsigned x = 0; x < 8; ++x)
+            TRUE(rows[y][x] == (y >= 2 && x >= 2 && x < 5 ? image[y - 1][x - 1] : 0xee));
+    copy.to.kind = 7;
+    EXPECT(1, cuMemcpy2D_v2(&copy));
+    OK(cuMemFree_v2(address));
+
+    /* Registered memory is the program's own. */
+    uint32_t *own = aligned_alloc(4096, 8192);
+    OK(cuMemHostRegister_v2(own, 8192, 0));
+    EXPECT(712, cuMemHostRegister_v2(own + 5, 64, 0));
+    OK(cuMemsetD32_v2((Address)own + 400, 0x1234, 1));
+    OK(cuCtxSynchronize());
+    TRUE(own[100] == 0x1234);
+    OK(cuMemHostUnregister(own));
+    EXPECT(713, cuMemHostUnregister(own));
+    EXPECT(1, cuMemHostGetDevicePointer_v2(&address, own, 0));
+    free(own);
+    /* Large allocations begin at a page, which programs rely on. */
+    for (size_t bytes = 1 << 20; bytes < 4 << 20; bytes += 1000000) {
+        OK(cuMemAlloc_v2(&address, bytes));
+        TRUE(address % 4096 == 0);
+        OK(cuMemGetAddressRange_v2(&base, &size, address + bytes - 1));
+        TRUE(base == address && size == bytes);
+        EXPECT(1, cuMemcpyDtoH_v2(&word, address + bytes - 3, 4));
+        OK(cuMemFree_v2(address));
+    }
+}
+
+static void modules(void)
+{
+    Module wrong;
+    Function function;
+    Address address;
+    size_t bytes;
+    char log[400];
+    int options[] = {5, 6};
+    void *values[] = {log, (void *)sizeof log};
+    const char *text = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry f()\n{\n    nothing.u32;\n}\n";
+    EXPECT(218, cuModuleLoadDataEx(&wrong, text, 2, options, values));
+    TRUE(strstr(log, "nothing") != NULL && strstr(log, ":6:") != NULL);
+    TRUE((size_t)values[1] == strlen(log));
+    EXPECT(209, cuModuleLoadData(&wrong, "\177ELF"));
+    EXPECT(1, cuModuleLoadData(&wrong, NULL));
+    EXPECT(500, cuModuleGetFunction(&function, module, "nothing"));
+    OK(cuModuleGetGlobal_v2(&address, &bytes, module, "bias"));
+    TRUE(bytes == 4);
+    OK(cuMemcpyDtoH_v2(&options[0], address, 4));
+    TRUE(options[0] == 100);
+    EXPECT(1, cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    void *params[] = {&address, &address, &options, log};
+    EXPECT(1, cuLaunchKernel(add, 0, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    EXPECT(400, cuLaunchKernel((Function)&bytes, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cuModuleLoadData(&wrong, ptx));
+    OK(cuModuleGetFunction(&function, wrong, "fail"));
+    OK(cuModuleUnload(wrong));
+    EXPECT(400, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    EXPECT(400, cuModuleUnload(wrong));
+}
+
+static void count_up(void *counter)
+{
+    ++*(volatile int *)counter;
+}
+
+static void streams(void)
+{
+    Stream stream, other;
+    Event start, end;
+    float milliseconds = -1;
+    int counter = 0;
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamCreate(&other, 0));
+    OK(cuEventCreate(&start, 0));
+    OK(cuEventCreate(&end, 0));
+    EXPECT(400, cuEventElapsedTime(&milliseconds, start, end));
+    OK(cuEventRecord(start, stream));
+    run(stream, 1);
+    OK(cuEventRecord(end, stream));
+    OK(cuStreamWaitEvent(other, end, 0));
+    OK(cuEventSynchronize(end));
+    OK(cuEventElapsedTime(&milliseconds, start, end));
+    TRUE(milliseconds >= 0);
+    OK(cuLaunchHostFunc(other, count_up, &counter));
+    OK(cuStreamSynchronize(other));
+    TRUE(counter == 1);
+    OK(cuEventDestroy_v2(start));
+    OK(cuEventDestroy_v2(end));
+    OK(cuStreamDestroy_v2(stream));
+    EXPECT(400, cuStreamSynchronize(stream));
+    OK(cuStreamDestroy_v2(other));
+}
+
+static void *in_thread(void *context)
+{
+    Address address;
+    EXPECT(201, cuMemAlloc_v2(&address, 64));
+    OK(cuCtxSetCurrent(context));
+    run(NULL, 2);
+    run((Stream)2, 3);
+    return NULL;
+}
+
+static Address left;
+
+/* Registered before cuInit, so that this comes after what the library does at the end. */
+static void at_exit(void)
+{
+    if (cuMemFree_v2(left) != 4)
+        _exit(3);
+}
+
+int main(void)
+{
+    Context context;
+    pthread_t threads[2];
+    int status;
+    atexit(at_exit);
+    EXPECT(3, cuCtxSynchronize());
+    OK(cuInit(0));
+    EXPECT(1, cuInit(1));
+    basics();
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&add, module, "add"));
+    run(NULL, 0);
+    contexts(context);
+    memory();
+    modules();
+    streams();
+    for (int i = 0; i < 2; ++i)
+        pthread_create(&threads[i], NULL, in_thread, context);
+    for (int i = 0; i < 2; ++i)
+        pthread_join(threads[i], NULL);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cuCtxSynchronize() == 3 ? 0 : 1);
+    waitpid(child, &status, 0);
+    TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    OK(cuMemAlloc_v2(&left, 64));
+
+    /* What a kernel does wrong ends its context. */
+    Context made;
+    Module failing;
+    Function fail;
+    OK(cuCtxCreate_v2(&made, 0, 0));
+    OK(cuModuleLoadData(&failing, ptx));
+    OK(cuModuleGetFunction(&fail, failing, "fail"));
+    OK(cuLaunchKernel(fail, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    EXPECT(719, cuCtxSynchronize());
+    EXPECT(719, cuCtxSynchronize());
+    EXPECT(719, cuModuleLoadData(&failing, ptx));
+    OK(cuCtxDestroy_v2(made));
+    run(NULL, 4);
+    puts("done");
+    return 0;
+}

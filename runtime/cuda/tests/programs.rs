@@ -1,0 +1,137 @@
+//! The library as programs see it: a C program that is linked with it, and every exported function with NULL and garbage.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libloading::Library;
+
+type Anything = Result<(), Box<dyn Error>>;
+
+/// The library that cargo has built for this test.
+fn library() -> Result<PathBuf, Box<dyn Error>> {
+    let program = std::env::current_exe()?;
+    let folder = program.parent().ok_or("the test has no folder")?;
+    let path = folder.join(format!("{}ptx2spv_cuda{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
+    if path.exists() { Ok(path) } else { Err(format!("no {}", path.display()).into()) }
+}
+
+/// A folder in which the library has the names that programs look for.
+#[cfg(target_os = "linux")]
+fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        std::os::unix::fs::symlink(library()?, folder.path().join(name))?;
+    }
+    Ok(folder)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn c_program() -> Anything {
+    let folder = folder()?;
+    let program = folder.path().join("abi");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/abi.c");
+    let built = Command::new("cc")
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o"])
+        .args([&program, &source])
+        .arg("-L")
+        .arg(folder.path())
+        .args(["-lcuda", "-lpthread"])
+        .output()?;
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let run = Command::new(&program).env("LD_LIBRARY_PATH", folder.path()).output()?;
+    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
+    // A line for each module that was refused, and for the kernel that was stopped.
+    let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: ")).collect();
+    assert_eq!(said.len(), 2, "{errors}");
+    assert!(said[0].contains("module.ptx:6:") && said[1].contains("fail"), "{errors}");
+    Ok(())
+}
+
+/// A line of `api.in`: names with the twin's, and types of the arguments.
+struct Function<'a> {
+    names: Vec<String>,
+    arguments: Vec<&'a str>,
+}
+
+fn functions(text: &str) -> Vec<Function<'_>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let function = |line| {
+        let fields: Vec<&str> = str::splitn(line, 4, ' ').collect();
+        let [name, _, twin, body] = fields[..] else { panic!("{line}") };
+        let mut names = vec![name.to_owned()];
+        if twin != "-" {
+            names.push(format!("{name}_{twin}"));
+        }
+        let list = body.split_once('(').map_or("", |(_, list)| list.trim_end_matches(')'));
+        let types = list.split(", ").filter_map(|argument| argument.split_once(": ").map(|(_, ty)| ty));
+        Function { names, arguments: types.collect() }
+    };
+    lines.map(function).collect()
+}
+
+/// More than any function takes.
+const ARGUMENTS: usize = 12;
+
+type Raw =
+    unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize) -> u32;
+
+/// Calls a function with twelve arguments; those that take fewer don't see the others.
+fn call(library: &Library, name: &str, [a, b, c, d, e, f, g, h, i, j, k, l]: [usize; ARGUMENTS]) -> u32 {
+    // SAFETY: the function has this name, and C's calling convention lets there be more arguments than are looked at. Pointers among
+    // them are NULL or point to memory.
+    unsafe {
+        let function = library.get::<Raw>(name.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        function(a, b, c, d, e, f, g, h, i, j, k, l)
+    }
+}
+
+#[test]
+fn every_function_survives_null_and_garbage() -> Anything {
+    // SAFETY: the library has no initialisation of its own.
+    let library = unsafe { Library::new(library()?) }?;
+    let text = include_str!("../api.in");
+    let functions = functions(text);
+    let mut place = [0_u64; 32];
+    let zeros = [0; ARGUMENTS];
+    // Before the library is initialised, and after.
+    for context in [false, true] {
+        if context {
+            assert_eq!(call(&library, "cuInit", zeros), 0);
+        }
+        for garbage in [0, 1, 3, 0x7fff_ffff, 0x0200_0000_1000_0000, 0xdead_beef_dead_beef, usize::MAX] {
+            for Function { names, arguments } in &functions {
+                for name in names {
+                    if context {
+                        // Whatever the calls before have done to the thread's contexts.
+                        let out = place.as_mut_ptr().expose_provenance();
+                        let mut list = zeros;
+                        list[0] = out;
+                        assert_eq!(call(&library, "cuDevicePrimaryCtxRetain", list), 0, "before {name}");
+                        list[0] = place[0] as usize;
+                        assert_eq!(call(&library, "cuCtxSetCurrent", list), 0, "before {name}");
+                    }
+                    let mut list = [garbage; ARGUMENTS];
+                    for (value, ty) in list.iter_mut().zip(arguments) {
+                        // What is read or called can't be garbage.
+                        let is_pointer =
+                            ["In<", "Text", "Memory", "*const", "HostFunction", "StreamCallback", "SizeFunction"];
+                        if is_pointer.iter().any(|start| ty.starts_with(start)) {
+                            *value = 0;
+                        } else if ty.starts_with("Out<") {
+                            *value = if garbage % 2 == 0 { 0 } else { place.as_mut_ptr().expose_provenance() };
+                        }
+                    }
+                    let result = call(&library, name, list);
+                    let mut list = zeros;
+                    (list[0], list[1]) = (result as usize, place.as_mut_ptr().expose_provenance());
+                    assert_eq!(call(&library, "cuGetErrorName", list), 0, "{name} answers {result}");
+                    assert_ne!(result, 999, "{name} panics");
+                }
+            }
+        }
+    }
+    Ok(())
+}
