@@ -15,12 +15,15 @@ pub mod lower;
 pub mod opt;
 pub mod parse;
 pub mod pipeline;
+pub mod policy;
 mod soft;
 pub mod structurize;
 pub mod sync;
 mod warp;
 
 use std::time::Instant;
+
+use policy::Policy;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
 pub use interface::{Assumptions, Contents, Interface};
@@ -139,8 +142,9 @@ impl<'s> Program<'s> {
         mut observer: Option<&mut dyn pipeline::Observer>,
     ) -> Result<Translation, Diagnostics> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
+        let policy = Policy::new(options.target, options.math);
         let (mut variables, places) = lower::layout::module_variables(&self.decoded);
-        let services = lower::resources::services(&self.decoded, &mut variables, options.target);
+        let services = lower::resources::services(&self.decoded, &mut variables, &policy);
         let mut errors = self.missing_entries(options.entries);
         if options.entries.is_none() && self.decoded.kernels().next().is_none() {
             errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", Span::default()));
@@ -150,13 +154,12 @@ impl<'s> Program<'s> {
         }
         let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
         let mut kernels = Vec::new();
-        let relaxed = pipeline::relaxed(options.target, options.math);
         let module = pipeline::Module {
             program: &self.decoded,
             source: self.source,
             variables: &places,
             services,
-            relaxed: &relaxed,
+            policy: &policy,
         };
         for (number, (id, function)) in (0..).zip(self.decoded.kernels()) {
             if !wanted(&function.name) {

@@ -16,7 +16,8 @@ use ptx2spv_translator::ir::{
 };
 use ptx2spv_translator::legalize::{TABLE_BYTES, lock_long_accesses, split_words};
 use ptx2spv_translator::pipeline::legalize;
-use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::policy::Policy;
+use ptx2spv_translator::target::{Facts, Feature, Math};
 
 /// A device without 64-bit integers.
 fn target() -> Target {
@@ -209,7 +210,7 @@ fn function(compute: fn(&mut Builder<'_>, Value, Value) -> Value, constants: [Op
     b.store(access(Space::Shared, 8), address, vec![result]);
     b.finish();
     legalize(&mut function, &target()).unwrap();
-    split_words(&mut function, &target());
+    split_words(&mut function);
     assert_eq!(verify(&function), Ok(()), "{function}");
     assert!(!is_long(&function), "{function}");
     function
@@ -296,7 +297,7 @@ fn little_is_left_of_addresses() {
     let word = b.load_one(access(Space::Global, 4), address);
     b.store(access(Space::Global, 4), base, vec![word]);
     b.finish();
-    split_words(&mut function, &target());
+    split_words(&mut function);
     assert_eq!(verify(&function), Ok(()), "{function}");
     let count = function.body.iter().filter(|stmt| !is_constant(stmt)).count();
     // Two words of the base, the index, its two shifts, the sum with its carry, two pairs, a load and a store.
@@ -334,10 +335,11 @@ fn outcome(function: &Function) -> [Vec<u8>; 3] {
 
 /// The whole way of a function to a device without 64-bit integers.
 fn without_long(function: &mut Function) {
-    let locked = lock_long_accesses(function, &target(), Some(u64::from(MEMORY + RESULTS)));
+    let locked =
+        lock_long_accesses(function, &Policy::new(&target(), Math::EXACT).memory, Some(u64::from(MEMORY + RESULTS)));
     assert!(locked.is_ok(), "{locked:?}");
     legalize(function, &target()).unwrap();
-    split_words(function, &target());
+    split_words(function);
     assert_eq!(verify(function), Ok(()), "{function}");
     assert!(!is_long(function), "{function}");
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use ptx2spv_reference::{Finding, Pool};
 use ptx2spv_translator::interface::heap::{ARENAS, Arena};
-use ptx2spv_translator::legalize::has_narrow_global;
 
 use super::device::{FINISHED, ReferenceDevice};
 use super::info::MAX_BUFFER;
@@ -30,7 +29,7 @@ impl Backend for ReferenceDevice {
             return Err(Error::BufferTooLarge { requested: size, available: MAX_BUFFER });
         }
         // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
-        let narrow = has_narrow_global(&self.interpreter.config().target);
+        let narrow = self.interpreter.config().target.has_narrow_global();
         let address = self.interpreter.allocate(if narrow { size } else { size.next_multiple_of(4) });
         let address = address.ok_or_else(|| no_room(size))?;
         self.allocations.insert(MemoryRange { address, size }, None);

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use ptx2spv_translator::interface::Status;
 use ptx2spv_translator::pipeline::{Blocks, Settings};
+use ptx2spv_translator::policy::Policy;
 use ptx2spv_translator::{Feature, Math, Target};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -80,20 +81,19 @@ impl Header {
         Ok(())
     }
 
-    pub fn settings<'a>(&'a self, relaxed: &'a Target) -> Settings<'a> {
+    pub fn settings<'a>(&self, policy: &'a Policy) -> Settings<'a> {
         let blocks = match (self.block, self.block_threads) {
             (Some(size), _) => Blocks::Of(size),
             (None, Some(threads)) => Blocks::UpTo(threads),
             (None, None) => Blocks::Fitting,
         };
         Settings {
-            math: self.math,
             architecture: self.architecture,
             required_block: self.block,
             blocks,
             status: self.status,
             locks: self.locks,
-            ..Settings::new(&self.target, relaxed)
+            ..Settings::new(policy)
         }
     }
 }

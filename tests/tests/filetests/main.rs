@@ -72,8 +72,8 @@ fn check(file: &Path) -> Result<()> {
 
 /// Runs the named passes.
 fn run(mut unit: Unit, header: &Header) -> Result<String> {
-    let relaxed = ptx2spv_translator::pipeline::relaxed(&header.target, header.math);
-    let settings = header.settings(&relaxed);
+    let policy = ptx2spv_translator::policy::Policy::new(&header.target, header.math);
+    let settings = header.settings(&policy);
     let mut stage = None;
     for name in &header.passes {
         let named = PASSES.iter().filter(|pass| pass.name == name);

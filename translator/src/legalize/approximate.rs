@@ -7,8 +7,8 @@
 use super::division::divide;
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
-use crate::target::Target;
 
 /// `(2^x - 1) / x` for |x| <= 1/2. The coefficients leave an error of 1.3e-08.
 const EXP2: [u32; 6] = [0x3f317218, 0x3e75fdf0, 0x3d6357b6, 0x3c1d952a, 0x3aaf8448, 0x392209c5];
@@ -25,8 +25,8 @@ const COSINE: [u32; 4] = [0xbf9de9e6, 0x3e81e0f5, 0xbcaae5cc, 0x3a6db249];
 const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6f2];
 
 /// Replaces the approximate functions that no fact vouches for.
-pub fn expand_approximate(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_approximate(function: &mut Function, floats: &Floats) {
+    let facts = &floats.trusted;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_close => Rewritten::By(exp2(b, x)),
         Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_denormals => {
@@ -37,7 +37,7 @@ pub fn expand_approximate(function: &mut Function, target: &Target) {
         Stmt::Let(_, Op::Unary(Unary::CosApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(cosine(b, x)),
         Stmt::Let(_, Op::Unary(Unary::TanhApprox, x)) => Rewritten::By(tanh(b, x, facts.exp2_f32_close)),
         Stmt::Let(_, Op::Binary(Binary::FDivApprox, x, y)) if !facts.div_f32_rounded => {
-            Rewritten::By(quotient(b, target, x, y))
+            Rewritten::By(quotient(b, floats, x, y))
         }
         _ => Rewritten::Kept,
     });
@@ -277,7 +277,7 @@ fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
 
 /// A quotient within two units in the last place. Vulkan's own is within 2.5 of them for ordinary numbers, which a step of
 /// Newton's corrects; others are divided exactly.
-fn quotient(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
+fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let [dividend, divisor] = [x, y].map(|float| b.magnitude(float));
     let is_between = |b: &mut Builder<'_>, bits, low: f32, high: f32| {
         let from = b.sub_const(bits, low.to_bits().into());
@@ -288,7 +288,7 @@ fn quotient(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
     let dividend = is_between(b, dividend, 2f32.powi(-40), 2f32.powi(40));
     let divisor = is_between(b, divisor, 2f32.powi(-40), 2f32.powi(40));
     let is_ordinary = b.and(dividend, divisor);
-    b.choose(is_ordinary, |b| corrected(b, x, y), |b| divide(b, target, Rounding::NearestEven, x, y))
+    b.choose(is_ordinary, |b| corrected(b, x, y), |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
 fn corrected(b: &mut Builder<'_>, x: Value, y: Value) -> Value {

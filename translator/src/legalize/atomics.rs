@@ -9,19 +9,19 @@ use crate::ir::{
     Access, Arithmetic, Atomic, AtomicOp, Builder, Function, HalfFormat, HalfOp, Op, Rounding, Space, Stmt, Type, Value,
 };
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{self, BFLOAT, HALF, Overflow};
-use crate::target::{Feature, Target};
 
 /// Replaces atomics that no device has, and additions. There are no generic accesses any more.
-pub fn expand_atomics(function: &mut Function, target: &Target) {
+pub fn expand_atomics(function: &mut Function, floats: &Floats) {
     rewrite(function, |b, stmt| {
         let Stmt::Atomic(atomic) = stmt else { return Rewritten::Kept };
         match (atomic.op, atomic.access.bytes) {
             (AtomicOp::Half(..), _) | (_, 2) => {}
-            (AtomicOp::FAdd, 4) if !adds_right(target, atomic.access.space) => {
+            (AtomicOp::FAdd, 4) if !adds_right(floats, atomic.access.space) => {
                 let found = swap_loop(b, atomic.access, atomic.address, |b, old| {
                     let sum = sum(b, atomic, old);
-                    if target.facts.nan_f32_nvidia { b.bits(sum) } else { bits_with_one_nan(b, sum) }
+                    if floats.trusted.nan_f32_nvidia { b.bits(sum) } else { bits_with_one_nan(b, sum) }
                 });
                 if let Some(result) = atomic.result {
                     b.push(Stmt::Let(result, Op::Get(found)));
@@ -66,9 +66,9 @@ pub fn expand_atomics(function: &mut Function, target: &Target) {
 }
 
 /// Whether emission finds a way to add on `F32` as PTX does.
-fn adds_right(target: &Target, space: Space) -> bool {
-    let is_native = space == Space::Global && target.adds_right(Feature::ShaderBufferFloat32AtomicAdd);
-    target.facts.denormals_f32_kept || is_native
+fn adds_right(floats: &Floats, space: Space) -> bool {
+    let is_native = space == Space::Global && floats.global_atomic_add;
+    floats.trusted.denormals_f32_kept || is_native
 }
 
 /// A sum on `F32`. In global memory it flushes (PTX section 9.7.12.5).

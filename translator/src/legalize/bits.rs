@@ -6,11 +6,10 @@ use rustc_hash::FxHashSet;
 use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
-use crate::target::Target;
+use crate::target::Facts;
 
 /// Replaces `FNeg`, `FMin`, `FMax`, `SaturateToSigned` and `SaturateToUnsigned` where the target doesn't do them right.
-pub fn expand_bits(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_bits(function: &mut Function, facts: &Facts) {
     if facts.negate_f32_exact && facts.min_max_f32_exact && facts.to_integer_f32_saturates {
         return;
     }

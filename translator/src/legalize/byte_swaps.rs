@@ -7,16 +7,12 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::target::Target;
 
 /// Bits of a byte.
 const BYTE: u32 = 8;
 
 /// Rewrites what joins a byte with what lies above it.
-pub fn hide_byte_swaps(function: &mut Function, target: &Target) {
-    if !target.quirks.byte_swaps_wrong {
-        return;
-    }
+pub fn hide_byte_swaps(function: &mut Function) {
     let mut seen = Seen::default();
     rewrite(function, |b, stmt| {
         if let Stmt::Let(result, Op::Binary(Binary::Or, x, y)) = stmt

@@ -5,12 +5,13 @@
 use super::convert::{narrow, widen};
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{Parts, SINGLE, leading, product_sign, round, stick, with_extremes};
-use crate::target::{Facts, Target};
+use crate::target::Facts;
 
 /// Replaces `FDiv` on types where the target doesn't do it right.
-pub fn expand_division(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_division(function: &mut Function, floats: &Floats) {
+    let facts = &floats.trusted;
     if facts.div_f32_rounded && facts.div_f64_rounded {
         return;
     }
@@ -18,8 +19,8 @@ pub fn expand_division(function: &mut Function, target: &Target) {
         Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
             Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
-            Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, target, x, y)),
-            _ => Rewritten::By(divide(b, target, Rounding::NearestEven, x, y)),
+            Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, floats, x, y)),
+            _ => Rewritten::By(divide(b, floats, Rounding::NearestEven, x, y)),
         },
         _ => Rewritten::Kept,
     });
@@ -28,20 +29,20 @@ pub fn expand_division(function: &mut Function, target: &Target) {
 /// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or
 /// NaN. No quotient is rounded up to the least normal number: as significands of 24 bits differ by a last place at least, they
 /// are that far away.
-fn guarded(b: &mut Builder<'_>, target: &Target, x: Value, y: Value) -> Value {
+fn guarded(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = b.fdiv(x, y);
     let magnitude = b.magnitude(quotient);
     let above = b.sub_const(magnitude, SINGLE.hidden());
     let normals = b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32);
     let is_normal = b.ult(above, normals);
-    b.choose(is_normal, |_| quotient, |b| divide(b, target, Rounding::NearestEven, x, y))
+    b.choose(is_normal, |_| quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
 /// A quotient without the device's division on its type.
-pub fn divide(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value, y: Value) -> Value {
-    let has_double = target.computes_doubles() && target.facts.div_f64_rounded;
+pub fn divide(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y: Value) -> Value {
+    let has_double = floats.doubles && floats.trusted.div_f64_rounded;
     match b.type_of(x) {
-        Type::F32 if has_double => through_double(b, &target.facts, rounding, x, y),
+        Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x, y),
         _ => on_integers(b, rounding, x, y),
     }
 }

@@ -9,28 +9,30 @@ use super::convert::{narrow, widen};
 use super::fma::wide_sum;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
-use crate::target::Target;
 
 /// Replaces every `Flushed` but what [`take_flushing`] can do; by what doesn't flush if that isn't asked for.
-pub fn expand_flushed(function: &mut Function, target: &Target, flush: bool) {
+pub fn expand_flushed(function: &mut Function, floats: &Floats) {
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !flush => Rewritten::By(b.rounded(rounding, arithmetic)),
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !floats.flush => {
+            Rewritten::By(b.rounded(rounding, arithmetic))
+        }
         Stmt::Let(_, Op::Flushed(Rounding::NearestEven, arithmetic))
-            if target.facts.fma_f32_flushes && is_fma(arithmetic)
-                || target.facts.add_f32_flushes && is_sum(arithmetic) =>
+            if floats.trusted.fma_f32_flushes && is_fma(arithmetic)
+                || floats.trusted.add_f32_flushes && is_sum(arithmetic) =>
         {
             Rewritten::Kept
         }
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) => Rewritten::By(expand(b, target, rounding, arithmetic)),
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) => Rewritten::By(expand(b, floats, rounding, arithmetic)),
         _ => Rewritten::Kept,
     });
 }
 
 /// Replaces what is left of `Flushed` by what a device has that flushes: sums and products, or `Fma`.
-pub fn take_flushing(function: &mut Function, target: &Target) {
+pub fn take_flushing(function: &mut Function, fma_flushes: bool) {
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !target.facts.fma_f32_flushes && is_sum(arithmetic) => {
+        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !fma_flushes && is_sum(arithmetic) => {
             Rewritten::By(b.rounded(rounding, arithmetic))
         }
         Stmt::Let(_, Op::Flushed(_, arithmetic)) => as_fma(b, arithmetic).map_or(Rewritten::Kept, Rewritten::By),
@@ -48,8 +50,8 @@ fn is_fma(arithmetic: Arithmetic) -> bool {
     is_sum(arithmetic) || matches!(arithmetic, Arithmetic::Fma(..))
 }
 
-fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: Arithmetic) -> Value {
-    let facts = &target.facts;
+fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+    let facts = &floats.trusted;
     let to_nearest = rounding == Rounding::NearestEven;
     let arithmetic = arithmetic.map(|operand| flush(b, operand));
     let is_own = match arithmetic {
@@ -66,9 +68,9 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
         }
     };
     if is_own {
-        return scaled(b, target, arithmetic);
+        return scaled(b, floats, arithmetic);
     }
-    if !target.computes_doubles() {
+    if !floats.doubles {
         return scaled_if_least(b, rounding, arithmetic);
     }
     let exact = match arithmetic {
@@ -126,8 +128,8 @@ const LEAST: u64 = SINGLE.hidden() * (1 + SCALE as u64);
 
 /// To nearest by the device's own operation: a scaled result tells whether the result is tiny, and, on a device that may
 /// flush, what it is if it is small.
-fn scaled(b: &mut Builder<'_>, target: &Target, arithmetic: Arithmetic) -> Value {
-    let facts = &target.facts;
+fn scaled(b: &mut Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
+    let facts = &floats.trusted;
     let up = scale(b, arithmetic);
     let up = b.rounded(Rounding::NearestEven, up);
     let up = b.bits(up);

@@ -14,11 +14,10 @@ use crate::ir::{
 };
 use crate::opt::{Rewritten, for_each_result, map_op_operands, rewrite};
 use crate::soft::Format;
-use crate::target::{Facts, Target};
+use crate::target::Facts;
 
 /// Hides the operands of float arithmetic that the target's driver must not know.
-pub fn hide_known_operands(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     if !hides_any(facts, Type::F32) && !hides_any(facts, Type::F64) {
         return;
     }

@@ -15,7 +15,7 @@ use crate::ir::{
     Stmt, Type, Value, Var,
 };
 use crate::opt::{Rewritten, rewrite};
-use crate::target::{Feature, Target};
+use crate::policy::Memory;
 
 use super::expand_generic;
 
@@ -25,22 +25,17 @@ const GLOBAL_LOCKS: u64 = 1024;
 /// Locks for the shared memory of a block.
 const SHARED_LOCKS: u32 = 16;
 
-/// Whether a target has no 64-bit atomics on global memory.
-pub fn needs_table(target: &Target) -> bool {
-    !is_native(target, Space::Global)
-}
-
 /// Replaces 64-bit accesses that the target can't do as one. `table` is where the locks for global memory begin in the
 /// module's allocation, which is zero at first.
 ///
 /// # Errors
 /// Internal: there is such an access to global memory and no table.
-pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Option<u64>) -> Result<(), Diagnostic> {
+pub fn lock_long_accesses(function: &mut Function, memory: &Memory, table: Option<u64>) -> Result<(), Diagnostic> {
     let is_replaced = |space, access: &Access| {
         // What nobody writes is whole anyway.
-        access.bytes == 8 && !access.read_only && access.space == space && !is_native(target, space)
+        access.bytes == 8 && !access.read_only && access.space == space && !is_native(memory, space)
     };
-    let [global, shared] = [Space::Global, Space::Shared].map(|space| !is_native(target, space));
+    let [global, shared] = [Space::Global, Space::Shared].map(|space| !is_native(memory, space));
     if !global && !shared {
         return Ok(());
     }
@@ -78,16 +73,13 @@ pub fn lock_long_accesses(function: &mut Function, target: &Target, table: Optio
     Ok(())
 }
 
-/// Whether a target accesses 64 bits of a space as one. Nobody else sees local memory, where nothing is to be done if there
-/// are 64-bit integers.
-fn is_native(target: &Target, space: Space) -> bool {
-    let atomics = match space {
-        Space::Global | Space::Generic => target.has(Feature::ShaderBufferInt64Atomics),
-        // It may have to lie in device memory (`use_scratch`).
-        Space::Shared => target.has(Feature::ShaderSharedInt64Atomics) && target.has(Feature::ShaderBufferInt64Atomics),
-        Space::Local => true,
-    };
-    atomics && target.has(Feature::ShaderInt64)
+/// Whether 64 bits of a space are accessed as one. Nobody else sees local memory.
+fn is_native(memory: &Memory, space: Space) -> bool {
+    match space {
+        Space::Global | Space::Generic => memory.global_long_atomics,
+        Space::Shared => memory.shared_long_atomics,
+        Space::Local => memory.longs,
+    }
 }
 
 /// Whether some atomic, or access with an order, is as asked for.

@@ -1,5 +1,5 @@
-//! Rewrites a function into what its target can do exactly. Each pass is a function that takes the function and the target;
-//! [`crate::pipeline::PASSES`] has their order.
+//! Rewrites a function into what its target can do exactly. Each pass is a function that takes the function and the switches that
+//! it reads of the [`Policy`](crate::policy::Policy); [`crate::pipeline::PASSES`] has their order.
 
 mod approximate;
 mod atomics;
@@ -35,11 +35,10 @@ pub(crate) use division::expand_division;
 pub(crate) use fma::expand_fma;
 pub use generic::expand_generic;
 pub(crate) use known_operands::hide_known_operands;
-pub use locks::{TABLE_BYTES, lock_long_accesses, needs_table};
+pub use locks::{TABLE_BYTES, lock_long_accesses};
 pub use loop_budget::report_cut_loops;
 pub(crate) use nans::expand_nans;
 pub(crate) use narrow_memory::expand_narrow_memory;
-pub use narrow_memory::has_narrow_global;
 pub(crate) use outline::outline;
 pub use reports::{expand_reports, reports_any};
 pub(crate) use root_ends::expand_root_ends;

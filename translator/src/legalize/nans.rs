@@ -10,11 +10,10 @@ use rustc_hash::FxHashSet;
 use crate::ir::{Binary, Block, Builder, Function, Op, Stmt, Type, Unary, Value, Var};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::SINGLE;
-use crate::target::Target;
+use crate::target::Facts;
 
 /// Replaces every `OrNan`.
-pub fn expand_nans(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_nans(function: &mut Function, facts: &Facts) {
     let exposed = Exposed::of(function);
     let mut single = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {

@@ -9,11 +9,10 @@ use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value, Var,
 };
 use crate::opt::{Rewritten, rewrite};
-use crate::target::{Feature, Target};
 
 /// Replaces narrow accesses. There are no generic accesses any more, and atomics are as they were lowered.
-pub fn expand_narrow_memory(function: &mut Function, target: &Target) {
-    let global = !has_narrow_global(target);
+pub fn expand_narrow_memory(function: &mut Function, has_narrow_global: bool) {
+    let global = !has_narrow_global;
     let changed = [Space::Global, Space::Shared].map(|space| has_narrow_atomics(&function.body, space));
     let lacks = |access: &Access, elements: usize| {
         let replaced = match access.space {
@@ -54,15 +53,6 @@ pub fn expand_narrow_memory(function: &mut Function, target: &Target) {
         }
         _ => Rewritten::Kept,
     });
-}
-
-/// Whether global memory has accesses of 8 and 16 bits. Without 64-bit integers a bit cast makes the pointers for them, which
-/// SPIR-V wants the types' whole arithmetic for. Where it has none, accesses reach the whole words around.
-pub fn has_narrow_global(target: &Target) -> bool {
-    use Feature::{ShaderInt8, ShaderInt16, ShaderInt64, StorageBuffer8BitAccess, StorageBuffer16BitAccess};
-    let storage = [StorageBuffer8BitAccess, StorageBuffer16BitAccess];
-    let casts = target.has(ShaderInt64) || [ShaderInt8, ShaderInt16].into_iter().all(|feature| target.has(feature));
-    casts && storage.into_iter().all(|feature| target.has(feature))
 }
 
 fn has_narrow_atomics(block: &Block, space: Space) -> bool {

@@ -13,7 +13,6 @@ use crate::ir::{
     Block, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Stmt, Type, Unary, Value, bits_type, size,
 };
 use crate::opt::{Rewritten, map_op_operands, rewrite};
-use crate::target::Target;
 
 /// Statements up to which an operation stays where it is.
 const SHORT: usize = 24;
@@ -88,10 +87,10 @@ impl Shape {
 /// Those of `expand`.
 pub fn outline(
     function: &mut Function,
-    target: &Target,
+    is_fma_fused: bool,
     expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    let candidates = Candidates::of(function, target);
+    let candidates = Candidates::of(function, is_fma_fused);
     // Constants only make operations shorter, and there may be many of them.
     let mut lengths = FxHashMap::default();
     for shape in candidates.often.keys() {
@@ -148,14 +147,14 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(function: &Function, target: &Target) -> Candidates {
+    fn of(function: &Function, is_fma_fused: bool) -> Candidates {
         let constants = vec![None; function.values.len()];
         let mut candidates = Candidates { constants, counts: FxHashMap::default(), often: FxHashMap::default() };
-        candidates.list(function, target, &function.body);
+        candidates.list(function, is_fma_fused, &function.body);
         candidates
     }
 
-    fn list(&mut self, function: &Function, target: &Target, block: &Block) {
+    fn list(&mut self, function: &Function, is_fma_fused: bool, block: &Block) {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, Op::Const(bits)) => {
@@ -163,16 +162,16 @@ impl Candidates {
                         *entry = Some(*bits);
                     }
                 }
-                Stmt::Let(value, op) if is_candidate(function, target, *value, op) => {
+                Stmt::Let(value, op) if is_candidate(function, is_fma_fused, *value, op) => {
                     let (shape, _) = Shape::of(function, *value, *op, &self.constants);
                     *self.often.entry(shape.general()).or_default() += 1;
                     *self.counts.entry(shape).or_default() += 1;
                 }
                 Stmt::If { then, otherwise, .. } => {
-                    self.list(function, target, then);
-                    self.list(function, target, otherwise);
+                    self.list(function, is_fma_fused, then);
+                    self.list(function, is_fma_fused, otherwise);
                 }
-                Stmt::Loop(body) => self.list(function, target, body),
+                Stmt::Loop(body) => self.list(function, is_fma_fused, body),
                 _ => {}
             }
         }
@@ -180,7 +179,7 @@ impl Candidates {
 }
 
 /// Whether an operation may be long: on floats, or a product or quotient of 64-bit integers.
-fn is_candidate(function: &Function, target: &Target, result: Value, op: &Op) -> bool {
+fn is_candidate(function: &Function, is_fma_fused: bool, result: Value, op: &Op) -> bool {
     let mut wide = matches!(function.type_of(result), Type::F32 | Type::F64);
     let mut float = wide;
     map_op_operands(*op, |operand| {
@@ -194,7 +193,7 @@ fn is_candidate(function: &Function, target: &Target, result: Value, op: &Op) ->
         Op::Unary(Unary::Bitcast(_) | Unary::LowWord | Unary::HighWord, _) => false,
         Op::Binary(..) => float || wide,
         // The operands of many in a row are tested at once.
-        Op::Fma(..) if function.type_of(result) == Type::F32 => !target.facts.fma_f32_fused,
+        Op::Fma(..) if function.type_of(result) == Type::F32 => !is_fma_fused,
         _ => float,
     }
 }

@@ -7,12 +7,12 @@ use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Root, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
-use crate::target::{Facts, Target};
+use crate::target::Facts;
 
 /// Replaces every `Root` by operations that include `SqrtApprox` or `InverseSqrtApprox`.
-pub fn expand_root_ends(function: &mut Function, target: &Target) {
+pub fn expand_root_ends(function: &mut Function, facts: &Facts) {
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Root(root), x)) => Rewritten::By(expand(b, &target.facts, root, x)),
+        Stmt::Let(_, Op::Unary(Unary::Root(root), x)) => Rewritten::By(expand(b, facts, root, x)),
         _ => Rewritten::Kept,
     });
 }

@@ -6,17 +6,17 @@
 use super::convert::{narrow, widen};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{SINGLE, two_product};
-use crate::target::Target;
 
 /// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions use these too, within wider bounds: this one must
 /// come before them.
-pub fn expand_roots(function: &mut Function, target: &Target) {
-    if target.facts.roots_f32_close {
+pub fn expand_roots(function: &mut Function, floats: &Floats) {
+    if floats.trusted.roots_f32_close {
         return;
     }
-    let has_double = target.computes_doubles();
-    let facts = &target.facts;
+    let has_double = floats.doubles;
+    let facts = &floats.trusted;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))
             if b.type_of(result) == Type::F32 =>

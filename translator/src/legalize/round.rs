@@ -4,13 +4,9 @@
 use crate::ir::{Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::Format;
-use crate::target::Target;
 
 /// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be right in all cases.
-pub fn expand_round(function: &mut Function, target: &Target) {
-    if target.facts.rounding_exact {
-        return;
-    }
+pub fn expand_round(function: &mut Function) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x)) => {
             Rewritten::By(round(b, op, x))

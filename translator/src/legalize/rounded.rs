@@ -7,25 +7,25 @@ use super::fma::{multiply_add, sum_on_integers, sum_to_narrow};
 use super::sqrt::root;
 use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft;
-use crate::target::Target;
 
 /// Replaces every `Rounded`.
-pub fn expand_rounded(function: &mut Function, target: &Target) {
+pub fn expand_rounded(function: &mut Function, floats: &Floats) {
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Rounded(rounding, arithmetic)) => Rewritten::By(expand(b, target, rounding, arithmetic)),
+        Stmt::Let(_, Op::Rounded(rounding, arithmetic)) => Rewritten::By(expand(b, floats, rounding, arithmetic)),
         _ => Rewritten::Kept,
     });
 }
 
-fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: Arithmetic) -> Value {
-    let facts = &target.facts;
-    let is_single = |b: &Builder<'_>, value| b.type_of(value) == Type::F32 && target.computes_doubles();
+fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {
+    let facts = &floats.trusted;
+    let is_single = |b: &Builder<'_>, value| b.type_of(value) == Type::F32 && floats.doubles;
     match arithmetic {
         Arithmetic::Narrow(value) => narrow(b, facts, rounding, value),
         Arithmetic::Sub(x, y) => {
             let y = soft::negated(b, y);
-            expand(b, target, rounding, Arithmetic::Add(x, y))
+            expand(b, floats, rounding, Arithmetic::Add(x, y))
         }
         Arithmetic::Add(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|addend| widen(b, facts, addend));
@@ -41,12 +41,12 @@ fn expand(b: &mut Builder<'_>, target: &Target, rounding: Rounding, arithmetic: 
         Arithmetic::Mul(x, y) => soft::product(b, rounding, x, y),
         Arithmetic::Fma(x, y, z) => match scale_of(b, y, z) {
             Some(scale) if rounding == Rounding::Down && facts.fma_f32_fused && facts.denormals_f32_kept => {
-                floored(b, target, [x, y, z], scale)
+                floored(b, floats, [x, y, z], scale)
             }
-            _ => multiply_add(b, target, rounding, [x, y, z]),
+            _ => multiply_add(b, floats, rounding, [x, y, z]),
         },
-        Arithmetic::Div(x, y) => divide(b, target, rounding, x, y),
-        Arithmetic::Sqrt(x) => root(b, target, rounding, x),
+        Arithmetic::Div(x, y) => divide(b, floats, rounding, x, y),
+        Arithmetic::Sqrt(x) => root(b, floats, rounding, x),
     }
 }
 
@@ -62,7 +62,7 @@ fn scale_of(b: &Builder<'_>, factor: Value, addend: Value) -> Option<f32> {
 
 /// A product and such an addend, rounded down: libraries' `exp` has this. The sum to nearest is an integer, and one too large if the
 /// product is less than what it has added.
-fn floored(b: &mut Builder<'_>, target: &Target, operands: [Value; 3], addend: f32) -> Value {
+fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) -> Value {
     let [x, y, z] = operands;
     let nearest = b.fma(x, y, z);
     let added = b.fsub(nearest, z);
@@ -83,5 +83,5 @@ fn floored(b: &mut Builder<'_>, target: &Target, operands: [Value; 3], addend: f
     let above = b.sub_const(bits, first.into());
     let range = b.i32(0x7f_ffff);
     let is_integer = b.ult(above, range);
-    b.choose(is_integer, |_| result, |b| multiply_add(b, target, Rounding::Down, operands))
+    b.choose(is_integer, |_| result, |b| multiply_add(b, floats, Rounding::Down, operands))
 }

@@ -7,16 +7,17 @@
 use super::{expand_generic, loop_budget};
 use crate::ir::{Access, Builder, Builtin, Function, MemoryOrder, Space, Stmt, Type, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::target::{Scratch, Target};
+use crate::policy::{Memory, Policy};
+use crate::target::Scratch;
 
 /// The least unit of local memory in scratch memory: as much as one access reads.
 const LOCAL_ALIGN: u32 = 16;
 
 /// Moves what has no room on the target, for launches with so many bytes of dynamic shared memory. `address` is where the push
 /// constants have the address of the scratch memory.
-pub fn use_scratch(function: &mut Function, target: &Target, dynamic_shared_bytes: u32, address: u32) {
-    let local = has_no_room_for_local(function, target);
-    let shared = has_no_room_for_shared(function, target, dynamic_shared_bytes);
+pub fn use_scratch(function: &mut Function, policy: &Policy, dynamic_shared_bytes: u32, address: u32) {
+    let local = has_no_room_for_local(function, policy);
+    let shared = has_no_room_for_shared(function, &policy.memory, dynamic_shared_bytes);
     if !local && !shared {
         return;
     }
@@ -50,17 +51,17 @@ pub fn use_scratch(function: &mut Function, target: &Target, dynamic_shared_byte
 }
 
 /// Whether the driver doesn't take so much local memory.
-fn has_no_room_for_local(function: &Function, target: &Target) -> bool {
+fn has_no_room_for_local(function: &Function, policy: &Policy) -> bool {
     // Other passes may take some later.
-    let own = if target.quirks.loop_budget.is_some() { loop_budget::MARK_BYTES } else { 0 };
+    let own = if policy.report_cut_loops { loop_budget::MARK_BYTES } else { 0 };
     let needed = function.local_bytes.saturating_add(own);
-    function.local_bytes > 0 && target.quirks.local_memory.is_some_and(|available| needed > available)
+    function.local_bytes > 0 && policy.memory.local_bytes.is_some_and(|available| needed > available)
 }
 
 /// Whether a workgroup has less shared memory than a launch takes.
-fn has_no_room_for_shared(function: &Function, target: &Target, dynamic_bytes: u32) -> bool {
+fn has_no_room_for_shared(function: &Function, memory: &Memory, dynamic_bytes: u32) -> bool {
     let needed = function.launch_shared_bytes(dynamic_bytes).next_multiple_of(16);
-    needed > target.limits.max_compute_shared_memory_size.into()
+    needed > memory.shared_bytes.into()
 }
 
 /// Where an invocation's local memory and its workgroup's shared memory begin, if they lie in scratch memory.

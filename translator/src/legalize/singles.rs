@@ -10,22 +10,21 @@ use super::convert::{narrow, widen};
 use super::fma::sum_on_integers;
 use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
-use crate::target::Target;
+use crate::target::Facts;
 
 /// Replaces what flushing would make wrong, on devices that are right about normal numbers.
-pub fn expand_singles(function: &mut Function, target: &Target) {
-    if target.facts.denormals_f32_kept {
+pub fn expand_singles(function: &mut Function, floats: &Floats) {
+    if floats.trusted.denormals_f32_kept {
         return;
     }
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Widen, x)) if target.computes_doubles() => {
-            Rewritten::By(widen(b, &target.facts, x))
+        Stmt::Let(_, Op::Unary(Unary::Widen, x)) if floats.doubles => Rewritten::By(widen(b, &floats.trusted, x)),
+        Stmt::Let(_, Op::Unary(Unary::Narrow, x)) if floats.doubles => {
+            Rewritten::By(narrow(b, &floats.trusted, Rounding::NearestEven, x))
         }
-        Stmt::Let(_, Op::Unary(Unary::Narrow, x)) if target.computes_doubles() => {
-            Rewritten::By(narrow(b, &target.facts, Rounding::NearestEven, x))
-        }
-        Stmt::Let(result, op) if target.facts.normal_f32_exact => match op {
+        Stmt::Let(result, op) if floats.trusted.normal_f32_exact => match op {
             Op::Binary(op @ (Binary::FAdd | Binary::FSub), x, y) if b.type_of(result) == Type::F32 => {
                 Rewritten::By(sum(b, op, x, y))
             }
@@ -41,8 +40,7 @@ pub fn expand_singles(function: &mut Function, target: &Target) {
 
 /// Replaces all float arithmetic, on devices that may be wrong about normal numbers, and conversions from integers, on devices
 /// that may round them wrong.
-pub fn expand_untrusted(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
     let is_exact = facts.are_normals_exact();
     if is_exact && facts.convert_f32_exact {
         return;

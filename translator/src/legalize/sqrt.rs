@@ -6,12 +6,13 @@ use super::convert::{narrow, widen};
 use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
+use crate::policy::Floats;
 use crate::soft::{Format, Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
-use crate::target::{Facts, Target};
+use crate::target::Facts;
 
 /// Replaces `Sqrt` on types where the target doesn't do it right.
-pub fn expand_sqrt(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
+    let facts = &floats.trusted;
     if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
         return;
     }
@@ -20,8 +21,8 @@ pub fn expand_sqrt(function: &mut Function, target: &Target) {
             Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
             Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
-            Type::F32 if facts.sqrt_f32_refined && facts.fma_f32_fused => Rewritten::By(refined(b, target, x)),
-            _ => Rewritten::By(root(b, target, Rounding::NearestEven, x)),
+            Type::F32 if facts.sqrt_f32_refined && facts.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
+            _ => Rewritten::By(root(b, floats, Rounding::NearestEven, x)),
         },
         _ => Rewritten::Kept,
     });
@@ -33,7 +34,7 @@ const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 /// The product of an operand and the device's inverse root, corrected by half of what its square lacks (Markstein, "Computation of
 /// Elementary Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too, for operands that are neither so
 /// small that the rest underflows nor infinite, negative or NaN.
-fn refined(b: &mut Builder<'_>, target: &Target, x: Value) -> Value {
+fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
     let bits = b.bits(x);
     let above = b.sub_const(bits, LEAST.to_bits().into());
     let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
@@ -49,7 +50,7 @@ fn refined(b: &mut Builder<'_>, target: &Target, x: Value) -> Value {
             let rest = b.fma(negative, guess, x);
             b.fma(rest, half, guess)
         },
-        |b| root(b, target, Rounding::NearestEven, x),
+        |b| root(b, floats, Rounding::NearestEven, x),
     )
 }
 
@@ -64,10 +65,10 @@ fn raised(b: &mut Builder<'_>, x: Value) -> Value {
 }
 
 /// A square root without the device's on its type.
-pub fn root(b: &mut Builder<'_>, target: &Target, rounding: Rounding, x: Value) -> Value {
-    let has_double = target.computes_doubles() && target.facts.sqrt_f64_rounded;
+pub fn root(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> Value {
+    let has_double = floats.doubles && floats.trusted.sqrt_f64_rounded;
     match b.type_of(x) {
-        Type::F32 if has_double => through_double(b, &target.facts, rounding, x),
+        Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
         _ => on_integers(b, rounding, x),
     }
 }

@@ -12,7 +12,7 @@ use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::interface::{self, ParamLocation, push_constant};
 use crate::isa::operation::{Action, Operation};
-use crate::target::Target;
+use crate::policy::Policy;
 
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
@@ -174,7 +174,7 @@ pub fn lay_out(
     kernel: FuncId,
     module: &Arc<Places>,
     services: Services,
-    target: &Target,
+    policy: &Policy,
     cluster: Option<[u32; 3]>,
 ) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
@@ -215,7 +215,7 @@ pub fn lay_out(
             return Err(Diagnostic::new(ErrorKind::Limit { what, needed, available }, function.span));
         }
     }
-    let room = target.limits.max_push_constants_size.saturating_sub(push_constant::PARAMS);
+    let room = policy.push_constants.saturating_sub(push_constant::PARAMS);
     if layout.params_size > room || takes_param_address(function) {
         layout.params_location = ParamLocation::Buffer;
     }

@@ -8,8 +8,8 @@ use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, Status, Variables, output};
 use crate::ir::MemoryOrder;
 use crate::isa::operation::Effects;
-use crate::legalize::{TABLE_BYTES, needs_table};
-use crate::target::{Feature, Target};
+use crate::legalize::TABLE_BYTES;
+use crate::policy::Policy;
 
 /// Size of the heap in bytes: as much as CUDA has.
 const HEAP_BYTES: u64 = 8 << 20;
@@ -33,16 +33,16 @@ pub struct Services {
 
 /// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
 /// translations of a module share one allocation.
-pub fn services(program: &Program, variables: &mut Variables, target: &Target) -> Services {
+pub fn services(program: &Program, variables: &mut Variables, policy: &Policy) -> Services {
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
     };
     let effects = instructions(program).map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor);
     // Each by its name, so that a new effect is not forgotten. The stack is in local memory.
     let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
-    let reports =
-        may_report || target.quirks.loop_budget.is_some() || instructions(program).any(reports::may_wait_in_vain);
-    let locks = (atomic || ordered) && needs_table(target) && instructions(program).any(accesses_long_as_one);
+    let reports = may_report || policy.report_cut_loops || instructions(program).any(reports::may_wait_in_vain);
+    let locks =
+        (atomic || ordered) && !policy.memory.global_long_atomics && instructions(program).any(accesses_long_as_one);
     let mut add = |size: u64, align: u64| {
         // More than the address space has fails when it is allocated.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
@@ -55,12 +55,8 @@ pub fn services(program: &Program, variables: &mut Variables, target: &Target) -
         heap: declares(&["malloc", "free"]).then(|| MemoryRegion { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
-        clock: (!has_clock(target) && reads_clock(program)).then(|| add(4, 4)),
+        clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
     }
-}
-
-fn has_clock(target: &Target) -> bool {
-    [Feature::ShaderSubgroupClock, Feature::ShaderDeviceClock].into_iter().any(|feature| target.has(feature))
 }
 
 fn reads_clock(program: &Program) -> bool {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use passes::{PASSES, Pass, legalize, optimise};
-pub use unit::{Settings, Unit, relaxed};
+pub use unit::{Settings, Unit};
 
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
@@ -19,6 +19,7 @@ use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
+use crate::policy::{Policy, Workgroups};
 use crate::target::{Target, workgroup};
 pub use crate::warp::Blocks;
 use crate::{Assumptions, Options};
@@ -74,8 +75,8 @@ pub(crate) struct Module<'p> {
     pub(crate) variables: &'p Arc<Places>,
     /// What the host has ready for the kernels.
     pub(crate) services: Services,
-    /// See [`Settings::relaxed`].
-    pub(crate) relaxed: &'p Target,
+    /// What to do about the device.
+    pub(crate) policy: &'p Policy,
 }
 
 impl Kernel<'_> {
@@ -107,18 +108,16 @@ fn lower<'p>(
     ptx: &Function,
     options: &Options<'p>,
 ) -> Result<Lowered<'p>, Vec<Diagnostic>> {
-    let Module { program, variables, services, relaxed, .. } = *module;
+    let Module { program, variables, services, policy, .. } = *module;
     if program.address_bits == 32 {
         let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
         return Err(locate(ptx, Diagnostic::unsupported(message, program.address_bits_span)));
     }
-    let layout = layout::lay_out(program, id, variables, services, options.target, options.cluster)
+    let layout = layout::lay_out(program, id, variables, services, policy, options.cluster)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
     let Built { function, graph, prints } = build::build(program, id, &layout)?;
     let settings = Settings {
-        target: options.target,
-        relaxed,
-        math: options.math,
+        policy,
         architecture: program.architecture(),
         required_block: ptx.required_block,
         blocks: blocks(ptx, options.block_threads),
@@ -165,11 +164,10 @@ pub(crate) fn compile<'p>(
 }
 
 /// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
-fn fits_workgroup(function: &ir::Function, target: &Target, block: Option<[u32; 3]>) -> Result<(), ErrorKind> {
+fn fits_workgroup(function: &ir::Function, workgroups: &Workgroups, block: Option<[u32; 3]>) -> Result<(), ErrorKind> {
     let (Some(cluster), Some(block)) = (function.cluster, block) else { return Ok(()) };
     let [needed, ..] = workgroup(block, function.packing, Some(cluster)).map(u64::from);
-    let limits = &target.limits;
-    let available = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]).into();
+    let available = workgroups.row().into();
     if needed > available {
         let what = format!("invocations of a workgroup for a cluster of {} blocks", cluster.blocks());
         return Err(ErrorKind::Limit { what, needed, available });

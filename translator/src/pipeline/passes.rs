@@ -6,8 +6,9 @@ use crate::diagnostic::ErrorKind;
 use crate::ir::{Function, Stage};
 use crate::legalize::{self, doubles, flushed, singles};
 use crate::opt;
+use crate::policy::{Longs, Policy};
 use crate::sync;
-use crate::target::{Math, Target, Topic};
+use crate::target::{Math, Target};
 use crate::warp;
 
 /// A step that takes a kernel from one stage to the same or the next one.
@@ -27,10 +28,8 @@ pub struct Pass {
 enum Run {
     /// Nothing: it holds on every device.
     Function(fn(&mut Function)),
-    /// The device, with what the math options leave to it taken to be right.
-    Arithmetic(fn(&mut Function, &Target)),
-    /// More than that.
-    Settings(fn(&mut Function, &Settings<'_>)),
+    /// What to do about the device.
+    Policy(fn(&mut Function, &Policy)),
     /// What becomes of the kernel besides, or it works on the graph, or it may refuse the kernel. Helpers are left to it.
     Unit(fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>),
 }
@@ -76,62 +75,82 @@ pub static PASSES: &[Pass] = &[
     }),
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     unit("map_warps", Tree, Mapped, |unit, settings| {
-        warp::pack(&mut unit.function, settings.target, settings.blocks)?;
-        super::fits_workgroup(&unit.function, settings.target, settings.required_block)
+        warp::pack(&mut unit.function, &settings.policy.workgroups, settings.blocks)?;
+        super::fits_workgroup(&unit.function, &settings.policy.workgroups, settings.required_block)
     }),
     // What the target can't do exactly is replaced by what it can.
     unit("lock_long_accesses", Mapped, Mapped, |unit, settings| {
-        legalize::lock_long_accesses(&mut unit.function, settings.target, settings.locks)
+        legalize::lock_long_accesses(&mut unit.function, &settings.policy.memory, settings.locks)
             .map_err(|diagnostic| diagnostic.kind)
     }),
     unit("use_scratch", Mapped, Mapped, |unit, settings| {
-        let Settings { target, dynamic_shared_bytes, scratch, .. } = *settings;
-        legalize::use_scratch(&mut unit.function, target, dynamic_shared_bytes, scratch);
+        let Settings { policy, dynamic_shared_bytes, scratch, .. } = *settings;
+        legalize::use_scratch(&mut unit.function, policy, dynamic_shared_bytes, scratch);
         Ok(())
     }),
     every("expand_generic", Mapped, legalize::expand_generic),
     // Extremes on bits choose their NaN themselves.
-    arithmetic("expand_bits", legalize::expand_bits),
+    policy("expand_bits", Mapped, |function, policy| legalize::expand_bits(function, &policy.floats.trusted)),
     // What others make of operations would hide which of their results are seen.
-    arithmetic("expand_nans", legalize::expand_nans),
+    policy("expand_nans", Mapped, |function, policy| legalize::expand_nans(function, &policy.floats.trusted)),
     // Before the atomics that it looks for are replaced.
-    arithmetic("expand_narrow_memory", legalize::expand_narrow_memory),
-    arithmetic("expand_atomics", legalize::expand_atomics),
+    policy("expand_narrow_memory", Mapped, |function, policy| {
+        legalize::expand_narrow_memory(function, policy.memory.narrow_global)
+    }),
+    policy("expand_atomics", Mapped, |function, policy| legalize::expand_atomics(function, &policy.floats)),
     // What follows makes many statements of one.
     unit("outline", Mapped, Mapped, |unit, settings| {
-        legalize::outline(&mut unit.function, settings.relaxed, |function| finish_alone(function, settings))
+        let is_fma_fused = settings.policy.floats.trusted.fma_f32_fused;
+        legalize::outline(&mut unit.function, is_fma_fused, |function| finish_alone(function, settings))
     }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
-    arithmetic("expand_doubles", doubles::expand_doubles),
-    // Before the others: what they make needs no care, and would only become slow.
-    arithmetic("expand_singles", singles::expand_singles),
-    arithmetic("expand_approximate", legalize::expand_approximate),
-    arithmetic("expand_root_ends", legalize::expand_root_ends),
-    arithmetic("expand_roots", legalize::expand_roots),
-    // Before the others: what these make of an operation may contain theirs.
-    settings("expand_flushed", Mapped, |function, settings| {
-        let exactly = !settings.math.is_fast(Topic::Denormals);
-        flushed::expand_flushed(function, settings.relaxed, exactly);
+    policy("expand_doubles", Mapped, |function, policy| {
+        if !policy.floats.doubles {
+            doubles::expand_doubles(function);
+        }
     }),
-    arithmetic("expand_rounded", legalize::expand_rounded),
-    arithmetic("expand_fma", legalize::expand_fma),
+    // Before the others: what they make needs no care, and would only become slow.
+    policy("expand_singles", Mapped, |function, policy| singles::expand_singles(function, &policy.floats)),
+    policy("expand_approximate", Mapped, |function, policy| legalize::expand_approximate(function, &policy.floats)),
+    policy("expand_root_ends", Mapped, |function, policy| legalize::expand_root_ends(function, &policy.floats.trusted)),
+    policy("expand_roots", Mapped, |function, policy| legalize::expand_roots(function, &policy.floats)),
+    // Before the others: what these make of an operation may contain theirs.
+    policy("expand_flushed", Mapped, |function, policy| flushed::expand_flushed(function, &policy.floats)),
+    policy("expand_rounded", Mapped, |function, policy| legalize::expand_rounded(function, &policy.floats)),
+    policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)),
     // After what would keep it from flushing.
-    arithmetic("take_flushing", flushed::take_flushing),
-    arithmetic("expand_division", legalize::expand_division),
-    arithmetic("expand_sqrt", legalize::expand_sqrt),
+    policy("take_flushing", Mapped, |function, policy| {
+        flushed::take_flushing(function, policy.floats.trusted.fma_f32_flushes)
+    }),
+    policy("expand_division", Mapped, |function, policy| legalize::expand_division(function, &policy.floats)),
+    policy("expand_sqrt", Mapped, |function, policy| legalize::expand_sqrt(function, &policy.floats)),
     // The expansions before round too.
-    arithmetic("expand_round", legalize::expand_round),
+    policy("expand_round", Mapped, |function, policy| {
+        if !policy.floats.trusted.rounding_exact {
+            legalize::expand_round(function);
+        }
+    }),
     // What all others left to the device.
-    arithmetic("expand_untrusted", singles::expand_untrusted),
-    arithmetic("hide_byte_swaps", legalize::hide_byte_swaps),
-    arithmetic("split_divisions", legalize::split_divisions),
+    policy("expand_untrusted", Mapped, |function, policy| singles::expand_untrusted(function, &policy.floats.trusted)),
+    policy("hide_byte_swaps", Mapped, |function, policy| {
+        if policy.hide_byte_swaps {
+            legalize::hide_byte_swaps(function);
+        }
+    }),
+    policy("split_divisions", Mapped, |function, policy| {
+        if policy.longs == Longs::WithoutDivision {
+            legalize::split_divisions(function);
+        }
+    }),
     // After all that makes arithmetic on floats.
-    arithmetic("hide_known_operands", legalize::hide_known_operands),
+    policy("hide_known_operands", Mapped, |function, policy| {
+        legalize::hide_known_operands(function, &policy.floats.trusted)
+    }),
     // The expansions repeat constants and test operands that they share.
     every("propagate_copies", Mapped, opt::propagate_copies),
     every("remove_dead", Mapped, opt::remove_dead),
     unit("report_cut_loops", Mapped, Mapped, |unit, settings| {
-        if let (Some(status), Some(_)) = (settings.status, settings.target.quirks.loop_budget) {
+        if let (Some(status), true) = (settings.status, settings.policy.report_cut_loops) {
             legalize::report_cut_loops(&mut unit.function, status);
         }
         Ok(())
@@ -145,13 +164,13 @@ pub static PASSES: &[Pass] = &[
     }),
     // All passes before make 64-bit integers.
     unit("split_words", Legal, Legal, |unit, settings| {
-        legalize::split_words(&mut unit.function, settings.target);
+        if settings.policy.longs == Longs::Words {
+            legalize::split_words(&mut unit.function);
+        }
         Ok(())
     }),
     // Last, since only now it is known what the arms of each condition cost.
-    settings("convert_ifs", Legal, |function, settings| {
-        opt::convert_ifs(function, if settings.target.quirks.conditions_slow { 64 } else { 8 });
-    }),
+    policy("convert_ifs", Legal, |function, policy| opt::convert_ifs(function, policy.if_conversion)),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
 ];
@@ -170,8 +189,8 @@ pub fn optimise(function: &mut Function) {
 /// # Errors
 /// Broken rules.
 pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKind> {
-    let relaxed = super::relaxed(target, Math::EXACT);
-    let settings = Settings::new(target, &relaxed);
+    let policy = Policy::new(target, Math::EXACT);
+    let settings = Settings::new(&policy);
     let mut unit = Unit::of_tree(std::mem::take(function));
     let result = between("expand_generic", "report_cut_loops").try_for_each(|pass| pass.run(&mut unit, &settings));
     *function = unit.function;
@@ -200,12 +219,8 @@ const fn every(name: &'static str, stage: Stage, run: fn(&mut Function)) -> Pass
     Pass { name, before: stage, after: stage, run: Run::Function(run) }
 }
 
-const fn arithmetic(name: &'static str, run: fn(&mut Function, &Target)) -> Pass {
-    Pass { name, before: Mapped, after: Mapped, run: Run::Arithmetic(run) }
-}
-
-const fn settings(name: &'static str, stage: Stage, run: fn(&mut Function, &Settings<'_>)) -> Pass {
-    Pass { name, before: stage, after: stage, run: Run::Settings(run) }
+const fn policy(name: &'static str, stage: Stage, run: fn(&mut Function, &Policy)) -> Pass {
+    Pass { name, before: stage, after: stage, run: Run::Policy(run) }
 }
 
 const fn unit(
@@ -226,8 +241,7 @@ impl Pass {
     pub fn run(&self, unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
         match self.run {
             Run::Function(run) => unit.function.each(run),
-            Run::Arithmetic(run) => unit.function.each(|function| run(function, settings.relaxed)),
-            Run::Settings(run) => unit.function.each(|function| run(function, settings)),
+            Run::Policy(run) => unit.function.each(|function| run(function, settings.policy)),
             Run::Unit(run) => run(unit, settings)?,
         }
         let is_last = PASSES.last().is_some_and(|last| std::ptr::eq(last, self));

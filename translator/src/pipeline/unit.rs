@@ -7,8 +7,8 @@ use crate::cfg::{self, Cfg, Graph};
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
 use crate::ir::{self, Function, ParseError, Stage};
+use crate::policy::Policy;
 use crate::sync::Resolved;
-use crate::target::{Math, Target, Topic};
 use crate::warp::Blocks;
 
 /// Where a kernel's number ends and that of its version for large blocks begins. No text has so many kernels.
@@ -91,12 +91,8 @@ impl fmt::Display for Unit {
 /// What passes go by.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// The device.
-    pub target: &'a Target,
-    /// The device with what the math options leave to it taken to be right: see [`relaxed`].
-    pub relaxed: &'a Target,
-    /// How exact float arithmetic must be.
-    pub math: Math,
+    /// What to do about the device.
+    pub policy: &'a Policy,
     /// The number of the architecture that the PTX is for, such as 70.
     pub architecture: Option<u32>,
     /// Threads of the kernel's blocks in x, y and z, if it says so.
@@ -121,11 +117,9 @@ pub struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     /// Those for a kernel of its own that says nothing about its blocks.
-    pub fn new(target: &'a Target, relaxed: &'a Target) -> Self {
+    pub fn new(policy: &'a Policy) -> Self {
         Self {
-            target,
-            relaxed,
-            math: Math::EXACT,
+            policy,
             architecture: None,
             required_block: None,
             blocks: Blocks::Fitting,
@@ -149,14 +143,4 @@ impl<'a> Settings<'a> {
         let lanes = function.packing.filter(|_| self.sized).map_or(1, |packing| packing.lanes);
         self.kernel | lanes.trailing_zeros() << LANES_SHIFT
     }
-}
-
-/// A device with what the math options leave to it taken to be right.
-pub fn relaxed(target: &Target, math: Math) -> Target {
-    let mut relaxed = Target { facts: math.relax(&target.facts), ..target.clone() };
-    if !target.computes_doubles() {
-        // Emulated floats give no NaN of their own accord.
-        relaxed.facts.nan_f64_nvidia = math.is_fast(Topic::Nan);
-    }
-    relaxed
 }

@@ -1,6 +1,7 @@
 //! How many threads an invocation carries, and which subgroups a kernel with operations of a warp is made for.
 
-use crate::target::{Feature, Packing, Target};
+use crate::policy::Workgroups;
+use crate::target::Packing;
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
@@ -24,18 +25,17 @@ pub enum Blocks {
 
 impl Blocks {
     /// Whether the device takes so many of them in a workgroup with one invocation for each thread.
-    fn fit(self, target: &Target, cluster: u32) -> bool {
-        let limits = &target.limits;
+    fn fit(self, workgroups: &Workgroups, cluster: u32) -> bool {
         let (threads, size) = match self {
             Self::Fitting => return true,
             Self::UpTo(threads) => (threads, [threads, threads, threads.min(MAX_DEPTH)]),
             Self::Of(size) => (product(size), size),
         };
         if cluster > 1 {
-            return threads.saturating_mul(cluster) <= available(target);
+            return threads.saturating_mul(cluster) <= workgroups.row();
         }
-        let within = size.iter().zip(limits.max_compute_work_group_size).all(|(&size, most)| size <= most);
-        within && threads <= limits.max_compute_work_group_invocations
+        let within = size.iter().zip(workgroups.size).all(|(&size, most)| size <= most);
+        within && threads <= workgroups.invocations
     }
 
     /// Threads of the largest one. More than CUDA allows need no room: they can't be launched.
@@ -55,45 +55,26 @@ fn product(size: [u32; 3]) -> u32 {
 /// The best mapping of a kernel with operations of a warp: on subgroups of 32 where they can be had, else of the nearest
 /// size, or all threads of a warp in one invocation where the target's subgroups don't serve; and as few lanes as it takes for
 /// a warp in a subgroup and a cluster of so many blocks in a workgroup.
-pub(super) fn for_warps(target: &Target, blocks: Blocks, cluster: u32) -> Packing {
+pub(super) fn for_warps(workgroups: &Workgroups, blocks: Blocks, cluster: u32) -> Packing {
     let least =
-        |size: u32| enough(target, blocks, cluster, Packing { subgroup_size: size, lanes: (WARP / size).max(1) });
-    let packing = least(subgroup_size(target).unwrap_or(1));
+        |size: u32| enough(workgroups, blocks, cluster, Packing { subgroup_size: size, lanes: (WARP / size).max(1) });
+    let packing = least(workgroups.subgroup.unwrap_or(1));
     // A block of a cluster takes a whole subgroup, however small it is.
     let threads = blocks.threads().unwrap_or(1);
-    let fits = packing.invocations(threads).saturating_mul(cluster) <= available(target);
+    let fits = packing.invocations(threads).saturating_mul(cluster) <= workgroups.row();
     if fits { packing } else { least(1) }
 }
 
-/// Invocations of the largest workgroup.
-fn available(target: &Target) -> u32 {
-    let limits = &target.limits;
-    limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0])
-}
-
 /// The mapping of a kernel without operations of a warp; `None` if one invocation for each thread will do.
-pub(super) fn for_threads(target: &Target, blocks: Blocks, cluster: u32) -> Option<Packing> {
-    (!blocks.fit(target, cluster)).then(|| enough(target, blocks, cluster, Packing { subgroup_size: 1, lanes: 1 }))
-}
-
-/// The subgroups to use, if the target has what it takes.
-fn subgroup_size(target: &Target) -> Option<u32> {
-    let sizes = &target.subgroups;
-    // Where sizes vary and none can be asked for, full subgroups have the device's own: modules before SPIR-V 1.6 don't allow
-    // others.
-    let (choice, asks) = (sizes.has_choice(), target.has(Feature::SubgroupSizeControl));
-    let size = if choice { WARP.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size)) } else { sizes.size };
-    let known = (asks || !choice) && !target.quirks.subgroups_unreliable;
-    let able = known && target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
-    // Else an operation of a subgroup may lack some who were elsewhere before.
-    let able = able && (target.convergence().is_some() || target.facts.subgroups_reconverge);
-    (able && size.is_power_of_two() && size <= 128).then_some(size)
+pub(super) fn for_threads(workgroups: &Workgroups, blocks: Blocks, cluster: u32) -> Option<Packing> {
+    (!blocks.fit(workgroups, cluster))
+        .then(|| enough(workgroups, blocks, cluster, Packing { subgroup_size: 1, lanes: 1 }))
 }
 
 /// A mapping with as many lanes as so many of the largest blocks take.
-fn enough(target: &Target, blocks: Blocks, cluster: u32, mut packing: Packing) -> Packing {
+fn enough(workgroups: &Workgroups, blocks: Blocks, cluster: u32, mut packing: Packing) -> Packing {
     let threads = blocks.threads().unwrap_or(1);
-    while packing.invocations(threads).saturating_mul(cluster) > available(target) && packing.lanes < threads {
+    while packing.invocations(threads).saturating_mul(cluster) > workgroups.row() && packing.lanes < threads {
         packing.lanes *= 2;
     }
     packing
@@ -102,6 +83,7 @@ fn enough(target: &Target, blocks: Blocks, cluster: u32, mut packing: Packing) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::{Feature, Target};
 
     /// The reference device with subgroups of these sizes and so many invocations.
     fn device(min_size: u32, max_size: u32, invocations: u32) -> Target {
@@ -128,12 +110,15 @@ mod tests {
             (64, 64, 1024, 128, (64, 8)),
             (32, 32, 256, 256, (32, 1)),
         ] {
-            let packing = for_warps(&device(min, max, most), Blocks::UpTo(threads), 1);
+            let packing = for_warps(&Workgroups::new(&device(min, max, most)), Blocks::UpTo(threads), 1);
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
         // Smaller blocks don't pay for larger ones.
-        assert_eq!(for_warps(&device(32, 32, 256), Blocks::Fitting, 1), Packing { subgroup_size: 32, lanes: 1 });
+        assert_eq!(
+            for_warps(&Workgroups::new(&device(32, 32, 256)), Blocks::Fitting, 1),
+            Packing { subgroup_size: 32, lanes: 1 }
+        );
     }
 
     /// Has nothing make invocations of a subgroup meet again.
@@ -159,7 +144,10 @@ mod tests {
             let mut target = device(8, 64, 128);
             part(&mut target);
             reason(&mut target);
-            assert_eq!(for_warps(&target, Blocks::Fitting, 1), Packing { subgroup_size: 32, lanes: 1 });
+            assert_eq!(
+                for_warps(&Workgroups::new(&target), Blocks::Fitting, 1),
+                Packing { subgroup_size: 32, lanes: 1 }
+            );
         }
     }
 
@@ -182,7 +170,7 @@ mod tests {
         for lack in lacks {
             let mut target = device(8, 64, 128);
             lack(&mut target);
-            assert_eq!(for_warps(&target, Blocks::UpTo(1024), 1), alone);
+            assert_eq!(for_warps(&Workgroups::new(&target), Blocks::UpTo(1024), 1), alone);
         }
     }
 
@@ -191,21 +179,26 @@ mod tests {
         let mut target = device(8, 64, 128);
         target.subgroups.required_size = false;
         target.subgroups.size = 16;
-        assert_eq!(for_warps(&target, Blocks::Fitting, 1), Packing { subgroup_size: 16, lanes: 2 });
+        assert_eq!(for_warps(&Workgroups::new(&target), Blocks::Fitting, 1), Packing { subgroup_size: 16, lanes: 2 });
     }
 
     #[test]
     fn clusters_of_small_blocks_need_no_subgroup_each() {
         let narrow = device(64, 64, 64);
-        assert_eq!(for_warps(&narrow, Blocks::UpTo(32), 1), Packing { subgroup_size: 64, lanes: 1 });
-        assert_eq!(for_warps(&narrow, Blocks::UpTo(32), 8), Packing { subgroup_size: 1, lanes: 32 });
-        assert_eq!(for_warps(&device(64, 64, 512), Blocks::UpTo(32), 8), Packing { subgroup_size: 64, lanes: 1 });
+        assert_eq!(for_warps(&Workgroups::new(&narrow), Blocks::UpTo(32), 1), Packing { subgroup_size: 64, lanes: 1 });
+        assert_eq!(for_warps(&Workgroups::new(&narrow), Blocks::UpTo(32), 8), Packing { subgroup_size: 1, lanes: 32 });
+        assert_eq!(
+            for_warps(&Workgroups::new(&device(64, 64, 512)), Blocks::UpTo(32), 8),
+            Packing { subgroup_size: 64, lanes: 1 }
+        );
     }
 
     #[test]
     fn blocks_that_fit_are_not_packed() {
         let target = device(32, 32, 256);
-        let lanes = |blocks| for_threads(&target, blocks, 1).map(|packing| (packing.subgroup_size, packing.lanes));
+        let lanes = |blocks| {
+            for_threads(&Workgroups::new(&target), blocks, 1).map(|packing| (packing.subgroup_size, packing.lanes))
+        };
         for blocks in [Blocks::Fitting, Blocks::UpTo(256), Blocks::Of([16, 16, 1]), Blocks::Of([2, 2, 64])] {
             assert_eq!(lanes(blocks), None, "{blocks:?}");
         }
@@ -220,19 +213,28 @@ mod tests {
             assert_eq!(lanes(blocks), Some((1, expected)), "{blocks:?}");
         }
         let narrow = Target { limits: device(32, 32, 128).limits, ..target.clone() };
-        assert_eq!(for_threads(&narrow, Blocks::UpTo(1024), 1), Some(Packing { subgroup_size: 1, lanes: 8 }));
+        assert_eq!(
+            for_threads(&Workgroups::new(&narrow), Blocks::UpTo(1024), 1),
+            Some(Packing { subgroup_size: 1, lanes: 8 })
+        );
         let mut flat = target.clone();
         flat.limits.max_compute_work_group_size = [256, 64, 64];
         // Any shape of them must fit.
-        assert_eq!(for_threads(&flat, Blocks::UpTo(65), 1), Some(Packing { subgroup_size: 1, lanes: 1 }));
-        assert_eq!(for_threads(&flat, Blocks::Of([65, 1, 1]), 1), None);
+        assert_eq!(
+            for_threads(&Workgroups::new(&flat), Blocks::UpTo(65), 1),
+            Some(Packing { subgroup_size: 1, lanes: 1 })
+        );
+        assert_eq!(for_threads(&Workgroups::new(&flat), Blocks::Of([65, 1, 1]), 1), None);
     }
 
     #[test]
     fn the_blocks_of_a_cluster_share_the_room() {
         let target = device(32, 32, 256);
-        assert_eq!(for_warps(&target, Blocks::UpTo(128), 4), Packing { subgroup_size: 32, lanes: 2 });
-        assert_eq!(for_threads(&target, Blocks::Of([8, 8, 1]), 4), None);
-        assert_eq!(for_threads(&target, Blocks::UpTo(65), 4), Some(Packing { subgroup_size: 1, lanes: 2 }));
+        assert_eq!(for_warps(&Workgroups::new(&target), Blocks::UpTo(128), 4), Packing { subgroup_size: 32, lanes: 2 });
+        assert_eq!(for_threads(&Workgroups::new(&target), Blocks::Of([8, 8, 1]), 4), None);
+        assert_eq!(
+            for_threads(&Workgroups::new(&target), Blocks::UpTo(65), 4),
+            Some(Packing { subgroup_size: 1, lanes: 2 })
+        );
     }
 }

@@ -31,7 +31,8 @@ mod unpacked;
 use crate::diagnostic::{ErrorKind, Span};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalize;
-use crate::target::{Cluster, Packing, Target};
+use crate::policy::Workgroups;
+use crate::target::{Cluster, Packing};
 pub use choose::Blocks;
 pub(crate) use collective::has_warp;
 
@@ -49,15 +50,15 @@ const NESTING: usize = 400;
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] for control flow that is nested too deep.
-pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<(), ErrorKind> {
+pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) -> Result<(), ErrorKind> {
     let cluster = function.cluster;
     let count = cluster.map_or(1, Cluster::blocks);
     let (packing, order) = if collective::has_warp(&function.body) {
-        (choose::for_warps(target, blocks, count), ThreadOrder::Warps)
+        (choose::for_warps(workgroups, blocks, count), ThreadOrder::Warps)
     } else {
         // Only operations of a warp ask.
         function.exited = None;
-        match choose::for_threads(target, blocks, count) {
+        match choose::for_threads(workgroups, blocks, count) {
             Some(packing) => (packing, ThreadOrder::Rows),
             None => {
                 unpacked::spread_cluster(function);
@@ -85,10 +86,9 @@ pub fn pack(function: &mut Function, target: &Target, blocks: Blocks) -> Result<
     function.local_bytes = local_bytes.saturating_mul(packing.lanes);
     function.packing = Some(packing);
     let (values, vars) = (function.values.len(), function.vars.len());
-    // A driver that counts rounds would soon have no more of them.
     let in_loops = order == ThreadOrder::Warps
         && packing == Packing { subgroup_size: 1, lanes: choose::WARP }
-        && target.quirks.loop_budget.is_none();
+        && workgroups.lane_loops;
     let arrays = Arrays::new(&body, function.local_bytes);
     let mut b = Builder::new(function);
     let mut pack = Pack {

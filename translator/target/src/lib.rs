@@ -127,15 +127,19 @@ impl Target {
         self.features.contains(&feature)
     }
 
-    /// Whether it is to compute on `F64`: it has it, and treats denormals there as PTX does. Elsewhere f64 is computed on integers.
-    pub fn computes_doubles(&self) -> bool {
-        self.has(Feature::ShaderFloat64) && self.facts.denormals_f64_kept
-    }
-
     /// Whether `Fma` on `F32` can be written as a dot product ([`Facts::dot_f32_fused`]). Modules then say by fast-math modes what
     /// may not be fused, and not by `NoContraction`.
     pub fn fuses_dot(&self) -> bool {
         self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused
+    }
+
+    /// Whether global memory can be accessed by 8 and 16 bits. Without 64-bit integers a bit cast makes the pointers for them, which
+    /// SPIR-V wants the types' whole arithmetic for. Elsewhere accesses reach the whole words around.
+    pub fn has_narrow_global(&self) -> bool {
+        use Feature::{ShaderInt8, ShaderInt16, ShaderInt64, StorageBuffer8BitAccess, StorageBuffer16BitAccess};
+        let has = |features: &[Feature]| features.iter().all(|feature| self.has(*feature));
+        let casts = self.has(ShaderInt64) || has(&[ShaderInt8, ShaderInt16]);
+        casts && has(&[StorageBuffer8BitAccess, StorageBuffer16BitAccess])
     }
 
     /// The feature by which Vulkan promises that a subgroup whose control flow is uniform is together, if the device has one that

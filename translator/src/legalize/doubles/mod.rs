@@ -24,13 +24,9 @@ use crate::ir::{
     Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rounding, Stmt, Type, Unary, Value,
 };
 use crate::opt::{Rewritten, rewrite};
-use crate::target::Target;
 
 /// Replaces everything on `F64` if the target isn't to compute on it.
-pub fn expand_doubles(function: &mut Function, target: &Target) {
-    if target.computes_doubles() {
-        return;
-    }
+pub fn expand_doubles(function: &mut Function) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, op) => expand(b, b.type_of(result), op).map_or(Rewritten::Kept, Rewritten::By),
         Stmt::Atomic(atomic) if atomic.op == AtomicOp::FAdd && atomic.access.bytes == 8 => {

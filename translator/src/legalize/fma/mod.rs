@@ -13,19 +13,19 @@ pub use multiply_add::{multiply_add, sum_to_narrow, wide_sum};
 
 use crate::ir::{Function, Op, Rounding, Stmt, Type};
 use crate::opt::{Rewritten, rewrite};
-use crate::target::Target;
+use crate::policy::Floats;
 use runs::expand_runs;
 
 /// Replaces `Fma` on types where the target doesn't do it right.
-pub fn expand_fma(function: &mut Function, target: &Target) {
-    let facts = &target.facts;
+pub fn expand_fma(function: &mut Function, floats: &Floats) {
+    let facts = &floats.trusted;
     let f32_exact = facts.fma_f32_fused && facts.fma_f32_denormals;
     if f32_exact && facts.fma_f64_fused {
         return;
     }
-    let by_dot = !f32_exact && target.fuses_dot();
+    let by_dot = !f32_exact && floats.dot_fma;
     if facts.fma_f32_fused && !f32_exact && !by_dot {
-        expand_runs(function, target);
+        expand_runs(function, floats);
     }
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Fma(x, y, z)) => match b.type_of(result) {
@@ -33,7 +33,7 @@ pub fn expand_fma(function: &mut Function, target: &Target) {
             // Exact, or made so above.
             Type::F32 if facts.fma_f32_fused => Rewritten::Kept,
             Type::F64 if facts.fma_f64_fused => Rewritten::Kept,
-            _ => Rewritten::By(multiply_add(b, target, Rounding::NearestEven, [x, y, z])),
+            _ => Rewritten::By(multiply_add(b, floats, Rounding::NearestEven, [x, y, z])),
         },
         _ => Rewritten::Kept,
     });

@@ -3,14 +3,15 @@
 use super::integers::fused_on_integers;
 use crate::ir::{Builder, Rounding, Type, Value};
 use crate::legalize::convert::{narrow, widen};
+use crate::policy::Floats;
 use crate::soft::{DOUBLE, SINGLE, odd_sum, two_product, two_sum};
-use crate::target::{Facts, Target};
+use crate::target::Facts;
 
 /// The first two's product and the third's sum without the device's `Fma`.
-pub fn multiply_add(b: &mut Builder<'_>, target: &Target, rounding: Rounding, operands: [Value; 3]) -> Value {
+pub fn multiply_add(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, operands: [Value; 3]) -> Value {
     match b.type_of(operands[0]) {
-        Type::F32 if target.computes_doubles() => through_double(b, &target.facts, rounding, operands),
-        Type::F32 if rounding == Rounding::NearestEven && target.facts.are_normals_exact() => by_errors(b, operands),
+        Type::F32 if floats.doubles => through_double(b, &floats.trusted, rounding, operands),
+        Type::F32 if rounding == Rounding::NearestEven && floats.trusted.are_normals_exact() => by_errors(b, operands),
         _ => fused_on_integers(b, rounding, operands),
     }
 }
@@ -91,7 +92,7 @@ const AMPLE: f32 = f32::from_bits((127 - 76) << 23);
 /// and so is the sum.
 ///
 /// What fails that test (zeros above all) is looked at closely, and emulated if a denormal is or may be involved.
-pub fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Value {
+pub fn guarded(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands;
     let fused = b.fma(x, y, z);
     let addend = b.magnitude(z);
@@ -106,7 +107,7 @@ pub fn guarded(b: &mut Builder<'_>, target: &Target, operands: [Value; 3]) -> Va
         |_| fused,
         |b| {
             let is_flushed = is_flushed(b, operands, fused);
-            b.choose(is_flushed, |b| multiply_add(b, target, Rounding::NearestEven, operands), |_| fused)
+            b.choose(is_flushed, |b| multiply_add(b, floats, Rounding::NearestEven, operands), |_| fused)
         },
     )
 }

@@ -17,8 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::multiply_add::{guarded, multiply_add};
 use crate::ir::{Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type};
 use crate::opt::{for_each_operand, map_op_operands, map_operands};
+use crate::policy::Floats;
 use crate::soft::SINGLE;
-use crate::target::Target;
 
 /// The grid of the second-least normal exponent: facts about `Fma` leave open what becomes of the least.
 const NORMAL: i32 = -125;
@@ -30,12 +30,12 @@ const ANY: i32 = i32::MAX;
 const ROUNDS: usize = 4;
 
 /// Replaces every `Fma` on `F32`.
-pub fn expand_runs(function: &mut Function, target: &Target) {
+pub fn expand_runs(function: &mut Function, floats: &Floats) {
     let body = std::mem::take(&mut function.body);
     let known = Values::of(function, &body);
     let tests = find_tests(function, &known, &body);
     let mut expansion = Expansion {
-        target,
+        floats,
         known,
         tests: tests.into_iter(),
         replacement: vec![None; function.values.len()],
@@ -349,7 +349,7 @@ impl Grids<'_> {
 
 /// Writes functions anew.
 struct Expansion<'a> {
-    target: &'a Target,
+    floats: &'a Floats,
     known: Values,
     /// Of the runs to come.
     tests: std::vec::IntoIter<Vec<Test>>,
@@ -387,7 +387,7 @@ impl Expansion<'_> {
                 }
                 Stmt::Let(result, op @ Op::Fma(x, y, z)) if self.known.is_other(*result, op) => {
                     let operands = [*x, *y, *z].map(|operand| self.renamed(operand));
-                    self.replacement[result.0 as usize] = Some(guarded(b, self.target, operands));
+                    self.replacement[result.0 as usize] = Some(guarded(b, self.floats, operands));
                 }
                 stmt => self.keep(b, stmt),
             }
@@ -464,7 +464,7 @@ impl Expansion<'_> {
                     let ty = self.known.ty(*result);
                     let value = match map_op_operands(*op, renamed) {
                         Op::Fma(x, y, z) if ty == Type::F32 => {
-                            multiply_add(b, self.target, Rounding::NearestEven, [x, y, z])
+                            multiply_add(b, self.floats, Rounding::NearestEven, [x, y, z])
                         }
                         op => b.op(ty, op),
                     };

@@ -16,15 +16,14 @@ mod shifts;
 
 use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, Var};
 use crate::opt::{Rewritten, map_op_operands, propagate_copies, remove_dead, rewrite};
-use crate::target::{Feature, Target};
 
-/// Takes 64-bit integers apart if the target has none.
-pub fn split_words(function: &mut Function, target: &Target) {
-    if target.has(Feature::ShaderInt64) || memory::is_long(&function.body) {
+/// Takes 64-bit integers apart.
+pub fn split_words(function: &mut Function) {
+    if memory::is_long(&function.body) {
         return;
     }
     for helper in &mut function.helpers {
-        split_words(&mut helper.function, target);
+        split_words(&mut helper.function);
         for ty in helper.parameters.iter_mut().chain([&mut helper.result]).filter(|ty| **ty == Type::I64) {
             *ty = Type::Pair;
         }
@@ -41,10 +40,7 @@ pub fn split_words(function: &mut Function, target: &Target) {
 }
 
 /// Divides 64-bit integers on their halves where a driver doesn't get that right.
-pub fn split_divisions(function: &mut Function, target: &Target) {
-    if !target.quirks.long_divisions_wrong || !target.has(Feature::ShaderInt64) {
-        return;
-    }
+pub fn split_divisions(function: &mut Function) {
     rewrite(function, |b, stmt| {
         let &Stmt::Let(result, Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y)) = stmt else {
             return Rewritten::Kept;

@@ -1,0 +1,174 @@
+//! What to do about a device: decided once, from what the device is and from how exact arithmetic must be. Passes get the few
+//! switches that they read, and not the device.
+
+use crate::target::{Facts, Feature, Math, Target, Topic};
+
+/// What to do about a device.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Float arithmetic.
+    pub floats: Floats,
+    /// Integers of 64 bits.
+    pub longs: Longs,
+    /// Workgroups and their subgroups.
+    pub workgroups: Workgroups,
+    /// Accesses to memory.
+    pub memory: Memory,
+    /// Whether bytes may not change places within 16 bits by shifts, which the driver gets wrong.
+    pub hide_byte_swaps: bool,
+    /// Whether a loop that the driver has cut short must be reported.
+    pub report_cut_loops: bool,
+    /// Most operations of a condition's arms together that are executed whatever it is.
+    pub if_conversion: u32,
+    /// Whether the device has a clock.
+    pub has_clock: bool,
+    /// Bytes of push constants.
+    pub push_constants: u32,
+}
+
+/// What float arithmetic is left to the device.
+#[derive(Clone, Debug)]
+pub struct Floats {
+    /// What the device does right: as it was measured, or because the math options leave it to the device.
+    pub trusted: Facts,
+    /// Whether to compute on `F64`: the device has it, and treats denormals there as PTX does. Else f64 is computed on integers.
+    pub doubles: bool,
+    /// Whether `Fma` on `F32` is written as a dot product.
+    pub dot_fma: bool,
+    /// Whether `.ftz` has to flush.
+    pub flush: bool,
+    /// Whether atomic additions to `F32` in global memory are the device's.
+    pub global_atomic_add: bool,
+}
+
+/// How 64-bit integers are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Longs {
+    /// By the device.
+    Native,
+    /// By the device, but for quotients and remainders, which the driver gets wrong.
+    WithoutDivision,
+    /// As pairs of words.
+    Words,
+}
+
+/// The workgroups that the device takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Workgroups {
+    /// Most invocations.
+    pub invocations: u32,
+    /// Most invocations in x, y and z.
+    pub size: [u32; 3],
+    /// The size of subgroups for operations of a warp; `None` where subgroups don't serve.
+    pub subgroup: Option<u32>,
+    /// Whether several lanes in one invocation are a loop, and not copies of the code.
+    pub lane_loops: bool,
+}
+
+/// How memory is accessed.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Whether 64 bits are accessed as one where nobody else sees them.
+    pub longs: bool,
+    /// Whether 64 bits of global memory are accessed as one, by atomics too.
+    pub global_long_atomics: bool,
+    /// The same of shared memory, which may have to lie in device memory.
+    pub shared_long_atomics: bool,
+    /// Whether global memory is accessed by 8 and 16 bits; else by the whole words around.
+    pub narrow_global: bool,
+    /// Bytes of a workgroup's shared memory.
+    pub shared_bytes: u32,
+    /// Bytes of an invocation's local memory with which the driver makes pipelines, if it has a limit.
+    pub local_bytes: Option<u32>,
+}
+
+impl Policy {
+    /// What to do about a device, where some topics of arithmetic may be left to it.
+    pub fn new(target: &Target, math: Math) -> Self {
+        let has = |feature| target.has(feature);
+        let quirks = &target.quirks;
+        Self {
+            floats: Floats::new(target, math),
+            longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
+                (false, _) => Longs::Words,
+                (true, true) => Longs::WithoutDivision,
+                (true, false) => Longs::Native,
+            },
+            workgroups: Workgroups::new(target),
+            memory: Memory::new(target),
+            hide_byte_swaps: quirks.byte_swaps_wrong,
+            report_cut_loops: quirks.loop_budget.is_some(),
+            // Conditions that follow each other would take such a driver long to compile.
+            if_conversion: if quirks.conditions_slow { 64 } else { 8 },
+            has_clock: has(Feature::ShaderSubgroupClock) || has(Feature::ShaderDeviceClock),
+            push_constants: target.limits.max_push_constants_size,
+        }
+    }
+}
+
+impl Floats {
+    fn new(target: &Target, math: Math) -> Self {
+        let computes_doubles = |facts: &Facts| target.has(Feature::ShaderFloat64) && facts.denormals_f64_kept;
+        let mut trusted = math.relax(&target.facts);
+        if !computes_doubles(&target.facts) {
+            // Emulated floats give no NaN of their own accord.
+            trusted.nan_f64_nvidia = math.is_fast(Topic::Nan);
+        }
+        Self {
+            doubles: computes_doubles(&trusted),
+            dot_fma: target.fuses_dot(),
+            flush: !math.is_fast(Topic::Denormals),
+            global_atomic_add: target.has(Feature::ShaderBufferFloat32AtomicAdd)
+                && trusted.global_atomic_add_f32_flushes
+                && trusted.nan_f32_nvidia,
+            trusted,
+        }
+    }
+}
+
+impl Workgroups {
+    pub(crate) fn new(target: &Target) -> Self {
+        let limits = &target.limits;
+        Self {
+            invocations: limits.max_compute_work_group_invocations,
+            size: limits.max_compute_work_group_size,
+            subgroup: subgroup_size(target),
+            // A driver that counts rounds would soon have no more of them.
+            lane_loops: target.quirks.loop_budget.is_none(),
+        }
+    }
+
+    /// Invocations of the largest workgroup of one dimension.
+    pub fn row(&self) -> u32 {
+        self.invocations.min(self.size[0])
+    }
+}
+
+/// The subgroups to use, if the target has what it takes.
+fn subgroup_size(target: &Target) -> Option<u32> {
+    let sizes = &target.subgroups;
+    // Where sizes vary and none can be asked for, full subgroups have the device's own: modules before SPIR-V 1.6 don't allow
+    // others.
+    let (choice, asks) = (sizes.has_choice(), target.has(Feature::SubgroupSizeControl));
+    let size = if choice { 32.clamp(sizes.min_size, sizes.max_size.max(sizes.min_size)) } else { sizes.size };
+    let known = (asks || !choice) && !target.quirks.subgroups_unreliable;
+    let able = known && target.has(Feature::ComputeFullSubgroups) && sizes.ballot && sizes.shuffle;
+    // Else an operation of a subgroup may lack some who were elsewhere before.
+    let able = able && (target.convergence().is_some() || target.facts.subgroups_reconverge);
+    (able && size.is_power_of_two() && size <= 128).then_some(size)
+}
+
+impl Memory {
+    fn new(target: &Target) -> Self {
+        use Feature::{ShaderBufferInt64Atomics, ShaderInt64, ShaderSharedInt64Atomics};
+        let has = |features: &[Feature]| features.iter().all(|feature| target.has(*feature));
+        Self {
+            longs: has(&[ShaderInt64]),
+            global_long_atomics: has(&[ShaderInt64, ShaderBufferInt64Atomics]),
+            shared_long_atomics: has(&[ShaderInt64, ShaderSharedInt64Atomics, ShaderBufferInt64Atomics]),
+            narrow_global: target.has_narrow_global(),
+            shared_bytes: target.limits.max_compute_shared_memory_size,
+            local_bytes: target.quirks.local_memory,
+        }
+    }
+}
