@@ -1,7 +1,6 @@
 //! Adds two vectors on the default Vulkan device.
 
-use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
-use ptx2spv_translator::Source;
+use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, Source};
 
 /// Prints the last sum.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,8 +5,7 @@
 //! [`Buffer`] (device memory; [`DeviceSlice`] of typed elements, [`DeviceMemory`] by plain addresses), [`Module`], [`Kernel`].
 //!
 //! ```no_run
-//! use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig};
-//! use ptx2spv_translator::Source;
+//! use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, Source};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let device = Device::open(&DeviceSelector::Default)?;
@@ -122,6 +121,9 @@ pub use pool::{MemoryPool, PoolUsage};
 pub use probe::CACHE_VARIABLE;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
+pub use ptx2spv_translator::{
+    Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Source, Span, Target, Topic, interface, target,
+};
 pub use range::{MemoryInfo, MemoryRange};
 #[cfg(feature = "reference")]
 pub use reference::ReferenceDevice;

@@ -85,6 +85,7 @@ impl Span {
 
 /// What is wrong, by kind; [`fmt::Display`] gives the message that a person reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The text isn't PTX.
     #[error("syntax error: expected {expected}")]
@@ -134,6 +135,7 @@ pub enum ErrorKind {
 
 /// One problem, with its place in the source.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What is wrong.
     pub kind: ErrorKind,

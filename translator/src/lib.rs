@@ -1,25 +1,39 @@
 //! Translates NVIDIA PTX to Vulkan SPIR-V compute shaders.
 //!
-//! No Vulkan and no I/O in here: text and a [`Target`] go in, SPIR-V words and an [`Interface`] come out.
-//! The modules follow the way of a kernel.
+//! No Vulkan and no I/O in here: a [`Source`] is read as a [`Program`], which is translated for a [`Target`] as [`Options`] say.
+//! A [`Translation`] has the SPIR-V words and the [`Interface`] that a host launches them by; what is wrong is told by
+//! [`Diagnostics`].
 
-pub mod ast;
-pub mod cfg;
-pub mod decode;
-pub mod diagnostic;
-pub mod emit;
-pub mod ir;
-pub mod isa;
-pub mod legalize;
-pub mod lower;
-pub mod opt;
-pub mod parse;
-pub mod pipeline;
-pub mod policy;
+mod cfg;
+mod diagnostic;
+mod lower;
 mod soft;
-pub mod structurize;
-pub mod sync;
+mod sync;
 mod warp;
+
+// Stages, open to the project's own tests and tools. They are no part of the API and may change at any time.
+#[doc(hidden)]
+pub mod ast;
+#[doc(hidden)]
+pub mod decode;
+#[doc(hidden)]
+pub mod emit;
+#[doc(hidden)]
+pub mod ir;
+#[doc(hidden)]
+pub mod isa;
+#[doc(hidden)]
+pub mod legalize;
+#[doc(hidden)]
+pub mod opt;
+#[doc(hidden)]
+pub mod parse;
+#[doc(hidden)]
+pub mod pipeline;
+#[doc(hidden)]
+pub mod policy;
+#[doc(hidden)]
+pub mod structurize;
 
 use std::time::Instant;
 
@@ -85,6 +99,7 @@ impl<'a> Options<'a> {
 
 /// A translated module.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Translation {
     /// The SPIR-V module.
     pub spirv: Vec<u32>,
@@ -133,6 +148,7 @@ impl<'s> Program<'s> {
     }
 
     /// The same, watched by an observer.
+    #[doc(hidden)]
     ///
     /// # Errors
     /// As for [`Program::translate`].

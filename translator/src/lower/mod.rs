@@ -189,12 +189,6 @@ impl Lowering<'_, '_> {
         Ok(if ty.is_signed() { self.sign_extend_narrow(value, ty.bits()) } else { value })
     }
 
-    /// Source operand number `index` as a float.
-    pub fn float(&mut self, instruction: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
-        let value = self.int(instruction, index, ty)?;
-        Ok(self.b.bitcast(value, float_type(ty)))
-    }
-
     /// Changes the bits of one type to those of an equally wide or narrower one.
     fn fit(&mut self, value: Value, from: ScalarType, to: ScalarType) -> Value {
         match (from.bits().min(64), to.bits()) {
@@ -233,12 +227,6 @@ impl Lowering<'_, '_> {
     pub fn set(&mut self, instruction: &Instruction, index: usize, ty: ScalarType, value: Value) -> Result {
         let operand = self.operand(instruction, index);
         self.assign(operand, ty, value)
-    }
-
-    /// Writes a float result.
-    pub fn set_float(&mut self, instruction: &Instruction, index: usize, ty: ScalarType, value: Value) -> Result {
-        let bits = self.b.bits(value);
-        self.set(instruction, index, ty, bits)
     }
 
     /// As [`Self::set`] for any destination operand.
