@@ -6,9 +6,8 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::Trial;
@@ -16,9 +15,6 @@ use ptx2spv::cases::find;
 use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target, Translation};
-
-#[path = "../../translator/tests/emit/news.rs"]
-mod news;
 
 fn main() -> ExitCode {
     suite::main(trials)
@@ -207,21 +203,5 @@ fn validate(spirv: &[u32], target: &Target, seen: &mut HashSet<(&'static str, Ve
     if !seen.insert((environment, spirv.to_vec())) {
         return Ok(());
     }
-    let mut child = Command::new("spirv-val")
-        .args(["--target-env", environment, "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("spirv-val (of SPIRV-Tools) can't be run")?;
-    let bytes: Vec<u8> = news::without(spirv).flat_map(u32::to_le_bytes).collect();
-    child.stdin.take().context("no pipe")?.write_all(&bytes)?;
-    let output = child.wait_with_output()?;
-    ensure!(
-        output.status.success(),
-        "spirv-val --target-env {environment}: {}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(())
+    ptx2spv_spirv_tools::validate(environment, spirv).map_err(anyhow::Error::msg)
 }

@@ -240,7 +240,7 @@ fn ends_of_roots() {
 fn quotients() {
     let mut device = Device::new(|[x, y]| Op::Binary(Binary::FDivApprox, x, y));
     let mut worst = Worst::default();
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut check = |device: &mut Device, x: f32, y: f32| {
         let found = device.apply(x, y);
         let exact = f64::from(x) / f64::from(y);

@@ -43,7 +43,7 @@ fn swaps_become_sums_where_the_driver_needs_it() {
     assert_eq!(ors(&nvidia), 1, "{nvidia}");
     let lavapipe = swap(&Target::preset("lavapipe").expect("a preset"));
     assert_eq!(ors(&lavapipe), 2, "{lavapipe}");
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..1000 {
         let (pair, word) = (random.bits() as u16, random.bits() as u32);
         let mut shared = vec![0; 16];

@@ -79,7 +79,7 @@ fn check(fused: bool, target: &Target, cases: u32) {
             let expected = reference(fused, round, operands);
             assert_eq!(found, expected, "{} {rounding:?} fused {fused}: {operands:x?}, {expected:#x}", target.name);
         };
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         for case in 0..cases {
             let bits = random.bits();
             let sign = |bit: u32| (bits >> bit & 1) as u32;

@@ -172,7 +172,7 @@ fn operand(random: &mut Random) -> f32 {
 }
 
 fn check(target: &Target, programs: u32) {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     for program in 0..programs {
         let steps = draw(&mut random);
         let mut function = function(&steps);

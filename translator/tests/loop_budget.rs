@@ -50,7 +50,7 @@ fn random_programs_are_right_or_say_so() {
     let target = Target::preset("lavapipe").expect("a preset");
     let (mut silent, mut reported) = (0, 0);
     for seed in 1..1500 {
-        let mut plain = random_program(&mut Random(seed));
+        let mut plain = random_program(&mut Random::new(seed));
         legalize(&mut plain, &target).unwrap();
         let (expected, _) = run(&plain, None, Status::FINE).unwrap();
         let mut watched = plain.clone();

@@ -102,7 +102,7 @@ fn many_of_a_few() {
         }
         assert_eq!(verify(&function), Ok(()), "{function}");
         assert_eq!(function.helpers.len(), 4, "{function}");
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for _ in 0..200 {
             // Not so far from 1 that all would end in infinity or zero.
             let [x, y] = [0, 1].map(|_| f64::from_bits((random.bits() >> 12) | 0x3fe << 52));

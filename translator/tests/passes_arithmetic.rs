@@ -176,7 +176,7 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
             }
         }
     }
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     for case in 0..cases {
         run(operands(shape, operation, &mut random), case % 16 == 0);
     }

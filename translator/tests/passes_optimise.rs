@@ -48,7 +48,7 @@ fn random_programs_keep_their_meaning() {
     let target = Target::preset("lavapipe").expect("a preset");
     let (mut before, mut after) = (0, 0);
     for seed in 1..3000 {
-        let program = random_program(&mut Random(seed));
+        let program = random_program(&mut Random::new(seed));
         assert_eq!(verify(&program), Ok(()), "seed {seed}: the program itself");
         let expected = outcome(&program);
         let check = |name, pass: &dyn Fn(&mut Function)| check(&program, &expected, name, pass);

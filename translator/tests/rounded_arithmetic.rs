@@ -205,7 +205,7 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
                 }
             }
         }
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         for _ in 0..cases {
             device.check(operands(shape, operation, &mut random));
         }
@@ -259,7 +259,7 @@ fn f64_to_f32() {
             let mut device = Device::new(Operation::Narrow, rounding, Type::F32, &target);
             let shape = Shape::of(Type::F64);
             shape.corners().into_iter().for_each(|x| device.check([x, 0, 0]));
-            let mut random = Random(77);
+            let mut random = Random::new(77);
             for _ in 0..50_000 {
                 let fraction = shape.random(&mut random);
                 device.check([fraction, 0, 0]);
@@ -292,7 +292,7 @@ fn products_rounded_down_to_integers() {
             let mut device = Device::with_constants(Operation::Fma, Rounding::Down, Type::F32, target, known);
             let shape = Shape::of(Type::F32);
             shape.corners().into_iter().for_each(|x| device.check([x, factor, addend]));
-            let mut random = Random(78);
+            let mut random = Random::new(78);
             for _ in 0..20_000 {
                 let x = shape.random(&mut random);
                 device.check([x, factor, addend]);
@@ -321,7 +321,7 @@ fn f32_roots_refined() {
     let mut device = Device::new(Operation::Sqrt, Rounding::NearestEven, Type::F32, &target);
     let shape = Shape::of(Type::F32);
     shape.corners().into_iter().for_each(|x| device.check([x, 0, 0]));
-    let mut random = Random(79);
+    let mut random = Random::new(79);
     for _ in 0..50_000 {
         device.check(operands(shape, Operation::Sqrt, &mut random));
     }

@@ -127,7 +127,7 @@ fn corners() -> Vec<u32> {
 /// Pairs of corners, and random operands: many of them tiny, many with results that cancel, or of which little is left.
 fn operands(cases: u32) -> impl Iterator<Item = [u32; 3]> {
     let corners = corners();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut list = Vec::new();
     for &x in &corners {
         for &y in &corners {
@@ -252,7 +252,7 @@ fn comparisons() {
 
 /// Integers with few bits set, with ties, and at the ends of their ranges.
 fn integers() -> Vec<u64> {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let mut list = vec![0, 1, 2, u64::MAX, 1 << 63, (1 << 63) - 1, 1 << 31, (1 << 31) - 1, u32::MAX.into(), 1 << 32];
     for _ in 0..20_000 {
         let noise = random.bits() >> random.below(64);

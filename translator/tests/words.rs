@@ -234,7 +234,7 @@ fn machine() -> Machine {
 
 #[test]
 fn operations_on_registers() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for (name, compute, reference) in OPERATIONS {
         let function = function(*compute, [None, None]);
         let mut machine = machine();
@@ -256,7 +256,7 @@ fn operations_on_registers() {
 
 #[test]
 fn operations_on_constants() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for (name, compute, reference) in OPERATIONS {
         for round in 0..400 {
             let constants = [operand(&mut random), operand(&mut random)];
@@ -347,7 +347,7 @@ fn without_long(function: &mut Function) {
 #[test]
 fn random_programs_keep_their_meaning() {
     for seed in 1..1500 {
-        let program = random_program(&mut Random(seed));
+        let program = random_program(&mut Random::new(seed));
         let expected = outcome(&program);
         let mut function = program.clone();
         without_long(&mut function);
@@ -360,7 +360,7 @@ fn atomics_and_ordered_accesses_under_locks() {
     use AtomicOp::{
         Add, And, CompareExchange, Exchange, FAdd, MaxSigned, MaxUnsigned, MinSigned, MinUnsigned, Or, Xor,
     };
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let ops = [Add, And, Or, Xor, Exchange, CompareExchange, MinSigned, MinUnsigned, MaxSigned, MaxUnsigned, FAdd];
     for op in ops {
         for (space, round) in

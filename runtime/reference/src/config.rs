@@ -1,6 +1,8 @@
 //! How a reference device behaves: what it is, what it looks for, and who decides where Vulkan leaves a choice.
 
 use ptx2spv_target::Target;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A reference device.
 #[derive(Clone, Debug)]
@@ -75,12 +77,12 @@ impl Choice for Plain {
 
 /// Decides by a seed: the same seed, the same decisions.
 #[derive(Clone, Debug)]
-pub struct Seeded(u64);
+pub struct Seeded(SplitMix64);
 
 impl Seeded {
     /// A sequence of decisions.
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::seed_from_u64(seed))
     }
 }
 
@@ -92,12 +94,7 @@ impl Choice for Seeded {
         (((self.bits() >> 32) * u64::from(count)) >> 32) as u32
     }
 
-    // SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
     fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 }

@@ -64,7 +64,7 @@ fn key(info: &DeviceInfo) -> String {
     let processor = if info.kind == DeviceKind::Cpu { processor() } else { Vec::new() };
     let target = ptx2spv_translator::Target { facts: Facts::default(), ..info.target.clone() };
     let target = serde_json::to_string(&target).unwrap_or_default();
-    let uuid: String = info.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    let uuid = hex::encode(info.uuid);
     format!(
         "self-test {VERSION} of {}: {} {} {} {uuid} {} {target}",
         env!("CARGO_PKG_VERSION"),

@@ -1,6 +1,9 @@
 //! Operands of the self-test, by their bits: corners of the formats, neighbours of each other, and evenly spread or random
 //! bits. They are the same at each call.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 /// Up to three operands.
 pub type Operands = [u64; 3];
 
@@ -8,18 +11,6 @@ pub type Operands = [u64; 3];
 const RANDOM: usize = 60_000;
 /// Distance of operands that cover all of f32; prime, so that they differ in all bits.
 const STRIDE: usize = 8_209;
-
-/// A generator of bits (xorshift64*; Vigna, "An experimental exploration of Marsaglia's xorshift generators", 2016).
-struct Random(u64);
-
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-}
 
 /// A binary format.
 struct Format {
@@ -62,12 +53,12 @@ impl Format {
     }
 
     /// Bits that are random, but for exponents near that of 1 in half of all cases.
-    fn random(&self, random: &mut Random) -> u64 {
-        let bits = random.bits();
-        if random.bits() & 1 == 0 {
+    fn random(&self, random: &mut SplitMix64) -> u64 {
+        let bits = random.next_u64();
+        if random.next_u64() & 1 == 0 {
             return bits & self.mask();
         }
-        let near = self.one().wrapping_add((random.bits() % 64).wrapping_sub(32).wrapping_shl(self.fraction));
+        let near = self.one().wrapping_add((random.next_u64() % 64).wrapping_sub(32).wrapping_shl(self.fraction));
         (bits & (self.sign() | ((1 << self.fraction) - 1))) | near
     }
 
@@ -75,21 +66,21 @@ impl Format {
     /// `product` gives for it.
     fn operands(&self, product: fn(u64, u64) -> u64) -> Vec<Operands> {
         let corners = self.corners();
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = SplitMix64::seed_from_u64(1);
         let mut list = Vec::new();
         for &a in &corners {
             for &b in &corners {
-                let c = corners[(random.bits() % corners.len() as u64) as usize];
+                let c = corners[(random.next_u64() % corners.len() as u64) as usize];
                 list.push([a, b, c]);
             }
         }
         for _ in 0..RANDOM {
             let (a, b) = (self.random(&mut random), self.random(&mut random));
-            let c = match random.bits() % 4 {
-                0 => corners[(random.bits() % corners.len() as u64) as usize],
+            let c = match random.next_u64() % 4 {
+                0 => corners[(random.next_u64() % corners.len() as u64) as usize],
                 1 => self.random(&mut random),
                 // The product's negative, or near it: what is left is its rounding error.
-                _ => (product(a, b) ^ self.sign()).wrapping_add(random.bits() % 3).wrapping_sub(1) & self.mask(),
+                _ => (product(a, b) ^ self.sign()).wrapping_add(random.next_u64() % 3).wrapping_sub(1) & self.mask(),
             };
             list.push([a, b, c]);
         }
@@ -157,10 +148,10 @@ pub fn tiny() -> Vec<Operands> {
         }
     }
     // Products of significands that are 2 less next to nothing.
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = SplitMix64::seed_from_u64(2);
     for _ in 0..5_000 {
-        let a = f32::from_bits(0x3f80_0000 | random.bits() as u32 & 0x7f_ffff);
-        let b = f32::from_bits((2.0 / a).to_bits() + (random.bits() % 3) as u32 - 1);
+        let a = f32::from_bits(0x3f80_0000 | random.next_u64() as u32 & 0x7f_ffff);
+        let b = f32::from_bits((2.0 / a).to_bits() + (random.next_u64() % 3) as u32 - 1);
         signs([a * 2f32.powi(-63), b * 2f32.powi(-64), 0.0]);
     }
     // The factors of 2^47 - 1.

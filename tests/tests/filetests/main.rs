@@ -6,8 +6,9 @@
 mod header;
 mod round_trip;
 
+use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -35,6 +36,11 @@ fn trials() -> Result<Vec<Trial>> {
     }
     found.sort();
     ensure!(!found.is_empty(), "no tests in {}", root.display());
+    let tested = passes_tested(&found)?;
+    trials.push(Trial::test("every pass has a test", move || {
+        let missing: Vec<&str> = PASSES.iter().map(|pass| pass.name).filter(|name| !tested.contains(*name)).collect();
+        Ok(ensure!(missing.is_empty(), "no test of {}", missing.join(", ")))
+    }));
     for file in found {
         let name = file.strip_prefix(&root)?.display().to_string();
         trials.push(Trial::test(name, move || Ok(check(&file)?)));
@@ -42,9 +48,24 @@ fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
+/// The passes that the headers of files name.
+fn passes_tested(files: &[PathBuf]) -> Result<HashSet<String>> {
+    let mut tested = HashSet::new();
+    for file in files {
+        let text = fs::read_to_string(file)?;
+        tested.extend(Header::parse(&text, comment(file))?.passes);
+    }
+    Ok(tested)
+}
+
+/// How a comment begins.
+fn comment(file: &Path) -> &'static str {
+    if file.extension().is_some_and(|extension| extension == "ptx") { "//" } else { ";" }
+}
+
 fn check(file: &Path) -> Result<()> {
     let text = fs::read_to_string(file)?;
-    let comment = if file.extension().is_some_and(|extension| extension == "ptx") { "//" } else { ";" };
+    let comment = comment(file);
     let separator = format!("{comment} {SEPARATOR}\n");
     let (input, expected) = text.split_once(&separator).unwrap_or((&text, ""));
     let header = Header::parse(input, comment)?;
@@ -92,7 +113,8 @@ fn run(mut unit: Unit, header: &Header) -> Result<String> {
         }
         stage = Some(pass.after);
     }
-    Ok(unit.to_string())
+    let pointers = unit.pointers().iter().map(|offset| format!("; pointer: push_constant.{offset}\n"));
+    Ok(pointers.fold(unit.to_string(), |text, line| text + &line))
 }
 
 /// Translates the only kernel of a module, and gives what it was when a pass had run.

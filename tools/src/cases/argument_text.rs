@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::Scalar;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 use super::prepare::{Argument, Array, MAX_BUFFER_BYTES, hex_bytes};
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -147,10 +150,11 @@ fn random(ty: Scalar, len: usize, parameters: &str) -> Result<Vec<u8>> {
     if range.is_some_and(|(low, high)| !(low < high && (high - low).is_finite())) {
         bail!("`{parameters}` is no range");
     }
-    let mut state: u64 = seed.parse().ok().with_context(|| format!("`{seed}` is no seed"))?;
+    let seed = seed.parse().ok().with_context(|| format!("`{seed}` is no seed"))?;
+    let mut generator = SplitMix64::seed_from_u64(seed);
     let mut bytes = Vec::with_capacity(len.saturating_mul(ty.size()));
     for _ in 0..len {
-        let word = split_mix(&mut state);
+        let word = generator.next_u64();
         let bits = match range {
             // 24 bits: a fraction that f32 holds exactly, so that the end of the range is never reached by rounding.
             Some((low, high)) => ty.round((word >> 40) as f64 / f64::from(1 << 24) * (high - low) + low),
@@ -159,14 +163,6 @@ fn random(ty: Scalar, len: usize, parameters: &str) -> Result<Vec<u8>> {
         bytes.extend(ty.to_bytes(bits));
     }
     Ok(bytes)
-}
-
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut word = *state;
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

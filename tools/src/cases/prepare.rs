@@ -397,9 +397,7 @@ fn argument(place: CasePath<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> 
 
 /// The bytes that pairs of hexadecimal digits stand for; `None` for any other text, the empty one included.
 pub fn hex_bytes(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect();
-    let digits = digits.filter(|digits| !digits.is_empty() && digits.len() % 2 == 0)?;
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    hex::decode(text).ok().filter(|bytes| !bytes.is_empty())
 }
 
 fn check(

@@ -35,46 +35,21 @@ impl Bundle {
 
 mod base64_words {
     //! The alphabet is that of RFC 4648, section 4, with padding.
+    use base64::{Engine, prelude::BASE64_STANDARD};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
     pub fn serialize<S: Serializer>(words: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-        for group in bytes.chunks(3) {
-            let number =
-                (0..3).fold(0_usize, |number, i| number << 8 | usize::from(group.get(i).copied().unwrap_or(0)));
-            for place in 0..4 {
-                // Six bits: within the alphabet.
-                let digit = ALPHABET[number >> (18 - 6 * place) & 63];
-                text.push(if place <= group.len() { char::from(digit) } else { '=' });
-            }
-        }
-        serializer.serialize_str(&text)
+        serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
         let text = String::deserialize(deserializer)?;
-        decode(text.as_bytes()).ok_or_else(|| D::Error::custom("expected 32-bit words in base64"))
+        decode(&text).ok_or_else(|| D::Error::custom("expected 32-bit words in base64"))
     }
 
-    fn decode(text: &[u8]) -> Option<Vec<u32>> {
-        let digits = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
-        if !text.len().is_multiple_of(4) {
-            return None;
-        }
-        let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-        for group in digits.chunks(4) {
-            let mut number = 0_u32;
-            for place in 0..4 {
-                let digit = group.get(place).map_or(Some(0), |digit| ALPHABET.iter().position(|known| known == digit));
-                // At most 63.
-                number = number << 6 | digit? as u32;
-            }
-            let [_, a, b, c] = number.to_be_bytes();
-            bytes.extend([a, b, c].iter().take(group.len() * 6 / 8));
-        }
+    fn decode(text: &str) -> Option<Vec<u32>> {
+        let bytes = BASE64_STANDARD.decode(text).ok()?;
         let (words, rest) = bytes.as_chunks::<4>();
         rest.is_empty().then(|| words.iter().map(|word| u32::from_le_bytes(*word)).collect())
     }
@@ -98,14 +73,14 @@ mod base64_words {
                 (&[0, u32::MAX, 0xfbff], "AAAAAP//////+wAA"),
             ] {
                 assert_eq!(encode(words), text);
-                assert_eq!(decode(text.as_bytes()).as_deref(), Some(words));
+                assert_eq!(decode(text).as_deref(), Some(words));
             }
         }
 
         #[test]
         fn wrong_texts() {
             for text in ["Zm9vY", "Zm9vYmFy", "Zm9v Yg=", "Zm9=YQ==", "=", "====", "Zg==", "Zm9vYg==\n", "\u{e9}AA"] {
-                assert_eq!(decode(text.as_bytes()), None, "{text}");
+                assert_eq!(decode(text), None, "{text}");
             }
         }
     }

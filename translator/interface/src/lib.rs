@@ -353,7 +353,7 @@ pub struct ImageRun {
     /// Offset in the allocation.
     pub offset: u64,
     /// The bytes as lowercase hexadecimal digits.
-    #[serde(with = "hex_bytes")]
+    #[serde(with = "hex")]
     pub bytes: Vec<u8>,
 }
 
@@ -368,26 +368,4 @@ pub struct Relocation {
     pub target: u64,
     /// Right shift in bits (from PTX's `mask()` operators).
     pub shift: u8,
-}
-
-mod hex_bytes {
-    //! Bytes as one hexadecimal string: compact in JSON and easy to read back in any language.
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-        let text: String = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
-        serializer.serialize_str(&text)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect();
-        match digits {
-            Some(digits) if digits.len() % 2 == 0 => {
-                Ok(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
-            }
-            _ => Err(D::Error::custom("expected pairs of hexadecimal digits")),
-        }
-    }
 }

@@ -70,6 +70,11 @@ impl Unit {
         }
     }
 
+    /// Offsets of the push constants that are pointers, once they have been found.
+    pub fn pointers(&self) -> &BTreeSet<u32> {
+        &self.pointers
+    }
+
     /// How many statements it has, those of nested lists included.
     pub fn size(&self) -> usize {
         let blocks: usize = self.graph.blocks.iter().map(|block| ir::size(&block.body)).sum();

@@ -1,6 +1,8 @@
 //! Conversions between formats and fused products on 16 bits, against rustc_apfloat: every operand of 16 bits and fewer, and
 //! millions of others.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
@@ -60,18 +62,6 @@ fn unknown(has_double: bool) -> Target {
     target
 }
 
-/// A seeded source of bits (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-}
-
 #[test]
 fn narrow_formats_widen_exactly() {
     fn check<F: Float + FloatConvert<Single>>(format: Format) {
@@ -120,19 +110,19 @@ fn check_narrow<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(from: Fo
             };
             assert_eq!(found, expected, "{from:?} {bits:#x} to {to:?} {rounding:?}");
         };
-        let mut random = Random(3);
+        let mut random = SplitMix64::seed_from_u64(3);
         for narrow_bits in 0..1u64 << to.bits {
             let mut loses = false;
             let wide: W = N::from_bits(narrow_bits.into()).convert(&mut loses).value;
             let wide = wide.to_bits() as u64;
             // The number itself, halfway to the next, and beside these.
             let half = 1u64 << (from.precision - to.precision - 1);
-            for step in [0, 1, half - 1, half, half + 1, random.bits() % (2 * half)] {
+            for step in [0, 1, half - 1, half, half + 1, random.next_u64() % (2 * half)] {
                 check(wide.wrapping_add(step));
             }
         }
         for _ in 0..20_000 {
-            check(random.bits());
+            check(random.next_u64());
         }
         [0, 1, from.hidden() - 1, from.hidden(), from.largest(), from.infinity(), from.infinity() + 1]
             .into_iter()
@@ -174,13 +164,13 @@ fn integers_become_floats() {
                     let mut device = Device::new(&unknown(true), &[ty], |b, bits| {
                         from_integer(b, format, rounding, signed, bits[0])
                     });
-                    let mut random = Random(11);
+                    let mut random = SplitMix64::seed_from_u64(11);
                     for case in 0..4_000u64 {
-                        let noise = random.bits() >> (random.bits() % 64);
+                        let noise = random.next_u64() >> (random.next_u64() % 64);
                         // Few bits set, too: ties.
                         let integer = match case % 4 {
                             0 => noise,
-                            1 => (1 << (noise % 63)) | (1 << (random.bits() % 63)),
+                            1 => (1 << (noise % 63)) | (1 << (random.next_u64() % 63)),
                             2 => !noise,
                             _ => case.wrapping_sub(2000),
                         };
@@ -221,9 +211,9 @@ fn check_fma<F: Float>(format: Format, target: &Target, cases: u32) {
         let expected = if exact.is_nan() { format.nan } else { exact.to_bits() as u64 };
         assert_eq!(device.apply(&operands), expected, "{format:?} {operands:x?}");
     };
-    let mut random = Random(7);
+    let mut random = SplitMix64::seed_from_u64(7);
     for case in 0..cases {
-        let noise = random.bits();
+        let noise = random.next_u64();
         let [x, y] = [noise & 0xffff, noise >> 16 & 0xffff];
         let mut z = noise >> 32 & 0xffff;
         if case % 2 == 0 {

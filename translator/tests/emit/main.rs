@@ -5,7 +5,6 @@
 
 mod flow;
 mod models;
-mod news;
 mod support;
 
 use ptx2spv_translator::emit::{EmitEntry, emit};

@@ -1,8 +1,5 @@
 //! What the tests of emission share: targets, a builder of functions, and `spirv-val`.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use ptx2spv_translator::emit::{EmitEntry, Emitted, emit};
 use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Block, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
@@ -10,8 +7,6 @@ use ptx2spv_translator::ir::{
 };
 use ptx2spv_translator::target::{Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
-
-use super::news;
 
 pub const SCOPES: [Scope; 3] = [Scope::Cta, Scope::Device, Scope::System];
 pub const INTEGERS: [Type; 2] = [Type::I32, Type::I64];
@@ -167,18 +162,9 @@ pub fn validate(target: &Target, emitted: &Emitted) -> String {
         Version(1, minor @ 0..=2) => format!("vulkan1.{minor}"),
         _ => "vulkan1.3".into(),
     };
-    let mut child = Command::new("spirv-val")
-        .args(["--target-env", &environment, "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("spirv-val of SPIRV-Tools must be installed");
-    let bytes: Vec<u8> = news::without(&emitted.spirv).flat_map(u32::to_le_bytes).collect();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{} {environment}: {message}\n{text}", target.name);
+    if let Err(message) = ptx2spv_spirv_tools::validate(&environment, &emitted.spirv) {
+        panic!("{}: {message}\n{text}", target.name);
+    }
     text
 }
 

@@ -3,16 +3,19 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use ptx2spv_translator::ir::{Access, MemoryOrder, Space};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A seeded source of choices (xorshift).
-pub struct Random(pub u64);
+/// A seeded source of choices.
+pub struct Random(SplitMix64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     pub fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.0.next_u64()
     }
 
     pub fn below(&mut self, limit: usize) -> usize {
