@@ -96,7 +96,7 @@ impl Buffer {
             self.device.wait_for_functions(self.device.default_state())?;
             self.device.backend().read(self.address + offset, bytes)?;
         }
-        // Behind the reading, so that it covers every kernel that may have written these bytes.
+        // After the reading, so that it covers every kernel that may have written these bytes.
         self.device.backend().check_stopped()
     }
 

@@ -28,7 +28,7 @@ self_cell!(
 
 pub(crate) enum Code {
     Ptx(Ptx),
-    /// At least one. Those behind the first one take larger blocks of some kernel than those before them.
+    /// At least one. Those after the first one take larger blocks of some kernel than those before them.
     Spirv(Vec<Shipped>),
 }
 

@@ -327,7 +327,7 @@ pub enum Error {
         /// Where it was, if one place can be told.
         place: Option<SourceLocation>,
     },
-    /// The reference device found something in kernels that they can't go on behind: what they and those after them wrote is
+    /// The reference device found something in kernels that they can't go on after: what they and those after them wrote is
     /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
     #[cfg(feature = "reference")]
     #[error("{}", fault_list(findings))]

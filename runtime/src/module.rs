@@ -105,7 +105,7 @@ impl Module {
         Self::from_variants(device, vec![Shipped::new(device, spirv, interface)?], interface)
     }
 
-    /// The first of the variants has this interface, those behind it take larger blocks. All of them passed
+    /// The first of the variants has this interface, those after it take larger blocks. All of them passed
     /// [`check::interface`], and have their variables and reports in the same places.
     pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self, Error> {
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();

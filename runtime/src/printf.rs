@@ -186,7 +186,7 @@ impl Formatter<'_> {
         number
     }
 
-    /// The next argument; zero behind the last one.
+    /// The next argument; zero after the last one.
     fn value(&mut self, bytes: usize) -> u64 {
         self.at = self.at.next_multiple_of(bytes);
         let value = if bytes == 8 { long(self.values, self.at) } else { word(self.values, self.at).map(u64::from) };

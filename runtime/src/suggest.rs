@@ -25,7 +25,7 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
         .map(|(_, name)| name)
 }
 
-/// `name` as a question behind a message; nothing if there is none.
+/// `name` as a question after a message; nothing if there is none.
 pub(crate) fn question(name: Option<&str>) -> String {
     name.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }

@@ -214,7 +214,7 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call"], true),
                     _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent"], false),
                 };
-                // Atomic operations behind a lock are loads and stores, clocks that the device lacks are counted, and a warp
+                // Atomic operations after a lock are loads and stores, clocks that the device lacks are counted, and a warp
                 // meets before volatile accesses to shared memory.
                 let stands_in = has_locks && matches!(opcode, "atom" | "red" | "ld")
                     || CLOCKS.iter().any(|clock| instruction.contains(clock))

@@ -23,7 +23,7 @@ fn documents() -> Vec<PathBuf> {
 /// A command with its output as a document shows it.
 struct Example {
     words: Vec<String>,
-    /// First line and line behind the last of the output.
+    /// First line and line after the last of the output.
     lines: std::ops::Range<usize>,
 }
 

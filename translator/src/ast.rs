@@ -345,7 +345,7 @@ pub enum Operand<'s> {
     Vector(Vec<Operand<'s>>, Span),
     /// `p|q`
     Pair(Box<[Operand<'s>; 2]>, Span),
-    /// `[base + offset]` or, for textures and tensors, `[base, more, …]`. The hint `.unified` behind it is not kept.
+    /// `[base + offset]` or, for textures and tensors, `[base, more, …]`. The hint `.unified` after it is not kept.
     Address {
         /// Register, variable or constant.
         base: Box<Operand<'s>>,

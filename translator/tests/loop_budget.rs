@@ -76,7 +76,7 @@ fn random_programs_are_right_or_say_so() {
     assert!(silent > 1000 && reported > 1000, "{silent} {reported}");
 }
 
-/// `rounds` rounds, and behind them a store to an address that is right only after the last.
+/// `rounds` rounds, and after them a store to an address that is right only after the last.
 fn counting(rounds: u64) -> Function {
     let mut function = Function::default();
     let left = function.var(Type::I64);
@@ -111,7 +111,7 @@ fn reports_at_the_limit_and_not_far_below() {
         // The store is left out.
         assert_eq!(status(budget), Ok((0x5a, Reported::LoopCutShort.code())), "{budget}");
     }
-    // The probes' own rounds are five: two behind the loop, one around the kernel, two at its end.
+    // The probes' own rounds are five: two after the loop, one around the kernel, two at its end.
     for budget in 105..120 {
         assert_eq!(status(budget), Ok((7, Status::FINE)), "{budget}");
     }

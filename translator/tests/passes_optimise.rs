@@ -485,7 +485,7 @@ fn extended_numbers_are_compared_before_they_are_extended() {
 }
 
 /// A function with an `If` on whether the thread's number is odd, whose arms are as given, and a variable that is stored
-/// behind it.
+/// after it.
 fn conditional(then: impl FnOnce(&mut Builder<'_>, Var), otherwise: impl FnOnce(&mut Builder<'_>, Var)) -> Function {
     function(|b, global| {
         let var = b.var(Type::I32);

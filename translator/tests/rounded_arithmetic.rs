@@ -267,7 +267,7 @@ fn f64_to_f32() {
                 let exponent = 1023 - 152 + random.below(282) as u64;
                 let sign = fraction & (1 << 63);
                 device.check([sign | (exponent << 52) | (fraction & ((1 << 52) - 1)), 0, 0]);
-                // Few bits behind `F32`'s last, or none.
+                // Few bits after `F32`'s last, or none.
                 let single = Shape::of(Type::F32).random(&mut random);
                 let wide = f64::from(f32::from_bits(single as u32)).to_bits();
                 device.check([wide.wrapping_add(random.below(3) as u64).wrapping_sub(1), 0, 0]);

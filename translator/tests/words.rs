@@ -308,7 +308,7 @@ fn is_constant(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Let(_, Op::Const(_)))
 }
 
-/// Memory behind what random programs use: their results, and the table of locks.
+/// Memory after what random programs use: their results, and the table of locks.
 const RESULTS: u32 = 64;
 
 /// What a function leaves in the first bytes of global and shared memory and in local memory. All locks must be free then.

@@ -148,7 +148,7 @@ pub enum Inst {
     Switch(u32),
     /// Calls a function: arguments are in its registers already.
     Call(Pc),
-    /// Returns to behind the call, or ends the invocation where there was none.
+    /// Returns to after the call, or ends the invocation where there was none.
     Return,
     /// `OpUnreachable`: a fault.
     Unreachable,
@@ -492,7 +492,7 @@ pub enum Scope {
 /// Memory semantics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Semantics {
-    /// Later accesses stay behind it.
+    /// Later accesses stay after it.
     pub acquire: bool,
     /// Earlier accesses stay before it.
     pub release: bool,

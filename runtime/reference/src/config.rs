@@ -47,7 +47,7 @@ pub struct Trace {
 
 /// Decides where Vulkan leaves a choice.
 pub trait Choice {
-    /// Whether there is anything to decide; `false` lets the compiler drop the code behind it.
+    /// Whether there is anything to decide; `false` lets the compiler drop the code after it.
     const OPEN: bool;
 
     /// One of `0..count`, where 0 is what an exact, orderly device does. `count` is not 0.

@@ -76,7 +76,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Whether the dispatch can go on behind it.
+    /// Whether the dispatch can go on after it.
     pub fn is_fatal(self) -> bool {
         !matches!(self, Self::Uninitialised | Self::Undefined | Self::Race | Self::DivergedWarp)
     }

@@ -17,7 +17,7 @@ const MUTANTS: u64 = 24;
 const STEPS: u64 = 20_000;
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// A module with a few words changed behind its header.
+/// A module with a few words changed after its header.
 fn mutant(module: &[u32], random: &mut Seeded) -> Vec<u32> {
     let mut mutant = module.to_vec();
     let place = |random: &mut Seeded| 5 + random.pick(module.len() as u32 - 5) as usize;

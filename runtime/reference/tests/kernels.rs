@@ -144,7 +144,7 @@ fn a_buffer_that_is_too_small_is_named() {
         let (x, y) = (upload(&device, &[0.0; 500]), upload(&device, &[0.0; 499]));
         let finding = saxpy(&device, x, y, 500).unwrap_err();
         assert_eq!(finding.kind, FindingKind::OutOfBounds, "{finding}");
-        assert!(finding.message.contains("0 bytes behind the end of allocation 2 (1996 bytes"), "{finding}");
+        assert!(finding.message.contains("0 bytes past the end of allocation 2 (1996 bytes"), "{finding}");
         let (_, line) = finding.site.line.unwrap();
         assert!(SAXPY.lines().nth(line as usize - 1).unwrap().contains("ld.global"), "line {line}");
         assert_eq!(finding.site.entry, "saxpy");

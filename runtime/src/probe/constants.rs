@@ -142,7 +142,7 @@ impl Known {
         operands.iter().map(|operand| format!(", {}", operand.known(self.width))).collect()
     }
 
-    /// A module with a kernel `probe` of operands and results. Each thread takes its own three of the former, behind the
+    /// A module with a kernel `probe` of operands and results. Each thread takes its own three of the former, after the
     /// constants, and gives three of the latter: the number of an application, from 1, that is wrong on them, what it gives,
     /// and what it gives with all from memory. Drivers take long to compile many stores.
     pub fn ptx(&self, specials: bool, facts: &Facts) -> String {

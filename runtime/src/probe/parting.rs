@@ -1,5 +1,5 @@
 //! Whether invocations of a subgroup that have parted meet again, also where Vulkan doesn't promise it: a kernel whose threads
-//! part in loops and conditions and by exiting, and do operations of the warp right behind that (`parting.ptx`).
+//! part in loops and conditions and by exiting, and do operations of the warp right after that (`parting.ptx`).
 //!
 //! It is tried where kernels would use subgroups. That it gives what it should is no proof, as little as right results of an
 //! instruction are.

@@ -13,7 +13,7 @@ use crate::{Context, Launch, Load};
 /// * `prints(out)`: every hundredth thread prints its number.
 /// * `tiny()`: nothing.
 /// * `meets(count)`: a thread of each block waits until all blocks have come. `spreads` does it with 400 KiB of local memory.
-/// * `locks(lock)`: a thread of each block takes a lock and counts behind it.
+/// * `locks(lock)`: a thread of each block takes a lock and counts after it.
 /// * `signals()`: a warp waits for another one of its block.
 /// * `shared(out)`: 40,000 bytes of shared memory, and a barrier that needs some more.
 const KERNELS: &str = r#"

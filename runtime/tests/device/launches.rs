@@ -5,7 +5,7 @@ use ptx2spv_translator::target::Version;
 
 use crate::{Context, Launch};
 
-/// Adds 1,000 numbers with blocks of 64 and checks every sum, and that nothing was written behind them.
+/// Adds 1,000 numbers with blocks of 64 and checks every sum, and that nothing was written after them.
 fn add_vectors(context: &Context) {
     let n = 1000_u32;
     let a: Vec<f32> = (0..n).map(|i| i as f32).collect();

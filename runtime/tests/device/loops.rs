@@ -222,7 +222,7 @@ fn nested_loops_in_some_threads() {
     context.finish();
 }
 
-/// Code behind a loop that was cut short must not run: here it would write far outside of all memory.
+/// Code after a loop that was cut short must not run: here it would write far outside of all memory.
 #[test]
 fn code_behind_cut_loops_is_skipped() {
     let context = Context::new();
@@ -237,7 +237,7 @@ fn code_behind_cut_loops_is_skipped() {
     context.finish();
 }
 
-/// What a round computes is there behind the loop, also in threads that leave it before others.
+/// What a round computes is there after the loop, also in threads that leave it before others.
 #[test]
 fn values_of_a_last_round() {
     for context in Context::several() {

@@ -158,7 +158,7 @@ rounds:
     add.u32 %l, %l, 1;
     setp.lt.u32 %p, %l, 32;
     @%p bra rounds;
-    bar.sync 0; // behind
+    bar.sync 0; // after
     ret;
 unaligned:
     @%q bra low_unaligned;
@@ -234,7 +234,7 @@ fn a_fault_comes_back_once_and_the_device_goes_on() {
         assert_eq!(faults(result), [FindingKind::OutOfBounds, FindingKind::Misaligned], "{options}");
         device.synchronize().unwrap();
         launch(buffer.address(), 4);
-        // What was launched behind the faults was done, and nothing else.
+        // What was launched after the faults was done, and nothing else.
         assert_eq!(buffer.download::<u32>().unwrap(), [4, 3, 0, 0]);
         assert_eq!(device.as_reference().unwrap().take_findings(), []);
     }
@@ -270,11 +270,11 @@ fn faults_name_arguments_and_variables() {
         let pointer = Arg::from(&buffer);
         for (pointer, offset, words) in [
             (pointer, -4, "begins 4 bytes before argument 0 (16 bytes at "),
-            (pointer, 20, "begins 4 bytes behind the end of argument 0 (16 bytes at "),
+            (pointer, 20, "begins 4 bytes past the end of argument 0 (16 bytes at "),
             (Arg::Address(at + 8), -12, "begins 4 bytes before argument 0 (16 bytes at "),
             (Arg::Address(at - 4), 0, "begins 4 bytes before allocation "),
             (Arg::Address(0), 0, "is through a null pointer"),
-            (Arg::Address(0), 8, "begins 8 bytes behind a null pointer"),
+            (Arg::Address(0), 8, "begins 8 bytes past a null pointer"),
             (Arg::Address(0), -4, "begins 4 bytes before a null pointer"),
         ] {
             poke.run(&ONE, &[pointer, i64::into(offset)]).unwrap();
@@ -342,7 +342,7 @@ fn warps_apart_at_barriers_are_found() {
             (0_u32, None),
             (1, Some(["// high", "// low"])),
             (2, Some(["// some", "// all"])),
-            (3, Some(["// round", "// behind"])),
+            (3, Some(["// round", "// after"])),
             (4, None),
             (5, None),
         ];

@@ -48,7 +48,7 @@ REDUCTIONS = [
 
 
 def reductions(tables):
-    """Every form of `red`, one right behind the other."""
+    """Every form of `red`, one right after the other."""
     family = Family("barriers_red", "Barriers that reduce predicates.", tables)
     for opcode in ("bar", "bar.cta", "barrier", "barrier.cta"):
         aligned = ("",) if opcode.startswith("bar.") or opcode == "bar" else ("", ".aligned")

@@ -107,7 +107,7 @@ def shared(tables):
     """Each thread reads what its fellows in the other blocks have written."""
     directives = ".shared .align 4 .b8 few[12];\n.shared .align 128 .b32 data[96];\n.extern .shared .align 16 .b32 dynamic[];\n"
     family = family_of("cluster_shared", "Shared memory of the cluster's other blocks.", tables, directives)
-    # %b: the rank of another block, by %v places behind.
+    # %b: the rank of another block, by %v places further on.
     other = ["add.u32 %b, %rank, %v;", "rem.u32 %b, %b, %size;"]
     own = {"static": "data", "dynamic": "dynamic"}
     ways = {

@@ -155,7 +155,7 @@ def bytes_of(count, seed):
 
 
 def copies(tables):
-    """cp.async in every size, with zeros behind and without."""
+    """cp.async in every size, with zeros after them and without."""
     family = Family("copy_async", "cp.async.", tables, MEMORY, header=header("8.0"))
     source = bytes_of(2048, 5)
     start = THREAD + ["ld.param.u64 %src, [source];", "mov.u64 %x, data;", "cvt.u32.u64 %a, %x;"]
@@ -216,7 +216,7 @@ def copies(tables):
 
 
 def bulk_load(family, name, copy, more):
-    """A kernel that copies a kibibyte to shared memory in two parts. `more` are operands behind the barrier."""
+    """A kernel that copies a kibibyte to shared memory in two parts. `more` are operands after the barrier."""
     source = bytes_of(1024, 11)
     body = THREAD + ["ld.param.u64 %src, [source];", "mov.u64 %x, data;", "cvt.u32.u64 %a, %x;"]
     body += ["mov.u64 %s, 0x14f0000000000000;", "mov.u16 %h, 1;", *initialised("1"), "mov.u32 %n, 992;"]

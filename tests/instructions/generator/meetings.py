@@ -271,7 +271,7 @@ def guards(family, rng):
 
 
 def beyond(family, rng):
-    """Some lanes wait twice in an arm, where the others have gone on to behind it."""
+    """Some lanes wait twice in an arm, where the others have gone on past it."""
     body = PLACE + load("ac") + ["mov.u32 %d, %a;", "setp.eq.u32 %go, %c, 1;", "@!%go bra on;"]
     body += ["redux.sync.xor.b32 %d, %d, -1;", "add.u32 %d, %d, 1;", "redux.sync.xor.b32 %d, %d, -1;", "add.u32 %d, %d, 5;", "on:"]
     body += ["@%go bra done;", "redux.sync.xor.b32 %x, %d, -1;", "mad.lo.u32 %d, %x, 3, %d;", "redux.sync.xor.b32 %x, %d, -1;", "mad.lo.u32 %d, %x, 5, %d;", "done:"]
@@ -294,7 +294,7 @@ def beyond(family, rng):
 
 
 def with_barriers(family, rng):
-    """Barriers of the block behind and between the meetings, at places of their own too."""
+    """Barriers of the block after and between the meetings, at places of their own too."""
     first = ["redux.sync.add.u32 %d, %a, -1;", "st.shared.u32 [%y], %d;", "barrier.sync 0;", "ld.shared.u32 %x, [%b];"]
     second = ["not.b32 %a, %a;", *first, "mul.lo.u32 %x, %x, 3;"]
     body = PLACE + load("ac") + ["setp.eq.u32 %go, %c, 1;", *WORDS, "sub.u32 %n, 4220, %y;", "add.u32 %b, %c, %c;", "sub.u32 %b, %b, %y;", "add.u32 %b, %b, 380;"]

@@ -31,7 +31,7 @@ def family_of(name, purpose, tables, between, directives=""):
 def locks(tables, between):
     family = family_of("spin_locks", "Spin locks that every thread takes, or one thread for its block.", tables, between)
     shapes = ((64, 1), (33, 3), (1, 8))
-    # The critical section lies behind the loop that waits: threads of a warp must not wait for it together.
+    # The critical section lies after the loop that waits: threads of a warp must not wait for it together.
     releases = (
         ("exchange", "atom.acquire.gpu.global.exch.b32 %u, [%pl], 1;", "atom.release.gpu.global.exch.b32 %u, [%pl], 0;"),
         ("compare", "atom.acquire.gpu.global.cas.b32 %u, [%pl], 0, 1;", "st.release.gpu.global.u32 [%pl], 0;"),

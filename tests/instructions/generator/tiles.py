@@ -9,7 +9,7 @@ REGISTERS = [
     ".reg .b64 %po, %base, %word, %slot, %x;",
     ".reg .pred %p, %q;",
 ]
-# Where the words of tiles of 64, 128, 256, 512 and 1,024 threads lie, and the slots of the block's warps behind them.
+# Where the words of tiles of 64, 128, 256, 512 and 1,024 threads lie, and the slots of the block's warps after them.
 SLOTS = 32
 
 

@@ -29,7 +29,7 @@ pub enum Invalid {
 pub struct Outcome {
     /// [`OUTPUTS`] words for each thread.
     pub output: Vec<u32>,
-    /// What atomics gathered, and behind it the sum of what threads that came to the end have computed.
+    /// What atomics gathered, and after it the sum of what threads that came to the end have computed.
     pub gathered: Vec<u32>,
 }
 
@@ -494,7 +494,7 @@ impl<'p> Thread<'p> {
         }
     }
 
-    /// Goes on in the inner of two loops, or behind it.
+    /// Goes on in the inner of two loops, or after it.
     fn share(&mut self, stmt: &'p Stmt, left: u32, rest: u32, turn: u32) {
         let Stmt::Shares { body, behind, .. } = stmt else { return };
         let (list, left, rest, turn) =
@@ -502,7 +502,7 @@ impl<'p> Thread<'p> {
         self.frames.push(Frame { list, next: 0, kind: Kind::Shares { stmt, left, rest, turn } });
     }
 
-    /// Goes on behind an operation of a warp.
+    /// Goes on after an operation of a warp.
     fn go_on(&mut self, stmt: &'p Stmt, mask: u32, members: &[Member], own: Member) {
         let ballot = lanes(members, |member| member.value != 0);
         let holds = own.value != 0;

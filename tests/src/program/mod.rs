@@ -419,7 +419,7 @@ pub enum Stmt {
         /// What stands at the end of each turn, without statements inside.
         behind: Vec<Stmt>,
     },
-    /// Writes a register to a word of the thread's output, from 0 behind those of the registers.
+    /// Writes a register to a word of the thread's output, from 0 after those of the registers.
     Output {
         /// Which word.
         slot: usize,

@@ -18,7 +18,7 @@ use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::pipeline::{Observer, PASSES, Step, Unit};
 use ptx2spv_translator::{ErrorKind, Options, Program, Source};
 
-/// What stands alone in the line between the input and the expected text, behind the sign of a comment.
+/// What stands alone in the line between the input and the expected text, after the sign of a comment.
 const SEPARATOR: &str = "----";
 
 fn main() -> ExitCode {

@@ -77,7 +77,7 @@ fn accesses_to_parameters_must_lie_inside() {
         format!(".entry k(.param .u32 a, .param .align 4 .b8 s[6]) {{ .reg .u32 %r<3>; {access} ret; }}")
     };
     accepted(&text("ld.param.u32 %r1, [s]; ld.param.u16 %r1, [s+4]; ld.param.u8 %r1, [s+5];"));
-    // The padding behind a parameter is part of it.
+    // The padding after a parameter is part of it.
     accepted(&text("ld.param.u32 %r1, [s+4]; ld.param.v2.u32 {%r1, %r2}, [s];"));
     refused(&text("¦ld.param.u32 %r1, [s+8];"), &["do not lie in the parameter's 8 bytes"]);
     refused(&text("¦ld.param.u32 %r1, [a+-4];"), &["do not lie in the parameter's 4 bytes"]);

@@ -209,7 +209,7 @@ mod tests {
         let expected = [
             [1, 0, 0, 0, 0, 0, 0, 0],
             [8, 7, 6, 5, 4, 3, 2, 1],
-            // The inner struct ends at a multiple of 2, the number behind it begins at one of 4.
+            // The inner struct ends at a multiple of 2, the number after it begins at one of 4.
             [2, 0, 3, 4, 5, 0, 0, 0],
             [6, 0, 0, 0, 0, 0, 0, 0],
             [0; 8],

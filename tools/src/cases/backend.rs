@@ -38,7 +38,7 @@ pub enum Failure {
     /// It needs more of a resource than the device has; the message has both numbers.
     #[error("{0}")]
     TooLarge(String),
-    /// The reference device found something that the kernel can't go on behind; that is the last of these.
+    /// The reference device found something that the kernel can't go on after; that is the last of these.
     #[error("{}", findings_text(.0))]
     Fault(Vec<Finding>),
     /// Something else went wrong: out of memory, a lost device.

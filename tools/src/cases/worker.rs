@@ -1,7 +1,7 @@
 //! Runs launch cases in a process of its own, so that a kernel that ends that process fails its case and no other.
 //!
 //! The process is this program with the same arguments. It reads requests from its standard input, a line of JSON each, and
-//! writes answers to its standard output, behind [`MARK`] on lines of their own. The end of its input tells it that nobody
+//! writes answers to its standard output, after [`MARK`] on lines of their own. The end of its input tells it that nobody
 //! wants to know any more.
 
 use std::collections::HashMap;
@@ -205,7 +205,7 @@ fn run(request: &Request, files: &mut HashMap<PathBuf, Vec<Case>>, backend: &mut
 
 fn say(answer: &Answer) -> Result<()> {
     let mut out = io::stdout().lock();
-    // Behind what others have left on the line.
+    // After what others have left on the line.
     writeln!(out, "\n{MARK}{}", serde_json::to_string(answer)?)?;
     Ok(out.flush()?)
 }

@@ -1,18 +1,18 @@
-//! What depends on what: values, variables and blocks that depend on certain sources, through data or through control.
+//! Divergence analysis and its relatives: which values, variables and blocks depend on given sources, through data or control.
 //!
-//! Flow-insensitive over variables, so that it is simple and errs only towards "depends". A value depends if an operand
-//! does, or a variable that it reads. A variable depends if a value that does is assigned to it, or any value where control
-//! depends. Control depends behind a branch on such a condition, up to where all ways out of the branch meet again.
+//! The analysis is flow-insensitive over variables, so it is simple and errs only towards "depends". A value depends if an operand
+//! does, or a variable that it reads. A variable depends if a dependent value is assigned to it, or any value in a dependent block.
+//! The blocks after a branch on a dependent condition are dependent, up to the branch's post-dominator.
 //!
-//! Two questions are asked of it:
+//! It answers three questions:
 //!
-//! * Which blocks do all threads of the CTA, or of all CTAs of its cluster, execute together? Sources are the thread's place, what atomics gave, and
-//!   local, generic or volatile memory. Ordinary loads from global or shared memory at a uniform address count as uniform:
+//! * Which blocks do all threads of the CTA, or of all CTAs of its cluster, execute together? Sources are the thread's position, results
+//!   of atomics, and local, generic or volatile memory. Ordinary loads from global or shared memory at a uniform address count as uniform:
 //!   a value that differed between threads would come from a data race, which PTX leaves undefined for ordinary accesses.
-//! * Which branches of a loop depend on what other threads do meanwhile? Sources are those of its atomics and its volatile,
-//!   relaxed and acquiring loads that are asked for.
-//! * On which branches may threads of a warp part? Sources are those of the first question, but for what operations of the
-//!   warp give all its threads alike.
+//! * Which branches of a loop depend on what other threads do meanwhile? Sources are its atomics and its volatile, relaxed and
+//!   acquiring loads, as far as the caller names them.
+//! * On which branches may threads of a warp diverge? Sources are those of the first question, except results of warp operations
+//!   that are the same in all threads of the warp.
 
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
@@ -29,8 +29,8 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     analysis.blocks
 }
 
-/// For each block of a loop, whether it branches on what other threads do meanwhile. `learns` tells loads and atomics whose
-/// results depend on that.
+/// For each block of a loop, whether it branches on what other threads do meanwhile. `learns` tells which loads and atomics
+/// depend on other threads.
 pub fn branches_on_others(
     function: &Function,
     cfg: &Cfg,
@@ -46,8 +46,8 @@ pub fn branches_on_others(
     cfg.blocks.iter().zip(inside).map(|(block, inside)| *inside && depends(block)).collect()
 }
 
-/// For each block, whether threads of a warp may part where it branches. `alike` tells values that are the same for all of
-/// them for reasons of their own.
+/// For each block, whether threads of a warp may diverge at its branch. `alike` tells which values are known to be the same in all
+/// of them.
 pub fn partings(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
     let all = vec![true; cfg.blocks.len()];
     let mut analysis = Analysis::new(function, cfg, Sources::Lanes(alike));
@@ -106,14 +106,14 @@ impl Reach {
     }
 }
 
-/// What everything else is traced back to.
+/// The sources of dependence.
 #[derive(Clone, Copy)]
 enum Sources<'s> {
     /// What differs between the threads of a CTA.
     Threads,
-    /// What differs between the threads of a warp, but for values of which this holds.
+    /// What differs between the threads of a warp, except values for which this function holds.
     Lanes(&'s dyn Fn(Value) -> bool),
-    /// What other threads do, which the loads and atomics learn of which this holds.
+    /// What other threads do: results of the loads and atomics for which this function holds.
     Others(&'s dyn Fn(&Stmt) -> bool),
 }
 
@@ -246,7 +246,8 @@ impl<'s> Analysis<'s> {
                 [false, false]
             }
             WarpOp::Elect => [false, true],
-            // Within segments it is not; but nobody parts on that who waits for all.
+            // Segments of the warp would each get a value of their own. That is ignored: code whose operations wait for all
+            // lanes does not branch on such a value.
             WarpOp::Shuffle { mode: Shuffle::Index, lane, .. } => [self.value(lane); 2],
             WarpOp::Shuffle { .. } | WarpOp::MatchAny(_) | WarpOp::Gathered | WarpOp::Sync => [true, true],
         }

@@ -24,7 +24,7 @@ pub struct Cfg {
     pub blocks: Vec<BasicBlock>,
 }
 
-/// Straight-line statements and where control goes behind them.
+/// Straight-line statements and where control goes after them.
 #[derive(Clone, Debug, Default)]
 pub struct BasicBlock {
     /// What it does.

@@ -8,9 +8,9 @@ use crate::ir::{Value, Var};
 pub enum Stop {
     /// A barrier instruction.
     Barrier(Barrier),
-    /// A turn of a loop that waits for another thread.
+    /// An iteration of a loop that waits for another thread.
     Yield,
-    /// A turn of waiting for threads of the warp, which may be in such a loop or at a barrier.
+    /// An iteration of waiting for threads of the warp, which may be in such a loop or at a barrier.
     Await,
 }
 

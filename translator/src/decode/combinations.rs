@@ -75,7 +75,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut first = true;
         for operand in parts.operands {
             let Operand::Address(base, _) = operand else { continue };
-            // Behind those that are named there are barriers in shared memory.
+            // After those that are named there are barriers in shared memory.
             let space = spaces.next().or(if first { None } else { Some(StateSpace::Shared) });
             first = false;
             match base {

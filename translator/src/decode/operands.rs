@@ -31,9 +31,9 @@
 //! | `c.v` | the same without selector |
 //! | `@` | label |
 //! | `@@` | table of labels |
-//! | `call` | everything behind `call` |
+//! | `call` | everything after `call` |
 //!
-//! A word that ends in `?` may be missing together with all behind it, one that ends in `~` without those behind it. Such
+//! A word that ends in `?` may be missing together with all that follow, one that ends in `~` without those that follow. Such
 //! an operand then reads as `_`.
 
 mod calls;

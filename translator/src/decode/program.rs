@@ -140,7 +140,7 @@ pub struct Function {
     pub params: Vec<Param>,
     /// How many of them are formal parameters.
     pub formals: usize,
-    /// How many of them, behind the formal parameters, are results.
+    /// How many of them, after the formal parameters, are results.
     pub results: usize,
     /// `.reqntid`.
     pub required_block: Option<[u32; 3]>,
@@ -214,7 +214,7 @@ pub struct Param {
 }
 
 impl Param {
-    /// Bytes that accesses may reach: PTX lets them go on into the padding behind the parameter.
+    /// Bytes that accesses may reach: PTX lets them go on into the padding after the parameter.
     pub fn room(&self) -> u32 {
         self.size.next_multiple_of(self.align.clamp(1, WIDEST))
     }

@@ -47,7 +47,7 @@ pub(super) struct Body<'m, 't, 'f> {
     /// What is computed once at the function's start: its inputs.
     pub(super) start: Vec<Instruction>,
     blocks: Vec<dr::Block>,
-    /// Label of the block under construction; 0 behind a terminator.
+    /// Label of the block under construction; 0 after a terminator.
     pub(super) label: Word,
     current: Vec<Instruction>,
     /// Inputs by built-in and component (0 the whole, then from 1).
@@ -205,7 +205,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         id
     }
 
-    /// Appends an instruction to the present block, behind the line it comes from where that is another.
+    /// Appends an instruction to the present block, after the line it comes from where that is another.
     fn append(&mut self, instruction: Instruction) {
         if let Some(lines) = self.module.lines.as_ref().filter(|_| self.line != self.position) {
             self.current.push(lines.mark(self.position));

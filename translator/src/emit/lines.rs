@@ -36,7 +36,7 @@ impl Lines {
         Some((u32::try_from(line).ok()?, span.start - start + 1))
     }
 
-    /// The instruction that says where those behind it come from. It holds up to the end of the block.
+    /// The instruction that says where those after it come from. It holds up to the end of the block.
     pub(super) fn mark(&self, position: Option<Position>) -> Instruction {
         match position {
             Some((line, column)) => {

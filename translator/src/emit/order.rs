@@ -162,7 +162,7 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// Orders all accesses before against all behind.
+    /// Orders all earlier accesses against all later ones.
     pub(super) fn fence(&mut self, scope: Scope) -> Result<()> {
         self.ordered_fence(MemoryOrder::AcquireRelease(scope))
     }

@@ -107,7 +107,7 @@ impl<'f> Body<'_, '_, 'f> {
         let limit = self.module.target.quirks.nesting.map_or(NESTING_LIMIT, |most| NESTING_LIMIT.min(most as usize));
         let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function, at: self.at }];
         while let Some(frame) = stack.last_mut() {
-            // What stands behind a terminator can't be reached: a Break, or a construct that nothing leaves.
+            // What stands after a terminator can't be reached: a Break, or a construct that nothing leaves.
             let next = if self.label == 0 { None } else { frame.rest.next() };
             match next {
                 Some(Stmt::If { condition, then, otherwise }) => {
@@ -222,7 +222,7 @@ impl<'f> Body<'_, '_, 'f> {
     }
 
     /// Where the driver loses values that leave loops, gives the loop another exit, which no invocation takes. Then what
-    /// the code behind the loop reads of a variable has several origins, and drivers keep such values right. Where the
+    /// the code after the loop reads of a variable has several origins, and drivers keep such values right. Where the
     /// driver runs loops for more invocations than there are, these leave by that exit.
     fn decoy_exit(&mut self, merge: Word) -> Result<bool> {
         let quirks = &self.module.target.quirks;
@@ -239,9 +239,9 @@ impl<'f> Body<'_, '_, 'f> {
     }
 
     /// What no invocation of the workgroup meets, and what looks possible to the driver: to have one of the highest numbers,
-    /// or one behind the last.
+    /// or one after the last.
     ///
-    /// Each loop has a condition of its own: drivers know that one is false behind a loop's exit by it, and would take away
+    /// Each loop has a condition of its own: drivers know that one is false after a loop's exit by it, and would take away
     /// the exits of the loops inside.
     fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
         let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;

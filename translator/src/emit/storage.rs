@@ -253,7 +253,7 @@ impl Body<'_, '_, '_> {
     /// matter.
     ///
     /// A constant gives a constant if it is below `end`, where the memory certainly reaches to: SwiftShader takes any other
-    /// index for one that differs between invocations. Of what lies behind that, drivers mustn't know.
+    /// index for one that differs between invocations. Of what lies past that, drivers mustn't know.
     ///
     /// A constant part is divided on its own, so that the driver finds a common index with immediate offsets. The rest
     /// may be negative then: with a sign-extending shift the sum is still right, since shared and local memory end far

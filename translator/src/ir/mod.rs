@@ -4,7 +4,7 @@
 //! to one. An operation here means the same on every device and leaves nothing undefined inside the preconditions
 //! that its documentation names, which lowering upholds (such as "the shift amount is below the width").
 //!
-//! * A [`Value`] is assigned once, by the statement that defines it, and may be used behind that statement in the same
+//! * A [`Value`] is assigned once, by the statement that defines it, and may be used after that statement in the same
 //!   list and in lists nested there. Values carry the results of operations.
 //! * A [`Var`] is a mutable variable of the function: a PTX register, or an auxiliary of the translator. Only variables
 //!   carry data around loops and out of nested lists. They start as zero.
@@ -83,7 +83,7 @@ pub struct Function {
     /// Bytes of `.shared` memory that a block declares statically; the translator's own included, unless the function is
     /// for a cluster.
     pub shared_bytes: u32,
-    /// How many of these, or behind these, are the translator's own: a multiple of 16. At run time they lie behind all others.
+    /// How many of these, or after these, are the translator's own: a multiple of 16. At run time they lie after all others.
     pub own_shared_bytes: u32,
     /// The word that sequentially consistent fences of the block go by, once there is one.
     pub fence_word: Option<OwnShared>,
@@ -228,7 +228,7 @@ pub enum Stmt {
     /// mark, which all threads of its warp must execute together; nothing to other devices. The number, an `I32`, counts threads
     /// so that those of a warp differ in the lowest five bits.
     Arrive(Value),
-    /// Orders this thread's memory accesses before it against those behind it, as seen from a scope.
+    /// Orders this thread's earlier memory accesses against later ones, as seen from a scope.
     Fence(Scope),
     /// Runs one of two lists.
     If {

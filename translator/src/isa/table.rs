@@ -32,7 +32,7 @@ struct Slot {
     leads: bool,
 }
 
-/// Modifiers that are part of an instruction's name, such as `mul.wide`: right behind the opcode, they stay there.
+/// Modifiers that are part of an instruction's name, such as `mul.wide`: right after the opcode, they stay there.
 fn names(opcode: &str) -> &'static [&'static str] {
     match opcode {
         "bar" | "barrier" => &["cta", "cluster", "warp", "sync", "arrive", "wait", "red"],

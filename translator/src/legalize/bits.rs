@@ -1,5 +1,5 @@
-//! Signs, extremes and conversions to integers of `F32`, where the device's own are not known to be PTX's: on bits, which no driver's
-//! treatment of denormals, zeros or NaNs touches.
+//! Negation, minimum, maximum and conversion to integers of `F32` by integer operations on the bits, where the device's own operations
+//! are not known to treat denormals, zeros and NaNs as PTX does.
 
 use rustc_hash::FxHashSet;
 
@@ -13,7 +13,7 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     if facts.negate_f32_exact && facts.min_max_f32_exact && facts.to_integer_f32_saturates {
         return;
     }
-    // Extremes that have NVIDIA's NaN already.
+    // Minima and maxima that have NVIDIA's NaN already.
     let mut whole = FxHashSet::default();
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(Unary::FNeg, x)) if !facts.negate_f32_exact => Rewritten::By(soft::negated(b, x)),
@@ -34,7 +34,7 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// A conversion of what is in range, and the bound of what is not.
+/// Converts what is in range; other numbers give the bound.
 fn saturate(b: &mut Builder<'_>, signed: bool, x: Value) -> Value {
     let (low, beyond) = if signed { (i32::MIN as f32, -(i32::MIN as f32)) } else { (0.0, -2.0 * i32::MIN as f32) };
     let (low, beyond) = (b.f32(low), b.f32(beyond));

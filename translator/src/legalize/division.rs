@@ -1,6 +1,6 @@
 //! Division where the device doesn't round it correctly: `F32` through `F64` where that divides correctly, else long
-//! division on integers; by the device's own where that only fails on denormals and there are none. NaNs are NVIDIA's, but
-//! for that.
+//! division on integers; by the device's own where that only fails on denormals and there are none. NaNs are NVIDIA's, except
+//! in the last case.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};

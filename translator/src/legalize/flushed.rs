@@ -1,5 +1,5 @@
-//! `F32` arithmetic as `.ftz` has it: the device's own or its `Fma` where that does just this, else with operands and results flushed on
-//! their bits.
+//! `F32` arithmetic with `.ftz`: the device's own operation or `Fma` where those flush as PTX does, else with the bits of operands and
+//! results flushed.
 //!
 //! A sum is exact where it could be tiny, and a root never is, so flushing their bits will do. A product, or a quotient,
 //! that rounds up to the least normal number shows as tiny only if it is rounded to the full precision: in `F64`, or far
@@ -12,7 +12,7 @@ use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 
-/// Replaces every `Flushed` but what [`take_flushing`] can do; by what doesn't flush if that isn't asked for.
+/// Replaces every `Flushed` that [`take_flushing`] can't do. If flushing isn't asked for, operations without it take their place.
 pub fn expand_flushed(function: &mut Function, floats: &Floats) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !floats.flush => {
@@ -112,7 +112,7 @@ fn as_fma(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
 /// NaN, hence not tiny.
 const SCALE: u32 = 32;
 
-/// The operation whose result is as much larger.
+/// The same operation on scaled operands: its result is larger by 2 to the power of [`SCALE`].
 fn scale(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Arithmetic {
     let factor = b.constant(Type::F32, SINGLE.hidden() * u64::from(SINGLE.bias + SCALE));
     match arithmetic {

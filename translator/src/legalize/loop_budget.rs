@@ -5,7 +5,7 @@
 //! get its second round, some loop before it may have ended early. That finds every case, loops that emission adds
 //! included, at the price of a few rounds: a kernel that needs the very last ones is reported although it was right.
 //!
-//! The same probe behind each outermost loop skips the rest of the kernel, which may compute addresses from values that
+//! The same probe after each outermost loop skips the rest of the kernel, which may compute addresses from values that
 //! the loop left unfinished.
 //!
 //! A compiler would say that a loop which ends has met its condition. Hence the probe tests memory at an index, and counts
@@ -79,7 +79,7 @@ struct Probe<'h> {
 }
 
 impl Probe<'_> {
-    /// Appends statements that are in no loop but the one around the kernel, with probes behind their loops.
+    /// Appends statements that are in no loop but the one around the kernel, with probes after their loops.
     fn watch(self, b: &mut Builder<'_>, stmts: Block) {
         for stmt in stmts {
             match stmt {

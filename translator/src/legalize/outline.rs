@@ -80,7 +80,7 @@ impl Shape {
     }
 }
 
-/// Replaces operations that are long when the passes behind are through with them, if there are enough of them. `expand` runs
+/// Replaces operations that are long when later passes are through with them, if there are enough of them. `expand` runs
 /// these on a function.
 ///
 /// # Errors

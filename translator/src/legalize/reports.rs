@@ -49,7 +49,7 @@ struct Expansion<'p> {
     places: &'p mut Vec<Span>,
 }
 
-/// Appends statements that stand behind the mark `at`.
+/// Appends statements that stand after the mark `at`.
 fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Span, expansion: &mut Expansion<'_>) {
     for stmt in stmts {
         match stmt {

@@ -1,7 +1,7 @@
 //! Puts local and shared memory that the target has no room for into device memory: the launch's scratch memory.
 //!
 //! Each workgroup of a dispatch has a part of the scratch memory, by its number within the dispatch: the local memory of its
-//! invocations, one after the other, and behind these its shared memory. Addresses of shared and local memory stay offsets, and
+//! invocations, one after the other, and after these its shared memory. Addresses of shared and local memory stay offsets, and
 //! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
 
 use super::{expand_generic, loop_budget};

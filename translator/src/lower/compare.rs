@@ -75,7 +75,7 @@ fn operator(i: &Instruction) -> Result<&'static str> {
     i.modifiers.one_of(OPERATORS).ok_or_else(|| Diagnostic::invalid("a comparison needs an operator", i.span))
 }
 
-/// Compares the lower and the upper halves of the two operands behind the destination.
+/// Compares the lower and the upper halves of the two operands after the destination.
 fn compare_halves(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<[Value; 2]> {
     let operator = operator(i)?;
     let operands = [l.int(i, 1, ty)?, l.int(i, 2, ty)?];
@@ -91,7 +91,7 @@ fn compare_halves(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> 
     Ok([low?, high?])
 }
 
-/// Compares the two operands behind the destination by the instruction's operator.
+/// Compares the two operands after the destination by the instruction's operator.
 fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<Value> {
     let operator = operator(i)?;
     if !ty.is_float() {

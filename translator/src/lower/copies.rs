@@ -30,7 +30,7 @@ fn global_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Re
     }
 }
 
-/// `cp.async`: 4, 8 or 16 bytes from device to shared memory, those behind the first few as zeros.
+/// `cp.async`: 4, 8 or 16 bytes from device to shared memory, those after the first few as zeros.
 pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;

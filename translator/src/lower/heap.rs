@@ -40,7 +40,7 @@ pub(super) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -
 /// A mask of as many low bits as there are granules in a run for `size` bytes, 1 to 32, and by how much all bits are shifted
 /// down for that.
 fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
-    // One byte more than asked for, so that what an access behind the end hits is no other allocation.
+    // One byte more than asked for, so that what an access after the end hits is no other allocation.
     let last = b.shr_by(size, shift);
     let most = b.i32(31);
     let rest = b.sub(most, last);

@@ -65,7 +65,7 @@ pub struct Layout {
     pub short_addresses: bool,
     /// What the host has ready for the kernel.
     pub services: Services,
-    /// Where in local memory the stack of `alloca` begins, which is behind everything else.
+    /// Where in local memory the stack of `alloca` begins, which is after everything else.
     pub stack: Option<u32>,
     /// Bytes that the module's constants take, at the start of its variables.
     pub const_bytes: u64,
@@ -292,7 +292,7 @@ fn reads_reserved_shared(function: &Function) -> bool {
     function.operands().any(|operand| matches!(operand, Operand::Special(Special::ReservedShared(_))))
 }
 
-/// Puts the stack behind the other local memory, if the kernel or what it calls has one.
+/// Puts the stack after the other local memory, if the kernel or what it calls has one.
 fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
     if calls::reachable(program, kernel).into_iter().any(uses_stack) {
         // Neither overflows: local memory is at most half a mebibyte.

@@ -91,7 +91,7 @@ impl Propagation<'_> {
                 Stmt::Loop(body) => {
                     // The body starts with what holds before it and at its end alike.
                     self.forget_assigned(&body);
-                    // Nothing to join behind it: what the body changes stays forgotten.
+                    // Nothing to join after it: what the body changes stays forgotten.
                     let (body, _) = self.nested(body);
                     out.push(Stmt::Loop(body));
                 }
@@ -228,7 +228,7 @@ impl Propagation<'_> {
         }
     }
 
-    /// Learns a value that a nested list knew; values that it defined itself can't be used behind it.
+    /// Learns a value that a nested list knew; values that it defined itself can't be used after it.
     fn learn_if_visible(&mut self, var: Var, value: Option<Value>) {
         let visible = value.filter(|value| self.depth_of[value.0 as usize] <= self.depth);
         self.learn(var, visible);

@@ -19,11 +19,11 @@ pub fn remove_dead(function: &mut Function) {
 }
 
 struct Dead {
-    /// Whether a statement behind uses each value.
+    /// Whether a later statement uses each value.
     used: Vec<bool>,
-    /// Variables whose content a statement behind may read.
+    /// Variables whose content a later statement may read.
     live: Bits,
-    /// The same behind the innermost loop.
+    /// The same after the innermost loop.
     behind_loop: Bits,
     /// A variable that other threads read, too.
     exited: Option<Var>,
@@ -89,7 +89,7 @@ impl Dead {
             }
             Stmt::Loop(body) => {
                 let outer = std::mem::replace(&mut self.behind_loop, self.live.clone());
-                // Behind the end comes the next round, which reads what the loop reads or breaks out.
+                // After the end comes the next round, which reads what the loop reads or breaks out.
                 collect_reads(body, &mut self.live);
                 self.list(body);
                 self.behind_loop = outer;

@@ -1,5 +1,5 @@
-//! Joins two neighbouring `If`s that ask the same, as compilers' shared exits and restructuring leave them: the arms of
-//! the second move behind those of the first. Nothing is duplicated, and nothing but constants and negations of the
+//! Joins two neighbouring `If`s with the same condition, as compilers' shared exits and restructuring leave them: the arms of
+//! the second are appended to those of the first. Nothing is duplicated, and nothing but constants and negations of the
 //! condition may stand between the two.
 
 use crate::diagnostic::Span;
@@ -19,7 +19,7 @@ type Negations = Vec<Option<Value>>;
 /// `at` is the mark that holds around the list.
 fn list(block: &mut Block, negation: &mut Negations, around: Span) {
     let mut out = Block::with_capacity(block.len());
-    // The last `If` by its place in `out` and its mark, while nothing stands behind it that could matter.
+    // The last `If` by its place in `out` and its mark, while nothing stands after it that could matter.
     let mut open: Option<(usize, Span)> = None;
     let mut mark = around;
     for stmt in block.drain(..) {
@@ -79,7 +79,7 @@ fn joins(out: &Block, at: usize, condition: Value, negation: &Negations) -> bool
     }
 }
 
-/// Moves arms, for which a mark holds, behind those of an `If`.
+/// Appends arms, for which a mark holds, to those of an `If`.
 fn join(mut first: Stmt, mark: Span, condition: Value, mut then: Block, mut otherwise: Block) -> Stmt {
     if let Stmt::If { condition: asked, then: first_then, otherwise: first_otherwise } = &mut first {
         if *asked != condition {

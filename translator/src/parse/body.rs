@@ -23,7 +23,7 @@ struct Body<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// Reads the statements up to the brace that closes the body; the brace that opens it is behind us.
+    /// Reads the statements up to the brace that closes the body; the brace that opens it has been read.
     pub(super) fn body(&mut self, header: Span, function: Option<&Function<'s>>) -> Vec<Statement<'s>> {
         let first_error = self.errors.len();
         let name = function.map(|function| function.name.text);
@@ -80,7 +80,7 @@ impl<'s> Parser<'s> {
             body.last = node.span().start as usize;
             self.driver.set_offset(end);
             self.statement(&node, body)?;
-            // After an initialiser we are further than the match, and behind the body the rest is no statements.
+            // After an initialiser we are further than the match, and after the body the rest is no statements.
             if body.closed || self.driver.offset() != end {
                 break;
             }

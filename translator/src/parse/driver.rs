@@ -28,7 +28,7 @@ pub(super) struct Driver<'s> {
 struct Window<'s> {
     text: &'s str,
     start: usize,
-    /// The source goes on behind it.
+    /// The source goes on after it.
     cut: bool,
 }
 
@@ -39,7 +39,7 @@ impl Window<'_> {
 }
 
 impl<'s> Driver<'s> {
-    /// At the start of a text, behind its byte order mark.
+    /// At the start of a text, after its byte order mark.
     pub(super) fn new(text: &'s str) -> Self {
         let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self { text, offset }
@@ -93,7 +93,7 @@ impl<'s> Driver<'s> {
         stop
     }
 
-    /// Matches one piece and moves behind it.
+    /// Matches one piece and moves past it.
     pub(super) fn one(&mut self, rule: Rule) -> Result<Node<'s>, Diagnostic> {
         self.skip_trivia()?;
         let node = self.matches(rule, LONGEST)?.0.next().ok_or_else(|| self.expected("something else"))?;
@@ -101,7 +101,7 @@ impl<'s> Driver<'s> {
         Ok(node)
     }
 
-    /// Matches pieces that follow each other, at least one; moving behind them is left to the caller.
+    /// Matches pieces that follow each other, at least one; moving past them is left to the caller.
     pub(super) fn many(
         &mut self,
         run: Rule,
@@ -165,7 +165,7 @@ impl<'s> Driver<'s> {
         Diagnostic::invalid(format!("what starts here is longer than {} KiB", LONGEST >> 10), span)
     }
 
-    /// Reads an initialiser, and stops at the `,` or `;` behind it.
+    /// Reads an initialiser, and stops at the `,` or `;` after it.
     pub(super) fn initializer(&mut self) -> Result<Init<'s>, Diagnostic> {
         let mut builder = Builder::default();
         let mut size = RUN;

@@ -30,7 +30,7 @@ pub(super) fn list(rules: &[Rule]) -> String {
         return "a statement".to_owned();
     }
     if has(Rule::brace_open) && has(Rule::linkage) {
-        // Behind a header, without the directives that could start the next item.
+        // After a header, without the directives that could start the next item.
         return "a directive, `{` or `;`".to_owned();
     }
     let mut words: Vec<String> = Vec::new();

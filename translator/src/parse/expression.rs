@@ -39,7 +39,7 @@ pub(super) fn split_name(whole: Ident<'_>) -> (Ident<'_>, Option<Ident<'_>>) {
     }
 }
 
-/// Evaluates the longest expression at the cursor, and leaves the cursor behind it.
+/// Evaluates the longest expression at the cursor, and leaves the cursor after it.
 pub(super) fn evaluate<'s>(cursor: &mut Cursor<'_, 's>) -> Result<(Value<'s>, Span), Diagnostic> {
     let start = cursor.span();
     let mut evaluation = Evaluation::default();

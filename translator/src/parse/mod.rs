@@ -1,7 +1,7 @@
 //! Parses PTX text to the syntax tree, with all syntax errors of a module at once.
 //!
 //! The grammar (`ptx.pest`) knows single declarations and statements. This module drives it over the text, converts
-//! each match at once and goes on behind it, so that memory and time grow with the text and nothing else; after an
+//! each match at once and goes on after it, so that memory and time grow with the text and nothing else; after an
 //! error it goes on at the next place that looks sound. Names are not resolved here, and instructions are not checked.
 
 mod arithmetic;

@@ -48,7 +48,7 @@ impl<'s> Node<'s> {
     }
 
     /// The node up to its last token: where a node ends with something optional, pest counts the white space and the
-    /// comments behind it in.
+    /// comments after it in.
     pub(super) fn tight(&self) -> Ident<'s> {
         let mut last = self.clone();
         // The grammar is not recursive, so this takes a few steps only.
@@ -103,7 +103,7 @@ impl<'s> Token<'s> {
 pub(super) struct Cursor<'t, 's> {
     tokens: &'t [Token<'s>],
     next: usize,
-    /// Where the text behind the last token stands, for errors.
+    /// Where the text after the last token stands, for errors.
     end: Span,
 }
 

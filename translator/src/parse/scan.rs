@@ -33,7 +33,7 @@ fn comment_end(text: &str, offset: usize) -> Option<usize> {
     inside.find("*/").map(|end| offset + end + 4)
 }
 
-/// Behind a string that starts at the offset, if it is closed on its line.
+/// After a string that starts at the offset, if it is closed on its line.
 pub(super) fn string_end(text: &str, offset: usize) -> Option<usize> {
     let inside = text.get(offset..)?.strip_prefix('"')?;
     let end = inside.find(['"', '\n'])?;
@@ -44,7 +44,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%')
 }
 
-/// Behind the token that starts at the offset: a word with its leading dot, a string, or one character.
+/// After the token that starts at the offset: a word with its leading dot, a string, or one character.
 pub(super) fn token_end(text: &str, offset: usize) -> usize {
     let rest = text.get(offset..).unwrap_or_default();
     let Some(first) = rest.chars().next() else {
@@ -62,7 +62,7 @@ pub(super) fn token_end(text: &str, offset: usize) -> usize {
 /// Where parsing can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// Behind a `;`.
+    /// After a `;`.
     Semicolon,
     /// At a `{` that no `}` follows before the next `;`.
     Open,

@@ -88,7 +88,7 @@ pub(super) fn pragmas<'s>(node: &Node<'s>) -> impl Iterator<Item = Ident<'s>> + 
     node.children().filter(|child| child.rule() == Rule::string).map(|child| child.inner_ident())
 }
 
-/// `.branchtargets` or `.calltargets` behind its label.
+/// `.branchtargets` or `.calltargets` after its label.
 pub(super) fn targets<'s>(node: &Node<'s>, name: Ident<'s>) -> Statement<'s> {
     let targets = node.children().filter(|child| child.rule() == Rule::target_name);
     let targets = targets.map(|child| child.tight()).collect();
@@ -99,7 +99,7 @@ pub(super) fn targets<'s>(node: &Node<'s>, name: Ident<'s>) -> Statement<'s> {
     }
 }
 
-/// `.callprototype` behind its label.
+/// `.callprototype` after its label.
 pub(super) fn prototype<'s>(node: &Node<'s>, name: Ident<'s>) -> Result<Statement<'s>, Diagnostic> {
     let (mut returns, mut params, mut noreturn) = (Vec::new(), Vec::new(), false);
     let mut named = false;

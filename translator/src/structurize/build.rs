@@ -141,7 +141,7 @@ impl<'a> Builder<'a> {
             [target] => self.leave(region, item.edges[0], Some(target)),
             // There are no more than two.
             [then, otherwise, ..] => {
-                // What stands in the arm that does not break can as well stand behind the `If`. That keeps the tree flat.
+                // What stands in the arm that does not break can as well stand after the `If`. That keeps the tree flat.
                 let breaks = [item.edges[0].target == Target::Break, item.edges[1].target == Target::Break];
                 let flat = breaks[0] || breaks[1];
                 self.tasks.push(Task::If(Condition::Branch(block)));

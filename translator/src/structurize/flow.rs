@@ -1,7 +1,7 @@
 //! Decides which item of a region stands in which list of the tree, and on which edges a selector must be set. Writes no tree.
 //!
 //! Take an item `c` of the region's dominator tree. Its children are either *arms*, entered by one side of the branch of `c` and by
-//! nothing else, or *followers*, which stand behind `c` and its arms, in topological order. Edges out of `c` and out of the subtrees
+//! nothing else, or *followers*, which stand after `c` and its arms, in topological order. Edges out of `c` and out of the subtrees
 //! of its children lead to a later follower of `c`, or out of the subtree of `c` to something that stands later still. As control
 //! falls through from one list element to the next, a follower that some edge jumps over needs a test of the selector, and any edge
 //! with a test on its way must set it. Neighbouring followers without edges between them make one *run*, a chain of if, else-if, else.
@@ -46,7 +46,7 @@ pub(super) struct Item {
     pub edges: Vec<Edge>,
     /// Whether it is an arm of its immediate dominator. Its only edge then comes from there.
     pub arm: bool,
-    /// What stands behind it.
+    /// What stands after it.
     pub followers: Vec<usize>,
     /// The followers once more, in groups.
     pub runs: Vec<Run>,
@@ -66,7 +66,7 @@ impl Item {
         Self { kind, edges, arm: false, followers: Vec::new(), runs: Vec::new() }
     }
 
-    /// Whether a selector decides if control breaks out of the region behind this inner loop.
+    /// Whether a selector decides if control breaks out of the region after this inner loop.
     pub fn breaks_by_selector(&self) -> bool {
         // `Break` sorts last.
         matches!(self.kind, Kind::Loop(_))
@@ -263,7 +263,7 @@ fn mark(items: &mut [Item], dominators: &Dominators) {
             }
         }
     }
-    // For each item the lowest of its dominators, counted from 1, behind which a run stands that falling out of the item leads to.
+    // For each item the lowest dominator, counted from 1, that is followed by a run which control falls into from the item.
     let mut lowest = vec![0; items.len()];
     for item in 1..items.len() {
         let parent = dominators.parent(item);

@@ -7,7 +7,7 @@
 //! 1. `loops`: strongly connected components become loops, and again inside each of them, without the edges back to its entries.
 //!    What is left in each loop, and outside of all, is an acyclic *region* in which each inner loop counts as one item.
 //! 2. `region`: each region is put in topological order.
-//! 3. `flow`: and its dominator tree is found. What one side of a branch dominates becomes an arm of its `If`; everything else that
+//! 3. `flow`: the dominator tree of each region is found. What one side of a branch dominates becomes an arm of its `If`; everything else that
 //!    the branching item dominates *follows* the `If`. Where several ways lead on, a selector variable, set where the edge leaves its
 //!    block, says which of the followers comes next.
 //! 4. `build`: writes the tree down.
@@ -148,7 +148,7 @@ impl Graph {
 /// Restructures a graph. Blocks that can't be reached from block 0 are left out; the result depends on nothing but the graph.
 ///
 /// All exits meet at the end of the outermost list. Loops without exit are loops without [`Node::Break`]. A natural loop comes out as
-/// `Loop[head, If(head) { } else { Break }, body]`: where one arm breaks, what would be in the other stands behind the `If` instead.
+/// `Loop[head, If(head) { } else { Break }, body]`: where one arm breaks, what would be in the other stands after the `If` instead.
 /// Code on the way out of a loop stands after the loop.
 ///
 /// # Errors

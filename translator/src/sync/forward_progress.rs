@@ -1,12 +1,12 @@
-//! Finds loops in which a thread waits for another, and has threads stop at every turn of them.
+//! Finds loops in which a thread waits for another, and puts a stop into each of their iterations.
 //!
-//! PTX lets such a loop end: each thread goes on at some time. On devices that run threads in step, or one group of them
-//! until it ends, nothing says so: the thread that holds a lock may wait for those that want it to give up. So each turn
-//! of the loop becomes a stop, and others run on.
+//! PTX guarantees that every thread makes progress, so such a loop ends. A device that runs threads in lockstep, or one subgroup
+//! until it ends, guarantees nothing: the thread that holds a lock may wait for those that spin on it. So each iteration of the loop
+//! becomes a stop, where other threads run on.
 //!
-//! A loop waits if it may be left, or not, for what it reads by atomics or volatile, relaxed or acquiring loads. Not
-//! meant are loops around a compare-and-swap that compares with what the loop has read: it fails only if another thread
-//! has got on. Loops that merely count with atomics are left by their counter.
+//! A loop waits if its exit depends on what it reads by atomics or by volatile, relaxed or acquiring loads. Loops around a
+//! compare-and-swap with a value that the loop has read do not wait: the compare-and-swap fails only if another thread has made
+//! progress. Nor do loops with atomics that are left by a counter.
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -15,9 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cfg::{BasicBlock, Cfg, End, Stop, dependence};
 use crate::ir::{Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var};
 
-/// Puts a stop on the way back of each loop that waits for other threads. Gives whether threads of other blocks may be among
-/// those: whether one of the loops waits for what it reads in global memory. A thread that wants a lock doesn't count, since who
-/// holds that will run on.
+/// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other
+/// blocks, that is, for what it reads in global memory. Waiting for a lock doesn't count, since its holder will run on.
 pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     if !cfg.blocks.iter().any(|block| reads_others(&block.body)) {
         return false;

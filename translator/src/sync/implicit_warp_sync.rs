@@ -1,21 +1,20 @@
-//! Code that relies on threads of a warp running in step.
+//! Code that relies on the threads of a warp running in lockstep.
 //!
-//! Before Volta they did, and code from then hands words on through `volatile` shared memory with nothing between a store
-//! and the load of what another lane has stored. The driver compiles PTX for such targets so that they still do. Threads
-//! that run a stretch of code together are brought in step here by an operation of the warp, which waits for nobody else,
-//! before each such access but for loads behind loads.
+//! Before Volta they did. Code of that time passes words through `volatile` shared memory with nothing between a store and the
+//! load of what another lane has stored, and NVIDIA's driver still compiles PTX for such targets accordingly. Here an operation of the
+//! warp synchronizes the threads that execute the code together before each such access, except for a load after a load.
 //!
-//! PTX for `sm_70` and above promises nothing of the kind, and hardware happens to do it all the same where threads don't
-//! part. So it is treated alike, but for kernels with loops that wait for other threads: these use such words as flags.
+//! PTX for `sm_70` and above promises no lockstep, yet hardware keeps it where threads don't diverge. So such PTX is treated alike,
+//! except kernels with loops that wait for other threads: these use such words as flags.
 //! Words in global memory, and accesses that are not volatile, are not looked at.
 
 use crate::cfg::{BasicBlock, Cfg, Kind, Stop};
 use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
 
-/// The first architecture whose threads each run for themselves.
+/// The first architecture with independent thread scheduling.
 const VOLTA: u32 = 70;
 
-/// Brings threads in step where a kernel for such an architecture relies on it.
+/// Synchronizes the threads of a warp where a kernel for such an architecture relies on lockstep.
 pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture: Option<u32>) {
     let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
     if spins && architecture.is_none_or(|number| number >= VOLTA) {
@@ -67,14 +66,14 @@ fn accesses(stmt: &Stmt, generic: bool) -> Option<Access> {
     (shared && access.order == MemoryOrder::Relaxed(Scope::System)).then_some(kind)
 }
 
-/// Whether threads of the warp meet at a statement, and see what the others have stored.
+/// Whether a statement synchronizes the threads of the warp, so that they see what the others have stored.
 fn is_meeting(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Warp(Warp { op: WarpOp::Sync, .. }))
 }
 
-/// Whether a way leads from a store to a load without threads of the warp meeting between them.
+/// Whether a path leads from a store to a load without synchronizing the warp.
 fn hands_on(cfg: &Cfg, generic: bool) -> bool {
-    // Whether a store is under way at the end of a block, or nothing if a load comes behind one.
+    // For each block, whether a store is pending at its end; `None` once a load follows one.
     let through = |block: &BasicBlock, mut stored: bool| {
         for stmt in &block.body {
             match accesses(stmt, generic) {

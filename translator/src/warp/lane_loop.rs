@@ -41,7 +41,7 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    /// None yet, behind so many bytes of local memory.
+    /// None yet, after so many bytes of local memory.
     pub(super) fn new(body: &Block, start: u32) -> Self {
         let mut reads = FxHashMap::default();
         count_reads(body, &mut reads);

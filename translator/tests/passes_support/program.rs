@@ -120,7 +120,7 @@ impl Program<'_> {
         b.push(Stmt::Loop(body));
     }
 
-    /// A list whose values are not visible behind it.
+    /// A list whose values are not visible after it.
     fn nested(&mut self, b: &mut Builder<'_>, depth: u32, in_loop: bool) -> Vec<Stmt> {
         let outer = (self.values.clone(), self.pointers.clone());
         let block = b.nested(|b| {

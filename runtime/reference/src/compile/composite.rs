@@ -92,7 +92,7 @@ impl Compiler<'_> {
         for &index in indices {
             let outside = || inst.refuse(rule::UNIVERSAL, format!("there is no part {index}"));
             let (part, count, stride) = match &self.layouts.get(ty)?.kind {
-                // What is behind has no type by id, but there is nothing behind.
+                // What follows has no type by id, but nothing follows.
                 Kind::Vector { count, .. } => (self.module.get_type(ty).and_then(component).unwrap_or(0), *count, 1),
                 &Kind::Matrix { column: part, count } | &Kind::Array { element: part, length: count, .. } => {
                     (part, count, self.layouts.cells(part)?)

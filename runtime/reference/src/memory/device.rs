@@ -62,7 +62,7 @@ struct Part {
     name: String,
 }
 
-/// The number of the allocation that an address belongs to, counted from 0, and how far behind its beginning it is.
+/// The number of the allocation that an address belongs to, counted from 0, and how far past its beginning it is.
 #[inline(always)]
 fn split(address: u64) -> Option<(usize, u64)> {
     Some(((address >> SPACING).checked_sub(1)? as usize, address & ((1 << SPACING) - 1)))
@@ -142,8 +142,8 @@ impl Memory {
         };
         (end > start + size).then(|| {
             let place = match address.checked_sub(start + size) {
-                Some(behind) => format!("begins {behind} bytes behind the end"),
-                None => format!("ends {} bytes behind the end", end - start - size),
+                Some(behind) => format!("begins {behind} bytes past the end"),
+                None => format!("ends {} bytes past the end", end - start - size),
             };
             let message = format!("{what} {place} of a block of the device's heap ({size} bytes at {start:#x})");
             Fault::new(FindingKind::OutOfBounds, message)
@@ -261,7 +261,7 @@ impl Memory {
         let outside = |place: &str| Fault::new(FindingKind::OutOfBounds, format!("{what} {place}"));
         match address {
             0 => return outside("is through a null pointer"),
-            1..NULL_RANGE => return outside(&format!("begins {address} bytes behind a null pointer")),
+            1..NULL_RANGE => return outside(&format!("begins {address} bytes past a null pointer")),
             _ if address.wrapping_neg() <= NULL_RANGE => {
                 return outside(&format!("begins {} bytes before a null pointer", address.wrapping_neg()));
             }
@@ -277,11 +277,11 @@ impl Memory {
         if address < base {
             outside(&format!("begins {} bytes before {name}", base - address))
         } else if address >= end {
-            outside(&format!("begins {} bytes behind the end of {name}", address - end))
+            outside(&format!("begins {} bytes past the end of {name}", address - end))
         } else if allocation.freed {
             Fault::new(FindingKind::UseAfterFree, format!("{what} is in {name}"))
         } else {
-            outside(&format!("begins in {name} but ends {} bytes behind it", bytes - (end - address)))
+            outside(&format!("begins in {name} but ends {} bytes past it", bytes - (end - address)))
         }
     }
 
@@ -359,18 +359,18 @@ mod tests {
             (fault.kind, fault.message.split_once(' ').unwrap().1.split_once(" b").unwrap().1.to_owned())
         };
         let text = |address| memory.fault(address, 4, "x").message;
-        assert!(text(b + 104).contains("4 bytes behind the end of allocation 2 (100 bytes at 0x2000000000)"));
-        assert!(text(b + 98).contains("begins in allocation 2") && text(b + 98).contains("ends 2 bytes behind"));
+        assert!(text(b + 104).contains("4 bytes past the end of allocation 2 (100 bytes at 0x2000000000)"));
+        assert!(text(b + 98).contains("begins in allocation 2") && text(b + 98).contains("ends 2 bytes past"));
         assert!(text(a - 8).contains("8 bytes before allocation 1"));
         assert!(text(b - 4).contains("4 bytes before allocation 2 (100 bytes"), "not far behind allocation 1");
-        assert!(text(0).ends_with("is through a null pointer") && text(64).contains("64 bytes behind a null pointer"));
+        assert!(text(0).ends_with("is through a null pointer") && text(64).contains("64 bytes past a null pointer"));
         assert!(text(4_u64.wrapping_neg()).contains("4 bytes before a null pointer"));
         assert!(text(1 << 60).contains("behind the end of allocation 2"));
         assert_eq!(said(&memory, a + 16, 1).0, FindingKind::OutOfBounds);
         memory.free(a);
         assert_eq!(said(&memory, a + 4, 4).0, FindingKind::UseAfterFree);
         let behind = memory.fault(a + 16, 4, "x").message;
-        assert!(behind.contains("0 bytes behind the end of allocation 1 (16 bytes at 0x1000000000), which was freed"));
+        assert!(behind.contains("0 bytes past the end of allocation 1 (16 bytes at 0x1000000000), which was freed"));
         assert_eq!(memory.read(a, &mut [0]).unwrap_err().kind, FindingKind::UseAfterFree);
         assert_eq!(memory.load(a, 1), None);
     }
@@ -388,7 +388,7 @@ mod tests {
         let text = |memory: &Memory, address| memory.fault(address, 4, "x").message;
         assert!(text(&memory, a - 4).contains("4 bytes before argument 0 and argument 2 (16 bytes at 0x1000000000)"));
         assert!(text(&memory, b - 4).contains("4 bytes before variable `x` (40 bytes at 0x2000000000)"));
-        assert!(text(&memory, b + 100).contains("0 bytes behind the end of variable `y` (52 bytes at 0x2000000030)"));
+        assert!(text(&memory, b + 100).contains("0 bytes past the end of variable `y` (52 bytes at 0x2000000030)"));
         assert_eq!(memory.describe(1, 4), "0x1000000004, byte 4 of argument 0 and argument 2");
         assert_eq!(memory.describe(2, 50), "0x2000000032, byte 2 of variable `y`");
         memory.forget_names();

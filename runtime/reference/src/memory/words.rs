@@ -168,7 +168,7 @@ impl Words {
 }
 
 /// Cuts `count` bytes from `offset` on into runs of at most 4, aligned but for the first and the last: where each begins
-/// behind `offset`, and its length.
+/// after `offset`, and its length.
 fn words_of(offset: u64, count: usize) -> impl Iterator<Item = (usize, usize)> {
     let head = (offset.wrapping_neg() % 4) as usize;
     let mut at = 0;

@@ -161,7 +161,7 @@ impl Lane {
         Who { lane: self.index, subgroup: self.subgroup, pc: self.pc }
     }
 
-    /// Goes on behind what it has waited at.
+    /// Goes on after what it has waited at.
     pub fn go_on(&mut self) {
         self.state = State::Ready;
         self.pc += 1;

@@ -105,7 +105,7 @@ pub(super) fn run<W: World, const WATCH: bool>(
     (stop, used)
 }
 
-/// How it goes on behind an instruction.
+/// How it goes on after an instruction.
 enum Flow {
     On,
     Waits(State),
@@ -475,7 +475,7 @@ fn stray(mut fault: Box<Fault>, address: u64, class: Class, code: &Code) -> Box<
         let before = |variable: &&Variable| variable.class == class && end(variable) <= meant;
         if let Some(variable) = code.variables.iter().filter(before).max_by_key(|variable| end(variable)) {
             let (gap, name) = (meant - end(variable), &variable.name);
-            fault.message += &format!(", {gap} bytes behind the end of {name}, which has {} bytes", variable.bytes);
+            fault.message += &format!(", {gap} bytes past the end of {name}, which has {} bytes", variable.bytes);
         }
     }
     fault

@@ -25,7 +25,7 @@ use straight::{Mix, Straight};
 struct CommandLine {
     /// The first seed.
     first: u64,
-    /// The seed behind the last.
+    /// The seed after the last.
     end: u64,
     /// What the kernels are made of.
     #[arg(long, value_enum, default_value_t = Kind::Integers)]

@@ -42,7 +42,7 @@ pub struct Report {
 /// The elements of a buffer or variable.
 #[derive(Serialize)]
 pub struct Elements {
-    /// The argument's number, with those of members of structs behind it: `2`, `0.1`.
+    /// The argument's number, with those of members of structs after it: `2`, `0.1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     arg: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl Elements {
 
 /// A buffer or variable with its type.
 struct Found {
-    /// A variable's name, or an argument's number, with those of members of structs behind it.
+    /// A variable's name, or an argument's number, with those of members of structs after it.
     name: String,
     subject: Subject,
     ty: Scalar,
@@ -139,7 +139,7 @@ pub fn print(case: &Prepared, outputs: &Outputs, limit: usize, counters: bool, o
 /// A buffer among the arguments, and the file for what it holds after the launch.
 #[derive(Clone, Debug)]
 pub struct Save {
-    /// The argument's number, with those of members of structs behind it.
+    /// The argument's number, with those of members of structs after it.
     name: String,
     file: PathBuf,
 }

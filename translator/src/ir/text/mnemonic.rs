@@ -1,4 +1,4 @@
-//! Mnemonics: dotted words whose parts name variants of enums, and the operands behind them.
+//! Mnemonics: dotted words whose parts name variants of enums, and the operands after them.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for Mnemonic {
     }
 }
 
-/// The parts of a mnemonic and the operands behind it that are still to be read.
+/// The parts of a mnemonic and the operands after it that are still to be read.
 pub(crate) struct Parts<'t> {
     parts: std::iter::Peekable<std::str::Split<'t, char>>,
     operands: std::vec::IntoIter<Value>,

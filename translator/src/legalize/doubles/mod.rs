@@ -1,8 +1,8 @@
-//! 64-bit floats where the device has none, or may flush their denormals: values become their bits in `I64`, operations such on
-//! 32-bit words.
+//! 64-bit floats where the device has none, or may flush their denormals. A value becomes its bits in an `I64`; an operation
+//! becomes integer operations on 32-bit words.
 //!
-//! Everything is exact, whatever the facts say. NaNs of results are the one that an invalid operation gives on NVIDIA's
-//! hardware; which other one it is that PTX gives, `OrNan` has said before. The passes behind create no 64-bit floats for
+//! Everything is exact, whatever the facts say. A NaN result is the one that an invalid operation gives on NVIDIA's hardware;
+//! where PTX gives another NaN, an `OrNan` around the operation says so. Later passes create no 64-bit floats for
 //! such targets.
 //!
 //! Operations are written out where they stand, but for those that `outline` has moved into helpers.
@@ -25,7 +25,7 @@ use crate::ir::{
 };
 use crate::opt::{Rewritten, rewrite};
 
-/// Replaces everything on `F64` if the target isn't to compute on it.
+/// Replaces all operations on `F64`.
 pub fn expand_doubles(function: &mut Function) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, op) => expand(b, b.type_of(result), op).map_or(Rewritten::Kept, Rewritten::By),

@@ -6,7 +6,7 @@ use super::words::{Pair, Words};
 use crate::ir::{Builder, Rounding, Type, Value};
 use crate::soft::DOUBLE;
 
-/// Bits of the quotient's first digit behind the point.
+/// Bits of the quotient's first digit after the point.
 const FIRST: u32 = 31;
 /// Bits of the second one.
 const SECOND: u32 = 28;

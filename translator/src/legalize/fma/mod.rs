@@ -1,8 +1,7 @@
 //! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
 //!
-//! On `F32` as a dot product where that is known to be fused. Else with the help of `F64` where that exists; else from the errors of products and sums where those tell; else on
-//! integers. A device that only flushes does it itself where
-//! that can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
+//! On `F32` a dot product serves where that is known to be fused; else `F64` where that exists; else the rounding errors of products
+//! and sums where these decide; else integers. A device that only flushes uses its own `Fma` where flushing can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
 mod integers;
 mod multiply_add;

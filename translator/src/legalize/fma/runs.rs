@@ -436,7 +436,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The doubtful results that are used behind a run, each with a variable for it.
+    /// The doubtful results that are used after a run, each with a variable for it.
     fn outlets(&self, b: &mut Builder<'_>, statements: &[Stmt], run: &Run) -> Vec<(Value, Var)> {
         let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
         for stmt in statements {

@@ -1,7 +1,7 @@
 //! 64-bit integers as two words of 32 bits, for targets that have no others.
 //!
 //! Every `I64`, value or variable, becomes two `I32`. Addresses of global memory become a [`Type::Pair`] where they are used,
-//! and so does what the clock gives. Runs behind all passes that make operations on `I64`; none are left.
+//! and so does what the clock gives. Runs after all passes that make operations on `I64`; none are left.
 //!
 //! * `arithmetic`: sums, bits, comparisons; `shifts`; `products`; `division`.
 //! * `conversion`: between `I64` and floats, by operations on `I64` and `I32` that the others then take apart.

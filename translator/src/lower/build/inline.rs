@@ -215,7 +215,7 @@ impl<'p> Build<'p> {
             let place = self.stack.as_ref().and_then(|stack| stack.instances.get(number));
             let Some((entry, returns)) = place.map(|instance| (instance.entry, instance.returns)) else { continue };
             let first = self.blocks.len();
-            // The entry is older than the others, but assigns like them: what stands in it is moved behind.
+            // The entry is older than the others, but assigns like them: its statements move to a later block.
             let start = self.new_block();
             self.body(callee, frame, start, returns, exits);
             if let Some(block) = self.blocks.get_mut(entry as usize) {
@@ -362,7 +362,7 @@ struct Call<'c> {
     at: Span,
     results: &'c [Operand],
     arguments: &'c [Operand],
-    /// Where control goes behind it.
+    /// Where control goes after it.
     next: u32,
 }
 

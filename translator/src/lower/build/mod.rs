@@ -137,7 +137,7 @@ impl<'p> Build<'p> {
 
     /// Where something asks who has exited, has every way to the end note it.
     ///
-    /// The note stands in the block where ways part, since what follows may come to lie behind a loop that others are still
+    /// The note stands in the block where ways part, since what follows may come to lie after a loop that others are still
     /// in. What threads do alone from there to the end, nobody waits for.
     fn note_exits(&mut self, exit: u32) {
         let Some(exited) = self.function.exited else { return };

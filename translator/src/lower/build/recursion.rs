@@ -2,7 +2,7 @@
 //!
 //! The stack lies in the thread's local memory and grows upwards. Its top and the present frame are variables, counted
 //! from the stack's beginning. A call pushes the caller's variables that live across it and that the callee may change,
-//! then which call it is and where the caller's frame was; behind them the callee's frame begins, with its `.local`
+//! then which call it is and where the caller's frame was; after them the callee's frame begins, with its `.local`
 //! variables. Before that the call makes sure that all this fits: if not, it reports an overflow and ends the thread. A
 //! return goes where the frame says, and there everything is taken back.
 
@@ -63,7 +63,7 @@ pub(super) struct Site {
     pub(super) check: u32,
     /// The block that is to push, and where in it.
     pub(super) push: (u32, usize),
-    /// The block behind the call, and where in it everything is to be taken back.
+    /// The block after the call, and where in it everything is to be taken back.
     pub(super) back: (u32, usize),
     /// Where a thread goes whose stack is too small.
     pub(super) exits: u32,
@@ -132,7 +132,7 @@ impl Stack {
     /// Writes what calls and returns do, once all bodies are built.
     pub(super) fn finish(self, function: &mut ir::Function, blocks: &mut Vec<BasicBlock>) {
         let unreachable = push_block(blocks, BasicBlock::default());
-        // Where returns end that are there, by block: what is live behind them.
+        // Where returns end that are there, by block: what is live after them.
         let mut returns: FxHashMap<u32, usize> = FxHashMap::default();
         for (number, instance) in self.instances.iter().enumerate() {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
@@ -151,7 +151,7 @@ impl Stack {
             returns.insert(instance.returns, number);
         }
         let assigned = self.assigned(function, blocks);
-        // What lives behind a call lives in front of it too: the call itself keeps it.
+        // What lives after a call lives in front of it too: the call itself keeps it.
         let ways: Vec<(u32, u32)> =
             self.sites.iter().flat_map(|site| [(site.check, site.push.0), (site.push.0, site.back.0)]).collect();
         let live = Liveness::new(function, blocks, &ways, |block| {
@@ -436,7 +436,7 @@ impl Liveness {
     }
 }
 
-/// From what is live behind statements to what is before them. Lists inside of them may run or not.
+/// From what is live after statements to what is before them. Lists inside of them may run or not.
 fn backwards(stmts: &[Stmt], live: &mut Set) {
     for stmt in stmts.iter().rev() {
         match stmt {

@@ -5,11 +5,11 @@ use super::{WARP, add, constant, state_machine};
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Red, Stop};
 use crate::ir::{Builder, Function};
 
-/// Of what number the block's threads must be a multiple for this barrier and those before it. Gives none where a barrier
-/// of the whole block does not do what this one does.
+/// The number of which the block's size must be a multiple for this barrier and those before it. `None` where a barrier of the
+/// whole block does not do what this one does.
 ///
-/// All threads execute the barrier. Where they are a multiple of those that it waits for, it completes several times and
-/// leaves nobody behind, and waiting for all is one of the ways in which that may happen.
+/// All threads execute the barrier. If their number is a multiple of its count, it completes several times and no thread is left
+/// waiting. Waiting for all threads at once is one of the orders in which that may happen.
 pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Option<u32> {
     match (&barrier.kind, barrier.count) {
         (Kind::Sync | Kind::Red(_) | Kind::Wait, None) => Some(before),
@@ -19,7 +19,7 @@ pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Optio
             let count = count.checked_next_multiple_of(WARP)?;
             (before / greatest_divisor(before, count)).checked_mul(count)
         }
-        // Which threads belong together is known at run time only.
+        // The count is known at run time only.
         (Kind::Red(_) | Kind::Wait, Some(_)) | (Kind::Arrive, _) => None,
     }
 }

@@ -9,11 +9,11 @@
 //!   workgroup.
 //! * `state_machine` with `named`: the same loop, with an account of each barrier.
 //!
-//! A workgroup that is a cluster of several blocks is rebuilt as one: a barrier of a block that stays in place, or that all meet
-//! at, has the cluster's other blocks wait too, which they can, and with `named`, each block has accounts of its own.
+//! A workgroup that is a cluster of several blocks is treated as one. With the first two ways, a block's barrier makes the cluster's
+//! other blocks wait too, which is harmless there. With `named`, each block has accounts of its own.
 //!
-//! Loops in which threads wait for each other ([`super::yield_in_loops`]) bring a kernel to one of the latter two: at each
-//! turn of theirs all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
+//! Loops in which threads wait for each other ([`super::yield_in_loops`]) need one of the latter two: in each
+//! iteration all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
 //! until it ends or meets a barrier.
 
 mod in_place;
@@ -66,7 +66,7 @@ pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option
     }
     if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
-        // Where all threads wait together, nobody tells whether they have arrived before.
+        // Where all threads wait together, no account says whether they have arrived before.
         let together = cfg
             .blocks
             .iter()

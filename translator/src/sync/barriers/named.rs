@@ -1,12 +1,12 @@
 //! Named barriers: an account of each in shared memory.
 //!
-//! In a turn, threads write down at which barriers they arrive, and that they leave the kernel. Then all meet, one thread
-//! decides which barriers are complete and clears their accounts, and all meet again. Those that wait at a complete
-//! barrier go on.
+//! In an iteration, threads write down at which barriers they arrive, or that they leave the kernel. After a barrier of the
+//! workgroup, one thread decides which named barriers are complete and clears their accounts. After a second one, the threads that
+//! wait at a complete barrier go on.
 //!
-//! Hardware counts by warps: all threads of a warp arrive before it counts, and then it counts in full, whatever the
-//! number of its threads is. So each thread that arrives counts as one, and those of the warps seen at the barrier that
-//! have left, or never were, are added. A barrier that names no number of threads waits for those of all warps.
+//! Hardware counts by warps: a warp counts when all its threads have arrived, and then it counts as 32, however many threads it
+//! has. So each thread that arrives counts as one. For each warp seen at the barrier, the threads that have left, or that the block
+//! never had, are added. A barrier that names no number of threads waits for those of all warps.
 //!
 //! In a workgroup that is a cluster of several blocks, each block has accounts of its own. The cluster's barrier has one
 //! for all. A thread arrives there and waits later, if it isn't complete by then.
@@ -38,7 +38,7 @@ mod head {
 
 /// Words of a block, before those of its barriers.
 mod block {
-    /// Threads that have left, and those that lack to whole warps.
+    /// Threads that have left, and those missing from the last warp.
     pub const GONE: u32 = 0;
     /// One bit for each barrier that is complete.
     pub const COMPLETE: u32 = 1;
@@ -69,7 +69,7 @@ const REDUCES: u32 = 1 << 31;
 const GO_ON: u32 = 0;
 /// All have left.
 const END: u32 = 1;
-/// Nobody can go on, or nobody can say who.
+/// No thread can go on, or it is undecidable which.
 const STUCK: u32 = 2;
 
 /// What there are accounts of.
@@ -104,8 +104,8 @@ impl Shape {
 
 /// The account.
 pub struct Account {
-    /// The head, behind it the cluster's barrier if that is used, then the blocks: for each its head, its barriers, and
-    /// one word for each warp, which is how many of its threads have left.
+    /// The head; the cluster's barrier if that is used; then for each block its head, its barriers, and one word for each warp: the
+    /// number of its threads that have left.
     memory: OwnShared,
     shape: Shape,
     /// Whether one of the barriers reduces.
@@ -242,7 +242,7 @@ impl Account {
         b.if_(first, what);
     }
 
-    /// How many a barrier waits for that names no number: threads of so many blocks, in whole warps.
+    /// The number of threads that a barrier without a count waits for: those of so many blocks, in whole warps.
     fn everyone(b: &mut Builder<'_>, blocks: u32) -> Value {
         let threads = block_threads(b);
         let whole = whole_warps(b, threads);
@@ -261,7 +261,7 @@ impl Account {
         b.if_(goes_on, |b| self.stay_ready(b));
     }
 
-    /// Arrives at a barrier, and unless that is all, notes that the thread waits there.
+    /// Arrives at a barrier and notes that the thread waits there, unless it only arrives.
     pub fn arrive(&self, b: &mut Builder<'_>, barrier: &Barrier) {
         if let (Kind::Wait, Some(owed)) = (&barrier.kind, self.owed) {
             return self.wait(b, owed);
@@ -536,7 +536,7 @@ impl Account {
         )
     }
 
-    /// Behind the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
+    /// After the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
     pub fn report(&self, b: &mut Builder<'_>) {
         let numbered = self.shape.barriers + u32::from(self.shape.cluster);
         if numbered <= 1 && !self.shape.counted && !self.reduces && !self.awaits && self.owed.is_none() {

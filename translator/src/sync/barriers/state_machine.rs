@@ -1,8 +1,7 @@
 //! Rebuilds a kernel as a loop in which every thread runs from where it is to its next stop, or to its end.
 //!
-//! Each way back to the loop writes down where the thread goes on: its *state*. At the loop's end, the latch, threads meet
-//! in one of two ways. Then each goes on in its state, those excepted that still wait; the loop ends when no thread is
-//! left that has not ended.
+//! Each way back to the loop writes down where the thread goes on: its *state*. At the latch, threads synchronize in one of two
+//! ways. Then each thread goes on in its state unless it still waits. The loop ends when all threads have ended.
 
 use super::named::Account;
 use super::store;
@@ -15,7 +14,7 @@ use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
 /// State of a thread that has ended.
 const ENDED: u32 = 0;
 
-/// How threads wait for each other between turns.
+/// How threads wait for each other between iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// At one barrier; then all go on.
@@ -88,7 +87,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait) {
     let mut b = machine.builder(function);
     let again = match &machine.host {
         Host::Together(turns) => {
-            // The word tells whether a thread is left that has not ended.
+            // The word tells whether a thread has not ended yet.
             let state = b.get(machine.state);
             let alive = b.compare_const(Compare::NotEqual, state, ENDED.into());
             let someone = turns.meet(&mut b, |b, word| {

@@ -9,7 +9,7 @@ use crate::target::Cluster;
 /// How many words take turns.
 const WORDS: u32 = 3;
 
-/// Who shares a number.
+/// The threads that share a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// The threads of a block.
@@ -24,7 +24,7 @@ pub struct TripleBuffer {
     memory: OwnShared,
     /// Whose they are: each block has its own, or all have the same.
     sharing: Sharing,
-    /// Number of the one that this turn uses.
+    /// Number of the one that this iteration uses.
     turn: Var,
 }
 

@@ -1,4 +1,4 @@
-//! Tells what the masks of operations come from, and which conditions are the same.
+//! Finds the sources of the masks of warp operations, and conditions that are the same.
 //!
 //! Registers are followed to the assignments that reach a place, since PTX may use one for many things.
 
@@ -16,7 +16,7 @@ pub struct Definitions<'c> {
     /// The blocks before each.
     before: &'c [Vec<usize>],
     values: FxHashMap<Value, &'c Op>,
-    /// Where values stand that are read from variables: the block, and how many of its statements come before.
+    /// Where each value that is read from a variable is defined: the block, and the number of statements before it.
     reads: FxHashMap<Value, (usize, usize)>,
     /// Results of operations of warps, with their blocks.
     warps: FxHashMap<Value, (&'c Warp, usize)>,
@@ -28,7 +28,7 @@ pub struct Source<'c> {
     pub warp: &'c Warp,
     /// Its block.
     pub block: usize,
-    /// What it is a vote about, if it is one.
+    /// The condition that it votes on, if it is a vote.
     pub vote: Option<Decision>,
 }
 

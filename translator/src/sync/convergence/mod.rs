@@ -1,15 +1,15 @@
 //! Operations of a warp whose members come to them at different places of the program.
 //!
 //! PTX has `.sync` operations wait for the threads that the mask names, wherever these are: two arms of a condition may
-//! each have a `bar.warp.sync` at which the threads of both meet. Control flow as [`crate::warp`] executes it has threads
-//! meet at one place only. So where members may be elsewhere (`region`), a part of the kernel becomes a loop, as
-//! [`super::resolve_barriers`] makes one for barriers: each turn, every thread runs from where it is to its next operation or out
-//! of the part, and says at which operation it waits, with which mask and operands. Then those go on whose members all
-//! wait at the same kind of operation with the same mask; that is how PTX says who meets. Kinds differ by instruction and
+//! each have a `bar.warp.sync` that synchronizes the threads of both. Control flow as [`crate::warp`] executes it synchronizes
+//! threads at one place only. So where members may be elsewhere (`region`), a part of the kernel becomes a loop, as
+//! [`super::resolve_barriers`] makes one for barriers. In each iteration every thread runs from where it is to its next operation or
+//! out of the part, and publishes the operation at which it waits, with its mask and operands. Then those threads go on whose members
+//! all wait at the same kind of operation with the same mask, as PTX asks. Kinds differ by instruction and
 //! qualifiers, not by operands.
 //!
-//! The loop is one of the warp: it ends when nobody can go on. Barriers of the block, and turns of loops that wait, lie
-//! behind it: threads leave it for them and come back. Threads that still wait for members then wait for the block's
+//! The loop is one of the warp: it ends when no thread can go on. Barriers of the block, and iterations of loops that wait, lie
+//! after it: threads leave it for them and come back. Threads that still wait for members then wait for the block's
 //! other threads ([`Stop::Await`]). Where there are no such places, they wait for ever, and the launch fails.
 //!
 //! Everything else stays as it was.
@@ -64,7 +64,7 @@ fn has_site(block: &Block) -> bool {
     })
 }
 
-/// What all operations have in common that meet: the instruction and its qualifiers.
+/// What operations that synchronize with each other have in common: the instruction and its qualifiers.
 fn kind(function: &Function, warp: &Warp) -> (WarpOp, Vec<Type>) {
     let mut types = Vec::new();
     let op = warp.op.map(|value| {
@@ -106,7 +106,7 @@ impl Operand {
     }
 }
 
-/// Operations that meet each other.
+/// Operations that synchronize with each other.
 struct ConvergencePoint {
     op: WarpOp,
     /// Where the first of them stands.
@@ -126,7 +126,7 @@ struct Loop {
     waits: Var,
     /// Where it runs on when that is done.
     resume: Var,
-    /// For which place behind the loop it has left, plus one; or 0.
+    /// For which place after the loop it has left, plus one; or 0.
     left: Var,
 }
 
@@ -314,7 +314,7 @@ fn wait(
     Some(push(cfg, body, None, next))
 }
 
-/// Has a block that stops leave the loop for a place behind it. Gives that place with the state in which the thread comes
+/// Has a block that stops leave the loop for a place after it. Gives that place with the state in which the thread comes
 /// back, and the block where it then goes on.
 fn leave(
     function: &mut Function,
@@ -341,7 +341,7 @@ fn leave(
     Some(((place, number(continuations + 1)), push(cfg, Block::new(), None, next)))
 }
 
-/// The blocks behind the loop; gives the first.
+/// The blocks after the loop; gives the first.
 fn behind(
     function: &mut Function,
     cfg: &mut Cfg,

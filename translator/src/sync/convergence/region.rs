@@ -1,15 +1,15 @@
-//! Finds the part of a kernel where members of an operation may be at another place that they could meet it from.
+//! Finds the part of a kernel where members of a warp operation may reach it at another place of the program.
 //!
-//! Threads part at a branch on what differs between them. One side comes to an operation before the sides join. The other
-//! side can come to one of the same kind without passing a barrier of the block, at which those of the first side would
-//! be missed. Then threads may meet across the sides; else whoever the operation names is here, has exited, or never
-//! comes, which is found at run time.
+//! Threads diverge at a branch. One side reaches an operation before the sides reconverge. The other side can reach one of the same
+//! kind without passing a barrier of the block, where threads of the first side would be missing. Then threads of the two sides
+//! may execute the operation together. Otherwise each member that the operation names is here, has exited, or never comes; the last is
+//! found at run time.
 //!
-//! Most masks say who is here, and need nobody from elsewhere: those that a vote or a match has given, or `activemask`,
-//! behind the branch, and those that a vote on the branch's own condition has given, unless threads come to these from
-//! different places themselves. And where threads seem to part by
-//! the number of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, they don't, in blocks with rows of
-//! whole warps. Where these assumptions are wrong, members are missed at run time, and the launch fails.
+//! Most masks name only threads that are here: those that a vote or a match has given, or `activemask`,
+//! after the branch, and those that a vote on the branch's own condition has given, unless threads come to these from
+//! different places themselves. Threads that branch on the
+//! number of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, do not diverge within a warp if the block's rows are
+//! whole warps. Where these assumptions are wrong, members are missing at run time, and the launch fails.
 
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -25,7 +25,7 @@ pub struct Region {
     inside: Vec<bool>,
     /// Its first block.
     pub entry: u32,
-    /// The block behind it; none if it is left by ending only.
+    /// The block after it; none if it is left by ending only.
     pub exit: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let partings = dependence::partings(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
     let mut meeting = FxHashSet::default();
-    // A mask that lanes have found out together in different places doesn't say who is here.
+    // A mask that lanes in different places have computed together doesn't tell who is here.
     loop {
         let before = meeting.len();
         for (branch, block) in cfg.blocks.iter().enumerate() {
@@ -71,7 +71,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                         {
                             meeting.extend([own.block, partner.block]);
                             found.extend([branch, own.block]);
-                            // They may come to it in another turn of a loop around.
+                            // They may reach it in another iteration of an enclosing loop.
                             let within = if near.contains(&partner.block) { &near } else { &there };
                             found.extend(graph.ways(partner.block, within));
                         }
@@ -108,7 +108,7 @@ fn is_barrier(cfg: &Cfg, block: usize) -> bool {
 /// An operation that waits for members.
 struct Site<'c> {
     block: usize,
-    /// What its mask comes from.
+    /// The sources of its mask.
     sources: Vec<Source<'c>>,
     kind: (WarpOp, Vec<Type>),
 }
@@ -206,7 +206,7 @@ impl Graph {
         for block in &rest {
             entry = Self::common(&self.dominators, entry, *block)?;
         }
-        // Behind all of them, and behind the entry, from where a way may lead past.
+        // After all of them, and after the entry, from where a way may lead past.
         let mut exit = self.join(first).unwrap_or(self.end);
         let mut seen = vec![first];
         seen.extend(rest);

@@ -94,7 +94,7 @@ const LAYOUT: &str = module!(
     OpFunctionEnd"
 );
 
-/// Two nested loops, with a barrier in the inner one, and a third behind them without any.
+/// Two nested loops, with a barrier in the inner one, and a third after them without any.
 const LOOPS: &str = module!(
     "",
     "%void = OpTypeVoid
@@ -294,7 +294,7 @@ fn code(text: &str) -> Code {
     compile_text(text).unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
-/// Offsets of the loads behind each announced access, with the access's size.
+/// Offsets of the loads after each announced access, with the access's size.
 fn accesses(code: &Code) -> Vec<(u32, Vec<u32>)> {
     let mut all: Vec<(u32, Vec<u32>)> = Vec::new();
     for inst in &code.insts {
@@ -391,7 +391,7 @@ fn every_place_is_in_its_block() {
     for text in ALL {
         let code = code(text);
         for (pc, place) in (0..).zip(&code.places) {
-            // What comes before the entry point stands behind all else.
+            // What comes before the entry point stands after all else.
             if pc < code.start || code.start == 0 {
                 assert!(code.blocks[place.block as usize].start <= pc, "{pc}\n{text}");
             }
@@ -512,7 +512,7 @@ fn variables_of_called_functions_begin_anew() {
     let text = MIXED.replace("%body = OpLabel", "%body = OpLabel\n%scratch = OpVariable %parray Function");
     let code = code(&text);
     let forgotten: Vec<Inst> = code.insts.iter().copied().filter(|inst| matches!(inst, Inst::Forget { .. })).collect();
-    // Behind the entry point's own four words.
+    // After the entry point's own four words.
     assert_eq!(forgotten, [Inst::Forget { offset: 16, bytes: 16 }]);
     assert_eq!(code.private_bytes, 32);
 }

@@ -270,7 +270,7 @@ impl Strict {
         self.origins.get(origin, offset)
     }
 
-    /// A dispatch begins, behind all that went before. Returns its number, see [`UndefinedStore::dispatch`].
+    /// A dispatch begins, after all that went before. Returns its number, see [`UndefinedStore::dispatch`].
     pub fn begin_dispatch(&mut self, shape: Shape) -> u32 {
         if !self.order.begin_dispatch(&shape) {
             self.memories.known.values_mut().for_each(|memory| memory.accesses = Accesses::new());

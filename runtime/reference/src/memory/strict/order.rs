@@ -2,7 +2,7 @@
 //!
 //! Each invocation has, for device and for workgroup memory apart, the set of events that inter-thread-happen-before its next
 //! access, and the writes among them that are available to its memory domains or visible to it. Releases put a copy of it
-//! into a [`Message`], acquires take it up. A dispatch is behind everything before it, so knowledge begins anew with it.
+//! into a [`Message`], acquires take it up. A dispatch is after everything before it, so knowledge begins anew with it.
 
 use std::sync::Arc;
 
@@ -472,7 +472,7 @@ impl Workgroup {
 
     /// The participants take up what they were told at a barrier.
     fn acquire(&mut self, agents: &[Agent], scope: Scope, semantics: Semantics, told: &Told) {
-        // Those who know the same before know the same behind.
+        // Those who know the same before know the same after.
         let mut last: Option<(Arc<Known>, Arc<Known>)> = None;
         self.for_each(agents, |agent, invocation| {
             if let Some((old, new)) = &last

@@ -60,7 +60,7 @@ fn both_arms_and_behind_them() {
     });
 }
 
-/// A loop of `id % 4 + 1` rounds with an operation in it and one behind it.
+/// A loop of `id % 4 + 1` rounds with an operation in it and one after it.
 #[test]
 fn rounds_of_a_loop() {
     let mut asm = Assembler::new(COUNT);
@@ -95,7 +95,7 @@ fn rounds_of_a_loop() {
 }
 
 /// Outer rounds of `id % 3 + 1`, inner ones of `id % 2 + 1`, with the operation in the inner loop; those who leave the inner
-/// loop early wait for the others only behind it.
+/// loop early wait for the others only after it.
 #[test]
 fn nested_loops() {
     let mut asm = Assembler::new(COUNT);
@@ -192,7 +192,7 @@ fn calls_from_different_places_are_apart() {
     });
 }
 
-/// An operation stands behind a branch that some take around it; those who wait behind are not at the same place.
+/// An operation follows a branch that some take around it; those who wait after it are not at the same place.
 #[test]
 fn those_who_are_past_are_not_waited_for() {
     let mut asm = Assembler::new(COUNT);
@@ -220,7 +220,7 @@ fn those_who_are_past_are_not_waited_for() {
     });
 }
 
-/// What an operation in the arms of a branch, and one behind it, give under a seed: whether each had all that could have
+/// What an operation in the arms of a branch, and one after it, give under a seed: whether each had all that could have
 /// been there.
 fn whole_under(seed: u64, maximal: bool, subgroup_uniform: bool, divergent: bool) -> [bool; 2] {
     let mut asm = Assembler::new(16);

@@ -38,7 +38,7 @@ fn load_at(address: u64) -> impl Fn(&mut Assembler) {
 fn accesses_outside() {
     // The buffer has 4096 words.
     silent(load_at(BUFFER + 4 * 4095));
-    fatal(1, FindingKind::OutOfBounds, "0 bytes behind the end of allocation 1", load_at(BUFFER + 4 * 4096));
+    fatal(1, FindingKind::OutOfBounds, "0 bytes past the end of allocation 1", load_at(BUFFER + 4 * 4096));
     fatal(1, FindingKind::OutOfBounds, "4 bytes before allocation 1", load_at(BUFFER - 4));
     fatal(1, FindingKind::OutOfBounds, "null pointer", load_at(0));
     fatal(1, FindingKind::OutOfBounds, "4 bytes before a null pointer", load_at(4_u64.wrapping_neg()));
@@ -136,7 +136,7 @@ fn barriers_that_some_miss() {
     }
 }
 
-/// Each invocation writes to workgroup memory and reads its neighbour's behind a barrier, in rounds of a loop.
+/// Each invocation writes to workgroup memory and reads its neighbour's after a barrier, in rounds of a loop.
 #[test]
 fn barriers_that_all_reach() {
     let mut asm = Assembler::new(20);

@@ -109,7 +109,7 @@ impl Assembler {
         self.put(Inst::Binary { op: Binary::IAdd, bits: 32, d, a: d, b });
     }
 
-    /// The address of element `index` of 4 bytes behind an address.
+    /// The address of element `index` of 4 bytes after an address.
     fn element(&mut self, base: u64, index: Slot) -> Slot {
         let (d, a) = (self.slot(), self.constant(base));
         self.put(Inst::Index { bits: 32, d, a, index, stride: 4, count: 0 });

@@ -4,7 +4,7 @@ use super::*;
 use crate::finding::FindingKind;
 
 /// Every invocation spins until word `flag` of the buffer isn't 0, but for those whose `builtin` is `setter`: they set it.
-/// Then all write 7 behind it.
+/// Then all write 7 after it.
 fn wait_for(setter: u64, builtin: Builtin) -> Run {
     let mut asm = Assembler::new(32);
     asm.block(&[], &[1, 2]);
@@ -66,7 +66,7 @@ fn waiting_for_nobody() {
     }
 }
 
-/// Invocation 0 waits for what the others would do behind a barrier.
+/// Invocation 0 waits for what the others would do after a barrier.
 #[test]
 fn waiting_at_a_barrier_for_each_other() {
     for (check, seed) in modes() {

@@ -69,7 +69,7 @@ fn an_atomic_hands_undefined_bits_on() {
 #[test]
 fn what_an_atomic_keeps_is_as_defined_as_it_was() {
     let (mut strict, memory) = started(false);
-    // Behind the read of a word that a loop changes one byte of, somebody else stores the next with the bits that it had.
+    // After the read of a word that a loop changes one byte of, somebody else stores the next with the bits that it had.
     let swap = atomic(AtomicOp::CompareExchange, Space::Device(1), Scope::Device, RELAXED);
     let read = strict.atomic(&memory, ONE, device(0), &swap, 0, |_, _| None);
     assert_eq!((read.bits, read.undefined), (0, 0xffff_ffff));
