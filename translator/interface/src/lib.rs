@@ -285,48 +285,6 @@ impl ParamLocation {
             ParamLocation::Buffer => push_constant::PARAMS,
         }
     }
-<<<<<<< HEAD:translator/interface/src/lib.rs
-=======
-
-    /// Bytes that a workgroup takes which has so many invocations and bytes of shared memory.
-    pub fn bytes(self, invocations: u32, shared_bytes: u32) -> u64 {
-        let local = u64::from(self.local_bytes) * u64::from(invocations);
-        if self.shared { local + u64::from(shared_bytes) } else { local }
-    }
-}
-
-/// A cluster of several blocks, which is one workgroup. Workgroups have one dimension.
-///
-/// The blocks lie in it one after the other, x fastest: each takes as many invocations as its threads do, or
-/// [`Packing::invocations`] with packing. So do their shares of shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Cluster {
-    /// Blocks in x, y and z. The grid is a multiple of it.
-    pub size: [u32; 3],
-    /// The shared memory of each block is a multiple of so many bytes: a power of two, at least 16.
-    pub shared_align: u32,
-    /// Bytes of the translator's own after all blocks' shared memory: a multiple of 16.
-    pub own_shared_bytes: u32,
-}
-
-impl Cluster {
-    /// Blocks of a cluster.
-    pub fn blocks(self) -> u32 {
-        self.size.into_iter().fold(1, u32::saturating_mul)
-    }
-
-    /// Bytes of shared memory that a block takes which declares `static_bytes` and gets `dynamic_bytes`.
-    pub fn share(self, static_bytes: u32, dynamic_bytes: u32) -> u64 {
-        let block = u64::from(static_bytes).next_multiple_of(16) + u64::from(dynamic_bytes);
-        block.max(1).next_multiple_of(self.shared_align.max(1).into())
-    }
-
-    /// Bytes of shared memory of a workgroup of such blocks.
-    pub fn shared_bytes(self, static_bytes: u32, dynamic_bytes: u32) -> u64 {
-        let blocks = self.share(static_bytes, dynamic_bytes).saturating_mul(self.blocks().into());
-        blocks.saturating_add(self.own_shared_bytes.into())
-    }
->>>>>>> bd3dd3e (Words: after rather than behind; synchronization and divergence in the field's terms):translator/src/interface.rs
 }
 
 /// A kernel's use of shared memory. Dynamic shared memory begins at `static_bytes` rounded up to 16.

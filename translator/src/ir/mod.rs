@@ -17,6 +17,7 @@ pub mod eval;
 mod fold;
 mod semantics;
 pub(crate) mod text;
+mod vars;
 mod verify;
 mod warp;
 
@@ -24,6 +25,7 @@ pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
 pub use semantics::mask;
 pub use text::ParseError;
+pub use vars::{VarSet, for_each_assigned, for_each_read};
 pub(crate) use verify::Checker;
 pub use verify::{Stage, verify, verify_at};
 pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::operands::{for_each_result, map_operands};
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, mask};
+use crate::ir::{Block, Builtin, Folded, Function, Op, Stmt, Type, Value, Var, fold, for_each_assigned, mask};
 
 /// Forwards variables; see the module.
 pub fn propagate_copies(function: &mut Function) {
@@ -90,7 +90,7 @@ impl Propagation<'_> {
                 },
                 Stmt::Loop(body) => {
                     // The body starts with what holds before it and at its end alike.
-                    self.forget_assigned(&body);
+                    for_each_assigned(&body, &mut |var| self.learn(var, None));
                     // Nothing to join after it: what the body changes stays forgotten.
                     let (body, _) = self.nested(body);
                     out.push(Stmt::Loop(body));
@@ -232,19 +232,5 @@ impl Propagation<'_> {
     fn learn_if_visible(&mut self, var: Var, value: Option<Value>) {
         let visible = value.filter(|value| self.depth_of[value.0 as usize] <= self.depth);
         self.learn(var, visible);
-    }
-
-    fn forget_assigned(&mut self, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Set(var, _) => self.learn(*var, None),
-                Stmt::If { then, otherwise, .. } => {
-                    self.forget_assigned(then);
-                    self.forget_assigned(otherwise);
-                }
-                Stmt::Loop(body) => self.forget_assigned(body),
-                _ => {}
-            }
-        }
     }
 }

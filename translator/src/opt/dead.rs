@@ -5,14 +5,14 @@
 //! assignment which only later rounds of a loop could overwrite stays. Loops stay even if they do nothing.
 
 use super::operands::{for_each_result, map_operands};
-use crate::ir::{Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Var, WarpOp};
+use crate::ir::{Block, Function, MemoryOrder, Op, Stmt, SubgroupOp, Var, VarSet, WarpOp, for_each_read};
 
 /// Removes dead code; see the module.
 pub fn remove_dead(function: &mut Function) {
     let mut pass = Dead {
         used: vec![false; function.values.len()],
-        live: Bits::new(function.vars.len()),
-        behind_loop: Bits::new(function.vars.len()),
+        live: VarSet::new(function.vars.len()),
+        behind_loop: VarSet::new(function.vars.len()),
         exited: function.exited,
     };
     pass.list(&mut function.body);
@@ -22,9 +22,9 @@ struct Dead {
     /// Whether a later statement uses each value.
     used: Vec<bool>,
     /// Variables whose content a later statement may read.
-    live: Bits,
+    live: VarSet,
     /// The same after the innermost loop.
-    behind_loop: Bits,
+    behind_loop: VarSet,
     /// A variable that other threads read, too.
     exited: Option<Var>,
 }
@@ -90,7 +90,7 @@ impl Dead {
             Stmt::Loop(body) => {
                 let outer = std::mem::replace(&mut self.behind_loop, self.live.clone());
                 // After the end comes the next round, which reads what the loop reads or breaks out.
-                collect_reads(body, &mut self.live);
+                for_each_read(body, &mut |var| self.live.insert(var));
                 self.list(body);
                 self.behind_loop = outer;
             }
@@ -109,47 +109,5 @@ impl Dead {
             value
         });
         true
-    }
-}
-
-fn collect_reads(block: &Block, reads: &mut Bits) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let(_, Op::Get(var)) => reads.insert(*var),
-            Stmt::If { then, otherwise, .. } => {
-                collect_reads(then, reads);
-                collect_reads(otherwise, reads);
-            }
-            Stmt::Loop(body) => collect_reads(body, reads),
-            _ => {}
-        }
-    }
-}
-
-/// A set of variables.
-#[derive(Clone)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(vars: usize) -> Self {
-        Self(vec![0; vars.div_ceil(64)])
-    }
-
-    fn insert(&mut self, var: Var) {
-        self.0[var.0 as usize / 64] |= 1 << (var.0 % 64);
-    }
-
-    /// Removes a variable, and tells whether it was there.
-    fn remove(&mut self, var: Var) -> bool {
-        let (word, bit) = (&mut self.0[var.0 as usize / 64], 1 << (var.0 % 64));
-        let was_there = *word & bit != 0;
-        *word &= !bit;
-        was_there
-    }
-
-    fn extend(&mut self, other: &Bits) {
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
-            *word |= more;
-        }
     }
 }

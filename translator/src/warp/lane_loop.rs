@@ -12,7 +12,9 @@ use super::flow::Flow;
 use super::parallel_region::{Own, count_uses};
 use super::{Old, Pack, Slot};
 use crate::diagnostic::Span;
-use crate::ir::{Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type};
+use crate::ir::{
+    Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type, for_each_read,
+};
 
 /// An element for each lane, in local memory.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +46,7 @@ impl Arrays {
     /// None yet, after so many bytes of local memory.
     pub(super) fn new(body: &Block, start: u32) -> Self {
         let mut reads = FxHashMap::default();
-        count_reads(body, &mut reads);
+        for_each_read(body, &mut |var| *reads.entry(var).or_default() += 1);
         Self { start, end: start, vars: FxHashMap::default(), reads }
     }
 
@@ -78,20 +80,6 @@ impl Arrays {
         });
         b.block.append(&mut body);
         b.finish();
-    }
-}
-
-fn count_reads(block: &Block, reads: &mut FxHashMap<Var, u32>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let(_, Op::Get(var)) => *reads.entry(*var).or_default() += 1,
-            Stmt::If { then, otherwise, .. } => {
-                count_reads(then, reads);
-                count_reads(otherwise, reads);
-            }
-            Stmt::Loop(body) => count_reads(body, reads),
-            _ => {}
-        }
     }
 }
 
@@ -207,7 +195,7 @@ impl Pack<'_> {
         let mut registers = Registers::default();
         let mut definite = FxHashSet::default();
         registers.list(self, stmts, &mut definite);
-        count_reads(stmts, &mut registers.reads);
+        for_each_read(stmts, &mut |var| *registers.reads.entry(var).or_default() += 1);
         let is_read_later = |var: &Var| {
             let here = registers.reads.get(var).copied().unwrap_or(0);
             let everywhere = self.arrays.reads.get(var).copied().unwrap_or(0);

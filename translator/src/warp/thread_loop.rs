@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::positions::Extent;
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var};
+use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var, for_each_read};
 use crate::target::Packing;
 
 /// Lets invocation `i` of `W` run the threads `i`, `i + W`, `i + 2 * W` and so on of its block.
@@ -13,7 +13,9 @@ pub(super) fn take_turns(function: &mut Function, packing: Packing) {
     let mut body = std::mem::take(&mut function.body);
     function.packing = Some(packing);
     let mut read = FxHashSet::default();
-    vars_read(&body, &mut read);
+    for_each_read(&body, &mut |var| {
+        read.insert(var);
+    });
     let mut registers: Vec<Var> = read.into_iter().collect();
     registers.sort_unstable();
     let mut b = Builder::new(function);
@@ -43,23 +45,6 @@ pub(super) fn take_turns(function: &mut Function, packing: Packing) {
         b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });
     });
     b.finish();
-}
-
-/// The variables that statements read.
-fn vars_read(block: &Block, found: &mut FxHashSet<Var>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let(_, Op::Get(var)) => {
-                found.insert(*var);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                vars_read(then, found);
-                vars_read(otherwise, found);
-            }
-            Stmt::Loop(body) => vars_read(body, found),
-            _ => {}
-        }
-    }
 }
 
 /// Takes the thread's number in the block and `%tid` from variables, in this order.

@@ -70,7 +70,7 @@ pub struct Cluster {
     pub size: [u32; 3],
     /// The shared memory of each block is a multiple of so many bytes: a power of two, at least 16.
     pub shared_align: u32,
-    /// Bytes of the translator's own behind all blocks' shared memory: a multiple of 16.
+    /// Bytes of the translator's own after all blocks' shared memory: a multiple of 16.
     pub own_shared_bytes: u32,
 }
 

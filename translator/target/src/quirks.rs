@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Quirks {
-    /// A value that a loop computes reaches the code behind the loop wrong, for invocations that left it before others.
+    /// A value that a loop computes reaches the code after the loop wrong, for invocations that left it before others.
     pub loop_values_lost: bool,
     /// Where a workgroup doesn't fill its last vector, what is left of that runs loops too, on values that it doesn't have,
     /// and may never leave them.
@@ -17,7 +17,7 @@ pub struct Quirks {
     /// It isn't known whether memory barriers wait: modules without the Vulkan memory model have them under a condition that the
     /// host decides.
     pub memory_barriers_optional: bool,
-    /// Barriers of a subgroup wait for the whole workgroup, and what comes behind one that it doesn't reach is lost. A subgroup
+    /// Barriers of a subgroup wait for the whole workgroup, and what follows one that it doesn't reach is lost. A subgroup
     /// runs in step, and needs none.
     pub subgroup_barriers_wait: bool,
     /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where

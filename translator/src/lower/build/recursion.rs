@@ -16,7 +16,7 @@ use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, End};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var};
+use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
 use crate::lower::frame::Locals;
 use crate::lower::layout;
 use crate::target::Fault;
@@ -156,7 +156,7 @@ impl Stack {
             self.sites.iter().flat_map(|site| [(site.check, site.push.0), (site.push.0, site.back.0)]).collect();
         let live = Liveness::new(function, blocks, &ways, |block| {
             let instance = self.instances.get(*returns.get(&block)?)?;
-            let mut results = Set::new(function.vars.len());
+            let mut results = VarSet::new(function.vars.len());
             for var in instance.slots.iter().flat_map(Slot::vars) {
                 results.insert(var);
             }
@@ -180,12 +180,12 @@ impl Stack {
     }
 
     /// The variables that the functions of each group assign.
-    fn assigned(&self, function: &ir::Function, blocks: &[BasicBlock]) -> FxHashMap<usize, Set> {
-        let mut found: FxHashMap<usize, Set> = FxHashMap::default();
+    fn assigned(&self, function: &ir::Function, blocks: &[BasicBlock]) -> FxHashMap<usize, VarSet> {
+        let mut found: FxHashMap<usize, VarSet> = FxHashMap::default();
         for instance in &self.instances {
-            let set = found.entry(instance.group).or_insert_with(|| Set::new(function.vars.len()));
+            let set = found.entry(instance.group).or_insert_with(|| VarSet::new(function.vars.len()));
             for block in blocks.get(instance.blocks.clone()).unwrap_or_default() {
-                collect_assigned(&block.body, set);
+                ir::for_each_assigned(&block.body, &mut |var| set.insert(var));
             }
         }
         found
@@ -304,69 +304,9 @@ fn insert(blocks: &mut [BasicBlock], (block, position): (u32, usize), stmts: Blo
     }
 }
 
-fn collect_assigned(block: &Block, set: &mut Set) {
-    for stmt in block {
-        match stmt {
-            Stmt::Set(var, _) => set.insert(*var),
-            Stmt::If { then, otherwise, .. } => {
-                collect_assigned(then, set);
-                collect_assigned(otherwise, set);
-            }
-            Stmt::Loop(body) => collect_assigned(body, set),
-            _ => {}
-        }
-    }
-}
-
-/// A set of variables.
-#[derive(Clone, PartialEq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(vars: usize) -> Self {
-        Self(vec![0; vars.div_ceil(64)])
-    }
-
-    fn insert(&mut self, var: Var) {
-        if let Some(word) = self.0.get_mut(var.0 as usize / 64) {
-            *word |= 1 << (var.0 % 64);
-        }
-    }
-
-    fn remove(&mut self, var: Var) {
-        if let Some(word) = self.0.get_mut(var.0 as usize / 64) {
-            *word &= !(1 << (var.0 % 64));
-        }
-    }
-
-    fn contains(&self, var: Var) -> bool {
-        self.0.get(var.0 as usize / 64).is_some_and(|word| word & 1 << (var.0 % 64) != 0)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Var> {
-        let bits = |(index, word): (usize, &u64)| {
-            let (index, word) = (index as u32, *word);
-            (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| Var(index * 64 + bit))
-        };
-        self.0.iter().enumerate().flat_map(bits)
-    }
-
-    fn extend(&mut self, other: &Set) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
-    }
-
-    fn subtract(&mut self, other: &Set) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, less)| *word &= !less);
-    }
-
-    fn intersect(&mut self, other: &Set) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
-    }
-}
-
 /// Which variables are live where blocks end.
 struct Liveness {
-    ends: Vec<Set>,
+    ends: Vec<VarSet>,
 }
 
 impl Liveness {
@@ -376,9 +316,9 @@ impl Liveness {
         function: &ir::Function,
         blocks: &[BasicBlock],
         ways: &[(u32, u32)],
-        returning: impl Fn(u32) -> Option<(Set, Set)>,
+        returning: impl Fn(u32) -> Option<(VarSet, VarSet)>,
     ) -> Self {
-        let empty = Set::new(function.vars.len());
+        let empty = VarSet::new(function.vars.len());
         let mut starts = vec![empty.clone(); blocks.len()];
         let mut ends = starts.clone();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
@@ -428,8 +368,8 @@ impl Liveness {
     }
 
     /// What is live at a place in a block.
-    fn at(&self, blocks: &[BasicBlock], (block, position): (u32, usize)) -> Set {
-        let mut live = self.ends.get(block as usize).cloned().unwrap_or_else(|| Set::new(0));
+    fn at(&self, blocks: &[BasicBlock], (block, position): (u32, usize)) -> VarSet {
+        let mut live = self.ends.get(block as usize).cloned().unwrap_or_else(|| VarSet::new(0));
         let body = blocks.get(block as usize).map(|block| block.body.as_slice()).unwrap_or_default();
         backwards(body.get(position..).unwrap_or_default(), &mut live);
         live
@@ -437,30 +377,18 @@ impl Liveness {
 }
 
 /// From what is live after statements to what is before them. Lists inside of them may run or not.
-fn backwards(stmts: &[Stmt], live: &mut Set) {
+fn backwards(stmts: &[Stmt], live: &mut VarSet) {
     for stmt in stmts.iter().rev() {
         match stmt {
             Stmt::Let(_, Op::Get(var)) => live.insert(*var),
-            Stmt::Set(var, _) => live.remove(*var),
-            Stmt::If { then, otherwise, .. } => {
-                collect_read(then, live);
-                collect_read(otherwise, live);
+            Stmt::Set(var, _) => {
+                live.remove(*var);
             }
-            Stmt::Loop(body) => collect_read(body, live),
-            _ => {}
-        }
-    }
-}
-
-fn collect_read(block: &Block, live: &mut Set) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let(_, Op::Get(var)) => live.insert(*var),
             Stmt::If { then, otherwise, .. } => {
-                collect_read(then, live);
-                collect_read(otherwise, live);
+                ir::for_each_read(then, &mut |var| live.insert(var));
+                ir::for_each_read(otherwise, &mut |var| live.insert(var));
             }
-            Stmt::Loop(body) => collect_read(body, live),
+            Stmt::Loop(body) => ir::for_each_read(body, &mut |var| live.insert(var)),
             _ => {}
         }
     }

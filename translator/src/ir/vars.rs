@@ -1,0 +1,90 @@
+//! The variables that statements read and assign, and sets of variables.
+
+use super::{Op, Stmt, Var};
+
+/// Calls `visit` for every read of a variable, however deep the statement is nested.
+pub fn for_each_read(block: &[Stmt], visit: &mut impl FnMut(Var)) {
+    for_each(block, &mut |stmt| {
+        if let Stmt::Let(_, Op::Get(var)) = stmt {
+            visit(*var);
+        }
+    });
+}
+
+/// Calls `visit` for every assignment to a variable, however deep the statement is nested.
+pub fn for_each_assigned(block: &[Stmt], visit: &mut impl FnMut(Var)) {
+    for_each(block, &mut |stmt| {
+        if let Stmt::Set(var, _) = stmt {
+            visit(*var);
+        }
+    });
+}
+
+fn for_each(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
+    for stmt in block {
+        match stmt {
+            Stmt::If { then, otherwise, .. } => {
+                for_each(then, visit);
+                for_each(otherwise, visit);
+            }
+            Stmt::Loop(body) => for_each(body, visit),
+            _ => visit(stmt),
+        }
+    }
+}
+
+/// A set of a function's variables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VarSet(Vec<u64>);
+
+impl VarSet {
+    /// The empty set of a function with so many variables.
+    pub fn new(vars: usize) -> Self {
+        Self(vec![0; vars.div_ceil(64)])
+    }
+
+    /// Adds a variable.
+    pub fn insert(&mut self, var: Var) {
+        if let Some(word) = self.0.get_mut(var.0 as usize / 64) {
+            *word |= 1 << (var.0 % 64);
+        }
+    }
+
+    /// Removes a variable, and tells whether it was there.
+    pub fn remove(&mut self, var: Var) -> bool {
+        let was_there = self.contains(var);
+        if let Some(word) = self.0.get_mut(var.0 as usize / 64) {
+            *word &= !(1 << (var.0 % 64));
+        }
+        was_there
+    }
+
+    /// Whether a variable is in the set.
+    pub fn contains(&self, var: Var) -> bool {
+        self.0.get(var.0 as usize / 64).is_some_and(|word| word & 1 << (var.0 % 64) != 0)
+    }
+
+    /// The variables, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Var> {
+        let bits = |(index, word): (usize, &u64)| {
+            let (index, word) = (index as u32, *word);
+            (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| Var(index * 64 + bit))
+        };
+        self.0.iter().enumerate().flat_map(bits)
+    }
+
+    /// Adds the variables of another set.
+    pub fn extend(&mut self, other: &VarSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    /// Removes the variables of another set.
+    pub fn subtract(&mut self, other: &VarSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, less)| *word &= !less);
+    }
+
+    /// Keeps only the variables of another set.
+    pub fn intersect(&mut self, other: &VarSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
+    }
+}
