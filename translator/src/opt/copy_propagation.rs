@@ -90,7 +90,7 @@ impl Propagation<'_> {
                 },
                 Stmt::Loop(body) => {
                     // The body starts with what holds before it and at its end alike.
-                    for_each_assigned(&body, &mut |var| self.learn(var, None));
+                    self.forget_assigned(&body);
                     // Nothing to join after it: what the body changes stays forgotten.
                     let (body, _) = self.nested(body);
                     out.push(Stmt::Loop(body));
@@ -232,5 +232,9 @@ impl Propagation<'_> {
     fn learn_if_visible(&mut self, var: Var, value: Option<Value>) {
         let visible = value.filter(|value| self.depth_of[value.0 as usize] <= self.depth);
         self.learn(var, visible);
+    }
+
+    fn forget_assigned(&mut self, block: &Block) {
+        for_each_assigned(block, &mut |var| self.learn(var, None));
     }
 }
