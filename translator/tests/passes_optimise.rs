@@ -179,7 +179,7 @@ fn an_arm_that_breaks_says_nothing_of_what_follows() {
         });
     });
     optimise(&mut f);
-    assert_eq!(verify(&f), Ok(()), "what only the other arm sees is not used behind it");
+    assert_eq!(verify(&f), Ok(()), "what only the other arm sees is not used after it");
     assert_eq!(count(&f, |line| line.ends_with("= r0")), 0, "{f}");
     assert_eq!(count(&f, |line| line.ends_with("= r1")), 1, "{f}");
 }

@@ -23,7 +23,7 @@ fn rules_of_trees() {
         ("r7 := v0", Stage::Tree, "no variable r7"),
         ("if v0 {\n}", Stage::Tree, "v0 is I32 where Bool is needed"),
         ("break", Stage::Tree, "break outside a loop"),
-        ("loop {\n  break\n  barrier\n}", Stage::Tree, "statements behind a break"),
+        ("loop {\n  break\n  barrier\n}", Stage::Tree, "statements after a break"),
         ("v4: i32 = load.global.b32 [v0]", Stage::Tree, "v0 is I32 where I64 is needed"),
         ("v4: i32 = load.shared.b24 [v0]", Stage::Tree, "1 elements of 3 bytes"),
         ("v4: i32 = load.shared.b32.release.cta [v0]", Stage::Tree, "a load that releases"),

@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
         bug: KnownBug {
             name: "loop_values_lost",
             drivers: "Mesa llvmpipe",
-            description: "a value that a loop computes reaches the code behind it wrong in invocations that left early",
+            description: "a value that a loop computes reaches the code after it wrong in invocations that left early",
             evidence: "runtime/tests/device/loops.rs",
         },
         // Seen in 22.3; the workaround costs little in versions that may not need it.
@@ -122,7 +122,7 @@ const ROWS: &[Row] = &[
         bug: KnownBug {
             name: "subgroup_barriers_wait",
             drivers: "Mesa llvmpipe",
-            description: "barriers of a subgroup wait for the whole workgroup, and lose what comes behind",
+            description: "barriers of a subgroup wait for the whole workgroup, and lose what follows",
             evidence: "tests/kernels/warp_idioms.json",
         },
         // Seen in 25.0; 22.3 gets no barriers at all.

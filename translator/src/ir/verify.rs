@@ -148,7 +148,7 @@ impl<'f> Checker<'f> {
             Stmt::If { condition, .. } => self.expect(*condition, Type::Bool),
             Stmt::Break if !in_loop => Err("break outside a loop".into()),
             Stmt::Break if !after.iter().all(|after| matches!(after, Stmt::At(_))) => {
-                Err("statements behind a break".into())
+                Err("statements after a break".into())
             }
             Stmt::Return(_) => Err("a result that isn't the end of a helper".into()),
             Stmt::Report(..) if self.stage >= Stage::Legal => Err("a report".into()),

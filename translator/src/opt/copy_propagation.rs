@@ -220,6 +220,7 @@ impl Propagation<'_> {
         }
     }
 
+    #[inline(never)]
     fn learn(&mut self, var: Var, value: Option<Value>) {
         let entry = &mut self.known[var.0 as usize];
         if *entry != value {
@@ -234,6 +235,7 @@ impl Propagation<'_> {
         self.learn(var, visible);
     }
 
+    #[inline(never)]
     fn forget_assigned(&mut self, block: &Block) {
         for_each_assigned(block, &mut |var| self.learn(var, None));
     }

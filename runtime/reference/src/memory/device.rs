@@ -362,10 +362,10 @@ mod tests {
         assert!(text(b + 104).contains("4 bytes past the end of allocation 2 (100 bytes at 0x2000000000)"));
         assert!(text(b + 98).contains("begins in allocation 2") && text(b + 98).contains("ends 2 bytes past"));
         assert!(text(a - 8).contains("8 bytes before allocation 1"));
-        assert!(text(b - 4).contains("4 bytes before allocation 2 (100 bytes"), "not far behind allocation 1");
+        assert!(text(b - 4).contains("4 bytes before allocation 2 (100 bytes"), "not far past allocation 1");
         assert!(text(0).ends_with("is through a null pointer") && text(64).contains("64 bytes past a null pointer"));
         assert!(text(4_u64.wrapping_neg()).contains("4 bytes before a null pointer"));
-        assert!(text(1 << 60).contains("behind the end of allocation 2"));
+        assert!(text(1 << 60).contains("past the end of allocation 2"));
         assert_eq!(said(&memory, a + 16, 1).0, FindingKind::OutOfBounds);
         memory.free(a);
         assert_eq!(said(&memory, a + 4, 4).0, FindingKind::UseAfterFree);
