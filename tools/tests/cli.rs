@@ -39,7 +39,7 @@ fn fails(args: &[&str], status: i32, part: &str) {
 
 #[test]
 fn help_is_there_for_every_subcommand() {
-    for name in ["translate", "inspect", "devices", "run", "test", "completions"] {
+    for name in ["translate", "inspect", "devices", "run", "test", "cuda", "completions"] {
         let done = run(&[name, "--help"]);
         assert_eq!(done.status, Some(0));
         assert!(done.out.contains("Example"), "{name}");

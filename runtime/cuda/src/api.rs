@@ -8,6 +8,7 @@ use crate::call::{self, Call};
 use crate::context::ContextHandle;
 use crate::event::EventHandle;
 use crate::function::FunctionHandle;
+use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
 use crate::library::LibraryHandle;
 use crate::link::LinkHandle;
 use crate::module::ModuleHandle;
@@ -15,8 +16,8 @@ use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
 use crate::stream::StreamHandle;
 use crate::{
-    attributes, context, copy, device, driver, event, function, launch, library, link, memory, module, occupancy,
-    pointer, pool, set, stream,
+    attributes, capture, context, copy, device, driver, event, function, graph, launch, library, link, memory, module,
+    occupancy, pointer, pool, set, stream,
 };
 
 /// A function of the API.

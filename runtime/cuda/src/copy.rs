@@ -3,6 +3,7 @@
 use ptx2spv_runtime::{CopySide, Extent};
 
 use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::command::Command;
 use crate::context::Context;
 use crate::memory;
 use crate::raw::{In, Memory};
@@ -39,12 +40,20 @@ impl Side {
     }
 }
 
+/// Copies in stream order, or has a graph do so if the stream is being captured.
+fn copy_async(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+    if used.is_capturing() {
+        return used.submit(Command::Copy(Copy3D::linear(to, from, bytes)));
+    }
+    copy(used, to, from, bytes)
+}
+
 fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     if bytes == 0 {
         return Ok(());
     }
     let len = bytes as u64;
-    let Used { context, stream } = used;
+    let Used { context, stream, .. } = used;
     match (to.find(context, len)?, from.find(context, len)?) {
         // Taken at the call, so that the caller may change the memory then.
         (Spot::Device(to), Spot::Host(from)) => Ok(stream.write(to, from.bytes(len)?)?),
@@ -80,7 +89,7 @@ pub(crate) fn to_device(to: u64, from: Memory, bytes: usize) -> Result<(), Code>
 }
 
 pub(crate) fn to_device_async(to: u64, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy(&stream::used(stream)?, Side::Known(to), Side::Any(from), bytes)
+    copy_async(&stream::used(stream)?, Side::Known(to), Side::Any(from), bytes)
 }
 
 pub(crate) fn to_host(to: Memory, from: u64, bytes: usize) -> Result<(), Code> {
@@ -88,7 +97,7 @@ pub(crate) fn to_host(to: Memory, from: u64, bytes: usize) -> Result<(), Code> {
 }
 
 pub(crate) fn to_host_async(to: Memory, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy(&stream::used(stream)?, Side::Any(to), Side::Known(from), bytes)
+    copy_async(&stream::used(stream)?, Side::Any(to), Side::Known(from), bytes)
 }
 
 pub(crate) fn within_device(to: u64, from: u64, bytes: usize) -> Result<(), Code> {
@@ -96,7 +105,7 @@ pub(crate) fn within_device(to: u64, from: u64, bytes: usize) -> Result<(), Code
 }
 
 pub(crate) fn within_device_async(to: u64, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy(&stream::used(stream)?, Side::Known(to), Side::Known(from), bytes)
+    copy_async(&stream::used(stream)?, Side::Known(to), Side::Known(from), bytes)
 }
 
 pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Result<(), Code> {
@@ -104,7 +113,7 @@ pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Result<(), Code> {
 }
 
 pub(crate) fn any_async(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    copy(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
+    copy_async(&stream::used(stream)?, Side::Any(to), Side::Any(from), bytes)
 }
 
 /// One side of `CUDA_MEMCPY2D`.
@@ -177,7 +186,22 @@ impl From<Copy2D> for Copy3D {
     }
 }
 
+impl Copy3D {
+    /// A copy of so many bytes.
+    fn linear(to: Side, from: Side, bytes: usize) -> Self {
+        Self { from: Part3D::linear(from), to: Part3D::linear(to), width: bytes, height: 1, depth: 1 }
+    }
+}
+
 impl Part3D {
+    fn linear(side: Side) -> Self {
+        let (kind, host, device) = match side {
+            Side::Known(address) => (DEVICE, Memory::from_address(0), address),
+            Side::Any(memory) => (HOST, memory, 0),
+        };
+        Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: 0, _reserved: 0, pitch: 0, height: 0 }
+    }
+
     /// The side of a copy of so many bytes, rows and slices.
     fn side(&self, context: &Context, extent: Extent) -> Result<CopySide, Code> {
         let number = |value: usize| value as u64;
@@ -204,8 +228,9 @@ impl Part3D {
     }
 }
 
-fn copy_rows(used: &Used, copy: &Copy3D) -> Result<(), Code> {
-    let Used { context, stream } = used;
+/// Copies in stream order.
+pub(crate) fn run(used: &Used, copy: &Copy3D) -> Result<(), Code> {
+    let Used { context, stream, .. } = used;
     let [width, height, depth] = [copy.width, copy.height, copy.depth].map(|value| value as u64);
     let extent = Extent { width, height, depth };
     if width == 0 || height == 0 || depth == 0 {
@@ -218,22 +243,22 @@ fn copy_rows(used: &Used, copy: &Copy3D) -> Result<(), Code> {
 
 pub(crate) fn rows(copy: In<Copy2D>) -> Result<(), Code> {
     let used = stream::default()?;
-    copy_rows(&used, &copy.get()?.into())?;
+    run(&used, &copy.get()?.into())?;
     used.context.after(used.stream.synchronize())
 }
 
 pub(crate) fn rows_async(copy: In<Copy2D>, stream: StreamHandle) -> Result<(), Code> {
-    copy_rows(&stream::used(stream)?, &copy.get()?.into())
+    stream::used(stream)?.submit(Command::Copy(copy.get()?.into()))
 }
 
 pub(crate) fn slices(copy: In<Copy3D>) -> Result<(), Code> {
     let used = stream::default()?;
-    copy_rows(&used, &copy.get()?)?;
+    run(&used, &copy.get()?)?;
     used.context.after(used.stream.synchronize())
 }
 
 pub(crate) fn slices_async(copy: In<Copy3D>, stream: StreamHandle) -> Result<(), Code> {
-    copy_rows(&stream::used(stream)?, &copy.get()?)
+    stream::used(stream)?.submit(Command::Copy(copy.get()?))
 }
 
 #[cfg(test)]

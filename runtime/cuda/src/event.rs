@@ -1,16 +1,18 @@
 //! Events.
 
 use std::ffi::c_uint;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Error, Event};
 
-use crate::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::capture::Point;
+use crate::code::{CAPTURED_EVENT, Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::context::{self, Context};
 use crate::handle::{Handle, Object, Table};
 use crate::raw::Out;
-use crate::stream::{self, StreamHandle};
+use crate::stream::{self, StreamHandle, Used};
+use crate::sync::lock;
 
 /// An event with what CUDA wants to know of it.
 pub(crate) struct MadeEvent {
@@ -18,6 +20,8 @@ pub(crate) struct MadeEvent {
     pub event: Event,
     has_time: bool,
     recorded: AtomicBool,
+    /// Where a stream was that was being captured when the event was last recorded.
+    captured: Mutex<Option<Point>>,
 }
 
 pub(crate) type EventHandle = Handle<MadeEvent>;
@@ -49,7 +53,13 @@ pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code>
         None | Some(Err(Error::NoTimestamps(_))) => context.device.event(),
         Some(made) => made?,
     };
-    event.set(Handle::new(Arc::new(MadeEvent { context, event: made, has_time, recorded: false.into() }))?)
+    event.set(Handle::new(Arc::new(MadeEvent {
+        context,
+        event: made,
+        has_time,
+        recorded: false.into(),
+        captured: Mutex::default(),
+    }))?)
 }
 
 pub(crate) fn destroy(event: EventHandle) -> Result<(), Code> {
@@ -60,9 +70,26 @@ pub(crate) fn destroy(event: EventHandle) -> Result<(), Code> {
 pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let made = event.get()?;
-    made.event.record(&used.stream)?;
-    made.recorded.store(true, Ordering::SeqCst);
-    Ok(())
+    if let Some(point) = used.point() {
+        *lock(&made.captured) = Some(point);
+        return Ok(());
+    }
+    *lock(&made.captured) = None;
+    made.record_in(&used)
+}
+
+impl MadeEvent {
+    /// Has the event stand for everything in a stream so far.
+    pub fn record_in(&self, used: &Used) -> Result<(), Code> {
+        self.event.record(&used.stream)?;
+        self.recorded.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Where a stream was that was being captured.
+    pub fn captured(&self) -> Option<Point> {
+        lock(&self.captured).clone()
+    }
 }
 
 pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result<(), Code> {
@@ -87,6 +114,9 @@ fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
     crate::state::device()?;
     let made = event.get()?;
     made.context.check()?;
+    if made.captured().is_some() {
+        return Err(CAPTURED_EVENT);
+    }
     Ok(made)
 }
 

@@ -142,6 +142,11 @@ impl<T: Object> Table<T> {
         Some(object)
     }
 
+    /// All objects.
+    pub fn objects(&self) -> Vec<Arc<T>> {
+        read(&self.slots).list.iter().filter_map(|slot| slot.object.clone()).collect()
+    }
+
     /// The handle of an object for which this holds.
     pub fn find(&self, which: impl Fn(&T) -> bool) -> Option<Handle<T>> {
         let slots = read(&self.slots);

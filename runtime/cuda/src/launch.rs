@@ -2,12 +2,13 @@
 
 use std::ffi::c_uint;
 
-use ptx2spv_runtime::{Arg, Kernel, LaunchConfig};
+use ptx2spv_runtime::{Kernel, LaunchConfig};
 
 use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::command::{Command, Launch};
 use crate::function::FunctionHandle;
 use crate::raw::{In, Memory};
-use crate::stream::{self, StreamHandle, Used};
+use crate::stream::{self, StreamHandle};
 
 /// A kernel's arguments, as bytes for each parameter.
 type Arguments = Vec<Vec<u8>>;
@@ -45,38 +46,17 @@ fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<A
     wanted.iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
 }
 
-/// What a launch asks for beside the arguments.
-struct Wanted {
+/// The launch as a command, with the arguments' values.
+fn command(
+    function: FunctionHandle,
     config: LaunchConfig,
     cluster: Option<[u32; 3]>,
-}
-
-fn launch(
-    function: FunctionHandle,
-    wanted: &Wanted,
-    used: &Used,
     params: In<Memory>,
     extra: In<Memory>,
-) -> Result<(), Code> {
+) -> Result<Command, Code> {
     let function = function.get()?;
-    if wanted.config.dynamic_shared_bytes > function.max_dynamic_shared() {
-        return Err(INVALID_VALUE.because("more dynamic shared memory than was asked for by cuFuncSetAttribute"));
-    }
-    let kernel = match wanted.cluster {
-        Some(size) => {
-            let module = &function.loaded.module;
-            module.cluster_kernel(function.kernel.name(), size).map_err(|error| function.loaded.refuse(error))?
-        }
-        None => function.kernel.clone(),
-    };
-    let arguments = arguments(&kernel, params, extra)?;
-    let arguments: Vec<_> = arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
-    // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
-    let launched = unsafe { kernel.launch_on(&used.stream, &wanted.config, &arguments) };
-    launched.map_err(|error| match error {
-        ptx2spv_runtime::Error::Translation(_) => function.loaded.refuse(error),
-        error => error.into(),
-    })
+    let arguments = arguments(&function.kernel, params, extra)?;
+    Ok(Command::Kernel(Launch { function, config, cluster, arguments }))
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -95,7 +75,7 @@ pub(crate) fn kernel(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
-    launch(function, &Wanted { config, cluster: None }, &used, params, extra)
+    used.submit(command(function, config, None, params, extra)?)
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -168,7 +148,42 @@ pub(crate) fn with_config(
         }
     }
     let launch_config = LaunchConfig::new(config.grid, config.block).with_shared(config.shared_bytes);
-    launch(function, &Wanted { config: launch_config, cluster }, &used, params, extra)
+    used.submit(command(function, launch_config, cluster, params, extra)?)
+}
+
+/// What graphs know of a launch: `CUDA_KERNEL_NODE_PARAMS`, of which later versions have more behind.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct NodeParams {
+    function: FunctionHandle,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    params: In<Memory>,
+    extra: In<Memory>,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct NodeParamsV2 {
+    first: NodeParams,
+    kernel: FunctionHandle,
+    _context: usize,
+}
+
+impl NodeParams {
+    pub fn command(self) -> Result<Command, Code> {
+        let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
+        command(self.function, config, None, self.params, self.extra)
+    }
+}
+
+impl NodeParamsV2 {
+    pub fn command(self) -> Result<Command, Code> {
+        let function = if self.first.function.is_null() { self.kernel } else { self.first.function };
+        NodeParams { function, ..self.first }.command()
+    }
 }
 
 #[cfg(test)]
@@ -181,5 +196,6 @@ mod tests {
         assert_eq!(std::mem::offset_of!(Config, stream), 32);
         assert_eq!(std::mem::offset_of!(Config, attribute_count), 48);
         assert_eq!(size_of::<Attribute>(), 72);
+        assert_eq!((size_of::<NodeParams>(), size_of::<NodeParamsV2>()), (56, 72));
     }
 }

@@ -13,13 +13,16 @@
 mod api;
 mod attributes;
 mod call;
+mod capture;
 mod code;
+mod command;
 mod context;
 mod copy;
 mod device;
 mod driver;
 mod event;
 mod function;
+mod graph;
 mod handle;
 mod image;
 mod jit;

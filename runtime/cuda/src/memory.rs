@@ -13,6 +13,7 @@ use crate::code::{
 };
 use crate::context::{self, Context};
 use crate::raw::{Memory, Out};
+use crate::stream::Used;
 use crate::sync::{read, write};
 
 /// Memory that the library handed out, or was told of.
@@ -68,22 +69,28 @@ fn record(context: &Arc<Context>, range: MemoryRange, place: Place, on_device: O
     write(&ALLOCATIONS).insert(range.address, allocation);
 }
 
-/// Forgets an allocation by its first address, and frees it once everything before has finished.
+/// Forgets an allocation by its first address, if that lies in such a place.
+fn forget(address: u64, which: impl Fn(Place) -> bool) -> Result<Allocation, Code> {
+    let mut allocations = write(&ALLOCATIONS);
+    match allocations.get(&address) {
+        Some(allocation) if which(allocation.place) => allocations.remove(&address).ok_or(INVALID_VALUE),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+/// Forgets an allocation, and frees it once everything before has finished.
 fn release(address: u64, which: impl Fn(Place) -> bool) -> Result<(), Code> {
-    let allocation = {
-        let mut allocations = write(&ALLOCATIONS);
-        match allocations.get(&address) {
-            Some(allocation) if which(allocation.place) => allocations.remove(&address),
-            _ => None,
-        }
-        .ok_or(INVALID_VALUE)?
-    };
+    let allocation = forget(address, which)?;
     if let Some(block) = allocation.block {
         // SAFETY: the record's own allocation, which was forgotten before; that no launch is to come which reaches it is the caller's
         // duty.
         unsafe { allocation.context.device.memory().free(block) }?;
     }
     Ok(())
+}
+
+fn is_freed_by_address(place: Place) -> bool {
+    matches!(place, Place::Device | Place::Managed)
 }
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
@@ -98,6 +105,15 @@ const LARGE_ALIGN: u64 = 64 << 10;
 
 /// Allocates device memory.
 pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, Code> {
+    allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
+}
+
+/// Has a function allocate device memory.
+pub(crate) fn allocate_by(
+    context: &Arc<Context>,
+    bytes: usize,
+    allocate: impl FnOnce(u64) -> Result<u64, Error>,
+) -> Result<u64, Code> {
     if bytes == 0 {
         return Err(INVALID_VALUE);
     }
@@ -105,7 +121,7 @@ pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, C
     // NVIDIA's driver gives large allocations pages of their own, and programs rely on aligned addresses: Taichi's runtime fills
     // its first one to the last byte with parts that begin at pages.
     let alignment = if size >= LARGE { LARGE_ALIGN } else { 1 };
-    let block = context.device.memory().allocate(size.saturating_add(alignment - 1))?;
+    let block = allocate(size.saturating_add(alignment - 1))?;
     let address = block.next_multiple_of(alignment);
     record(context, MemoryRange { address, size }, Place::Device, Some(address), Some(block));
     Ok(address)
@@ -138,12 +154,17 @@ pub(crate) fn free(address: u64) -> Result<(), Code> {
     }
     // CUDA waits here, and so reports what went wrong before.
     context.after(context.device.synchronize())?;
-    free_unwaited(address)
+    release(address, is_freed_by_address)
 }
 
-/// Frees device memory once everything before has finished.
-pub(crate) fn free_unwaited(address: u64) -> Result<(), Code> {
-    release(address, |place| matches!(place, Place::Device | Place::Managed))
+/// Frees device memory in stream order.
+pub(crate) fn free_in(used: &Used, address: u64) -> Result<(), Code> {
+    let allocation = forget(address, is_freed_by_address)?;
+    if let Some(block) = allocation.block {
+        // SAFETY: as for `release`.
+        unsafe { used.stream.free(block) }?;
+    }
+    Ok(())
 }
 
 /// Flags of managed memory: for all streams, for the host at first, for one stream.

@@ -1,10 +1,11 @@
-//! Memory pools. The device's memory is one pool; the others are names for it that keep count.
+//! Memory pools.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex};
 
-use crate::code::{Code, INVALID_VALUE};
-use crate::context;
+use ptx2spv_runtime::{Device, MemoryPool};
+
+use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
 use crate::handle::{Handle, Object, Table};
 use crate::memory;
 use crate::raw::{In, Memory, Out};
@@ -14,7 +15,9 @@ use crate::sync::lock;
 
 /// A pool.
 pub(crate) struct Pool {
-    values: Mutex<[u64; ATTRIBUTES]>,
+    pool: MemoryPool,
+    /// What may be reused when: hints, which are kept.
+    reuse: Mutex<[bool; REUSE]>,
 }
 
 pub(crate) type PoolHandle = Handle<Pool>;
@@ -30,14 +33,15 @@ impl Object for Pool {
     }
 }
 
-/// Three kinds of reuse, the release threshold, and bytes reserved and used, now and at most.
-const ATTRIBUTES: usize = 8;
+/// The first attributes: kinds of reuse.
+const REUSE: usize = 3;
 
-/// The first three are numbers of 32 bits.
-const SHORT: usize = 3;
-
-/// What a pool begins with: all reuse is allowed.
-const FIRST_VALUES: [u64; ATTRIBUTES] = [1, 1, 1, 0, 0, 0, 0, 0];
+/// The others: bytes that may be kept, and bytes reserved and used, now and at most.
+const THRESHOLD: c_uint = 4;
+const RESERVED: c_uint = 5;
+const RESERVED_HIGH: c_uint = 6;
+const USED: c_uint = 7;
+const USED_HIGH: c_uint = 8;
 
 /// The device's default pool, and the one that is used.
 struct Pools {
@@ -47,30 +51,32 @@ struct Pools {
 
 static OF_DEVICE: Mutex<Pools> = Mutex::new(Pools { default: Handle::NULL, current: Handle::NULL });
 
-fn make() -> Result<PoolHandle, Code> {
-    Handle::new(Arc::new(Pool { values: Mutex::new(FIRST_VALUES) }))
+fn make(pool: MemoryPool) -> Result<PoolHandle, Code> {
+    Handle::new(Arc::new(Pool { pool, reuse: Mutex::new([true; REUSE]) }))
 }
 
-fn default() -> Result<PoolHandle, Code> {
+fn default(device: &Device) -> Result<PoolHandle, Code> {
     let mut pools = lock(&OF_DEVICE);
     if pools.default.is_null() {
-        pools.default = make()?;
+        pools.default = make(device.default_pool())?;
     }
     Ok(pools.default)
 }
 
+fn current(device: &Device) -> Result<PoolHandle, Code> {
+    let current = lock(&OF_DEVICE).current;
+    // The one that was used may be no more.
+    if current.get().is_ok() { Ok(current) } else { default(device) }
+}
+
 pub(crate) fn device_default(pool: Out<PoolHandle>, device: c_int) -> Result<(), Code> {
     let pool = pool.needed()?;
-    state::device_by_ordinal(device)?;
-    pool.set(default()?)
+    pool.set(default(&state::device_by_ordinal(device)?)?)
 }
 
 pub(crate) fn device_current(pool: Out<PoolHandle>, device: c_int) -> Result<(), Code> {
     let pool = pool.needed()?;
-    state::device_by_ordinal(device)?;
-    let default = default()?;
-    let current = lock(&OF_DEVICE).current;
-    pool.set(if current.get().is_ok() { current } else { default })
+    pool.set(current(&state::device_by_ordinal(device)?)?)
 }
 
 pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), Code> {
@@ -83,11 +89,11 @@ pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), 
 /// The beginning of `CUmemPoolProps`: the kind of allocations, how they can be exported, the kind and number of where they lie.
 pub(crate) fn create(pool: Out<PoolHandle>, properties: In<[c_int; 4]>) -> Result<(), Code> {
     let pool = pool.needed()?;
-    state::device()?;
+    let device = state::device()?;
     match properties.get()? {
         // Pinned memory of the device, for this process alone.
-        [1, 0, 1, 0] => pool.set(make()?),
-        [1, _, 1, 0] => Err(crate::code::NOT_SUPPORTED),
+        [1, 0, 1, 0] => pool.set(make(device.pool())?),
+        [1, _, 1, 0] => Err(NOT_SUPPORTED.because("a pool for several processes")),
         _ => Err(INVALID_VALUE),
     }
 }
@@ -100,47 +106,54 @@ pub(crate) fn destroy(pool: PoolHandle) -> Result<(), Code> {
     pool.remove().map(|_| ())
 }
 
+/// The number of a kind of reuse; attributes are counted from 1.
+fn reuse(attribute: c_uint) -> Option<usize> {
+    (attribute as usize).checked_sub(1).filter(|&index| index < REUSE)
+}
+
 pub(crate) fn attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result<(), Code> {
     state::device()?;
     let pool = pool.get()?;
-    let values = lock(&pool.values);
-    let index = index(attribute)?;
-    if index < SHORT { value.as_out().set(values[index] as c_int) } else { value.as_out().set(values[index]) }
+    if let Some(index) = reuse(attribute) {
+        return value.as_out().set(c_int::from(lock(&pool.reuse)[index]));
+    }
+    let usage = pool.pool.usage();
+    value.as_out().set(match attribute {
+        THRESHOLD => pool.pool.release_threshold(),
+        RESERVED => usage.reserved,
+        RESERVED_HIGH => usage.reserved_high,
+        USED => usage.used,
+        USED_HIGH => usage.used_high,
+        _ => return Err(INVALID_VALUE),
+    })
 }
 
 pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result<(), Code> {
     state::device()?;
     let pool = pool.get()?;
-    let mut values = lock(&pool.values);
-    let index = index(attribute)?;
-    values[index] = match index {
-        0..SHORT => u64::from(value.as_in::<c_uint>().get()? != 0),
-        3 => value.as_in().get()?,
+    if let Some(index) = reuse(attribute) {
+        lock(&pool.reuse)[index] = value.as_in::<c_int>().get()? != 0;
+        return Ok(());
+    }
+    let value = value.as_in::<u64>().get()?;
+    match attribute {
+        THRESHOLD => pool.pool.set_release_threshold(value),
         // The most so far can only be begun anew.
-        5 | 7 if value.as_in::<u64>().get()? == 0 => 0,
+        RESERVED_HIGH | USED_HIGH if value == 0 => pool.pool.reset_highs(),
         _ => return Err(INVALID_VALUE),
-    };
+    }
     Ok(())
 }
 
-/// Attributes are counted from 1.
-fn index(attribute: c_uint) -> Result<usize, Code> {
-    match attribute as usize {
-        number @ 1..=ATTRIBUTES => Ok(number - 1),
-        _ => Err(INVALID_VALUE),
-    }
-}
-
-pub(crate) fn trim(pool: PoolHandle, _bytes: usize) -> Result<(), Code> {
+pub(crate) fn trim(pool: PoolHandle, bytes: usize) -> Result<(), Code> {
     state::device()?;
-    pool.get().map(|_| ())
+    pool.get()?.pool.trim_to(bytes as u64);
+    Ok(())
 }
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    let address = address.needed()?;
-    let context = stream::used(stream)?.context;
-    // The memory is there at once, which is before the stream needs it.
-    address.set(memory::allocate_in(&context, bytes)?)
+    let pool = current(&state::device()?)?;
+    allocate_from(address, bytes, pool, stream)
 }
 
 pub(crate) fn allocate_from(
@@ -149,14 +162,16 @@ pub(crate) fn allocate_from(
     pool: PoolHandle,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    pool.get()?;
-    allocate(address, bytes, stream)
+    let address = address.needed()?;
+    let used = stream::used(stream)?;
+    let pool = pool.get()?;
+    let allocate = |bytes| used.stream.allocate_from(&pool.pool, bytes);
+    address.set(memory::allocate_by(&used.context, bytes, allocate)?)
 }
 
 pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?;
-    context::current()?;
-    memory::free_unwaited(address)
+    let used = stream::used(stream)?;
+    memory::free_in(&used, address)
 }
 
 /// Other devices can't have access, and this one always has.

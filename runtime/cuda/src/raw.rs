@@ -24,6 +24,11 @@ pub(crate) struct Text(*const c_char);
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory(*mut c_void);
 
+// SAFETY: what may be done with a caller's memory on other threads is CUDA's contract with the caller; the pointer itself is a number.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
 /// What `cuLaunchHostFunc` runs.
 pub(crate) type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
 
@@ -74,6 +79,10 @@ impl fmt::Debug for Memory {
 }
 
 impl<T> Out<T> {
+    pub fn null() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }

@@ -3,12 +3,13 @@
 use std::ffi::c_uint;
 
 use crate::code::{Code, INVALID_VALUE};
+use crate::command::Command;
 use crate::memory;
 use crate::stream::{self, StreamHandle, Used};
 
 /// A number to set memory to.
 #[derive(Clone, Copy)]
-enum Number {
+pub(crate) enum Number {
     Byte(u8),
     Short(u16),
     Word(u32),
@@ -16,11 +17,11 @@ enum Number {
 
 /// Rows of numbers.
 #[derive(Clone, Copy)]
-struct Rows {
-    address: u64,
-    pitch: usize,
-    width: usize,
-    height: usize,
+pub(crate) struct Rows {
+    pub address: u64,
+    pub pitch: usize,
+    pub width: usize,
+    pub height: usize,
 }
 
 impl Rows {
@@ -30,7 +31,8 @@ impl Rows {
     }
 }
 
-fn set(used: &Used, rows: Rows, value: Number) -> Result<(), Code> {
+/// Sets in stream order.
+pub(crate) fn run(used: &Used, rows: Rows, value: Number) -> Result<(), Code> {
     let [pitch, width, height] = [rows.pitch, rows.width, rows.height].map(|value| value as u64);
     if width == 0 || height == 0 {
         return Ok(());
@@ -51,39 +53,39 @@ fn set(used: &Used, rows: Rows, value: Number) -> Result<(), Code> {
 }
 
 pub(crate) fn bytes(address: u64, value: u8, count: usize) -> Result<(), Code> {
-    set(&stream::default()?, Rows::one(address, count), Number::Byte(value))
+    run(&stream::default()?, Rows::one(address, count), Number::Byte(value))
 }
 
 pub(crate) fn shorts(address: u64, value: u16, count: usize) -> Result<(), Code> {
-    set(&stream::default()?, Rows::one(address, count), Number::Short(value))
+    run(&stream::default()?, Rows::one(address, count), Number::Short(value))
 }
 
 pub(crate) fn words(address: u64, value: c_uint, count: usize) -> Result<(), Code> {
-    set(&stream::default()?, Rows::one(address, count), Number::Word(value))
+    run(&stream::default()?, Rows::one(address, count), Number::Word(value))
 }
 
 pub(crate) fn bytes_async(address: u64, value: u8, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    set(&stream::used(stream)?, Rows::one(address, count), Number::Byte(value))
+    stream::used(stream)?.submit(Command::Set(Rows::one(address, count), Number::Byte(value)))
 }
 
 pub(crate) fn shorts_async(address: u64, value: u16, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    set(&stream::used(stream)?, Rows::one(address, count), Number::Short(value))
+    stream::used(stream)?.submit(Command::Set(Rows::one(address, count), Number::Short(value)))
 }
 
 pub(crate) fn words_async(address: u64, value: c_uint, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    set(&stream::used(stream)?, Rows::one(address, count), Number::Word(value))
+    stream::used(stream)?.submit(Command::Set(Rows::one(address, count), Number::Word(value)))
 }
 
 pub(crate) fn byte_rows(address: u64, pitch: usize, value: u8, width: usize, height: usize) -> Result<(), Code> {
-    set(&stream::default()?, Rows { address, pitch, width, height }, Number::Byte(value))
+    run(&stream::default()?, Rows { address, pitch, width, height }, Number::Byte(value))
 }
 
 pub(crate) fn short_rows(address: u64, pitch: usize, value: u16, width: usize, height: usize) -> Result<(), Code> {
-    set(&stream::default()?, Rows { address, pitch, width, height }, Number::Short(value))
+    run(&stream::default()?, Rows { address, pitch, width, height }, Number::Short(value))
 }
 
 pub(crate) fn word_rows(address: u64, pitch: usize, value: c_uint, width: usize, height: usize) -> Result<(), Code> {
-    set(&stream::default()?, Rows { address, pitch, width, height }, Number::Word(value))
+    run(&stream::default()?, Rows { address, pitch, width, height }, Number::Word(value))
 }
 
 pub(crate) fn byte_rows_async(
@@ -94,7 +96,7 @@ pub(crate) fn byte_rows_async(
     height: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    set(&stream::used(stream)?, Rows { address, pitch, width, height }, Number::Byte(value))
+    stream::used(stream)?.submit(Command::Set(Rows { address, pitch, width, height }, Number::Byte(value)))
 }
 
 pub(crate) fn short_rows_async(
@@ -105,7 +107,7 @@ pub(crate) fn short_rows_async(
     height: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    set(&stream::used(stream)?, Rows { address, pitch, width, height }, Number::Short(value))
+    stream::used(stream)?.submit(Command::Set(Rows { address, pitch, width, height }, Number::Short(value)))
 }
 
 pub(crate) fn word_rows_async(
@@ -116,5 +118,5 @@ pub(crate) fn word_rows_async(
     height: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    set(&stream::used(stream)?, Rows { address, pitch, width, height }, Number::Word(value))
+    stream::used(stream)?.submit(Command::Set(Rows { address, pitch, width, height }, Number::Word(value)))
 }

@@ -1,7 +1,7 @@
 //! Streams: made ones, and the default ones that NULL and the handles 1 and 2 stand for.
 
 use std::collections::HashMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
@@ -9,7 +9,9 @@ use std::thread::ThreadId;
 use ptx2spv_runtime::{Device, Stream};
 
 use crate::call::is_per_thread;
-use crate::code::{Code, INVALID_VALUE, NOT_READY};
+use crate::capture::{self, Capture, Point};
+use crate::code::{Code, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_ISOLATION, STREAM_CAPTURE_UNSUPPORTED};
+use crate::command::{Command, HostCall};
 use crate::context::{self, Context, ContextHandle};
 use crate::event::EventHandle;
 use crate::handle::{Handle, Object, Table};
@@ -23,6 +25,7 @@ pub(crate) struct MadeStream {
     flags: c_uint,
     priority: c_int,
     id: u64,
+    pub capture: Mutex<Option<Capture>>,
 }
 
 pub(crate) type StreamHandle = Handle<MadeStream>;
@@ -40,7 +43,7 @@ impl Object for MadeStream {
 /// A context's streams that nobody has to make.
 pub(crate) struct DefaultStreams {
     legacy: Stream,
-    per_thread: Mutex<HashMap<ThreadId, Stream>>,
+    per_thread: Mutex<HashMap<ThreadId, Arc<MadeStream>>>,
 }
 
 impl DefaultStreams {
@@ -48,8 +51,15 @@ impl DefaultStreams {
         Self { legacy: device.default_stream(), per_thread: Mutex::default() }
     }
 
-    fn per_thread(&self, device: &Device) -> Stream {
-        lock(&self.per_thread).entry(std::thread::current().id()).or_insert_with(|| device.stream()).clone()
+    fn per_thread(&self, context: &Arc<Context>) -> Arc<MadeStream> {
+        let make = || Arc::new(MadeStream::new(context, context.device.stream(), 0, LEAST_PRIORITY, PER_THREAD as u64));
+        lock(&self.per_thread).entry(std::thread::current().id()).or_insert_with(make).clone()
+    }
+
+    /// Ends those of threads.
+    pub fn end(&self) {
+        let streams = std::mem::take(&mut *lock(&self.per_thread));
+        drop(streams);
     }
 }
 
@@ -68,6 +78,49 @@ pub(crate) const GREATEST_PRIORITY: c_int = -5;
 pub(crate) struct Used {
     pub context: Arc<Context>,
     pub stream: Stream,
+    /// The stream's own state; the legacy default stream has none.
+    made: Option<Arc<MadeStream>>,
+}
+
+impl MadeStream {
+    fn new(context: &Arc<Context>, stream: Stream, flags: c_uint, priority: c_int, id: u64) -> Self {
+        Self { context: context.clone(), stream, flags, priority, id, capture: Mutex::default() }
+    }
+
+    fn used(self: Arc<Self>) -> Used {
+        Used { context: self.context.clone(), stream: self.stream.clone(), made: Some(self) }
+    }
+}
+
+impl Used {
+    /// Does something in the stream, or has a graph do so if the stream is being captured.
+    pub fn submit(&self, command: Command) -> Result<(), Code> {
+        let mut capture = self.made.as_ref().map(|made| lock(&made.capture));
+        if let Some(capture) = capture.as_mut().and_then(|capture| capture.as_mut()) {
+            return capture.add(command);
+        }
+        drop(capture);
+        command.run(self)
+    }
+
+    pub fn is_capturing(&self) -> bool {
+        self.made.as_ref().is_some_and(|made| lock(&made.capture).is_some())
+    }
+
+    /// Where the stream is if it is being captured.
+    pub fn point(&self) -> Option<Point> {
+        lock(&self.made.as_ref()?.capture).as_ref().map(Capture::point)
+    }
+
+    /// The state that a capture is kept in.
+    pub fn made(&self) -> Result<&Arc<MadeStream>, Code> {
+        self.made.as_ref().ok_or(STREAM_CAPTURE_UNSUPPORTED)
+    }
+
+    /// Errors if the stream is being captured: for what can't be.
+    fn uncaptured(self) -> Result<Self, Code> {
+        if self.is_capturing() { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(self) }
+    }
 }
 
 /// The stream of a handle.
@@ -76,14 +129,14 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
         0 if is_per_thread() => own(),
         0 | LEGACY => {
             let context = context::current()?;
-            Ok(Used { stream: context.streams.legacy.clone(), context })
+            Ok(Used { stream: context.streams.legacy.clone(), context, made: None })
         }
         PER_THREAD => own(),
         _ => {
             crate::state::device()?;
             let made = handle.get()?;
             made.context.check()?;
-            Ok(Used { context: made.context.clone(), stream: made.stream.clone() })
+            Ok(made.used())
         }
     }
 }
@@ -91,7 +144,7 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
 /// The thread's own default stream.
 fn own() -> Result<Used, Code> {
     let context = context::current()?;
-    Ok(Used { stream: context.streams.per_thread(&context.device), context })
+    Ok(context.streams.per_thread(&context).used())
 }
 
 /// The stream of functions that name none.
@@ -112,7 +165,7 @@ pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, pri
         _ => return Err(INVALID_VALUE),
     };
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-    stream.set(Handle::new(Arc::new(MadeStream { context, stream: made, flags, priority, id: next_id() }))?)
+    stream.set(Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))?)
 }
 
 /// The first two are the default streams'.
@@ -128,23 +181,27 @@ pub(crate) fn destroy(stream: StreamHandle) -> Result<(), Code> {
 }
 
 pub(crate) fn synchronize(stream: StreamHandle) -> Result<(), Code> {
-    let Used { context, stream } = used(stream)?;
+    let Used { context, stream, .. } = used(stream)?.uncaptured()?;
     context.after(stream.synchronize())
 }
 
 pub(crate) fn query(stream: StreamHandle) -> Result<(), Code> {
-    let Used { context, stream } = used(stream)?;
+    let Used { context, stream, .. } = used(stream)?.uncaptured()?;
     if context.after(stream.is_idle())? { Ok(()) } else { Err(NOT_READY) }
 }
 
 pub(crate) fn wait_event(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
-    let Used { stream, .. } = used(stream)?;
+    let used = used(stream)?;
     let event = event.get()?;
     // Flag 1 is for waits in graphs.
     if flags > 1 {
         return Err(INVALID_VALUE);
     }
-    Ok(stream.wait_event(&event.event)?)
+    match event.captured() {
+        Some(point) => capture::join(used.made()?, &point),
+        None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
+        None => used.submit(Command::Wait(event)),
+    }
 }
 
 pub(crate) fn flags(stream: StreamHandle, flags: Out<c_uint>) -> Result<(), Code> {
@@ -184,31 +241,9 @@ pub(crate) fn device(stream: StreamHandle, device: Out<c_int>) -> Result<(), Cod
     device.set(0)
 }
 
-/// No stream is captured.
-pub(crate) fn is_capturing(stream: StreamHandle, status: Out<c_uint>) -> Result<(), Code> {
-    let status = status.needed()?;
-    used(stream)?;
-    status.set(0)
-}
-
-/// What a caller's function is given, for another thread.
-struct UserData(Memory);
-
-// SAFETY: that the function may have the pointer on the driver's thread is CUDA's contract with the caller.
-unsafe impl Send for UserData {}
-
-impl UserData {
-    fn get(&self) -> *mut c_void {
-        self.0.pointer()
-    }
-}
-
 pub(crate) fn launch_host_function(stream: StreamHandle, function: HostFunction, data: Memory) -> Result<(), Code> {
-    let Used { stream, .. } = used(stream)?;
-    let (function, data) = (function.ok_or(INVALID_VALUE)?, UserData(data));
-    // SAFETY: the caller's function takes the caller's data, once, on a thread of the driver's.
-    stream.call(move || unsafe { function(data.get()) })?;
-    Ok(())
+    let used = used(stream)?;
+    used.submit(Command::Call(HostCall { function: function.ok_or(INVALID_VALUE)?, data }))
 }
 
 pub(crate) fn add_callback(
@@ -218,17 +253,28 @@ pub(crate) fn add_callback(
     flags: c_uint,
 ) -> Result<(), Code> {
     let handle = stream.value();
-    let Used { stream, .. } = used(stream)?;
+    let Used { stream, .. } = used(stream)?.uncaptured()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
-    let (callback, data) = (callback.ok_or(INVALID_VALUE)?, UserData(data));
-    // SAFETY: as for `launch_host_function`.
-    stream.call(move || unsafe { callback(handle, 0, data.get()) })?;
+    let callback = callback.ok_or(INVALID_VALUE)?;
+    // The whole is taken along, not the pointer in there.
+    let call = move || {
+        let data = data;
+        // SAFETY: the caller's function takes the caller's data, once, on a thread of the driver's.
+        unsafe { callback(handle, 0, data.pointer()) }
+    };
+    stream.call(call)?;
     Ok(())
+}
+
+/// All streams that were made and are still there.
+pub(crate) fn all() -> Vec<Arc<MadeStream>> {
+    STREAMS.objects()
 }
 
 /// Ends the streams of a context.
 pub(crate) fn end_context(context: &Context) {
+    context.streams.end();
     STREAMS.remove_all(|made| made.context.is(context));
 }

@@ -13,6 +13,9 @@ typedef struct module *Module;
 typedef struct function *Function;
 typedef struct stream *Stream;
 typedef struct event *Event;
+typedef struct graph *Graph;
+typedef struct node *Node;
+typedef struct exec *Exec;
 typedef uint64_t Address;
 
 struct part_2d {
@@ -79,6 +82,39 @@ int cuEventDestroy_v2(Event event);
 int cuEventRecord(Event event, Stream stream);
 int cuEventSynchronize(Event event);
 int cuEventElapsedTime(float *milliseconds, Event start, Event end);
+struct kernel_node {
+    Function function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel, *context;
+};
+
+struct set_node {
+    Address address;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+};
+
+int cuMemsetD8Async(Address address, unsigned char value, size_t count, Stream stream);
+int cuMemAllocAsync(Address *address, size_t bytes, Stream stream);
+int cuMemFreeAsync(Address address, Stream stream);
+int cuDeviceGetDefaultMemPool(void **pool, int device);
+int cuMemPoolGetAttribute(void *pool, int attribute, void *value);
+int cuGraphCreate(Graph *graph, unsigned flags);
+int cuGraphDestroy(Graph graph);
+int cuGraphAddKernelNode_v2(Node *node, Graph graph, const Node *after, size_t count, const struct kernel_node *params);
+int cuGraphAddMemsetNode(Node *node, Graph graph, const Node *after, size_t count, const struct set_node *params, Context context);
+int cuGraphAddDependencies(Graph graph, const Node *from, const Node *to, size_t count);
+int cuGraphGetNodes(Graph graph, Node *nodes, size_t *count);
+int cuGraphGetEdges(Graph graph, Node *from, Node *to, size_t *count);
+int cuGraphInstantiateWithFlags(Exec *exec, Graph graph, uint64_t flags);
+int cuGraphExecKernelNodeSetParams_v2(Exec exec, Node node, const struct kernel_node *params);
+int cuGraphLaunch(Exec exec, Stream stream);
+int cuGraphExecDestroy(Exec exec);
+int cuStreamBeginCapture_v2(Stream stream, int mode);
+int cuStreamEndCapture(Stream stream, Graph *graph);
+int cuStreamIsCapturing(Stream stream, int *status);
 int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
 int cuGetExportTable(const void **table, const void *id);
 
@@ -329,6 +365,108 @@ static void streams(void)
     OK(cuStreamDestroy_v2(other));
 }
 
+/* The same commands as a graph made by hand, and as one that is captured from two streams. */
+static void graphs(void)
+{
+    Graph graph;
+    Exec exec;
+    Node set, launch;
+    Stream stream, other;
+    Event fork, joined;
+    Address in, out;
+    size_t count = 0;
+    int status;
+    unsigned n = N;
+    unsigned char k = 1;
+    uint32_t numbers[N];
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamCreate(&other, 1));
+    OK(cuMemAllocAsync(&in, sizeof numbers, stream));
+    OK(cuMemAllocAsync(&out, sizeof numbers, stream));
+    void *params[] = {&out, &in, &n, &k};
+    struct kernel_node kernel = {add, {8, 1, 1}, {128, 1, 1}, 0, params, NULL, NULL, NULL};
+    struct set_node sets = {in, 0, 1000, 4, N, 1};
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode_v2(&launch, graph, NULL, 0, &kernel));
+    OK(cuGraphAddMemsetNode(&set, graph, NULL, 0, &sets, NULL));
+    OK(cuGraphAddDependencies(graph, &set, &launch, 1));
+    OK(cuGraphGetEdges(graph, NULL, NULL, &count));
+    TRUE(count == 1);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    /* Arguments are those of the time of the call. */
+    k = 77;
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH_v2(numbers, out, sizeof numbers));
+    TRUE(numbers[0] == 1101 && numbers[N - 1] == 1101);
+    k = 2;
+    OK(cuGraphExecKernelNodeSetParams_v2(exec, launch, &kernel));
+    EXPECT(1, cuGraphExecKernelNodeSetParams_v2(exec, set, &kernel));
+    OK(cuGraphDestroy(graph));
+    EXPECT(1, cuGraphDestroy(graph));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH_v2(numbers, out, sizeof numbers));
+    TRUE(numbers[N / 2] == 1102);
+    OK(cuGraphExecDestroy(exec));
+
+    OK(cuEventCreate(&fork, 2));
+    OK(cuEventCreate(&joined, 2));
+    OK(cuMemsetD32_v2(in, 0, N));
+    OK(cuCtxSynchronize());
+    EXPECT(401, cuStreamEndCapture(stream, &graph));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuStreamIsCapturing(stream, &status));
+    TRUE(status == 1);
+    OK(cuMemsetD8Async(in, 1, sizeof numbers / 2, stream));
+    OK(cuEventRecord(fork, stream));
+    OK(cuStreamWaitEvent(other, fork, 0));
+    OK(cuMemsetD8Async(in + sizeof numbers / 2, 2, sizeof numbers / 2, other));
+    EXPECT(900, cuStreamSynchronize(other));
+    OK(cuEventRecord(joined, other));
+    OK(cuStreamWaitEvent(stream, joined, 0));
+    OK(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    EXPECT(903, cuStreamEndCapture(other, &graph));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuStreamIsCapturing(other, &status));
+    TRUE(status == 0);
+    OK(cuGraphGetNodes(graph, NULL, &count));
+    TRUE(count == 3);
+    /* Nothing has happened yet. */
+    OK(cuMemcpyDtoH_v2(numbers, in, sizeof numbers));
+    TRUE(numbers[0] == 0);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH_v2(numbers, out, sizeof numbers));
+    TRUE(numbers[0] == 0x01010101 + 102 && numbers[N - 1] == 0x02020202 + 102);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+
+    /* What doesn't come back to the stream is not joined. */
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuEventRecord(fork, stream));
+    OK(cuStreamWaitEvent(other, fork, 0));
+    OK(cuMemsetD8Async(in, 2, 64, other));
+    EXPECT(904, cuStreamEndCapture(stream, &graph));
+    OK(cuStreamSynchronize(other));
+
+    void *pool;
+    uint64_t used;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuMemPoolGetAttribute(pool, 7, &used));
+    TRUE(used == 2 * sizeof numbers);
+    OK(cuMemFreeAsync(in, stream));
+    OK(cuMemFreeAsync(out, stream));
+    OK(cuMemPoolGetAttribute(pool, 7, &used));
+    TRUE(used == 0);
+    EXPECT(1, cuMemFreeAsync(out, stream));
+    OK(cuEventDestroy_v2(fork));
+    OK(cuEventDestroy_v2(joined));
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuStreamDestroy_v2(other));
+}
+
 static void *in_thread(void *context)
 {
     Address address;
@@ -367,6 +505,7 @@ int main(void)
     memory();
     modules();
     streams();
+    graphs();
     for (int i = 0; i < 2; ++i)
         pthread_create(&threads[i], NULL, in_thread, context);
     for (int i = 0; i < 2; ++i)

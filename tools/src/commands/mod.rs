@@ -11,9 +11,11 @@ use ptx2spv::watch;
 use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
 mod completions;
+pub mod cuda;
 mod devices;
 mod inspect;
 mod passes;
+mod ptxas;
 mod run;
 mod test;
 mod translate;
@@ -40,6 +42,8 @@ enum Command {
     Devices(devices::Arguments),
     Run(run::Arguments),
     Test(test::Arguments),
+    Cuda(cuda::Arguments),
+    Ptxas(ptxas::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -70,6 +74,8 @@ impl CommandLine {
             Command::Devices(arguments) => devices::run(&arguments, out),
             Command::Run(arguments) => run::run(&arguments, out),
             Command::Test(arguments) => test::run(&arguments, out),
+            Command::Cuda(arguments) => cuda::run(&arguments, out),
+            Command::Ptxas(arguments) => ptxas::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, out),
         }
     }
