@@ -65,7 +65,7 @@ fn trials() -> Result<Vec<Trial>> {
 fn sample(launches: Vec<Launch>) -> Vec<Launch> {
     let mut slow = 0;
     let one_of = |launch: &Launch| match launch {
-        Launch::Random(program) => Some(if program.parted() { SLOWEST_ONE_OF } else { SLOW_ONE_OF }),
+        Launch::Random(program) => Some(if program.divergent() { SLOWEST_ONE_OF } else { SLOW_ONE_OF }),
         Launch::Case(case) => case.file.ends_with(SLOW_FILE).then_some(SLOW_ONE_OF),
     };
     let keep = |launch: &Launch| {

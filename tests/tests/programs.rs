@@ -36,7 +36,9 @@ fn trials() -> Result<Vec<Trial>> {
         ]
     }));
     trials.extend((first..first + 3).map(|seed| {
-        Trial::test(format!("parted program {seed} on the reference device"), move || on_reference(seed, Size::Parted))
+        Trial::test(format!("divergent program {seed} on the reference device"), move || {
+            on_reference(seed, Size::Divergent)
+        })
     }));
     Ok(trials)
 }

@@ -4,14 +4,14 @@
 //! first use a device is asked: each instruction of [`instructions`] is translated as if all [`Facts`] held, runs on some
 //! hundred thousand operands, and a fact holds where all results are right. [`cache`] keeps the answer for the driver's
 //! version. [`constants`] asks whether arithmetic that was found right stays so where the driver's compiler knows an operand. Beside
-//! arithmetic, [`parting`] tries whether subgroups run in step. Other bugs of drivers are not found out here.
+//! arithmetic, [`reconvergence`] tries whether subgroups reconverge. Other bugs of drivers are not found out here.
 
 mod cache;
 mod constants;
 mod instructions;
 mod judge;
 mod operands;
-mod parting;
+mod reconvergence;
 
 use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Feature, Options, Program, Source, Target};
@@ -68,7 +68,7 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
     for (fact, width, specials) in constants::FACTS {
         *fact(&mut findings.facts) = with_known_operands(device, &trusted, width, specials, &mut findings)?;
     }
-    findings.facts.subgroups_reconverge = match parting::attempt(device)? {
+    findings.facts.subgroups_reconverge = match reconvergence::attempt(device)? {
         Attempt::Right => true,
         Attempt::Wrong(seen) => {
             findings.seen.push(seen);
@@ -238,7 +238,7 @@ mod tests {
         let config = ReferenceOptions { seed, subgroup: Some(size), without, ..ReferenceOptions::default() }.config();
         let mut config = config.unwrap();
         config.target.facts = Facts::TRUSTED;
-        match parting::attempt(&Device::reference(config)).unwrap() {
+        match reconvergence::attempt(&Device::reference(config)).unwrap() {
             Attempt::Right => true,
             Attempt::Wrong(_) => false,
             Attempt::Impossible => panic!("subgroups of {size}"),
@@ -265,6 +265,6 @@ mod tests {
     fn without_full_subgroups_none_are_tried() {
         let without = [Feature::ComputeFullSubgroups].into();
         let config = ReferenceOptions { without, ..ReferenceOptions::default() }.config().unwrap();
-        assert!(matches!(parting::attempt(&Device::reference(config)).unwrap(), Attempt::Impossible));
+        assert!(matches!(reconvergence::attempt(&Device::reference(config)).unwrap(), Attempt::Impossible));
     }
 }

@@ -87,16 +87,16 @@ pub enum Size {
     Short,
     Long,
     /// Short ones in which lanes meet at operations in different places, with all kinds of barriers.
-    Parted,
+    Divergent,
 }
 
 /// Draws the program of a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
     let mut random = Random::new(seed);
-    let parted = size == Size::Parted;
-    let collectives = if parted { 30 } else { *random.pick(&[0, 20, 30, 40]) };
+    let divergent = size == Size::Divergent;
+    let collectives = if divergent { 30 } else { *random.pick(&[0, 20, 30, 40]) };
     let exchanges: &[usize] = match collectives {
-        _ if parted => &[10, 30, 50],
+        _ if divergent => &[10, 30, 50],
         0 => &[0, 10, 20, 30],
         _ => &[0, 0, 10, 20],
     };
@@ -105,8 +105,8 @@ pub fn generate(seed: u64, size: Size) -> Program {
         exits: *random.pick(&[0, 0, 3, 8]),
         exchanges: *random.pick(exchanges),
         collectives,
-        parts: if parted { 30 } else { 0 },
-        others: if parted { 60 } else { 0 },
+        parts: if divergent { 30 } else { 0 },
+        others: if divergent { 60 } else { 0 },
     };
     let plain = *random.pick(if size == Size::Long { &[0, 0, 1, 2] } else { &[0, 0, 0, 1] });
     let team = if collectives > 0 { random.below(2) } else { 0 };
@@ -121,7 +121,7 @@ pub fn generate(seed: u64, size: Size) -> Program {
     generator.function = None;
     generator.team = collectives > 0;
     generator.budget = match size {
-        Size::Short | Size::Parted => 4 + generator.random.below(8),
+        Size::Short | Size::Divergent => 4 + generator.random.below(8),
         Size::Long => 15 + generator.random.below(40),
     };
     // Every word of shared memory is written before it can be read.
@@ -147,7 +147,7 @@ impl Generator {
         self.function = Some(number);
         self.team = self.functions[number].team;
         self.budget = match size {
-            Size::Short | Size::Parted => 2 + self.random.below(3),
+            Size::Short | Size::Divergent => 2 + self.random.below(3),
             Size::Long => 4 + self.random.below(8),
         };
         let mut body = Vec::new();
@@ -262,7 +262,7 @@ impl Generator {
     /// A statement without statements inside.
     fn simple(&mut self) -> Vec<Stmt> {
         let draw = self.random.below(100);
-        // Where a team has parted, barriers would mostly wait for those that wait for the team.
+        // Where a team has diverged, barriers would mostly wait for those that wait for the team.
         let rare = self.style.collectives > 0 && (!self.team || self.level > 0) || self.function.is_some();
         if draw < self.style.exchanges && (!rare || self.random.chance(if self.style.others > 0 { 20 } else { 5 })) {
             return if self.others() { vec![self.barrier()] } else { self.exchange() };
@@ -412,9 +412,9 @@ impl Generator {
     /// A way to do that, which parts again to a depth.
     fn ways(&mut self, script: &[Together], depth: usize) -> Vec<Stmt> {
         if depth > 0 && self.random.chance(70) {
-            let (parted, rest) = script.split_at(1 + self.random.below(script.len()));
+            let (divergent, rest) = script.split_at(1 + self.random.below(script.len()));
             let condition = self.condition();
-            let (then, otherwise) = (self.ways(parted, depth - 1), self.ways(parted, depth - 1));
+            let (then, otherwise) = (self.ways(divergent, depth - 1), self.ways(divergent, depth - 1));
             let mut list = vec![Stmt::If { condition, then, otherwise }];
             if !rest.is_empty() {
                 list.extend(self.ways(rest, depth - 1));

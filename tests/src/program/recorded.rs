@@ -20,22 +20,22 @@ impl Recorded {
     /// Short programs that are recorded.
     pub const PROGRAMS: u64 = 300;
     /// And of those whose lanes meet in different places.
-    pub const PARTED: u64 = 100;
+    pub const DIVERGENT: u64 = 100;
 
     /// All of them, short ones first.
     pub fn all() -> impl Iterator<Item = Self> {
         let programs = (0..Self::PROGRAMS).map(|seed| Self { size: Size::Short, seed });
-        programs.chain((0..Self::PARTED).map(|seed| Self { size: Size::Parted, seed }))
+        programs.chain((0..Self::DIVERGENT).map(|seed| Self { size: Size::Divergent, seed }))
     }
 
     /// Whether lanes meet in different places, which takes drivers longest to compile.
-    pub fn parted(self) -> bool {
-        self.size == Size::Parted
+    pub fn divergent(self) -> bool {
+        self.size == Size::Divergent
     }
 
     /// The program's name.
     pub fn name(self) -> String {
-        format!("{}_{}", if self.parted() { "parted" } else { "program" }, self.seed)
+        format!("{}_{}", if self.divergent() { "divergent" } else { "program" }, self.seed)
     }
 
     fn draw(self) -> Drawn {

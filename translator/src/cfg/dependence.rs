@@ -48,7 +48,7 @@ pub fn branches_on_others(
 
 /// For each block, whether threads of a warp may diverge at its branch. `alike` tells which values are known to be the same in all
 /// of them.
-pub fn partings(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
+pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) -> bool) -> Vec<bool> {
     let all = vec![true; cfg.blocks.len()];
     let mut analysis = Analysis::new(function, cfg, Sources::Lanes(alike));
     analysis.run(cfg, &all);

@@ -58,7 +58,7 @@ enum Kind {
     /// Control flow, barriers, calls, operations of warps.
     Programs,
     /// The same where lanes meet in different places.
-    Parted,
+    Divergent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,8 +116,8 @@ impl Comparison {
                     different += usize::from(self.compare_program(seed, Size::Long, &command_line.out, out)?);
                     continue;
                 }
-                Kind::Parted => {
-                    different += usize::from(self.compare_program(seed, Size::Parted, &command_line.out, out)?);
+                Kind::Divergent => {
+                    different += usize::from(self.compare_program(seed, Size::Divergent, &command_line.out, out)?);
                     continue;
                 }
             };

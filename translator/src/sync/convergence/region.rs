@@ -42,14 +42,16 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let definitions = Definitions::new(cfg, &graph.before);
     let sites: Vec<Site<'_>> =
         (0..cfg.blocks.len()).filter_map(|block| Site::new(function, cfg, block, &definitions)).collect();
-    let partings = dependence::partings(function, cfg, &|value| definitions.tells_warps(value));
+    let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
     let mut meeting = FxHashSet::default();
     // A mask that lanes in different places have computed together doesn't tell who is here.
     loop {
         let before = meeting.len();
         for (branch, block) in cfg.blocks.iter().enumerate() {
-            if let (End::Branch { condition, then, otherwise }, Some(true)) = (&block.end, partings.get(branch)) {
+            if let (End::Branch { condition, then, otherwise }, Some(true)) =
+                (&block.end, divergent_branches.get(branch))
+            {
                 let decided_by = definitions.decided_by(*condition);
                 let join = graph.join(branch);
                 for (side, other) in [(*then, *otherwise), (*otherwise, *then)] {

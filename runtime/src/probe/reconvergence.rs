@@ -1,8 +1,7 @@
-//! Whether invocations of a subgroup that have parted meet again, also where Vulkan doesn't promise it: a kernel whose threads
-//! part in loops and conditions and by exiting, and do operations of the warp right after that (`parting.ptx`).
+//! Whether invocations of a subgroup reconverge after divergence even where Vulkan doesn't promise it. A kernel tries it whose threads
+//! diverge in loops and conditions and by exiting, and execute warp operations right afterwards (`reconvergence.ptx`).
 //!
-//! It is tried where kernels would use subgroups. That it gives what it should is no proof, as little as right results of an
-//! instruction are.
+//! The probe runs where kernels would use subgroups. Right results are no proof, as for single instructions.
 
 use ptx2spv_translator::Source;
 
@@ -13,26 +12,27 @@ use crate::launch::LaunchConfig;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Threads of a block, where the device has room for so many: several subgroups, which part too.
+/// Threads of a block, where the device has room for so many: several subgroups, which diverge too.
 const BLOCK: u32 = 8 * WARP;
 const BLOCKS: u32 = 32;
-/// Launches, in each of which threads part differently.
+/// Launches, in each of which threads diverge differently.
 const LAUNCHES: u32 = 3;
 
-/// Tries it.
+/// Runs the probe.
 ///
 /// # Errors
-/// Those of launches. That one was stopped is an answer.
+/// Those of launches. A stopped launch is an answer, not an error.
 pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
     let (limits, subgroups) = (&device.target().limits, &device.target().subgroups);
     let room = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
     let block = BLOCK.min(room / WARP * WARP);
-    // A subgroup of several warps leaves a loop that these leave apart when ballots say so. Where they are wrong it never does.
+    // If warps of one subgroup leave a loop at different times, the subgroup leaves it when ballots say so. Wrong ballots would keep it
+    // there for ever.
     let size = if subgroups.has_choice() { subgroups.min_size } else { subgroups.size };
     let rounds = if size <= WARP { Rounds::OfWarps } else { Rounds::OfBlocks };
 
     let module = device.load(&Source::new("self-test", rounds.ptx()))?;
-    let kernel = match module.kernel("parting") {
+    let kernel = match module.kernel("reconvergence") {
         Err(Error::Translation(_)) => return Ok(Attempt::Impossible),
         kernel => kernel?,
     };
@@ -75,7 +75,7 @@ impl Rounds {
             Self::OfWarps => "%warpid",
             Self::OfBlocks => "%ctaid.x",
         };
-        include_str!("parting.ptx").replace("ROUNDS", number)
+        include_str!("reconvergence.ptx").replace("ROUNDS", number)
     }
 
     /// What the kernel gives for a warp of a block. `first` is the salt and the number of the block's first thread.
