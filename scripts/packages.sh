@@ -10,15 +10,22 @@ have_headers() {
     [ -e /usr/include/vulkan/vulkan.h ] || [ -n "${VULKAN_SDK:-}" ]
 }
 
+# Whether one of these files is here; patterns that match none are given as they are.
+any_file() {
+    for file in "$@"; do
+        [ ! -e "$file" ] || return 0
+    done
+    return 1
+}
+
 # Whether Mesa's CPU device is here.
 have_lavapipe() {
-    ls /usr/share/vulkan/icd.d/lvp_icd*.json /etc/vulkan/icd.d/lvp_icd*.json 2>/dev/null | grep -q .
+    any_file /usr/share/vulkan/icd.d/lvp_icd*.json /etc/vulkan/icd.d/lvp_icd*.json
 }
 
 # Whether Khronos' validation layers are here.
 have_validation() {
-    ls /usr/share/vulkan/explicit_layer.d/*validation*.json /etc/vulkan/explicit_layer.d/*validation*.json 2>/dev/null |
-        grep -q .
+    any_file /usr/share/vulkan/explicit_layer.d/*validation*.json /etc/vulkan/explicit_layer.d/*validation*.json
 }
 
 # Whether a command is here.
