@@ -71,7 +71,7 @@ impl Arg<'_> {
     }
 
     /// Calls `write` with the argument's little-endian bytes.
-    fn with_bytes<R>(&self, write: impl FnOnce(&[u8]) -> R) -> R {
+    pub(crate) fn with_bytes<R>(&self, write: impl FnOnce(&[u8]) -> R) -> R {
         match self {
             Self::Pointer(buffer) => write(&buffer.address().to_le_bytes()),
             Self::Interior(buffer, offset) => write(&buffer.address().wrapping_add(*offset).to_le_bytes()),

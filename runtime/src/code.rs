@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::Entry;
 use ptx2spv_translator::target::Cluster;
-use ptx2spv_translator::{Interface, Math, Options, Program, Source};
+use ptx2spv_translator::{Interface, Math, Options, Program, Source, Translation};
 use self_cell::self_cell;
 
 use crate::backend::Shader;
+use crate::cache::Cache;
+use crate::cache::translations::{Description, Translations};
 use crate::check;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceKind;
+use crate::module::LoadOptions;
 use crate::sync::lock;
 use crate::variables::LoadedVariables;
 use crate::version::Version;
@@ -51,25 +54,50 @@ pub(crate) struct Sizes {
 
 /// Translated kernel by kernel.
 pub(crate) struct Ptx {
-    parsed: Mutex<Parsed>,
+    source: Source,
     math: Math,
+    /// `None` as long as the cache had all that was asked for.
+    parsed: Mutex<Option<Parsed>>,
+    cache: Option<Translations>,
 }
 
 impl Ptx {
-    /// Parses a module.
-    pub fn new(source: &Source, math: Math) -> Result<Self, Error> {
-        let parsed = Parsed::try_new(source.clone(), |source| Program::new(source))?;
-        Ok(Self { parsed: Mutex::new(parsed), math })
+    /// A module, not parsed yet.
+    pub fn new(source: &Source, options: LoadOptions) -> Self {
+        Self::with_cache(source, options.math, if options.cached { Cache::of_user() } else { None })
+    }
+
+    fn with_cache(source: &Source, math: Math, cache: Option<Cache>) -> Self {
+        let cache = cache.map(|cache| Translations::new(cache, source));
+        Self { source: source.clone(), math, parsed: Mutex::default(), cache }
     }
 
     /// Names of its kernels, and the interface of a translation of none: every translation describes all the module's
     /// variables in the same way.
-    pub fn describe(&self, device: &Device) -> Result<(Vec<String>, Interface), Error> {
-        let parsed = lock(&self.parsed);
-        let program = parsed.borrow_dependent();
+    pub fn describe(&self, device: &Device) -> Result<Description, Error> {
         let nothing = Options { entries: Some(&[]), ..Options::new(device.target()) };
-        let interface = program.translate(&nothing)?.interface;
-        Ok((program.entries().into_iter().map(str::to_owned).collect(), interface))
+        if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
+            return Ok(known);
+        }
+        let found = self.with_program(|program| {
+            let interface = program.translate(&nothing)?.interface;
+            Ok(Description { names: program.entries().into_iter().map(str::to_owned).collect(), interface })
+        })?;
+        if let Some(cache) = &self.cache {
+            cache.keep_description(&nothing, &found);
+        }
+        Ok(found)
+    }
+
+    /// Parses the module if nobody has.
+    fn with_program<R>(&self, run: impl FnOnce(&Program<'_>) -> Result<R, Error>) -> Result<R, Error> {
+        // Held while translating, so that two threads don't do the same work.
+        let mut parsed = lock(&self.parsed);
+        let parsed = match &mut *parsed {
+            Some(parsed) => parsed,
+            none => none.insert(Parsed::try_new(self.source.clone(), |source| Program::new(source))?),
+        };
+        run(parsed.borrow_dependent())
     }
 
     /// Translates a kernel so that it takes launches of these sizes.
@@ -92,13 +120,25 @@ impl Ptx {
             checks: device.info().kind == DeviceKind::Reference,
             ..Options::new(device.target())
         };
-        let translation = lock(&self.parsed).borrow_dependent().translate(&options)?;
-        check::interface(device.target(), &translation.spirv, &translation.interface)?;
-        if translation.interface.variables != variables.layout {
+        let known = self.cache.as_ref().and_then(|cache| cache.translation(&options));
+        let is_known = known.is_some();
+        let (spirv, interface) = match known {
+            Some(known) => known,
+            None => {
+                let Translation { spirv, interface, .. } =
+                    self.with_program(|program| Ok(program.translate(&options)?))?;
+                (spirv, interface)
+            }
+        };
+        check::interface(device.target(), &spirv, &interface)?;
+        if interface.variables != variables.layout {
             return Err(Error::Interface(format!("`{name}` sees the module's variables elsewhere")));
         }
-        let shader = device.shader(&translation.spirv)?;
-        version(shader, &translation.interface, name)
+        if let Some(cache) = self.cache.as_ref().filter(|_| !is_known) {
+            cache.keep_translation(&options, &spirv, &interface);
+        }
+        let shader = device.shader(&spirv)?;
+        version(shader, &interface, name)
     }
 }
 
@@ -151,4 +191,57 @@ fn version(shader: Arc<dyn Shader>, interface: &Interface, name: &str) -> Result
     let entry = interface.entry(name).cloned();
     let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
     Ok(Version::new(entry, shader))
+}
+
+#[cfg(all(test, feature = "reference"))]
+mod tests {
+    use std::fs;
+
+    use ptx2spv_reference::Config;
+    use ptx2spv_translator::Topic;
+
+    use super::*;
+
+    const PTX: &str = "
+        .version 7.0
+        .target sm_50
+        .address_size 64
+        .global .u32 number = 7;
+        .visible .entry one(.param .u64 out) { ret; }
+        .visible .entry two(.param .u64 out) { ret; }";
+
+    /// Loads a kernel as another process would, and says whether the text was parsed for that.
+    fn load(cache: &Cache, text: &str, math: Math, kernel: &str) -> bool {
+        let device = Device::reference(Config::default());
+        let ptx = Ptx::with_cache(&Source::new("test.ptx", text), math, Some(cache.clone()));
+        let Description { names, interface } = ptx.describe(&device).unwrap();
+        assert_eq!((&names[..], &interface.variables.list[0].name[..]), (&["one".into(), "two".into()][..], "number"));
+        let variables = LoadedVariables::new(&device, &interface).unwrap();
+        let sizes = Sizes { threads: 1, cluster: None, dynamic_shared_bytes: 0 };
+        assert_eq!(ptx.translate(&device, kernel, &variables, sizes).unwrap().entry.name, kernel);
+        lock(&ptx.parsed).is_some()
+    }
+
+    #[test]
+    fn what_was_translated_before_is_not_even_parsed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        assert!(load(&cache, PTX, Math::EXACT, "one"));
+        assert!(!load(&cache, PTX, Math::EXACT, "one"));
+        // Others are translated, one by one.
+        assert!(load(&cache, PTX, Math::EXACT, "two"));
+        assert!(!load(&cache, PTX, Math::EXACT, "two"));
+        // What a translation depends on makes it another.
+        let math = Math::EXACT.with(Topic::Division, true);
+        assert!(load(&cache, PTX, math, "one") && !load(&cache, PTX, math, "one"));
+        let longer = format!("{PTX} // the same");
+        assert!(load(&cache, &longer, Math::EXACT, "one"));
+        // What is damaged is translated and kept anew.
+        for file in fs::read_dir(folder.path()).unwrap() {
+            let path = file.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
+        }
+        assert!(load(&cache, PTX, Math::EXACT, "one") && !load(&cache, PTX, Math::EXACT, "one"));
+    }
 }

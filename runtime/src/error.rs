@@ -259,6 +259,9 @@ pub enum Error {
         /// Bytes of one.
         least: u64,
     },
+    /// A graph that can't be put together, launched or changed like this.
+    #[error("graph: {0}")]
+    Graph(String),
     /// Source and destination of a copy overlap.
     #[error("source and destination of a copy overlap")]
     Overlap,

@@ -68,6 +68,8 @@ pub struct DeviceInfo {
     pub(crate) missing: Vec<&'static str>,
     /// Whether there are timeline semaphores to use.
     pub(crate) has_timeline: bool,
+    /// Whether the data of its driver's pipeline caches can be trusted.
+    pub(crate) keeps_pipelines: bool,
 }
 
 /// A bug of a driver that is worked around.
@@ -115,6 +117,7 @@ impl DeviceInfo {
             bugs: Vec::new(),
             missing: missing.to_vec(),
             has_timeline: true,
+            keeps_pipelines: true,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::args::{self, Arg};
 use crate::backend::Backend;
-use crate::device::StreamState;
+use crate::device::{Device, StreamState};
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -127,6 +127,12 @@ impl Kernel {
         let (prepared, mut launch) = self.prepare(config, args)?;
         self.shared.device.wait_for_functions(self.shared.device.default_state())?;
         prepared.pipeline.time(&mut launch, repeats)
+    }
+
+    /// Checks all of a launch on a device, and prepares the kernel.
+    pub(crate) fn check(&self, device: &Device, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+        self.shared.device.check_same(device)?;
+        self.prepare(config, args).map(|_| ())
     }
 
     fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Prepared>, Launch<'_>), Error> {

@@ -58,6 +58,7 @@ mod allocations;
 mod args;
 mod backend;
 mod buffer;
+mod cache;
 mod check;
 mod code;
 mod copies;
@@ -65,6 +66,7 @@ mod device;
 mod dispatch;
 mod error;
 mod event;
+mod graph;
 mod host_functions;
 mod info;
 mod kernel;
@@ -104,10 +106,12 @@ mod vulkan;
 
 pub use args::Arg;
 pub use buffer::Buffer;
+pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
 pub use copies::{CopySide, Place};
 pub use device::Device;
 pub use error::Error;
 pub use event::Event;
+pub use graph::{Graph, LaunchableGraph, NodeId, NodeKind, SetNode};
 pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
@@ -118,7 +122,6 @@ pub use open::{devices, find_device};
 pub use options::ReferenceOptions;
 pub use pinned::{PinnedBuffer, PinnedKind, PinnedRange};
 pub use pool::{MemoryPool, PoolUsage};
-pub use probe::CACHE_VARIABLE;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
 pub use ptx2spv_translator::{

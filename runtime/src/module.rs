@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_translator::interface::Counters;
 use ptx2spv_translator::{Interface, Math, Source, Translation};
 
+use crate::cache::translations::Description;
 use crate::check;
 use crate::code::{Code, Ptx, Shipped};
 use crate::device::Device;
@@ -39,15 +40,31 @@ impl fmt::Debug for Module {
 }
 
 /// How to load a PTX module.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadOptions {
     /// How exact its float arithmetic must be.
     pub math: Math,
+    /// Whether translations are kept in the user's [`Cache`](crate::Cache), and taken from there.
+    pub cached: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self { math: Math::default(), cached: true }
+    }
+}
+
+impl LoadOptions {
+    /// Translates in any case, and keeps nothing.
+    pub fn uncached(math: Math) -> Self {
+        Self { math, cached: false }
+    }
 }
 
 impl Device {
     /// Parses a PTX module. Each kernel is translated for this device when first asked for, so that one that the device
-    /// can't run is not in the way of the others.
+    /// can't run is not in the way of the others. What was loaded before with the same options, also by another process, is
+    /// taken from the user's [`Cache`](crate::Cache) instead.
     ///
     /// # Errors
     /// [`Error::Translation`] if the text is wrong, [`Error::OutOfMemory`] if its variables have no room.
@@ -95,8 +112,8 @@ impl Device {
 
 impl Module {
     pub(crate) fn from_source(device: &Device, source: &Source, options: LoadOptions) -> Result<Self, Error> {
-        let ptx = Ptx::new(source, options.math)?;
-        let (names, interface) = ptx.describe(device)?;
+        let ptx = Ptx::new(source, options);
+        let Description { names, interface } = ptx.describe(device)?;
         Self::new(device, names, &interface, Code::Ptx(ptx))
     }
 

@@ -39,7 +39,7 @@ fn fails(args: &[&str], status: i32, part: &str) {
 
 #[test]
 fn help_is_there_for_every_subcommand() {
-    for name in ["translate", "inspect", "devices", "run", "test", "cuda", "completions"] {
+    for name in ["translate", "inspect", "devices", "run", "test", "cuda", "cache", "completions"] {
         let done = run(&[name, "--help"]);
         assert_eq!(done.status, Some(0));
         assert!(done.out.contains("Example"), "{name}");
@@ -175,6 +175,41 @@ fn quiet_leaves_notes_out() {
     assert!(run(&["translate", &ptx, "-o", &out]).err.starts_with("note: translating for"));
     assert_eq!(run(&["translate", &ptx, "-o", &out, "-q"]).err, "");
     assert!(run(&["-q", "inspect", "none.ptx"]).err.starts_with("error: none.ptx"));
+}
+
+#[test]
+fn the_cache_is_shown_and_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ptx, kept) = (folder.path().join("odd.ptx"), folder.path().join("kept"));
+    fs::write(&ptx, PTX).unwrap();
+    let run = |args: &[&str]| -> Done {
+        let done: Done = command(args).env("PTX2SPV_CACHE", &kept).output().unwrap().into();
+        assert_eq!(done.status, Some(0), "{}", done.err);
+        done
+    };
+    let shows =
+        |count: &str| run(&["cache"]).out.lines().any(|line| line.starts_with(count) && line.ends_with("translations"));
+    assert!(shows("       0 files"));
+    let launch = [
+        "run",
+        ptx.to_str().unwrap(),
+        "--device",
+        "reference",
+        "--entry",
+        "odd",
+        "--block",
+        "4",
+        "u32[4]:iota",
+        "u32[4]",
+    ];
+    let first = run(&launch).out;
+    // What is known of the module, and its kernel.
+    assert!(shows("       2 files"));
+    assert_eq!(run(&launch).out, first);
+    assert!(run(&["cache", "--clear"]).out.ends_with(": 2 files deleted\n"));
+    assert!(shows("       0 files"));
+    let off: Done = command(&["cache"]).env("PTX2SPV_CACHE", "").output().unwrap().into();
+    assert!(off.out.contains("nothing is kept"), "{}", off.out);
 }
 
 #[test]

@@ -45,6 +45,9 @@ pub use ptx2spv_interface as interface;
 pub use ptx2spv_target as target;
 pub use target::{Feature, Math, MathError, Target, Topic};
 
+/// A hash of the translator's code: what versions with equal ones translate is the same.
+pub const CODE_VERSION: &str = env!("PTX2SPV_CODE");
+
 /// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]
 pub struct Program<'s> {

@@ -6,22 +6,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
 
-use etcetera::{BaseStrategy, choose_base_strategy};
 use ptx2spv_translator::target::Facts;
 use serde::{Deserialize, Serialize};
 
 use super::Findings;
+use crate::cache::Cache;
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
 
 /// Counts changes of the self-test, or of what the translator makes of its instructions, that can change what it finds.
 const VERSION: u32 = 11;
-
-/// Where the files go instead of the user's cache folder; empty for none.
-pub const CACHE_VARIABLE: &str = "PTX2SPV_CACHE";
 
 /// What the self-test found out about a device.
 #[derive(Serialize, Deserialize)]
@@ -38,29 +34,23 @@ pub(crate) fn known(info: &DeviceInfo) -> Option<Findings> {
     if let Some(findings) = lock(&FOUND).get(&key) {
         return Some(findings.clone());
     }
-    let record: Record = serde_json::from_slice(&fs::read(file(&key)?).ok()?).ok()?;
+    let record: Record = serde_json::from_slice(&fs::read(Cache::of_user()?.path(&file(&key))).ok()?).ok()?;
     (record.device == key).then_some(record.findings)
 }
 
 /// Remembers what was found out about a device.
 pub(crate) fn keep(info: &DeviceInfo, findings: &Findings) {
     let key = key(info);
-    if let Some(file) = file(&key) {
-        let record = Record { device: key.clone(), findings: findings.clone() };
-        // Written beside and moved to its place, so that nobody reads half of it.
-        let beside = file.with_extension(std::process::id().to_string());
-        let _ = file.parent().map(fs::create_dir_all);
-        let written = serde_json::to_vec_pretty(&record).is_ok_and(|text| fs::write(&beside, text).is_ok());
-        if !written || fs::rename(&beside, &file).is_err() {
-            let _ = fs::remove_file(&beside);
-        }
+    let record = Record { device: key.clone(), findings: findings.clone() };
+    if let (Some(cache), Ok(text)) = (Cache::of_user(), serde_json::to_vec_pretty(&record)) {
+        cache.write_file(&file(&key), &text);
     }
     lock(&FOUND).insert(key, findings.clone());
 }
 
 /// What the answer depends on. The target holds the driver's workarounds and float controls. What a processor does as a device
 /// depends on the instructions that it has: the folder may be shared by several machines.
-fn key(info: &DeviceInfo) -> String {
+pub(crate) fn key(info: &DeviceInfo) -> String {
     let processor = if info.kind == DeviceKind::Cpu { processor() } else { Vec::new() };
     let target = ptx2spv_translator::Target { facts: Facts::default(), ..info.target.clone() };
     let target = serde_json::to_string(&target).unwrap_or_default();
@@ -99,13 +89,9 @@ fn instructions() -> Vec<&'static str> {
     vec![std::env::consts::ARCH]
 }
 
-fn file(key: &str) -> Option<PathBuf> {
-    let folder = match std::env::var_os(CACHE_VARIABLE) {
-        Some(folder) if folder.is_empty() => return None,
-        Some(folder) => PathBuf::from(folder),
-        None => choose_base_strategy().ok()?.cache_dir().join("ptx2spv"),
-    };
+/// The name of the file.
+fn file(key: &str) -> String {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
-    Some(folder.join(format!("device-{:016x}.json", hasher.finish())))
+    format!("device-{:016x}.json", hasher.finish())
 }

@@ -17,8 +17,7 @@ use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Feature, Options, Program, Source, Target};
 use serde::{Deserialize, Serialize};
 
-pub use cache::CACHE_VARIABLE;
-pub(crate) use cache::{keep, known};
+pub(crate) use cache::{keep, key, known};
 
 use crate::device::Device;
 use crate::error::Error;

@@ -25,6 +25,7 @@ impl DeviceInfo {
             bugs: Vec::new(),
             missing: Vec::new(),
             has_timeline: false,
+            keeps_pipelines: false,
         }
     }
 }

@@ -7,6 +7,7 @@ use ash::vk;
 use super::instance::Instance;
 use super::memory::{Block, Memory, Place};
 use super::physical::PhysicalDevice;
+use super::pipeline_cache::PipelineCache;
 use super::queue::Queue;
 use super::raw::RawDevice;
 use super::staging::Staging;
@@ -23,6 +24,7 @@ pub(crate) struct Device {
     /// What was allocated for programs.
     pub blocks: Allocations<Arc<Block>>,
     pub memory: Arc<Memory>,
+    pub pipelines: PipelineCache,
     pub raw: Arc<RawDevice>,
     /// What kernels have printed and nobody has taken yet.
     pub output: Mutex<Vec<u8>>,
@@ -59,6 +61,7 @@ impl Device {
             scratch: Mutex::default(),
             blocks: Allocations::default(),
             memory,
+            pipelines: PipelineCache::new(raw.clone(), info),
             raw,
             output: Mutex::default(),
             loop_budget: info.target.quirks.loop_budget,

@@ -54,13 +54,15 @@ pub fn query(
     let needed = [Feature::BufferDeviceAddress];
     let missing = needed.into_iter().filter(|feature| !features.contains(feature)).map(Feature::name).collect();
     let asks_for_sizes = has_sizes && features.contains(&Feature::SubgroupSizeControl);
-    let (bugs, quirks) = quirks::known(&quirks::Identity {
+    let identity = quirks::Identity {
         driver: driver.driver_id,
         driver_info: &driver_info,
         vendor: properties.vendor_id,
         subgroup_size: subgroup.subgroup_size,
         validation: instance.validation_log().is_some(),
-    });
+    };
+    let keeps_pipelines = identity.keeps_pipelines();
+    let (bugs, quirks) = quirks::known(&identity);
     let mut float_controls = float_controls(&controls);
     FloatControls::names()
         .filter(|name| instance.restrictions().forbids(name))
@@ -98,6 +100,7 @@ pub fn query(
         bugs,
         missing,
         has_timeline,
+        keeps_pipelines,
     })
 }
 

@@ -12,6 +12,7 @@ mod memory;
 mod order;
 mod physical;
 mod pipeline;
+mod pipeline_cache;
 mod process;
 mod progress;
 mod queue;

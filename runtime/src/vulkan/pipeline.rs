@@ -62,13 +62,14 @@ impl VulkanShader {
         }
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(handles.layout)];
         // SAFETY: the shader has this entry point (`check::interface`); everything that `info` points to lives.
-        let made = unsafe { self.device.raw.ash.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+        let made = unsafe { self.device.raw.ash.create_compute_pipelines(self.device.pipelines.handle(), &info, None) };
         handles.pipeline = match made.as_deref() {
             Ok([pipeline, ..]) => *pipeline,
             Ok([]) => return Err(Error::vulkan("vkCreateComputePipelines")(vk::Result::ERROR_UNKNOWN)),
             // Where making one pipeline fails, none is there to be destroyed.
             Err((_, result)) => return Err(Error::vulkan("vkCreateComputePipelines")(*result)),
         };
+        self.device.pipelines.add();
         Ok(VulkanPipeline { handles: Arc::new(handles), device: self.device.clone() })
     }
 }

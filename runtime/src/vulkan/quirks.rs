@@ -253,6 +253,13 @@ impl Identity<'_> {
         self.driver == vk::DriverId::GOOGLE_SWIFTSHADER
     }
 
+    /// Whether the data of pipeline caches is complete: on Samsung's and Imagination's drivers it isn't
+    /// (<https://crbug.com/437807243>).
+    pub fn keeps_pipelines(&self) -> bool {
+        let drivers = [vk::DriverId::SAMSUNG_PROPRIETARY, vk::DriverId::IMAGINATION_PROPRIETARY];
+        !drivers.contains(&self.driver) && ![vendor::SAMSUNG, vendor::IMAGINATION].contains(&self.vendor)
+    }
+
     fn is_nvidia(&self) -> bool {
         self.driver == vk::DriverId::NVIDIA_PROPRIETARY
     }

@@ -64,7 +64,7 @@ impl DeviceBackend {
             device: Some(device),
             name,
             validation_messages,
-            options: LoadOptions::default(),
+            options: LoadOptions::uncached(Math::default()),
             max_dispatch_time: None,
         })
     }
@@ -72,7 +72,13 @@ impl DeviceBackend {
     /// With arithmetic that is as exact as this.
     #[must_use]
     pub fn with_math(self, math: Math) -> Self {
-        Self { options: LoadOptions { math }, ..self }
+        Self { options: LoadOptions { math, ..self.options }, ..self }
+    }
+
+    /// With translations from the user's cache.
+    #[must_use]
+    pub fn with_cache(self) -> Self {
+        Self { options: LoadOptions { cached: true, ..self.options }, ..self }
     }
 
     /// With grids that are submitted in parts, of at most about this time each.

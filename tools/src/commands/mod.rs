@@ -10,6 +10,7 @@ use ptx2spv::cli::{self, MathArgument, Status, UsageError};
 use ptx2spv::watch;
 use ptx2spv_runtime::{DeviceSelector, ReferenceOptions};
 
+mod cache;
 mod completions;
 pub mod cuda;
 mod devices;
@@ -44,6 +45,7 @@ enum Command {
     Test(test::Arguments),
     Cuda(cuda::Arguments),
     Ptxas(ptxas::Arguments),
+    Cache(cache::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -76,6 +78,7 @@ impl CommandLine {
             Command::Test(arguments) => test::run(&arguments, out),
             Command::Cuda(arguments) => cuda::run(&arguments, out),
             Command::Ptxas(arguments) => ptxas::run(&arguments, out),
+            Command::Cache(arguments) => cache::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, out),
         }
     }

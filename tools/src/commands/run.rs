@@ -198,7 +198,7 @@ fn run_kernel(
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(Vec::new()),
     };
-    let mut backend = open(arguments)?;
+    let mut backend = open(arguments)?.with_cache();
     let options = backend.options();
     let from_ptx = |device: &Device| device.load_with(source, options);
     let steps = Steps {

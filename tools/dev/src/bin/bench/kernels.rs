@@ -225,7 +225,8 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
 
 fn vulkan_times(device: &Device, case: &Prepared, math: Math, repeats: u32, side: &mut Side) -> Result<()> {
     let start = Instant::now();
-    let module = device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), LoadOptions { math })?;
+    let module =
+        device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), LoadOptions::uncached(math))?;
     let kernel = module.kernel(&case.entry)?;
     side.load.get_or_insert(start.elapsed());
     let buffers = runtime::buffers(device, &case.args)?;

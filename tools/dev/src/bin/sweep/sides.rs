@@ -48,7 +48,7 @@ impl Tested {
     /// Loads a function.
     pub fn new(device: &Device, function: &Function, chunk: u32, math: Math) -> Result<Self> {
         let source = Source::new(format!("{}.ptx", function.name), function.ptx());
-        let module = device.load_with(&source, LoadOptions { math })?;
+        let module = device.load_with(&source, LoadOptions::uncached(math))?;
         let bytes = function.result_bytes();
         let out = device.alloc(u64::from(bytes) * u64::from(chunk))?;
         Ok(Self { kernel: module.kernel("sweep")?, out, bytes })

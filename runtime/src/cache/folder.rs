@@ -1,0 +1,287 @@
+//! The folder: reading and writing files, the bound of their size, and what there is to show of them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, SystemTime};
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+
+use super::file::{Key, pack, unpack};
+
+/// Where cached files go instead of the user's cache folder; empty for none.
+pub const CACHE_VARIABLE: &str = "PTX2SPV_CACHE";
+
+/// Most bytes of all files.
+const MOST: u64 = 512 << 20;
+
+/// Bytes that a process writes before it looks again how much there is.
+const WRITTEN: u64 = 16 << 20;
+
+/// Files used within this time count as used now, so that they are not touched at each use.
+const RECENT: Duration = Duration::from_secs(3600);
+
+/// The kinds of files, by how their names begin.
+const KINDS: [(&str, &str); 3] = [("code-", "translations"), ("pipelines-", "pipelines"), ("device-", "self-tests")];
+
+/// Ends the name of a file that is being written.
+const UNFINISHED: &str = ".part";
+
+/// The folder in which translations, data of the driver's pipeline caches and results of self-tests are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// How much of one kind a cache has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheUsage {
+    /// Of what.
+    pub kind: &'static str,
+    /// Number of files.
+    pub files: u64,
+    /// Bytes in all of them.
+    pub bytes: u64,
+}
+
+struct Found {
+    path: PathBuf,
+    kind: usize,
+    bytes: u64,
+    used: SystemTime,
+    unfinished: bool,
+}
+
+impl Cache {
+    /// The cache that [`CACHE_VARIABLE`] or else the user's cache folder has; none if the variable is empty, or there is no such
+    /// folder.
+    pub fn of_user() -> Option<Self> {
+        let folder = match std::env::var_os(CACHE_VARIABLE) {
+            Some(folder) if folder.is_empty() => return None,
+            Some(folder) => PathBuf::from(folder),
+            None => choose_base_strategy().ok()?.cache_dir().join("ptx2spv"),
+        };
+        Some(Self { folder })
+    }
+
+    /// A cache in a folder, which need not be there yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How much there is of each kind. Other files in the folder don't count.
+    pub fn usage(&self) -> Vec<CacheUsage> {
+        let found = self.list();
+        let of_kind = |(number, (_, kind)): (usize, &(&str, &'static str))| {
+            let files = || found.iter().filter(move |file| file.kind == number);
+            CacheUsage { kind, files: files().count() as u64, bytes: files().map(|file| file.bytes).sum() }
+        };
+        KINDS.iter().enumerate().map(of_kind).collect()
+    }
+
+    /// Deletes everything, and returns how many files that were. Other files in the folder stay.
+    ///
+    /// # Errors
+    /// A file can't be deleted.
+    pub fn clear(&self) -> io::Result<u64> {
+        let mut count = 0;
+        for file in self.list() {
+            match fs::remove_file(file.path) {
+                Ok(()) => count += 1,
+                // Another process was faster.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count)
+    }
+
+    /// Where a file with a name is.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The contents kept for a key.
+    pub(crate) fn read(&self, kind: &str, key: &Key) -> Option<Vec<u8>> {
+        let path = self.path(&name(kind, key));
+        let contents = unpack(key, fs::read(&path).ok()?)?;
+        touch(&path);
+        Some(contents)
+    }
+
+    /// Keeps contents for a key.
+    pub(crate) fn write(&self, kind: &str, key: &Key, contents: &[u8]) {
+        if contents.len() as u64 <= MOST / 4 {
+            self.write_file(&name(kind, key), &pack(key, contents));
+        }
+    }
+
+    /// Writes a whole file beside its place, and moves it there.
+    pub(crate) fn write_file(&self, name: &str, bytes: &[u8]) {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Relaxed);
+        let beside = self.path(&format!("{name}.{}-{number}{UNFINISHED}", std::process::id()));
+        let _ = fs::create_dir_all(&self.folder);
+        if fs::write(&beside, bytes).is_err() || fs::rename(&beside, self.path(name)).is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        self.bound(bytes.len() as u64);
+    }
+
+    /// Keeps all files within their bound. So many bytes were written just now.
+    fn bound(&self, written: u64) {
+        static LEFT: AtomicU64 = AtomicU64::new(0);
+        let spent = LEFT.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(written));
+        if spent.is_err() {
+            LEFT.store(WRITTEN, Relaxed);
+            self.shrink(MOST);
+        }
+    }
+
+    /// Deletes what was not used for the longest time, until a quarter is free again, if there is more than so many bytes.
+    fn shrink(&self, most: u64) {
+        let mut found = self.list();
+        let mut bytes: u64 = found.iter().map(|file| file.bytes).sum();
+        let now = SystemTime::now();
+        // What a killed process left.
+        let is_left = |file: &Found| file.unfinished && now.duration_since(file.used).is_ok_and(|age| age > RECENT);
+        found.sort_by_key(|file| (!is_left(file), file.used));
+        let bound = if bytes > most { most / 4 * 3 } else { most };
+        for file in found {
+            if !is_left(&file) && bytes <= bound {
+                break;
+            }
+            if fs::remove_file(file.path).is_ok() {
+                bytes -= file.bytes;
+            }
+        }
+    }
+
+    fn list(&self) -> Vec<Found> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let found = entries.filter_map(|entry| {
+            let (name, data) = (entry.file_name().into_string().ok()?, entry.metadata().ok()?);
+            let kind = KINDS.iter().position(|(prefix, _)| name.starts_with(prefix)).filter(|_| data.is_file())?;
+            let unfinished = name.ends_with(UNFINISHED);
+            Some(Found { path: entry.path(), kind, bytes: data.len(), used: data.modified().ok()?, unfinished })
+        });
+        found.collect()
+    }
+}
+
+fn name(kind: &str, key: &Key) -> String {
+    format!("{kind}-{}", key.name())
+}
+
+/// Notes that a file was used.
+fn touch(path: &Path) {
+    let now = SystemTime::now();
+    let used = fs::metadata(path).and_then(|data| data.modified());
+    if used.is_ok_and(|used| now.duration_since(used).is_ok_and(|age| age > RECENT)) {
+        let _ = fs::File::options().append(true).open(path).and_then(|file| file.set_modified(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("not there yet"));
+        (folder, cache)
+    }
+
+    fn key(text: &str) -> Key {
+        Key::new(&[text.as_bytes()])
+    }
+
+    fn age(cache: &Cache, text: &str, hours: u32) -> PathBuf {
+        let path = cache.path(&name("code", &key(text)));
+        let file = fs::File::options().append(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600) * hours).unwrap();
+        path
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (_folder, cache) = cache();
+        assert_eq!(cache.read("code", &key("a")), None);
+        assert_eq!(cache.clear().unwrap(), 0);
+        cache.write("code", &key("a"), b"one");
+        cache.write("pipelines", &key("a"), b"other");
+        cache.write("code", &key("a"), b"two");
+        fs::write(cache.path("notes.txt"), "not ours").unwrap();
+        assert_eq!(cache.read("code", &key("a")).as_deref(), Some(&b"two"[..]));
+        assert_eq!(cache.read("pipelines", &key("a")).as_deref(), Some(&b"other"[..]));
+        // 72 bytes before the contents.
+        let usage: Vec<_> = cache.usage().iter().map(|usage| (usage.kind, usage.files, usage.bytes)).collect();
+        assert_eq!(usage, [("translations", 1, 75), ("pipelines", 1, 77), ("self-tests", 0, 0)]);
+        assert_eq!(cache.clear().unwrap(), 2);
+        assert_eq!((cache.read("code", &key("a")), cache.path("notes.txt").exists()), (None, true));
+    }
+
+    #[test]
+    fn damaged_files_are_written_anew() {
+        let (_folder, cache) = cache();
+        cache.write("code", &key("a"), b"contents");
+        let path = cache.path(&name("code", &key("a")));
+        for damage in [&b""[..], b"ptx2spv1", &fs::read(&path).unwrap()[1..]] {
+            fs::write(&path, damage).unwrap();
+            assert_eq!(cache.read("code", &key("a")), None);
+            cache.write("code", &key("a"), b"contents");
+            assert_eq!(cache.read("code", &key("a")).as_deref(), Some(&b"contents"[..]));
+        }
+        // A file of another key in its place.
+        fs::write(&path, pack(&key("b"), b"others")).unwrap();
+        assert_eq!(cache.read("code", &key("a")), None);
+    }
+
+    #[test]
+    fn the_oldest_goes_first() {
+        let (_folder, cache) = cache();
+        for text in ["a", "b", "c", "d"] {
+            cache.write("code", &key(text), &[0; 28]);
+        }
+        let [a, b, c, d] = [("a", 30), ("b", 50), ("c", 10), ("d", 40)].map(|(text, hours)| age(&cache, text, hours));
+        // Left by a process that was killed, and being written.
+        let [left, written] = ["code-x.1-0.part", "code-y.1-0.part"].map(|name| cache.path(name));
+        fs::write(&left, "x").unwrap();
+        fs::write(&written, "y").unwrap();
+        let old = SystemTime::now() - 2 * RECENT;
+        fs::File::options().append(true).open(&left).unwrap().set_modified(old).unwrap();
+        let there = |paths: [&PathBuf; 6]| paths.map(|path| path.exists());
+        cache.shrink(1000);
+        assert_eq!(there([&a, &b, &c, &d, &left, &written]), [true, true, true, true, false, true]);
+        // Using one makes it young. Each has 100 bytes.
+        assert!(cache.read("code", &key("b")).is_some());
+        cache.shrink(400);
+        assert_eq!(there([&a, &b, &c, &d, &left, &written]), [false, true, true, false, false, true]);
+    }
+
+    #[test]
+    fn many_write_at_once() {
+        let (_folder, cache) = cache();
+        let contents = |number: u8| vec![number; 10_000];
+        std::thread::scope(|scope| {
+            for number in 0..8_u8 {
+                let cache = &cache;
+                scope.spawn(move || {
+                    for _ in 0..30 {
+                        cache.write("code", &key("shared"), &contents(number));
+                        let read = cache.read("code", &key("shared")).expect("somebody's");
+                        assert_eq!(read, contents(read[0]));
+                    }
+                });
+            }
+        });
+        assert_eq!(cache.usage()[0].files, 1);
+    }
+}

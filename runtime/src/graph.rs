@@ -1,0 +1,456 @@
+//! Graphs: launches, copies and sets with what each comes after, put together once and launched many times.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::args::Arg;
+use crate::copies::CopySide;
+use crate::device::Device;
+use crate::error::Error;
+use crate::event::Event;
+use crate::kernel::Kernel;
+use crate::launch::LaunchConfig;
+use crate::shape::Extent;
+use crate::stream::Stream;
+
+/// Work that is put together node by node, each of which comes after others. [`Graph::instantiate`] makes something of it that
+/// can be launched.
+///
+/// ```
+/// use ptx2spv_runtime::{Config, CopySide, Device, Extent, Graph, SetNode};
+///
+/// let device = Device::reference(Config::default());
+/// let (first, second) = (device.alloc(64)?, device.alloc(64)?);
+/// let mut graph = Graph::new(&device);
+/// let set = graph.add_set(&[], SetNode::bytes(first.address(), 1, 64))?;
+/// let (from, to) = (CopySide::device(first.address()), CopySide::device(second.address()));
+/// graph.add_copy(&[set], from, to, Extent::bytes(64))?;
+/// let mut launchable = graph.instantiate()?;
+/// let stream = device.stream();
+/// for value in [3, 4] {
+///     launchable.update_set(set, SetNode::bytes(first.address(), value, 64))?;
+///     // SAFETY: the memory is the device's, and there are no kernels.
+///     unsafe { launchable.launch(&stream) }?;
+///     stream.synchronize()?;
+///     assert_eq!(second.download::<u8>()?, [value as u8; 64]);
+/// }
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Graph {
+    device: Device,
+    nodes: Vec<Node>,
+}
+
+/// A graph that can be launched. It stays as it is when the graph that it was made of changes.
+#[derive(Clone, Debug)]
+pub struct LaunchableGraph {
+    graph: Graph,
+    /// All nodes, each behind those that it comes after.
+    order: Vec<usize>,
+}
+
+/// A node of a graph, and of what was instantiated of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(usize);
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Nothing: others come after it.
+    Empty,
+    /// Launches a kernel.
+    Kernel,
+    /// Copies rows.
+    Copy,
+    /// Sets rows.
+    Set,
+    /// Runs a function of the program.
+    HostFunction,
+    /// Records an event.
+    EventRecord,
+    /// Waits for an event.
+    EventWait,
+}
+
+/// What a node sets: rows of elements of 1, 2 or 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetNode {
+    /// Address of the first element.
+    pub address: u64,
+    /// Bytes between the beginnings of two rows.
+    pub pitch: u64,
+    /// What each element is set to, in the lower bits.
+    pub value: u32,
+    /// Bytes of an element: 1, 2 or 4.
+    pub element: u32,
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    work: Work,
+    after: Vec<NodeId>,
+}
+
+#[derive(Clone)]
+enum Work {
+    Empty,
+    Kernel(KernelWork),
+    Copy(CopySide, CopySide, Extent),
+    Set(SetNode),
+    HostFunction(Arc<dyn Fn() + Send + Sync>),
+    EventRecord(Arc<Event>),
+    EventWait(Arc<Event>),
+}
+
+/// A launch, with arguments of its own.
+#[derive(Clone)]
+struct KernelWork {
+    kernel: Kernel,
+    config: LaunchConfig,
+    args: Vec<OwnedArg>,
+}
+
+#[derive(Clone)]
+enum OwnedArg {
+    Address(u64),
+    Value(Vec<u8>),
+}
+
+impl OwnedArg {
+    fn as_arg(&self) -> Arg<'_> {
+        match self {
+            Self::Address(address) => Arg::Address(*address),
+            Self::Value(bytes) => Arg::Bytes(bytes),
+        }
+    }
+}
+
+impl SetNode {
+    /// Sets so many bytes.
+    pub fn bytes(address: u64, value: u8, count: u64) -> Self {
+        Self { address, pitch: 0, value: value.into(), element: 1, width: count, height: 1 }
+    }
+
+    fn run(&self, stream: &Stream) -> Result<(), Error> {
+        let &Self { address, pitch, value, element, width, height } = self;
+        match element {
+            1 => stream.set_rows_8(address, pitch, value as u8, width, height),
+            2 => stream.set_rows_16(address, pitch, value as u16, width, height),
+            4 => stream.set_rows_32(address, pitch, value, width, height),
+            _ => Err(Error::Graph(format!("elements to set have 1, 2 or 4 bytes, not {element}"))),
+        }
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(work) => write!(f, "{:?}", work.kernel),
+            work => write!(f, "{:?}", work.kind()),
+        }
+    }
+}
+
+impl KernelWork {
+    /// Checks all of a launch, and prepares the kernel.
+    fn new(device: &Device, kernel: &Kernel, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<Self, Error> {
+        kernel.check(device, config, args)?;
+        let owned = |arg: &Arg<'_>| match arg.address() {
+            Some(address) => OwnedArg::Address(address),
+            None => OwnedArg::Value(arg.with_bytes(<[u8]>::to_vec)),
+        };
+        Ok(Self { kernel: kernel.clone(), config: *config, args: args.iter().map(owned).collect() })
+    }
+
+    /// # Safety
+    /// As for [`Kernel::launch`].
+    unsafe fn run(&self, stream: &Stream) -> Result<(), Error> {
+        let args: Vec<_> = self.args.iter().map(OwnedArg::as_arg).collect();
+        // SAFETY: by the contract.
+        unsafe { self.kernel.launch_on(stream, &self.config, &args) }
+    }
+}
+
+impl Work {
+    fn kind(&self) -> NodeKind {
+        match self {
+            Self::Empty => NodeKind::Empty,
+            Self::Kernel(_) => NodeKind::Kernel,
+            Self::Copy(..) => NodeKind::Copy,
+            Self::Set(_) => NodeKind::Set,
+            Self::HostFunction(_) => NodeKind::HostFunction,
+            Self::EventRecord(_) => NodeKind::EventRecord,
+            Self::EventWait(_) => NodeKind::EventWait,
+        }
+    }
+
+    /// # Safety
+    /// As for [`Kernel::launch`] and [`Stream::copy_rows`].
+    unsafe fn run(&self, stream: &Stream) -> Result<(), Error> {
+        match self {
+            Self::Empty => Ok(()),
+            // SAFETY: by the contract.
+            Self::Kernel(work) => unsafe { work.run(stream) },
+            // SAFETY: by the contract.
+            Self::Copy(from, to, extent) => unsafe { stream.copy_rows(*from, *to, *extent) },
+            Self::Set(set) => set.run(stream),
+            Self::HostFunction(function) => {
+                let function = function.clone();
+                stream.call(move || function())
+            }
+            Self::EventRecord(event) => event.record(stream),
+            Self::EventWait(event) => stream.wait_event(event),
+        }
+    }
+}
+
+impl Graph {
+    /// A graph without nodes.
+    pub fn new(device: &Device) -> Self {
+        Self { device: device.clone(), nodes: Vec::new() }
+    }
+
+    /// The device that it is for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn add(&mut self, after: &[NodeId], work: Work) -> Result<NodeId, Error> {
+        after.iter().try_for_each(|node| self.node(*node).map(|_| ()))?;
+        self.nodes.push(Node { work, after: Vec::new() });
+        let added = NodeId(self.nodes.len() - 1);
+        after.iter().try_for_each(|node| self.add_dependency(*node, added))?;
+        Ok(added)
+    }
+
+    /// Adds a node that does nothing.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the nodes to come after are not in the graph.
+    pub fn add_empty(&mut self, after: &[NodeId]) -> Result<NodeId, Error> {
+        self.add(after, Work::Empty)
+    }
+
+    /// Adds the launch of a kernel, whose arguments are taken now.
+    ///
+    /// # Errors
+    /// [`Error::Graph`], and those of [`Kernel::launch`] that say how it can't be launched.
+    pub fn add_kernel(
+        &mut self,
+        after: &[NodeId],
+        kernel: &Kernel,
+        config: &LaunchConfig,
+        args: &[Arg<'_>],
+    ) -> Result<NodeId, Error> {
+        self.add(after, Work::Kernel(KernelWork::new(&self.device, kernel, config, args)?))
+    }
+
+    /// Adds a copy, as [`Stream::copy_rows`] makes it. What lies in memory of the host's is read when the graph is launched.
+    ///
+    /// # Errors
+    /// [`Error::Graph`].
+    pub fn add_copy(
+        &mut self,
+        after: &[NodeId],
+        from: CopySide,
+        to: CopySide,
+        extent: Extent,
+    ) -> Result<NodeId, Error> {
+        self.add(after, Work::Copy(from, to, extent))
+    }
+
+    /// Adds setting memory.
+    ///
+    /// # Errors
+    /// [`Error::Graph`].
+    pub fn add_set(&mut self, after: &[NodeId], set: SetNode) -> Result<NodeId, Error> {
+        self.add(after, Work::Set(set))
+    }
+
+    /// Adds a function, which runs at each launch as one of [`Stream::call`] does.
+    ///
+    /// # Errors
+    /// [`Error::Graph`].
+    pub fn add_host_function(
+        &mut self,
+        after: &[NodeId],
+        function: impl Fn() + Send + Sync + 'static,
+    ) -> Result<NodeId, Error> {
+        self.add(after, Work::HostFunction(Arc::new(function)))
+    }
+
+    /// Adds the recording of an event.
+    ///
+    /// # Errors
+    /// [`Error::Graph`], [`Error::ForeignBuffer`] if the event belongs to another device.
+    pub fn add_event_record(&mut self, after: &[NodeId], event: &Arc<Event>) -> Result<NodeId, Error> {
+        self.device.check_same(event.device())?;
+        self.add(after, Work::EventRecord(event.clone()))
+    }
+
+    /// Adds waiting for what an event stands for when the graph is launched.
+    ///
+    /// # Errors
+    /// [`Error::Graph`], [`Error::ForeignBuffer`] if the event belongs to another device.
+    pub fn add_event_wait(&mut self, after: &[NodeId], event: &Arc<Event>) -> Result<NodeId, Error> {
+        self.device.check_same(event.device())?;
+        self.add(after, Work::EventWait(event.clone()))
+    }
+
+    /// Has a node come after another.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if one is not in the graph.
+    pub fn add_dependency(&mut self, before: NodeId, after: NodeId) -> Result<(), Error> {
+        self.node(before)?;
+        let list = &mut self.node_mut(after)?.after;
+        if !list.contains(&before) {
+            list.push(before);
+        }
+        Ok(())
+    }
+
+    /// All nodes in the order in which they were added.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.nodes.len()).map(NodeId)
+    }
+
+    /// What a node does.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if it is not in the graph.
+    pub fn kind(&self, node: NodeId) -> Result<NodeKind, Error> {
+        Ok(self.node(node)?.work.kind())
+    }
+
+    /// What a node comes after.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if it is not in the graph.
+    pub fn dependencies(&self, node: NodeId) -> Result<&[NodeId], Error> {
+        Ok(&self.node(node)?.after)
+    }
+
+    fn node(&self, node: NodeId) -> Result<&Node, Error> {
+        self.nodes.get(node.0).ok_or_else(|| unknown(node))
+    }
+
+    fn node_mut(&mut self, node: NodeId) -> Result<&mut Node, Error> {
+        self.nodes.get_mut(node.0).ok_or_else(|| unknown(node))
+    }
+
+    /// Makes something that can be launched.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if nodes come after themselves.
+    pub fn instantiate(&self) -> Result<LaunchableGraph, Error> {
+        Ok(LaunchableGraph { graph: self.clone(), order: self.order()? })
+    }
+
+    /// All nodes, each behind those that it comes after; else in the order in which they were added.
+    fn order(&self) -> Result<Vec<usize>, Error> {
+        let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (number, node) in self.nodes.iter().enumerate() {
+            node.after.iter().for_each(|before| next[before.0].push(number));
+        }
+        let mut ready: BTreeSet<usize> = (0..open.len()).filter(|node| open[*node] == 0).collect();
+        let mut order = Vec::with_capacity(open.len());
+        while let Some(node) = ready.pop_first() {
+            order.push(node);
+            for &after in &next[node] {
+                open[after] -= 1;
+                if open[after] == 0 {
+                    ready.insert(after);
+                }
+            }
+        }
+        if order.len() == open.len() { Ok(order) } else { Err(Error::Graph("nodes come after themselves".to_owned())) }
+    }
+}
+
+impl LaunchableGraph {
+    /// Launches all nodes in stream order. Nodes run one after another, those of the first added first where the graph leaves it
+    /// open; the call waits where [`Stream::copy_rows`] does, and for host functions that others come after.
+    ///
+    /// # Safety
+    /// As for [`Kernel::launch`], for each kernel, and [`Stream::copy_rows`], for each copy.
+    ///
+    /// # Errors
+    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes; the nodes before one that fails
+    /// are launched.
+    pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
+        self.graph.device.check_same(stream.device())?;
+        for &node in &self.order {
+            // SAFETY: by the contract.
+            unsafe { self.graph.nodes[node].work.run(stream) }?;
+        }
+        Ok(())
+    }
+
+    /// Changes what a kernel's node launches, for later launches.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the node is no kernel's, and those of [`Graph::add_kernel`].
+    pub fn update_kernel(
+        &mut self,
+        node: NodeId,
+        kernel: &Kernel,
+        config: &LaunchConfig,
+        args: &[Arg<'_>],
+    ) -> Result<(), Error> {
+        let work = KernelWork::new(&self.graph.device, kernel, config, args)?;
+        self.replace(node, Work::Kernel(work))
+    }
+
+    /// Changes what a copying node copies, for later launches.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the node copies nothing.
+    pub fn update_copy(&mut self, node: NodeId, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
+        self.replace(node, Work::Copy(from, to, extent))
+    }
+
+    /// Changes what a setting node sets, for later launches.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the node sets nothing.
+    pub fn update_set(&mut self, node: NodeId, set: SetNode) -> Result<(), Error> {
+        self.replace(node, Work::Set(set))
+    }
+
+    /// Takes over all nodes of a graph that has nodes of the same kinds with the same dependencies, for later launches.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the graph is another.
+    pub fn update(&mut self, graph: &Graph) -> Result<(), Error> {
+        self.graph.device.check_same(&graph.device)?;
+        let shape = |graph: &Graph| -> Vec<_> {
+            graph.nodes.iter().map(|node| (node.work.kind(), node.after.clone())).collect()
+        };
+        if shape(&self.graph) != shape(graph) {
+            return Err(Error::Graph("the nodes or their dependencies are others".to_owned()));
+        }
+        self.graph = graph.clone();
+        Ok(())
+    }
+
+    fn replace(&mut self, node: NodeId, work: Work) -> Result<(), Error> {
+        let place = &mut self.graph.node_mut(node)?.work;
+        if place.kind() != work.kind() {
+            return Err(Error::Graph(format!("node {} is of another kind: {:?}", node.0, place.kind())));
+        }
+        *place = work;
+        Ok(())
+    }
+}
+
+fn unknown(node: NodeId) -> Error {
+    Error::Graph(format!("there is no node {}", node.0))
+}
