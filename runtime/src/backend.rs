@@ -85,6 +85,9 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Waits until the device has passed a point.
     fn wait(&self, ticket: Ticket) -> Result<(), Error>;
 
+    /// Has waiting for the device fail with [`Error::Timeout`] after a time.
+    fn set_wait_limit(&self, _limit: Duration) {}
+
     /// The time between two readings of the device's clock; zero if the second was before the first.
     fn elapsed(&self, start: u64, end: u64) -> Duration;
 

@@ -30,6 +30,7 @@ struct Shared {
     info: DeviceInfo,
     fallback: Option<Error>,
     max_dispatch_time: Mutex<Option<Duration>>,
+    wait_limit: Mutex<Option<Duration>>,
     /// Held by a launch that is submitted in parts.
     split: Mutex<()>,
     /// The default stream.
@@ -119,6 +120,7 @@ impl Device {
             info,
             fallback,
             max_dispatch_time: Mutex::default(),
+            wait_limit: Mutex::default(),
             split: Mutex::default(),
             default: Arc::new(StreamState::new(StreamKey::Default)),
             blocking: Progress::default(),
@@ -220,7 +222,7 @@ impl Device {
         if !self.shared.functions.is_done(function) {
             // In a forked process nobody runs them, and the back end says so.
             self.shared.backend.check_process()?;
-            self.shared.functions.wait(function);
+            self.shared.functions.wait(function, self.wait_limit())?;
         }
         Ok(())
     }
@@ -264,8 +266,7 @@ impl Device {
     /// Waits until the device has passed a point.
     pub(crate) fn wait_until(&self, position: Position) -> Result<(), Error> {
         self.shared.backend.wait(position.ticket)?;
-        self.shared.functions.wait(position.function);
-        Ok(())
+        self.shared.functions.wait(position.function, self.wait_limit())
     }
 
     /// Keeps other launches from coming between the parts of one that is submitted in parts.
@@ -291,10 +292,10 @@ impl Device {
     /// Waits until everything launched has finished.
     ///
     /// # Errors
-    /// [`Error::Aborted`], [`Error::Fault`], [`Error::DeviceLost`].
+    /// [`Error::Aborted`], [`Error::Fault`], [`Error::Timeout`], [`Error::DeviceLost`].
     pub fn synchronize(&self) -> Result<(), Error> {
         self.shared.backend.synchronize()?;
-        self.shared.functions.wait(self.shared.functions.last());
+        self.shared.functions.wait(self.shared.functions.last(), self.wait_limit())?;
         self.shared.backend.check_stopped()
     }
 
@@ -312,6 +313,18 @@ impl Device {
     /// What was last set.
     pub fn max_dispatch_time(&self) -> Option<Duration> {
         *lock(&self.shared.max_dispatch_time)
+    }
+
+    /// Has every call that waits for the device, or for a host function, fail with [`Error::Timeout`] after a time; `None`, as at
+    /// first, waits without end. What was waited for goes on: a kernel can't be taken from a Vulkan device, and closing the device
+    /// waits for it in any case.
+    pub fn set_wait_limit(&self, limit: Option<Duration>) {
+        *lock(&self.shared.wait_limit) = limit;
+        self.shared.backend.set_wait_limit(self.wait_limit());
+    }
+
+    fn wait_limit(&self) -> Duration {
+        lock(&self.shared.wait_limit).unwrap_or(Duration::MAX)
     }
 
     /// How often work was submitted to the device so far: launches and copies that collected while it was busy count once, a

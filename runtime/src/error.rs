@@ -314,6 +314,10 @@ pub enum Error {
     /// The device stopped answering. Everything on it is lost; open it anew.
     #[error("the device was lost: a kernel ran too long, accessed memory that is not there, or the driver failed")]
     DeviceLost,
+    /// What was waited for had not finished when the limit of [`Device::set_wait_limit`](crate::Device::set_wait_limit) had passed.
+    /// It goes on, and can be waited for again.
+    #[error("the device or a host function had not finished when the limit for waiting had passed")]
+    Timeout,
     /// The device was opened by the process that this one was forked from. What was opened there doesn't work here, nor is it freed
     /// here; a device that this process opens does.
     #[error("the device was opened before this process was forked off: open it after the fork")]

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use crate::backend::Backend;
 use crate::error::Error;
@@ -78,20 +79,29 @@ impl HostFunctions {
     }
 
     /// Waits until a function has returned.
-    pub fn wait(&self, number: u64) {
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] after a time.
+    pub fn wait(&self, number: u64, limit: Duration) -> Result<(), Error> {
         if self.is_done(number) {
-            return;
+            return Ok(());
         }
-        let mut waiter = lock(&self.progress.waiters);
-        while !self.is_done(number) {
-            waiter = self.progress.changed.wait(waiter).unwrap_or_else(PoisonError::into_inner);
-        }
+        let waiter = lock(&self.progress.waiters);
+        let waited = self.progress.changed.wait_timeout_while(waiter, limit, |()| !self.is_done(number));
+        let timed_out = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+        if timed_out { Err(Error::Timeout) } else { Ok(()) }
     }
 }
 
 fn run(jobs: &Receiver<Job>, progress: &Progress) {
     for Job { backend, after, function } in jobs {
-        let reached = backend.wait(after);
+        // The limit is for the program's own waits.
+        let reached = loop {
+            match backend.wait(after) {
+                Err(Error::Timeout) => {}
+                reached => break reached,
+            }
+        };
         // Whoever waits for the function may close the device next.
         drop(backend);
         if reached.is_ok() {

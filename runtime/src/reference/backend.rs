@@ -25,9 +25,7 @@ const PIECE: usize = 64 << 10;
 
 impl Backend for ReferenceDevice {
     fn allocate(&self, size: u64) -> Result<u64, Error> {
-        if size > MAX_BUFFER {
-            return Err(Error::BufferTooLarge { requested: size, available: MAX_BUFFER });
-        }
+        check_size(size)?;
         // Where bytes are stored through the word around them, buffers end with a word, as they do in `vulkan::memory`.
         let narrow = self.interpreter.config().target.has_narrow_global();
         let address = self.interpreter.allocate(if narrow { size } else { size.next_multiple_of(4) });
@@ -37,14 +35,16 @@ impl Backend for ReferenceDevice {
     }
 
     fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
-        let memory = Lent::allocate(size).filter(|_| size <= MAX_BUFFER).ok_or_else(|| no_room(size))?;
+        check_size(size)?;
+        let memory = Lent::allocate(size).ok_or_else(|| no_room(size))?;
         let host = memory.address();
         let address = self.lend(size, |_| Some(memory)).ok_or_else(|| no_room(size))?;
         Ok(PinnedRange { host, address, size, kind: PinnedKind::Pinned })
     }
 
     fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
-        let found = if size > MAX_BUFFER { None } else { self.lend(size, |address| Lent::map_at(address, size)) };
+        check_size(size)?;
+        let found = self.lend(size, |address| Lent::map_at(address, size));
         let device = || self.interpreter.config().target.name.clone();
         let reason = "its next address is not free on the host";
         let address = found.ok_or_else(|| Error::NoManagedMemory { device: device(), reason })?;
@@ -217,6 +217,13 @@ impl ReferenceDevice {
         }
         Ok(())
     }
+}
+
+fn check_size(size: u64) -> Result<(), Error> {
+    if size > MAX_BUFFER {
+        return Err(Error::BufferTooLarge { requested: size, available: MAX_BUFFER });
+    }
+    Ok(())
 }
 
 fn no_room(size: u64) -> Error {

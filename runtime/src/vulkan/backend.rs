@@ -96,6 +96,10 @@ impl Backend for Device {
         self.queue.wait(ticket)
     }
 
+    fn set_wait_limit(&self, limit: Duration) {
+        self.queue.set_wait_limit(limit);
+    }
+
     fn elapsed(&self, start: u64, end: u64) -> Duration {
         Self::elapsed(self, start, end)
     }

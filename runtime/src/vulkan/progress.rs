@@ -4,7 +4,10 @@
 //! those of finished ones are used again.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ash::vk;
 
@@ -15,6 +18,8 @@ use crate::sync::lock;
 /// Submissions of one queue, each with a serial number above that of the one before.
 pub(crate) struct Progress {
     means: Means,
+    /// Nanoseconds after which waiting fails.
+    limit: AtomicU64,
     raw: Arc<RawDevice>,
 }
 
@@ -38,13 +43,13 @@ impl Progress {
     /// Nothing has been submitted, and serial 0 counts as finished.
     pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
         if !raw.has_timeline {
-            return Ok(Self { means: Means::Fences(Mutex::default()), raw });
+            return Ok(Self { means: Means::Fences(Mutex::default()), limit: AtomicU64::new(u64::MAX), raw });
         }
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device is alive, and timeline semaphores are enabled.
         let semaphore = unsafe { raw.ash.create_semaphore(&info, None) }.map_err(Error::vulkan("vkCreateSemaphore"))?;
-        Ok(Self { means: Means::Timeline(semaphore), raw })
+        Ok(Self { means: Means::Timeline(semaphore), limit: AtomicU64::new(u64::MAX), raw })
     }
 
     /// Submits a recorded command buffer as `serial`, which is above all before.
@@ -93,8 +98,14 @@ impl Progress {
         }
     }
 
+    /// Has every wait fail with [`Error::Timeout`] after a time.
+    pub fn set_wait_limit(&self, limit: Duration) {
+        self.limit.store(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
     /// Waits until a serial that was submitted has finished. Others can go on submitting.
     pub fn wait(&self, serial: u64) -> Result<(), Error> {
+        let limit = self.limit.load(Relaxed);
         match &self.means {
             Means::Timeline(semaphore) => {
                 let (semaphores, values) = ([*semaphore], [serial]);
@@ -102,15 +113,15 @@ impl Progress {
                 // SAFETY: as in `finished`; the slices live until the call returns.
                 let waited = unsafe {
                     match &self.raw.timeline {
-                        Some(extension) => extension.wait_semaphores(&info, u64::MAX),
-                        None => self.raw.ash.wait_semaphores(&info, u64::MAX),
+                        Some(extension) => extension.wait_semaphores(&info, limit),
+                        None => self.raw.ash.wait_semaphores(&info, limit),
                     }
                 };
                 waited.map_err(Error::vulkan("vkWaitSemaphores"))
             }
             Means::Fences(fences) => {
                 let fence = lock(fences).of(serial);
-                fence.map_or(Ok(()), |fence| fence.wait())
+                fence.map_or(Ok(()), |fence| fence.wait(limit))
             }
         }
     }
@@ -167,10 +178,9 @@ impl Fence {
         unsafe { self.raw.ash.get_fence_status(self.handle) }.map_err(Error::vulkan("vkGetFenceStatus"))
     }
 
-    fn wait(&self) -> Result<(), Error> {
+    fn wait(&self, limit: u64) -> Result<(), Error> {
         // SAFETY: the fence is alive.
-        unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, u64::MAX) }
-            .map_err(Error::vulkan("vkWaitForFences"))
+        unsafe { self.raw.ash.wait_for_fences(&[self.handle], true, limit) }.map_err(Error::vulkan("vkWaitForFences"))
     }
 
     /// It has been signalled, and nobody waits for it.

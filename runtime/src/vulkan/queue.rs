@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use ash::vk;
 
@@ -226,6 +227,11 @@ impl Queue {
         self.progress.wait(serial)?;
         let mut state = self.lock()?;
         self.reclaim(&mut state)
+    }
+
+    /// Has every wait fail with [`Error::Timeout`] after a time.
+    pub fn set_wait_limit(&self, limit: Duration) {
+        self.progress.set_wait_limit(limit);
     }
 
     /// Waits until everything recorded so far has finished.

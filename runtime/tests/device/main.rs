@@ -8,6 +8,7 @@ mod blocks;
 mod buffers;
 mod clusters;
 mod events;
+mod faults;
 mod graphs;
 mod launches;
 mod loops;
