@@ -1,4 +1,4 @@
-//! What somebody may have meant who wrote a name that isn't there.
+//! Suggests a known name for one that does not exist.
 
 /// The name that is most like `wanted`, regardless of case, if one is like it: with a letter wrong in every three, or as the beginning
 /// of a longer one.

@@ -36,11 +36,11 @@ pub struct ReferenceDevice {
     pub(super) allocations: Allocations<Option<Arc<Lent>>>,
     /// When the clock began.
     pub(super) opened: Instant,
-    /// What stopped launches and nobody was told of yet.
+    /// The faults that stopped launches and that the host has not been told of yet.
     pub(super) faults: Mutex<Vec<Finding>>,
-    /// What kernels reported and nobody was told of yet.
+    /// What kernels reported and the host has not been told of yet.
     pub(super) reports: Mutex<VecDeque<Error>>,
-    /// What kernels have printed and nobody has taken yet.
+    /// What kernels have printed and the host has not taken yet.
     pub(super) output: Mutex<Vec<u8>>,
     /// How often a kernel was launched, or a part of one.
     pub(super) submissions: AtomicU64,
@@ -74,7 +74,7 @@ impl ReferenceDevice {
         self.interpreter.take_trace()
     }
 
-    /// Keeps what stopped a launch until somebody waits or reads.
+    /// Keeps the fault that stopped a launch until the host waits or reads.
     pub(super) fn add_fault(&self, fault: Finding) {
         lock(&self.faults).push(fault);
     }

@@ -1,6 +1,6 @@
 //! The reference back end: the interpreter of `ptx2spv-reference` behind the same operations as a Vulkan device.
 //!
-//! Launches run at the call. What stopped one is kept until somebody waits or reads.
+//! Launches run at the call. The fault that stopped one is kept until the host waits or reads.
 
 mod backend;
 mod config;

@@ -26,7 +26,7 @@ pub(crate) struct Device {
     pub memory: Arc<Memory>,
     pub pipelines: PipelineCache,
     pub raw: Arc<RawDevice>,
-    /// What kernels have printed and nobody has taken yet.
+    /// What kernels have printed and the host has not taken yet.
     pub output: Mutex<Vec<u8>>,
     /// The target's `quirks.memory_barriers_wait`.
     pub(super) memory_barriers_wait: bool,

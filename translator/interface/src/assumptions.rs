@@ -112,7 +112,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
     };
     let subgroup_barriers_right = match (made.subgroup_barriers_wait, subgroup_barriers_wait) {
         (false, true) => !contents.subgroup_barriers,
-        // Who expects it relies on subgroups that run in step.
+        // Who expects it relies on subgroups that run in lockstep.
         (true, false) => !contents.subgroups,
         _ => true,
     };

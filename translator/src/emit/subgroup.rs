@@ -56,7 +56,7 @@ impl Body<'_, '_, '_> {
 
     /// Orders all memory accesses of the subgroup's invocations.
     fn subgroup_barrier(&mut self, execution: Operand) -> Result<()> {
-        // Such drivers run a subgroup in step, and this would wait for other subgroups.
+        // Such drivers run a subgroup in lockstep, and this would wait for other subgroups.
         if self.module.target.quirks.memory_barriers_wait {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 //! half of one. What no lock is taken for, PTX calls a race with these: weak accesses, and accesses of another size.
 //!
 //! Each holds one lock at a time, for a few instructions, and lets go of it in the same round of the loop in which it took
-//! it: the invocations of a subgroup that run in step all get on. An invocation waits for others only as long as these hold
+//! it: the invocations of a subgroup that run in lockstep all get on. An invocation waits for others only as long as these hold
 //! the lock, which needs a device that goes on running an invocation that it has begun to run; GPUs do.
 
 use crate::diagnostic::{Diagnostic, Span};

@@ -211,7 +211,7 @@ fn verifier_refuses() {
     refuses(&[forever(&[block(0), exits(), set(1, 0), block(1)]), block(2)], "no selector 1");
     refuses(&[forever(&[block(0), exits(), when(1, 0, &[block(1)], &[])]), block(2)], "no selector 1");
     refuses(&[forever(&[block(0), exits(), when(0, 0, &[block(1)], &[])]), block(2)], "not set");
-    // Set in an earlier turn of the loop only.
+    // Set in an earlier iteration of the loop only.
     refuses(&[set(0, 5), forever(&[when(0, 5, &[block(0)], &[]), exits(), block(1)]), block(2)], "dominate");
     refuses(&[set(0, 5), forever(&[block(0), exits(), block(1), when(0, 5, &[set(0, 6)], &[])]), block(2)], "not set");
     refuses(

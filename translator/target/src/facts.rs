@@ -103,7 +103,7 @@ impl Facts {
         self.denormals_f32_kept || self.normal_f32_exact
     }
 
-    /// A device whose numbers are all exact, denormals included, and whose subgroups run in step; its NaNs may be any.
+    /// A device whose numbers are all exact, denormals included, and whose subgroups run in lockstep; its NaNs may be any.
     pub const ALL: Facts = Facts {
         fma_f32_fused: true,
         fma_f32_denormals: true,

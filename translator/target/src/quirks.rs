@@ -18,7 +18,7 @@ pub struct Quirks {
     /// host decides.
     pub memory_barriers_optional: bool,
     /// Barriers of a subgroup wait for the whole workgroup, and what follows one that it doesn't reach is lost. A subgroup
-    /// runs in step, and needs none.
+    /// runs in lockstep, and needs none.
     pub subgroup_barriers_wait: bool,
     /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
