@@ -1,6 +1,5 @@
 //! What PTX doesn't have although it has each part: how modifiers, state spaces, addresses and constants of an instruction go
-//! together, and what a module's version and target lack. ptxas refuses all of this. What the rows' syntax and operands can
-//! say is not repeated here, and opcodes that came with a newer version are not looked at.
+//! together, and what a module's version and target lack. ptxas refuses all of this. What the rows can say is not repeated here.
 
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Program};
@@ -10,9 +9,6 @@ use crate::isa::table::{Form, Modifiers};
 use crate::isa::types::ScalarType;
 
 type Result = std::result::Result<(), Diagnostic>;
-
-/// Opcodes that newer PTX for newer chips has with `.sync` only.
-const ONLY_SYNCHRONISED: &[&str] = &["shfl", "vote"];
 
 /// Cache operators of `ld` and `st`.
 const CACHE_OPERATORS: &[&str] = &["ca", "cg", "cs", "lu", "cv", "wb", "wt"];
@@ -35,7 +31,11 @@ impl<'s> FunctionDecoder<'_, 's> {
         operands: &[Operand],
     ) -> Result {
         let parts = Parts { ast, form, modifiers, operands };
-        parts.target(self.program())?;
+        let Program { version, target, .. } = self.program();
+        let architecture = self.program().architecture();
+        if let Some(lack) = form.row.availability.lack(ast.opcode.text, *version, architecture, target) {
+            return parts.refuse(lack);
+        }
         match ast.opcode.text {
             "ld" | "st" => parts.access(self.program())?,
             "mbarrier" => parts.mbarrier()?,
@@ -164,41 +164,6 @@ impl Parts<'_, '_> {
             Some(Operand::Imm(bits)) => Some(*bits),
             _ => None,
         }
-    }
-
-    /// What a module's version of PTX and its target have.
-    fn target(&self, program: &Program) -> Result {
-        let opcode = self.ast.opcode.text;
-        if ONLY_SYNCHRONISED.contains(&opcode)
-            && program.version >= (6, 4)
-            && program.architecture() >= Some(70)
-            && !self.modifiers.has("sync")
-        {
-            let message = format!("`{opcode}` without `.sync`, which targets from sm_70 on do not have since PTX 6.4");
-            return self.refuse(message);
-        }
-        if self.came_with_sm_100() && program.architecture().is_some_and(|number| number < 100) {
-            return self.refuse(format!("a form of `{opcode}` that only targets from sm_100 on have"));
-        }
-        let specific = program.target.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']));
-        if opcode == "setmaxnreg" && !specific {
-            return self.refuse("`setmaxnreg`, which only targets such as sm_90a have");
-        }
-        Ok(())
-    }
-
-    fn came_with_sm_100(&self) -> bool {
-        use ScalarType::{E2m1x2, E2m3x2, E3m2x2, F32, F32x2};
-        let types = &self.modifiers.types;
-        let single = types.first() == Some(&F32);
-        let also = match self.ast.opcode.text {
-            "add" | "sub" | "fma" => single && types.len() == 2,
-            "min" | "max" => single && self.operands.len() == 4,
-            "redux" => single,
-            "st" => self.modifiers.has("bulk"),
-            _ => false,
-        };
-        also || types.iter().any(|ty| matches!(ty, F32x2 | E2m1x2 | E2m3x2 | E3m2x2))
     }
 
     /// `ld` and `st`

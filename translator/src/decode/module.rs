@@ -13,8 +13,8 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::isa::table::{Form, Modifiers};
 use crate::isa::types::{Class, ScalarType};
 
-/// Rows already found, by the full opcode as written.
-pub(super) type FormCache<'s> = FxHashMap<&'s str, (&'static Form, Arc<Modifiers>)>;
+/// Rows already found, by the full opcode as written and the number of operands.
+pub(super) type FormCache<'s> = FxHashMap<(&'s str, usize), (&'static Form, Arc<Modifiers>)>;
 
 /// What callers must know of a function before its body is decoded.
 #[derive(Clone)]
@@ -116,11 +116,12 @@ pub(super) fn find_form<'s>(
 ) -> Result<(&'static Form, Arc<Modifiers>), Diagnostic> {
     let end = instruction.modifiers.last().map_or(instruction.opcode.span.end, |last| last.span.end);
     let spelling = text.get(instruction.opcode.span.start as usize..end as usize).unwrap_or(instruction.opcode.text);
-    if let Some((form, modifiers)) = cache.get(spelling) {
+    let key = (spelling, instruction.operands.len());
+    if let Some((form, modifiers)) = cache.get(&key) {
         return Ok((form, Arc::clone(modifiers)));
     }
     let (form, modifiers) = legacy::find(program, instruction)?;
     let modifiers = Arc::new(modifiers);
-    cache.insert(spelling, (form, Arc::clone(&modifiers)));
+    cache.insert(key, (form, Arc::clone(&modifiers)));
     Ok((form, modifiers))
 }

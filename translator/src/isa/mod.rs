@@ -1,7 +1,9 @@
 //! The instruction set: what PTX has, as data. No other stage is known here.
 //!
-//! [`rows`] is the table, [`manual`] the manual's own list of forms, [`table`] finds an instruction's row, [`operation`] names what a row stands for and its effects.
+//! [`rows`] is the table, [`manual`] the manual's own list of forms, [`table`] finds an instruction's row, [`operation`] names what a row stands
+//! for and its effects, [`availability`] which modules have it.
 
+pub mod availability;
 pub mod manual;
 pub mod operation;
 pub mod rows;

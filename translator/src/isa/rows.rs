@@ -4,6 +4,7 @@
 //! [`crate::lower`], and a case file with expected results (`docs/adding-an-instruction.md`). The order of an opcode's rows
 //! is the order in which they are tried.
 
+use super::availability::Availability::{self, Since, Specific, Until};
 use super::operation::Action;
 use super::operation::Action::{Barrier, Branch, Call, Compute, Exit, Fail, IndexedBranch, Nothing, Return};
 use super::operation::Operation::*;
@@ -17,6 +18,8 @@ pub struct Row {
     pub operands: &'static str,
     /// What becomes of its instructions.
     pub action: Action,
+    /// Which modules have it.
+    pub availability: Availability,
 }
 
 impl Row {
@@ -32,11 +35,21 @@ pub(super) fn split_opcode(syntax: &'static str) -> (&'static str, &'static str)
 }
 
 macro_rules! rows {
-    ($($syntax:literal, $operands:literal => $action:expr;)*) => {
+    ($($syntax:literal, $operands:literal => $action:expr $(, $availability:expr)?;)*) => {
         /// All rows.
-        pub const ROWS: &[Row] = &[$(Row { syntax: $syntax, operands: $operands, action: $action }),*];
+        pub const ROWS: &[Row] = &[$(Row {
+            syntax: $syntax,
+            operands: $operands,
+            action: $action,
+            availability: rows!(@ $($availability)?),
+        }),*];
     };
+    (@) => { Availability::Always };
+    (@ $availability:expr) => { $availability };
 }
+
+/// Targets from sm_70 on lack it since PTX 6.4, in favour of a form with `.sync`.
+const WITHOUT_SYNC: Availability = Until { version: (6, 4), target: 70 };
 
 rows! {
     // Integer arithmetic
@@ -88,20 +101,20 @@ rows! {
 
     // Floating point
     "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => Compute(FloatAdd);
-    "add{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => Compute(FloatAdd);
+    "add{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => Compute(FloatAdd), Since(100);
     "add{.rn|.rz|.rm|.rp}.f64", "d a b" => Compute(FloatAdd);
-    "add{.rn|.rz|.rm|.rp}{.sat}.f32.(f16|bf16)", "d a:1 b" => Compute(FloatMixedAdd);
+    "add{.rn|.rz|.rm|.rp}{.sat}.f32.(f16|bf16)", "d a:1 b" => Compute(FloatMixedAdd), Since(100);
     "sub{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => Compute(FloatSub);
-    "sub{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => Compute(FloatSub);
+    "sub{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => Compute(FloatSub), Since(100);
     "sub{.rn|.rz|.rm|.rp}.f64", "d a b" => Compute(FloatSub);
-    "sub{.rn|.rz|.rm|.rp}{.sat}.f32.(f16|bf16)", "d a:1 b" => Compute(FloatMixedSub);
+    "sub{.rn|.rz|.rm|.rp}{.sat}.f32.(f16|bf16)", "d a:1 b" => Compute(FloatMixedSub), Since(100);
     "mul{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b" => Compute(FloatMul);
-    "mul{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => Compute(FloatMul);
+    "mul{.rn|.rz|.rm|.rp}{.ftz}.f32x2", "d a b" => Compute(FloatMul), Since(100);
     "mul{.rn|.rz|.rm|.rp}.f64", "d a b" => Compute(FloatMul);
     "fma.(rn|rz|rm|rp){.ftz}{.sat}.f32", "d a b c" => Compute(FloatFma);
-    "fma.(rn|rz|rm|rp){.ftz}.f32x2", "d a b c" => Compute(FloatFma);
+    "fma.(rn|rz|rm|rp){.ftz}.f32x2", "d a b c" => Compute(FloatFma), Since(100);
     "fma.(rn|rz|rm|rp).f64", "d a b c" => Compute(FloatFma);
-    "fma.(rn|rz|rm|rp){.sat}.f32.(f16|bf16)", "d a:1 b:1 c" => Compute(FloatMixedFma);
+    "fma.(rn|rz|rm|rp){.sat}.f32.(f16|bf16)", "d a:1 b:1 c" => Compute(FloatMixedFma), Since(100);
     "mad{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32", "d a b c" => Compute(FloatMad);
     "mad{.rn|.rz|.rm|.rp}.f64", "d a b c" => Compute(FloatMad);
     "div.approx{.ftz}.f32", "d a b" => Compute(ApproximateDiv);
@@ -129,15 +142,17 @@ rows! {
     "abs.(f64|bf16|bf16x2)", "d a" => Compute(FloatAbs);
     "neg{.ftz}.(f32|f16|f16x2)", "d a" => Compute(FloatNeg);
     "neg.(f64|bf16|bf16x2)", "d a" => Compute(FloatNeg);
-    "min{.ftz}{.NaN}.f32", "d a b c?" => Compute(FloatMin);
-    "min{.ftz}{.NaN}.abs.f32", "d a b c" => Compute(FloatMin);
+    "min{.ftz}{.NaN}.f32", "d a b" => Compute(FloatMin);
+    "min{.ftz}{.NaN}.f32", "d a b c" => Compute(FloatMin), Since(100);
+    "min{.ftz}{.NaN}.abs.f32", "d a b c" => Compute(FloatMin), Since(100);
     "min{.ftz}{.NaN}.(f16|f16x2)", "d a b" => Compute(FloatMin);
     "min{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => Compute(FloatMin);
     "min{.NaN}.(bf16|bf16x2)", "d a b" => Compute(FloatMin);
     "min{.NaN}.xorsign.abs.(bf16|bf16x2)", "d a b" => Compute(FloatMin);
     "min.f64", "d a b" => Compute(FloatMin);
-    "max{.ftz}{.NaN}.f32", "d a b c?" => Compute(FloatMax);
-    "max{.ftz}{.NaN}.abs.f32", "d a b c" => Compute(FloatMax);
+    "max{.ftz}{.NaN}.f32", "d a b" => Compute(FloatMax);
+    "max{.ftz}{.NaN}.f32", "d a b c" => Compute(FloatMax), Since(100);
+    "max{.ftz}{.NaN}.abs.f32", "d a b c" => Compute(FloatMax), Since(100);
     "max{.ftz}{.NaN}.(f16|f16x2)", "d a b" => Compute(FloatMax);
     "max{.ftz}{.NaN}.xorsign.abs.(f32|f16|f16x2)", "d a b" => Compute(FloatMax);
     "max{.NaN}.(bf16|bf16x2)", "d a b" => Compute(FloatMax);
@@ -294,8 +309,8 @@ rows! {
     "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).f32", "d a:1 a:1" => Compute(ConvertPack);
     "cvt.rn.satfinite{.relu}.(e4m3x2|e5m2x2).f16x2", "d a:1" => Compute(ConvertRepack);
     "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)", "d a:1" => Compute(ConvertRepack);
-    "cvt.rn.satfinite{.relu}.(e2m1x2|e2m3x2|e3m2x2).f32", "d a:1 a:1" => Compute(ConvertPack);
-    "cvt.rn{.relu}.f16x2.(e2m1x2|e2m3x2|e3m2x2)", "d a:1" => Compute(ConvertRepack);
+    "cvt.rn.satfinite{.relu}.(e2m1x2|e2m3x2|e3m2x2).f32", "d a:1 a:1" => Compute(ConvertPack), Since(100);
+    "cvt.rn{.relu}.f16x2.(e2m1x2|e2m3x2|e3m2x2)", "d a:1" => Compute(ConvertRepack), Since(100);
     "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => Compute(IntegerPack);
     "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => Compute(IntegerPack);
     "ld{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => Compute(Load);
@@ -308,7 +323,7 @@ rows! {
     "st.volatile{.global|.shared|.shared::cta|.shared::cluster|.local}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => Compute(Store);
     "st.(relaxed|release).(cta|cluster|gpu|sys){.global|.shared|.shared::cta|.shared::cluster}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v policy" => Compute(Store);
     "st.mmio.relaxed.sys{.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] v" => Compute(Store);
-    "st.bulk{.weak}{.shared::cta}", "[a] b:u64 #:u64" => Compute(BulkZeros);
+    "st.bulk{.weak}{.shared::cta}", "[a] b:u64 #:u64" => Compute(BulkZeros), Since(100);
     "alloca.(u32|u64)", "d a b:u32?" => Compute(Alloca);
     "stacksave.(u32|u64)", "d" => Compute(StackSave);
     "stackrestore.(u32|u64)", "r" => Compute(StackRestore);
@@ -323,17 +338,17 @@ rows! {
     "createpolicy.cvt.L2.b64", "d:u64 a:u64" => Compute(CachePolicy);
 
     // Warps
-    "vote.(all|any|uni).pred", "d:pred !c" => Compute(Vote);
-    "vote.ballot.b32", "d !c" => Compute(Ballot);
+    "vote.(all|any|uni).pred", "d:pred !c" => Compute(Vote), WITHOUT_SYNC;
+    "vote.ballot.b32", "d !c" => Compute(Ballot), WITHOUT_SYNC;
     "vote.sync.(all|any|uni).pred", "d:pred !c e:u32" => Compute(Vote);
     "vote.sync.ballot.b32", "d !c e:u32" => Compute(Ballot);
-    "shfl.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32" => Compute(Shuffle);
+    "shfl.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32" => Compute(Shuffle), WITHOUT_SYNC;
     "shfl.sync.(up|down|bfly|idx).b32", "d|q a b:u32 c:u32 e:u32" => Compute(Shuffle);
     "match.any.sync.(b32|b64)", "d:u32 a e:u32" => Compute(MatchAny);
     "match.all.sync.(b32|b64)", "d_|q:u32 a e:u32" => Compute(MatchAll);
     "redux.sync.(add|min|max).(u32|s32)", "d a e:u32" => Compute(Redux);
     "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e:u32" => Compute(Redux);
-    "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat);
+    "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat), Since(100);
     "activemask.b32", "d" => Compute(Activemask);
     "elect.sync", "d_|p e:u32" => Compute(Elect);
     "bar.warp.sync", "e:u32" => Compute(WarpSync);
@@ -398,7 +413,7 @@ rows! {
     "mapa{.shared::cluster}.(u32|u64)", "d &a b:u32" => Compute(MapAddress);
     "getctarank{.shared::cluster}.(u32|u64)", "d:u32 &a" => Compute(ClusterRank);
     "griddepcontrol.(launch_dependents|wait)", "" => Nothing;
-    "setmaxnreg.(inc|dec).sync.aligned.u32", "#" => Nothing;
+    "setmaxnreg.(inc|dec).sync.aligned.u32", "#" => Nothing, Specific;
 
     // Asynchronous copies
     "cp.async.(ca|cg).(shared|shared::cta).global{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~" => Compute(CopyAsync);

@@ -187,8 +187,11 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
             Diagnostic::new(ErrorKind::UnknownOpcode(opcode.text.to_owned()), opcode.span)
         });
     };
-    if let Some(found) = forms.iter().find_map(|form| Some((form, matches(&form.slots, &instruction.modifiers)?))) {
-        return Ok(found);
+    let mut found = forms.iter().filter_map(|form| Some((form, matches(&form.slots, &instruction.modifiers)?)));
+    if let Some(first) = found.next() {
+        // Rows may differ in the number of operands.
+        let takes = |form: &Form| form.operands.len() == instruction.operands.len();
+        return Ok(if takes(first.0) { first } else { found.find(|(form, _)| takes(form)).unwrap_or(first) });
     }
     for modifier in &instruction.modifiers {
         if !vocabulary::is_modifier(modifier.text) {
@@ -215,7 +218,8 @@ pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifi
             Diagnostic::unsupported(message, modifier.span)
         }
         None => {
-            let known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
+            let mut known: Vec<_> = forms.iter().map(|form| form.row.syntax).collect();
+            known.dedup();
             Diagnostic::invalid(format!("`{}{written}` is not a form of `{}`", opcode.text, opcode.text), span)
                 .with_help(format!("translated forms: {}", known.join(", ")))
         }

@@ -1,0 +1,49 @@
+//! Which modules have a form of an instruction, where that depends on their target or version of PTX.
+
+/// Which modules have a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// All that this table tells apart.
+    Always,
+    /// Those for targets from this one on, such as 100 for sm_100.
+    Since(u32),
+    /// Those for targets with what only one architecture has, such as sm_90a.
+    Specific,
+    /// Those below a version of PTX, and those for targets below one.
+    Until {
+        /// The version that has it no longer.
+        version: (u32, u32),
+        /// The target that has it no longer.
+        target: u32,
+    },
+}
+
+impl Availability {
+    /// Why a module doesn't have a form of an opcode. `targets` are the words of its `.target`, and `architecture` is the number
+    /// among them.
+    pub fn lack(
+        self,
+        opcode: &str,
+        version: (u32, u32),
+        architecture: Option<u32>,
+        targets: &[String],
+    ) -> Option<String> {
+        match self {
+            Availability::Always => None,
+            Availability::Since(first) => architecture
+                .is_some_and(|number| number < first)
+                .then(|| format!("a form of `{opcode}` that only targets from sm_{first} on have")),
+            Availability::Specific => {
+                let specific = targets.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']));
+                (!specific).then(|| format!("`{opcode}`, which only targets such as sm_90a have"))
+            }
+            Availability::Until { version: (major, minor), target } => {
+                let is_gone = version >= (major, minor) && architecture >= Some(target);
+                is_gone.then(|| {
+                    let targets = format!("targets from sm_{target} on");
+                    format!("`{opcode}` without `.sync`, which {targets} do not have since PTX {major}.{minor}")
+                })
+            }
+        }
+    }
+}
