@@ -48,6 +48,8 @@
 //!   waits in [`ReferenceDevice::take_findings`].
 //! * **Watchdogs.** A desktop may kill what runs for seconds: [`Device::set_max_dispatch_time`] has long grids submitted in
 //!   several parts.
+//! * **Waiting** has no end unless [`Device::set_wait_limit`] sets one.
+//! * **Cache.** Translations are kept in the user's [`Cache`], also for other processes, unless [`LoadOptions`] say otherwise.
 //! * **Output.** What kernels print with `printf` arrives at the same moments, and waits in [`Device::take_output`].
 //! * **Events.** Kernels count events with `pmevent` (`__prof_trigger`): [`Module::counters`] gives the counts,
 //!   [`Module::reset_counters`] starts again.

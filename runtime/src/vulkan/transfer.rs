@@ -84,7 +84,9 @@ impl Device {
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         let (block, offset) = self.block(address)?;
         if self.memory.is_unified() {
-            self.queue.while_idle(|| block.write_mapped(offset, bytes))
+            // Other threads may launch meanwhile.
+            self.queue.synchronize()?;
+            block.write_mapped(offset, bytes)
         } else {
             lock(&self.staging).write(&self.queue, block.buffer, offset, bytes)
         }
@@ -92,7 +94,13 @@ impl Device {
 
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let (block, offset) = self.block(address)?;
-        self.read_block(&block, offset, bytes)
+        if self.memory.is_unified() {
+            // As in `write`.
+            self.queue.synchronize()?;
+            block.read_mapped(offset, bytes)
+        } else {
+            self.read_block(&block, offset, bytes)
+        }
     }
 
     /// Writes bytes in stream order; they are taken at the call.
@@ -154,8 +162,8 @@ impl Device {
         read
     }
 
-    /// Reads bytes from a block as everything launched before leaves them. There is at least one, and the range is
-    /// within the block.
+    /// Reads bytes from a block as everything launched before leaves them, while nothing changes them. There is at least one, and
+    /// the range is within the block.
     pub fn read_block(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.raw.check_process()?;
         if self.memory.is_unified() {

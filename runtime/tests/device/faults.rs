@@ -1,9 +1,9 @@
-//! What runs out: time and memory. The device goes on working.
+//! What runs out: time and memory. The device goes on working, for as long as one likes.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use ptx2spv_runtime::Error;
+use ptx2spv_runtime::{Arg, DeviceKind, Error, InstanceOptions, LaunchConfig};
 
 use crate::Context;
 
@@ -60,4 +60,59 @@ fn memory_that_is_not_there() {
         drop(stream);
         context.finish();
     }
+}
+
+/// Loads modules and launches their kernels, and drops them.
+fn churn(context: &Context, loads: u32, launches: u32) {
+    let (device, stream) = (&context.device, context.device.stream());
+    let buffer = device.alloc(1024).unwrap();
+    stream.set_32(buffer.address(), 0, 256).unwrap();
+    let mut expected = 0_u32;
+    for _ in 0..loads {
+        let kernel = context.kernel("step");
+        for by in 0..launches {
+            let args = [Arg::Address(buffer.address()), by.into()];
+            // SAFETY: the buffer has 256 numbers.
+            unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(256, 64), &args) }.unwrap();
+            expected = expected.wrapping_mul(3).wrapping_add(by);
+        }
+    }
+    stream.synchronize().unwrap();
+    assert_eq!(buffer.download::<u32>().unwrap(), [expected; 256]);
+}
+
+#[test]
+fn launches_and_loads_leave_nothing() {
+    for context in Context::several() {
+        let free = context.device.memory().info().free;
+        churn(&context, 40, 10);
+        // What a driver says of its memory is not ours alone.
+        if context.device.info().kind == DeviceKind::Reference {
+            assert_eq!(context.device.memory().info().free, free);
+        }
+        context.finish();
+    }
+}
+
+/// Pages of memory that the process has.
+#[cfg(target_os = "linux")]
+fn resident_pages() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "takes minutes"]
+fn a_hundred_thousand_launches_do_not_grow() {
+    let context = Context::with(&InstanceOptions { validation: Some(false), ..InstanceOptions::default() });
+    churn(&context, 1000, 10);
+    let before = resident_pages();
+    churn(&context, 10_000, 10);
+    churn(&context, 1, 100_000);
+    let after = resident_pages();
+    println!("{before} pages before, {after} after");
+    // A byte and a half for each launch.
+    assert!(after < before + 64, "{before} pages before, {after} after");
+    context.finish();
 }
