@@ -8,6 +8,8 @@ use crate::target::{Facts, Feature, Math, Target, Topic};
 pub struct Policy {
     /// Float arithmetic.
     pub floats: Floats,
+    /// Whether the device has sums of products of bytes.
+    pub byte_dots: bool,
     /// Integers of 64 bits.
     pub longs: Longs,
     /// Workgroups and their subgroups.
@@ -35,6 +37,8 @@ pub struct Floats {
     pub doubles: bool,
     /// Whether `Fma` on `F32` is written as a dot product.
     pub dot_fma: bool,
+    /// Whether arithmetic on f16 is the device's. Else it is done in `F32`.
+    pub halves: bool,
     /// Whether `.ftz` has to flush.
     pub flush: bool,
     /// Whether atomic additions to `F32` in global memory are the device's.
@@ -89,6 +93,7 @@ impl Policy {
         let quirks = &target.quirks;
         Self {
             floats: Floats::new(target, math),
+            byte_dots: has(Feature::ShaderIntegerDotProduct),
             longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
                 (false, _) => Longs::Words,
                 (true, true) => Longs::WithoutDivision,
@@ -117,6 +122,7 @@ impl Floats {
         Self {
             doubles: computes_doubles(&trusted),
             dot_fma: target.fuses_dot(),
+            halves: target.has(Feature::ShaderFloat16) && trusted.arithmetic_f16_exact,
             flush: !math.is_fast(Topic::Denormals),
             global_atomic_add: target.has(Feature::ShaderBufferFloat32AtomicAdd)
                 && trusted.global_atomic_add_f32_flushes

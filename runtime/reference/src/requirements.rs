@@ -138,7 +138,7 @@ fn capability_need(capability: Capability) -> Option<Need> {
         Capability::DotProduct
         | Capability::DotProductInputAll
         | Capability::DotProductInput4x8Bit
-        | Capability::DotProductInput4x8BitPacked => Vulkan(3),
+        | Capability::DotProductInput4x8BitPacked => Features(&[ShaderIntegerDotProduct]),
         Capability::GroupNonUniformRotateKHR | Capability::ExpectAssumeKHR => Vulkan(4),
         _ => return None,
     })
@@ -172,7 +172,7 @@ fn extension_need(name: &str) -> Option<Need> {
         "SPV_KHR_float_controls2" => Features(&[ShaderFloatControls2]),
         "SPV_KHR_maximal_reconvergence" => Features(&[ShaderMaximalReconvergence]),
         "SPV_KHR_subgroup_uniform_control_flow" => Features(&[ShaderSubgroupUniformControlFlow]),
-        "SPV_KHR_integer_dot_product" => Vulkan(3),
+        "SPV_KHR_integer_dot_product" => Features(&[ShaderIntegerDotProduct]),
         "SPV_KHR_subgroup_rotate" | "SPV_KHR_expect_assume" => Vulkan(4),
         _ => return None,
     })
@@ -219,14 +219,19 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
             return need(target, Feature::ShaderFloatControls2, "execution mode FPFastMathDefault");
         }
         (Some(ExecutionMode::DenormPreserve), 32 | 64) if target.quirks.denorm_preserve_unadvertised => return Ok(()),
+        (Some(ExecutionMode::DenormPreserve), 16) => (controls.denorm_preserve_float16, "shaderDenormPreserve"),
         (Some(ExecutionMode::DenormPreserve), 32) => (controls.denorm_preserve_float32, "shaderDenormPreserve"),
         (Some(ExecutionMode::DenormPreserve), 64) => (controls.denorm_preserve_float64, "shaderDenormPreserve"),
+        (Some(ExecutionMode::SignedZeroInfNanPreserve), 16) => {
+            (controls.signed_zero_inf_nan_preserve_float16, "shaderSignedZeroInfNanPreserve")
+        }
         (Some(ExecutionMode::SignedZeroInfNanPreserve), 32) => {
             (controls.signed_zero_inf_nan_preserve_float32, "shaderSignedZeroInfNanPreserve")
         }
         (Some(ExecutionMode::SignedZeroInfNanPreserve), 64) => {
             (controls.signed_zero_inf_nan_preserve_float64, "shaderSignedZeroInfNanPreserve")
         }
+        (Some(ExecutionMode::RoundingModeRTE), 16) => (controls.rounding_mode_rte_float16, "shaderRoundingModeRTE"),
         (Some(ExecutionMode::RoundingModeRTE), 32) => (controls.rounding_mode_rte_float32, "shaderRoundingModeRTE"),
         (Some(ExecutionMode::RoundingModeRTE), 64) => (controls.rounding_mode_rte_float64, "shaderRoundingModeRTE"),
         // Targets don't say more than the above, so none is known to have more.

@@ -3,7 +3,7 @@
 use ptx2spv_translator::target::Facts;
 
 use super::judge;
-use super::operands::{Operands, double, double_nans, ends, single, single_nans, tiny, unary};
+use super::operands::{Operands, double, double_nans, ends, halves, single, single_nans, tiny, unary};
 
 /// Size of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,11 @@ impl Instruction {
 
     const fn tiny(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
         Self { text, width: Width::Single, operands: tiny, right }
+    }
+
+    /// On pairs of f16.
+    const fn halves(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
+        Self { text, width: Width::Single, operands: halves, right }
     }
 
     const fn single_nan(text: &'static str, right: fn(Operands, u64) -> bool) -> Self {
@@ -183,6 +188,11 @@ pub const DOT: &[Instruction] = &[
         judge::fused_in_rounds,
     ),
 ];
+
+/// The whole part of 252 times what is clamped to [0, 1], as libraries' `exp` has it.
+const FLOOR: &str = "cvt.sat.f32.f32 %r, %a; fma.rm.f32 %r, %r, 0f437C0000, 0f4B400001;";
+/// The same of a sum.
+const SUM_FLOOR: &str = "add.rn.sat.f32 %r, %a, %b; fma.rm.f32 %r, %r, 0f437C0000, 0f4B400001;";
 
 /// What must be right if the root is made of its inverse.
 pub const SQRT: &[Instruction] = &[
@@ -481,6 +491,53 @@ pub const FACTS: FactTests = &[
             }),
             Instruction::unary("cvt.rmi.u32.f32 %r, %a;", |operands, result| {
                 judge::saturated(operands, result, |a| a.floor() as u32)
+            }),
+        ],
+    ),
+    (
+        |facts| &mut facts.clamp_f32_right,
+        &[
+            Instruction::unary(FLOOR, judge::floor_of_saturated),
+            Instruction::ends(FLOOR, judge::floor_of_saturated),
+            // The clamp may be made part of a sum.
+            Instruction::single(SUM_FLOOR, |[a, b, _], result| {
+                judge::floor_of_saturated([judge::sum_f32(a, b), 0, 0], result)
+            }),
+        ],
+    ),
+    (
+        |facts| &mut facts.arithmetic_f16_exact,
+        &[
+            Instruction::halves("add.rn.f16x2 %r, %a, %b;", judge::add_f16),
+            Instruction::halves("sub.rn.f16x2 %r, %a, %b;", judge::sub_f16),
+            Instruction::halves("mul.rn.f16x2 %r, %a, %b;", judge::mul_f16),
+            Instruction::halves("fma.rn.f16x2 %r, %a, %b, %c;", judge::fma_f16),
+            // The product and the sum stay apart.
+            Instruction::halves("mul.rn.f16x2 %r, %a, %b; add.rn.f16x2 %r, %r, %c;", judge::product_and_sum_f16),
+            // Operands that the driver's compiler knows: zeros, ones, twos.
+            Instruction::halves("add.rn.f16x2 %r, %a, 0;", |[a, ..], result| judge::add_f16([a, 0, 0], result)),
+            Instruction::halves("add.rn.f16x2 %r, %a, 0x80008000;", |[a, ..], result| {
+                judge::add_f16([a, 0x8000_8000, 0], result)
+            }),
+            Instruction::halves("sub.rn.f16x2 %r, %a, %a;", |[a, ..], result| judge::sub_f16([a, a, 0], result)),
+            Instruction::halves("sub.rn.f16x2 %r, 0, %a;", |[a, ..], result| judge::sub_f16([0, a, 0], result)),
+            Instruction::halves("mul.rn.f16x2 %r, %a, 0;", |[a, ..], result| judge::mul_f16([a, 0, 0], result)),
+            Instruction::halves("mul.rn.f16x2 %r, %a, 0x3c003c00;", |[a, ..], result| {
+                judge::mul_f16([a, 0x3c00_3c00, 0], result)
+            }),
+            Instruction::halves("mul.rn.f16x2 %r, %a, 0xbc00bc00;", |[a, ..], result| {
+                judge::mul_f16([a, 0xbc00_bc00, 0], result)
+            }),
+            Instruction::halves("mul.rn.f16x2 %r, %a, 0x40004000;", |[a, ..], result| {
+                judge::mul_f16([a, 0x4000_4000, 0], result)
+            }),
+            Instruction::halves("fma.rn.f16x2 %r, %a, 0, %c;", |[a, _, c], result| judge::fma_f16([a, 0, c], result)),
+            Instruction::halves("fma.rn.f16x2 %r, %a, 0x3c003c00, %c;", |[a, _, c], result| {
+                judge::fma_f16([a, 0x3c00_3c00, c], result)
+            }),
+            Instruction::halves("fma.rn.f16x2 %r, %a, %b, 0;", |[a, b, _], result| judge::fma_f16([a, b, 0], result)),
+            Instruction::halves("fma.rn.f16x2 %r, %a, %b, 0x80008000;", |[a, b, _], result| {
+                judge::fma_f16([a, b, 0x8000_8000], result)
             }),
         ],
     ),

@@ -1,6 +1,7 @@
 //! Right results: Rust's own arithmetic, which is IEEE 754's, for exact operations; bounds of the PTX manual against f64
 //! for approximate ones. Any NaN is as good as another here.
 
+use super::half::{narrowed, odd_sum, widened};
 use super::operands::Operands;
 
 fn f32s(operands: Operands) -> [f32; 3] {
@@ -409,4 +410,44 @@ pub fn sqrt_f32_flushing(operands: Operands, result: u64) -> bool {
 pub fn rsqrt_f32_flushing(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];
     !x.is_subnormal() || same_f32(flush(x).recip(), result)
+}
+
+/// The whole part of 252 times what is clamped to [0, 1], zero for NaN, in the low bits of a float.
+pub fn floor_of_saturated([a, ..]: Operands, result: u64) -> bool {
+    let a = f32::from_bits(a as u32);
+    let clamped = if a > 0.0 { a.min(1.0) } else { 0.0 };
+    result == 0x4b40_0001 + (252.0 * f64::from(clamped)).floor() as u64
+}
+
+/// The bits of a sum.
+pub fn sum_f32(a: u64, b: u64) -> u64 {
+    u64::from((f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits())
+}
+
+/// Whether both f16 of a pair are what an exact result, or one rounded to odd, is rounded to.
+fn halves(operands: Operands, result: u64, exact: fn([f64; 3]) -> f64) -> bool {
+    [0, 16].into_iter().all(|place| {
+        let numbers = operands.map(|bits| widened(bits >> place & 0xffff));
+        result >> place & 0xffff == narrowed(exact(numbers))
+    })
+}
+
+pub fn add_f16(operands: Operands, result: u64) -> bool {
+    halves(operands, result, |[a, b, _]| a + b)
+}
+
+pub fn sub_f16(operands: Operands, result: u64) -> bool {
+    halves(operands, result, |[a, b, _]| a - b)
+}
+
+pub fn mul_f16(operands: Operands, result: u64) -> bool {
+    halves(operands, result, |[a, b, _]| a * b)
+}
+
+pub fn fma_f16(operands: Operands, result: u64) -> bool {
+    halves(operands, result, |[a, b, c]| odd_sum(a * b, c))
+}
+
+pub fn product_and_sum_f16(operands: Operands, result: u64) -> bool {
+    halves(operands, result, |[a, b, c]| widened(narrowed(a * b)) + c)
 }

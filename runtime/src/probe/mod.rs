@@ -8,6 +8,7 @@
 
 mod cache;
 mod constants;
+mod half;
 mod instructions;
 mod judge;
 mod operands;
@@ -59,8 +60,7 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         *fact(&mut findings.facts) = holds(device, &by_fma, instructions, &mut findings)?;
     }
     let trusted = if dot_f32_fused { by_dot } else { by_fma };
-    let refined = Facts { sqrt_f32_rounded: false, ..trusted.clone() };
-    findings.facts.sqrt_f32_refined = holds(device, &refined, instructions::SQRT, &mut findings)?;
+    findings.facts.sqrt_f32_refined = holds(device, &refining(&trusted), instructions::SQRT, &mut findings)?;
     for (fact, instructions) in instructions::FACTS {
         *fact(&mut findings.facts) = holds(device, &trusted, instructions, &mut findings)?;
     }
@@ -76,6 +76,11 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
         Attempt::Impossible => false,
     };
     Ok(findings)
+}
+
+/// With the root made of its inverse.
+fn refining(trusted: &Facts) -> Facts {
+    Facts { sqrt_f32_rounded: false, sqrt_f32_normal: false, sqrt_f32_refined: true, ..trusted.clone() }
 }
 
 /// What came of an instruction.
@@ -227,6 +232,20 @@ mod tests {
                 ..Facts::default()
             };
             assert_eq!(findings.facts, promised, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn the_root_that_is_measured_is_made_of_its_inverse() {
+        const INVERSE_SQUARE_ROOT: u32 = 32;
+        let target = Target { facts: refining(&Facts::TRUSTED), ..Target::reference() };
+        for instruction in instructions::SQRT {
+            let source = Source::new("self-test", instruction.ptx());
+            let program = Program::new(&source).unwrap();
+            let spirv = program.translate(&Options::new(&target)).unwrap().spirv;
+            // `OpExtInst`, with its type, result and set before the function.
+            let is_inverse = |words: &[u32]| words[0] == 6 << 16 | 12 && words[4] == INVERSE_SQUARE_ROOT;
+            assert!(spirv.windows(6).any(is_inverse), "{}", instruction.text);
         }
     }
 

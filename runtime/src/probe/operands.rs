@@ -4,6 +4,8 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::half::{narrowed, widened};
+
 /// Up to three operands.
 pub type Operands = [u64; 3];
 
@@ -20,6 +22,7 @@ struct Format {
 }
 
 const SINGLE: Format = Format { width: 32, fraction: 23 };
+const HALF: Format = Format { width: 16, fraction: 10 };
 const DOUBLE: Format = Format { width: 64, fraction: 52 };
 
 impl Format {
@@ -101,6 +104,13 @@ pub fn double_corners() -> Vec<u64> {
 /// Operands for f32.
 pub fn single() -> Vec<Operands> {
     SINGLE.operands(|a, b| u64::from((f32::from_bits(a as u32) * f32::from_bits(b as u32)).to_bits()))
+}
+
+/// Pairs of operands for f16: each is in the lower half of one, and in the upper half of another.
+pub fn halves() -> Vec<Operands> {
+    let list = HALF.operands(|a, b| narrowed(widened(a) * widened(b)));
+    let other = list.iter().cycle().skip(list.len() / 3);
+    list.iter().zip(other).map(|(low, high)| std::array::from_fn(|index| low[index] | high[index] << 16)).collect()
 }
 
 /// Operands for f64.

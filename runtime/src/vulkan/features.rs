@@ -117,6 +117,8 @@ feature_structs! {
         = None, khr::shader_subgroup_uniform_control_flow::NAME;
     float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR
         = Some(Version(1, 4)), khr::shader_float_controls2::NAME;
+    integer_dot: PhysicalDeviceShaderIntegerDotProductFeatures
+        = Some(Version(1, 3)), khr::shader_integer_dot_product::NAME;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
 }
 
@@ -152,6 +154,7 @@ impl Structs {
             Feature::SubgroupSizeControl => &mut self.subgroup_size.subgroup_size_control,
             Feature::ComputeFullSubgroups => &mut self.subgroup_size.compute_full_subgroups,
             Feature::ShaderFloatControls2 => &mut self.float_controls2.shader_float_controls2,
+            Feature::ShaderIntegerDotProduct => &mut self.integer_dot.shader_integer_dot_product,
             Feature::ShaderSubgroupClock => &mut self.clock.shader_subgroup_clock,
             Feature::ShaderDeviceClock => &mut self.clock.shader_device_clock,
         }
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!(extensions(&newer), [ext::shader_atomic_float::NAME]);
         assert_eq!(chained(&newer).len(), 8);
         assert_eq!(newer.newest_spirv(), Version(1, 5));
-        assert_eq!(chained(&Offer::new(Version(1, 3), [])).len(), 8);
+        assert_eq!(chained(&Offer::new(Version(1, 3), [])).len(), 9);
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn kind(found: vk::PhysicalDeviceType) -> DeviceKind {
     }
 }
 
-/// What can be declared for f32 and f64 together; where the widths depend on each other and differ, nothing is.
+/// What can be declared for all widths together; where the widths depend on each other and differ, nothing is.
 fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
     let joined = |independence| independence == vk::ShaderFloatControlsIndependence::NONE;
     let pair = |single: vk::Bool32, double: vk::Bool32, joined: bool| {
@@ -149,7 +149,13 @@ fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> Floa
         found.shader_rounding_mode_rte_float64,
         joined(found.rounding_mode_independence),
     );
+    // Together with other widths only where each has its own.
+    let half =
+        |found: vk::Bool32, independence| found == vk::TRUE && independence == vk::ShaderFloatControlsIndependence::ALL;
     FloatControls {
+        signed_zero_inf_nan_preserve_float16: found.shader_signed_zero_inf_nan_preserve_float16 == vk::TRUE,
+        denorm_preserve_float16: half(found.shader_denorm_preserve_float16, found.denorm_behavior_independence),
+        rounding_mode_rte_float16: half(found.shader_rounding_mode_rte_float16, found.rounding_mode_independence),
         signed_zero_inf_nan_preserve_float32: found.shader_signed_zero_inf_nan_preserve_float32 == vk::TRUE,
         signed_zero_inf_nan_preserve_float64: found.shader_signed_zero_inf_nan_preserve_float64 == vk::TRUE,
         denorm_preserve_float32: denorm.0,

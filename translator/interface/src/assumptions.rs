@@ -258,7 +258,7 @@ mod tests {
         let bare = Assumptions::default();
         assert_eq!(bare.broken_by(&everything(), &device), [""; 0]);
         let trusting = Assumptions { facts: device.facts.clone(), ..bare };
-        assert_eq!(trusting.broken_by(&everything(), &device).len(), 6);
+        assert_eq!(trusting.broken_by(&everything(), &device).len(), 9);
         assert_eq!(trusting.fact_count(), Assumptions::of(&device).fact_count());
     }
 }

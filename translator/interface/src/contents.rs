@@ -117,7 +117,7 @@ impl Contents {
             [Glsl::Fma, Glsl::Sqrt, Glsl::InverseSqrt, Glsl::Exp2, Glsl::Log2, Glsl::Sin, Glsl::Trunc, Glsl::NMin];
         let operations = [Op::FDiv, Op::Dot, Op::FNegate, Op::ConvertSToF, Op::AtomicFAddEXT];
         Contents {
-            floats: [32, 64].into(),
+            floats: [16, 32, 64].into(),
             operations: operations.iter().flat_map(|op| [32, 64].map(|width| (*op as u32, width))).collect(),
             functions: functions.iter().flat_map(|name| [32, 64].map(|width| (*name as u32, width))).collect(),
             subgroups: true,
@@ -216,6 +216,8 @@ impl Contents {
             "min_max_f32_exact" => self.has_function(&[Glsl::NMin, Glsl::NMax], 32),
             "negate_f32_exact" => self.has(&[Op::FNegate], 32),
             "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),
+            "clamp_f32_right" => self.has_function(&[Glsl::NClamp], 32),
+            "arithmetic_f16_exact" => self.floats.contains(&16),
             "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
             "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),

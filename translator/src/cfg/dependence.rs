@@ -274,7 +274,9 @@ impl<'s> Analysis<'s> {
             Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {
                 self.value(a) || self.value(b) || self.value(c)
             }
-            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => arithmetic.any(|value| self.value(value)),
+            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) | Op::Half(_, arithmetic) => {
+                arithmetic.any(|value| self.value(value))
+            }
             Op::Call(_, operands) => operands.into_iter().flatten().any(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 !matches!(self.sources, Sources::Others(_))

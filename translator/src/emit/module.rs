@@ -246,6 +246,11 @@ impl<'t> Module<'t> {
                 (Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR, None)
             }
             Feature::ShaderFloatControls2 => (Capability::FloatControls2, Some(("SPV_KHR_float_controls2", None))),
+            Feature::ShaderFloat16 => (Capability::Float16, None),
+            Feature::ShaderIntegerDotProduct => {
+                self.capability(Capability::DotProductInput4x8BitPacked);
+                (Capability::DotProduct, Some(("SPV_KHR_integer_dot_product", core(1, 6))))
+            }
             Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
                 (Capability::ShaderClockKHR, Some(("SPV_KHR_shader_clock", None)))
             }
@@ -262,6 +267,7 @@ impl<'t> Module<'t> {
     pub(super) fn global(&mut self, key: Global) -> Result<Word> {
         match key {
             Global::Int(64) => self.need(Feature::ShaderInt64, "64-bit arithmetic")?,
+            Global::Float(16) => self.need(Feature::ShaderFloat16, "half precision")?,
             Global::Float(64) => self.need(Feature::ShaderFloat64, "double precision")?,
             _ => {}
         }
@@ -444,8 +450,11 @@ impl<'t> Module<'t> {
 
     /// Declares the float controls that the target has for floats of a width.
     pub(super) fn float_controls(&mut self, function: Word, width: u32) -> Result<()> {
-        // A function still lists values of 64 bits whose operations were replaced.
-        if width == 64 && !feature_set(self.features).contains(&Feature::ShaderFloat64) {
+        // A function still lists values of 64 bits whose operations were replaced; those of 16 bits are not among its values.
+        let used = feature_set(self.features);
+        if width == 64 && !used.contains(&Feature::ShaderFloat64)
+            || width == 16 && !used.contains(&Feature::ShaderFloat16)
+        {
             return Ok(());
         }
         let by_modes = self.target.fuses_dot();
@@ -460,6 +469,11 @@ impl<'t> Module<'t> {
                 controls.denorm_preserve_float64,
                 controls.rounding_mode_rte_float64,
             ],
+            16 => [
+                controls.signed_zero_inf_nan_preserve_float16,
+                controls.denorm_preserve_float16,
+                controls.rounding_mode_rte_float16,
+            ],
             _ => [
                 controls.signed_zero_inf_nan_preserve_float32,
                 controls.denorm_preserve_float32,
@@ -468,7 +482,7 @@ impl<'t> Module<'t> {
         };
         for (present, mode, capability) in [
             (preserve && !by_modes, ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve),
-            (denormals || unadvertised, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
+            (denormals || unadvertised && width != 16, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
             (rounding, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
         ] {
             if present {

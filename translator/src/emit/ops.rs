@@ -1,14 +1,16 @@
 //! Operations that give a value.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Decoration, FPFastMathMode, GlslStd450Op, Op, Word};
+use rspirv::spirv::{Decoration, FPFastMathMode, GlslStd450Op, Op, PackedVectorFormat, Word};
 
 use super::Result;
 use super::body::Body;
 use super::internal;
 use super::module::Global;
-use crate::ir::{self, Binary, Compare, Type, Unary, Value};
+use crate::diagnostic::ErrorKind;
+use crate::ir::{self, Arithmetic, Binary, Compare, Type, Unary, Value};
 use crate::soft::SINGLE;
+use crate::target::Feature;
 
 /// How an operation is written.
 enum Form {
@@ -50,10 +52,22 @@ impl Body<'_, '_, '_> {
                 let ty = self.ty(ty)?;
                 Ok(self.component(ty, id, u32::from(op == Unary::HighWord)))
             }
+            ir::Op::Unary(Unary::Clamp, a) => {
+                let [zero, one] = [self.constant(ty, 0)?, self.constant(ty, SINGLE.one())?];
+                let operands = [self.value(a)?, zero, one].map(Operand::IdRef);
+                let function = GlslStd450Op::NClamp as u32;
+                let mut all = vec![Operand::IdRef(self.module.glsl()), Operand::LiteralExtInstInteger(function)];
+                all.extend(operands);
+                let ty = self.ty(ty)?;
+                Ok(self.result(Op::ExtInst, ty, all))
+            }
             ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool)?, ty, &[a]),
             ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.multiply_high(ty, op == Binary::MulHighSigned, a, b)
+            }
+            ir::Op::Binary(op @ (Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed), a, b) => {
+                self.dot_bytes(op, a, b)
             }
             ir::Op::Binary(op, a, b) => {
                 let id = self.apply(binary(op, ty == Type::Bool)?, ty, &[a, b])?;
@@ -80,6 +94,7 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
             ir::Op::DotFma(a, b, c) => self.dot_fma([a, b, c]),
+            ir::Op::Half(_, arithmetic) => self.half(arithmetic),
             ir::Op::Rounded(..) | ir::Op::Flushed(..) => {
                 Err(internal("arithmetic that legalization should have replaced"))
             }
@@ -140,6 +155,51 @@ impl Body<'_, '_, '_> {
         );
         Ok(id)
     }
+
+    /// Arithmetic on two f16 in a word. What it makes of zeros, which lie beside a single one, are zeros.
+    fn half(&mut self, arithmetic: Arithmetic) -> Result<Word> {
+        let half = self.module.global(Global::Float(16))?;
+        let pair = self.module.global(Global::Vector(half, 2))?;
+        let mut as_pair = |value| {
+            let id = self.value(value)?;
+            Ok::<_, ErrorKind>(self.compute(Op::Bitcast, pair, &[id]))
+        };
+        let (op, operands) = match arithmetic {
+            Arithmetic::Add(a, b) => (Op::FAdd, vec![as_pair(a)?, as_pair(b)?]),
+            Arithmetic::Sub(a, b) => (Op::FSub, vec![as_pair(a)?, as_pair(b)?]),
+            Arithmetic::Mul(a, b) => (Op::FMul, vec![as_pair(a)?, as_pair(b)?]),
+            Arithmetic::Fma(a, b, c) => (Op::ExtInst, vec![as_pair(a)?, as_pair(b)?, as_pair(c)?]),
+            Arithmetic::Div(..) | Arithmetic::Sqrt(_) | Arithmetic::Narrow(_) => {
+                return Err(internal("arithmetic that f16 doesn't have"));
+            }
+        };
+        let mut all = Vec::with_capacity(operands.len() + 2);
+        if op == Op::ExtInst {
+            all.push(Operand::IdRef(self.module.glsl()));
+            all.push(Operand::LiteralExtInstInteger(GlslStd450Op::Fma as u32));
+        }
+        all.extend(operands.into_iter().map(Operand::IdRef));
+        let result = self.result(op, pair, all);
+        if op != Op::ExtInst {
+            self.module.forbid_contraction(result);
+        }
+        let word = self.ty(Type::I32)?;
+        Ok(self.compute(Op::Bitcast, word, &[result]))
+    }
+
+    /// The sum of the products of four bytes each.
+    fn dot_bytes(&mut self, op: Binary, a: Value, b: Value) -> Result<Word> {
+        self.module.need(Feature::ShaderIntegerDotProduct, "sums of products of bytes")?;
+        let op = match op {
+            Binary::DotUnsigned => Op::UDot,
+            Binary::DotMixed => Op::SUDot,
+            _ => Op::SDot,
+        };
+        let word = self.ty(Type::I32)?;
+        let mut operands = vec![Operand::IdRef(self.value(a)?), Operand::IdRef(self.value(b)?)];
+        operands.push(Operand::PackedVectorFormat(PackedVectorFormat::PackedVectorFormat4x8Bit));
+        Ok(self.result(op, word, operands))
+    }
 }
 
 fn unary(op: Unary, logical: bool) -> Result<Form> {
@@ -160,6 +220,8 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
         Unary::FloatToUnsigned(_) => Form::Core(Op::ConvertFToU),
         Unary::SaturateToSigned => Form::Core(Op::ConvertFToS),
         Unary::SaturateToUnsigned => Form::Core(Op::ConvertFToU),
+        Unary::Clamp => return Err(internal("a function of several operands")),
+        Unary::Saturate => return Err(internal("a clamp that legalization should have replaced")),
         Unary::FNeg => Form::Core(Op::FNegate),
         Unary::Widen | Unary::Narrow => Form::Core(Op::FConvert),
         Unary::Trunc => Form::Glsl(GlslStd450Op::Trunc),
@@ -199,6 +261,9 @@ fn binary(op: Binary, logical: bool) -> Result<Form> {
         Binary::FMin => Form::Glsl(GlslStd450Op::NMin),
         Binary::FMax => Form::Glsl(GlslStd450Op::NMax),
         Binary::OrNan => return Err(internal("a NaN that legalization should have dealt with")),
+        Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed => {
+            return Err(internal("a sum of products of bytes"));
+        }
         Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
     })
 }

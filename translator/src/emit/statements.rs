@@ -79,6 +79,7 @@ impl<'f> Body<'_, '_, 'f> {
                 self.module.float_controls(id, width)?;
             }
         }
+        self.module.float_controls(id, 16)?;
         self.module.entry_point(name, function, &self.interface);
         Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
     }

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::fold::{Folded, fold};
 use super::semantics::mask;
 use super::{
-    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Op, OwnShared, Rounding, Scope, Stmt, Type,
-    Unary, Value, Var,
+    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Halves, Op, OwnShared, Rounding, Scope,
+    Stmt, Type, Unary, Value, Var,
 };
 use crate::diagnostic::Span;
 use crate::target::Fault;
@@ -102,6 +102,14 @@ impl<'f> Builder<'f> {
     pub fn known(&self, value: Value) -> Option<u64> {
         match self.definitions.get(&value) {
             Some(Op::Const(bits)) => Some(*bits),
+            _ => None,
+        }
+    }
+
+    /// What a value was before it was clamped to [0.0, 1.0], if it is known to have been.
+    pub fn unsaturated(&self, value: Value) -> Option<Value> {
+        match self.definitions.get(&value) {
+            Some(Op::Unary(Unary::Saturate, value)) => Some(*value),
             _ => None,
         }
     }
@@ -238,6 +246,11 @@ impl<'f> Builder<'f> {
     /// Arithmetic on `F32` with subnormals flushed.
     pub fn flushed(&mut self, rounding: Rounding, arithmetic: Arithmetic) -> Value {
         self.op(Type::F32, Op::Flushed(rounding, arithmetic))
+    }
+
+    /// Arithmetic on f16 in an `I32`.
+    pub fn half(&mut self, halves: Halves, arithmetic: Arithmetic) -> Value {
+        self.op(Type::I32, Op::Half(halves, arithmetic))
     }
 
     /// A value that the launch gives; `I32` but for [`Builtin::Clock`].
@@ -476,6 +489,7 @@ shorthands! {
         add add_const Add, sub sub_const Sub, mul mul_const Mul,
         mul_high_unsigned mul_high_unsigned_const MulHighUnsigned,
         mul_high_signed mul_high_signed_const MulHighSigned,
+        dot_signed dot_signed_const DotSigned, dot_unsigned dot_unsigned_const DotUnsigned, dot_mixed dot_mixed_const DotMixed,
         div_unsigned div_unsigned_const DivUnsigned, rem_unsigned rem_unsigned_const RemUnsigned,
         and and_const And, or or_const Or, xor xor_const Xor
     }

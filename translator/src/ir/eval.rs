@@ -201,7 +201,7 @@ impl Machine {
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
             Op::DotFma(a, b, c) => self.dot_fma(self.get(a), self.get(b), self.get(c)),
             // No device has it.
-            Op::Rounded(..) | Op::Flushed(..) => return Err(undefined()),
+            Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
             // A statement of its own.
             Op::Call(..) => return Err(undefined()),
@@ -297,6 +297,10 @@ impl Machine {
             Unary::FloatToUnsigned(Type::I64) if in_range(-1.0, 18446744073709551616.0) => x as u64,
             Unary::SaturateToSigned if self.facts.to_integer_f32_saturates => u64::from(x as i32 as u32),
             Unary::SaturateToUnsigned if self.facts.to_integer_f32_saturates => u64::from(x as u32),
+            Unary::Clamp if self.facts.clamp_f32_right => {
+                let clamped = (x as f32).clamp(0.0, 1.0).max(0.0);
+                u64::from(if self.steps.is_multiple_of(2) { clamped } else { flushed(clamped) }.to_bits())
+            }
             Unary::FNeg if self.facts.negate_f32_exact => a ^ 1 << 31,
             Unary::Widen => x.to_bits(),
             Unary::Narrow => as_f32(x as f32),

@@ -29,6 +29,7 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::DotFma(..)
         | Op::Rounded(..)
         | Op::Flushed(..)
+        | Op::Half(..)
         | Op::Pair(..)
         | Op::Builtin(_)
         | Op::Call(..) => None,

@@ -273,6 +273,8 @@ pub enum Op {
     /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
     /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalization replaces it.
     Flushed(Rounding, Arithmetic),
+    /// Arithmetic on f16 in an `I32`, rounded once to nearest even, of sums, differences, products and `Fma`. NaN is 0x7fff.
+    Half(Halves, Arithmetic),
     /// 64 bits by their lower and upper half, `I32` both; gives [`Type::Pair`] or `F64`.
     Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
@@ -283,6 +285,15 @@ pub enum Op {
 
 /// The most parameters of a [`Helper`].
 pub const HELPER_PARAMETERS: usize = 3;
+
+/// Where f16s lie in an `I32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Halves {
+    /// One in the lower half, zeros in the upper half.
+    Low,
+    /// One in each half.
+    Both,
+}
 
 /// Which of its neighbours stands for a number that a format doesn't have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -383,6 +394,10 @@ pub enum Unary {
     SaturateToUnsigned,
     /// `F32` of the other sign; a NaN stays one.
     FNeg,
+    /// `F32` clamped to [0.0, 1.0]; NaN and -0.0 become +0.0. Legalization replaces it.
+    Saturate,
+    /// The same, but subnormals may become +0.0 too.
+    Clamp,
     /// `F32` to `F64`, exact.
     Widen,
     /// `F64` to `F32`, to nearest even.
@@ -437,6 +452,12 @@ pub enum Binary {
     MulHighUnsigned,
     /// Upper half of the signed product; `I32` or `I64`.
     MulHighSigned,
+    /// The sum of the products of the four signed bytes of each; `I32`.
+    DotSigned,
+    /// The same of unsigned bytes.
+    DotUnsigned,
+    /// The same of the first's signed and the second's unsigned bytes.
+    DotMixed,
     /// Unsigned quotient; the divisor isn't zero.
     DivUnsigned,
     /// Unsigned remainder; the divisor isn't zero.

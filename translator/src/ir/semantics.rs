@@ -48,6 +48,9 @@ pub fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
         Binary::Mul => a.wrapping_mul(b),
         Binary::MulHighUnsigned => ((u128::from(a) * u128::from(b)) >> width(ty)) as u64,
         Binary::MulHighSigned => ((i128::from(signed(ty, a)) * i128::from(signed(ty, b))) >> width(ty)) as u64,
+        Binary::DotSigned => dot(a, b, sign_extended, sign_extended),
+        Binary::DotUnsigned => dot(a, b, i64::from, i64::from),
+        Binary::DotMixed => dot(a, b, sign_extended, i64::from),
         Binary::DivUnsigned => a.checked_div(b)?,
         Binary::RemUnsigned => a.checked_rem(b)?,
         Binary::And => a & b,
@@ -68,6 +71,16 @@ pub fn binary(op: Binary, ty: Type, a: u64, b: u64) -> Option<u64> {
         }
     };
     Some(result & mask(ty))
+}
+
+/// The sum of the products of bytes, each extended in its way.
+fn dot(a: u64, b: u64, of_a: fn(u8) -> i64, of_b: fn(u8) -> i64) -> u64 {
+    let pairs = (a as u32).to_le_bytes().into_iter().zip((b as u32).to_le_bytes());
+    pairs.map(|(a, b)| of_a(a) * of_b(b)).sum::<i64>() as u64
+}
+
+fn sign_extended(byte: u8) -> i64 {
+    i64::from(byte as i8)
 }
 
 /// Result of a comparison of two operands of a type; `None` for float ones.

@@ -319,8 +319,9 @@ impl<'f> Checker<'f> {
 
     fn op(&self, result: Value, op: &Op) -> Result<(), String> {
         let ty = self.function.type_of(result);
-        let abstract_op = matches!(op, Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_), _))
-            || matches!(op, Op::Binary(Binary::OrNan, ..));
+        let abstract_op =
+            matches!(op, Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_) | Unary::Saturate, _))
+                || matches!(op, Op::Binary(Binary::OrNan, ..));
         if abstract_op && self.stage >= Stage::Legal {
             return Err("an operation that no device has".into());
         }
@@ -346,6 +347,10 @@ impl<'f> Checker<'f> {
                 let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | FMin | FMax | OrNan);
                 if matches!(op, FMin | FMax) && ty != Type::F32 {
                     return Err(format!("an extreme of {ty:?}"));
+                }
+                let is_dot = matches!(op, Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed);
+                if is_dot && ty != Type::I32 {
+                    return Err(format!("a sum of products of bytes of {ty:?}"));
                 }
                 if float != float_op || (ty == Type::Bool && !logic) || ty == Type::Pair {
                     return Err(format!("not an operation on {ty:?}"));
@@ -397,6 +402,13 @@ impl<'f> Checker<'f> {
             Op::Flushed(_, arithmetic) => {
                 if ty != Type::F32 || matches!(arithmetic, Arithmetic::Narrow(_)) {
                     return Err(format!("not arithmetic that flushes on {ty:?}"));
+                }
+                self.expect_all(arithmetic, ty)
+            }
+            Op::Half(_, arithmetic) => {
+                use Arithmetic::{Add, Fma, Mul, Sub};
+                if ty != Type::I32 || !matches!(arithmetic, Add(..) | Sub(..) | Mul(..) | Fma(..)) {
+                    return Err(format!("not arithmetic on f16 in {ty:?}"));
                 }
                 self.expect_all(arithmetic, ty)
             }
@@ -478,6 +490,8 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         | Unary::TanhApprox
         | Unary::InverseSqrtApprox
         | Unary::FNeg
+        | Unary::Saturate
+        | Unary::Clamp
         | Unary::Root(_) => operand == F32 && result == F32,
         Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil | Unary::Sqrt | Unary::SqrtApprox => {
             operand == result && float(operand)

@@ -34,6 +34,18 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     });
 }
 
+/// Replaces `Saturate`. No device is known that keeps subnormals there.
+pub fn expand_saturate(function: &mut Function) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Unary(Unary::Saturate, x)) => {
+            let bits = b.bits(x);
+            let bits = soft::saturate(b, SINGLE, bits);
+            Rewritten::By(b.bitcast(bits, Type::F32))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
 /// Converts what is in range; other numbers give the bound.
 fn saturate(b: &mut Builder<'_>, signed: bool, x: Value) -> Value {
     let (low, beyond) = if signed { (i32::MIN as f32, -(i32::MIN as f32)) } else { (0.0, -2.0 * i32::MIN as f32) };

@@ -6,13 +6,16 @@
 //!
 //! Helpers take and give the bits of floats, which moving can't change.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::rounded::{floors, is_floor_of_clamped};
 use crate::diagnostic::ErrorKind;
 use crate::ir::{
-    Block, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Stmt, Type, Unary, Value, bits_type, size,
+    Arithmetic, Block, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary, Value,
+    bits_type, size,
 };
 use crate::opt::{Rewritten, map_op_operands, rewrite};
+use crate::target::Facts;
 
 /// Statements up to which an operation stays where it is.
 const SHORT: usize = 24;
@@ -87,10 +90,10 @@ impl Shape {
 /// Those of `expand`.
 pub fn outline(
     function: &mut Function,
-    is_fma_fused: bool,
+    facts: &Facts,
     expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    let candidates = Candidates::of(function, is_fma_fused);
+    let candidates = Candidates::of(function, facts);
     // Constants only make operations shorter, and there may be many of them.
     let mut lengths = FxHashMap::default();
     for shape in candidates.often.keys() {
@@ -114,6 +117,9 @@ pub fn outline(
     let mut helpers = std::mem::take(&mut function.helpers);
     rewrite(function, |b, stmt| {
         let Stmt::Let(result, op) = *stmt else { return Rewritten::Kept };
+        if candidates.floors.contains(&op) {
+            return Rewritten::Kept;
+        }
         let (shape, operands) = Shape::of(b.function, result, op, &candidates.constants);
         let general = shape.general();
         let is_long = lengths.get(&shape).is_some_and(|length| *length > SHORT);
@@ -137,7 +143,12 @@ pub fn outline(
 }
 
 /// Operations that may be long.
+#[derive(Default)]
 struct Candidates {
+    /// Values that were clamped to [0.0, 1.0].
+    saturated: FxHashSet<Value>,
+    /// Operations that are short because of that.
+    floors: FxHashSet<Op>,
     /// The bits of values that are constants.
     constants: Vec<Option<u64>>,
     /// How often there are those of each shape.
@@ -147,14 +158,14 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(function: &Function, is_fma_fused: bool) -> Candidates {
+    fn of(function: &Function, facts: &Facts) -> Candidates {
         let constants = vec![None; function.values.len()];
-        let mut candidates = Candidates { constants, counts: FxHashMap::default(), often: FxHashMap::default() };
-        candidates.list(function, is_fma_fused, &function.body);
+        let mut candidates = Candidates { constants, ..Candidates::default() };
+        candidates.list(function, facts, &function.body);
         candidates
     }
 
-    fn list(&mut self, function: &Function, is_fma_fused: bool, block: &Block) {
+    fn list(&mut self, function: &Function, facts: &Facts, block: &Block) {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, Op::Const(bits)) => {
@@ -162,19 +173,32 @@ impl Candidates {
                         *entry = Some(*bits);
                     }
                 }
-                Stmt::Let(value, op) if is_candidate(function, is_fma_fused, *value, op) => {
+                Stmt::Let(value, Op::Unary(Unary::Saturate, _)) => {
+                    self.saturated.insert(*value);
+                }
+                Stmt::Let(_, op) if floors(facts) && self.is_floor(op) => {
+                    self.floors.insert(*op);
+                }
+                Stmt::Let(value, op) if is_candidate(function, facts.fma_f32_fused, *value, op) => {
                     let (shape, _) = Shape::of(function, *value, *op, &self.constants);
                     *self.often.entry(shape.general()).or_default() += 1;
                     *self.counts.entry(shape).or_default() += 1;
                 }
                 Stmt::If { then, otherwise, .. } => {
-                    self.list(function, is_fma_fused, then);
-                    self.list(function, is_fma_fused, otherwise);
+                    self.list(function, facts, then);
+                    self.list(function, facts, otherwise);
                 }
-                Stmt::Loop(body) => self.list(function, is_fma_fused, body),
+                Stmt::Loop(body) => self.list(function, facts, body),
                 _ => {}
             }
         }
+    }
+
+    /// Whether an operation is short because of what clamped its first operand.
+    fn is_floor(&self, op: &Op) -> bool {
+        let Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z)) = *op else { return false };
+        let constant = |value: Value| self.constants.get(value.0 as usize).copied().flatten();
+        self.saturated.contains(&x) && is_floor_of_clamped(constant(y), constant(z))
     }
 }
 

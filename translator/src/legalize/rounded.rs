@@ -5,10 +5,11 @@ use super::convert::{narrow, widen};
 use super::division::divide;
 use super::fma::{multiply_add, sum_on_integers, sum_to_narrow};
 use super::sqrt::root;
-use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Value};
+use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft;
+use crate::target::Facts;
 
 /// Replaces every `Rounded`.
 pub fn expand_rounded(function: &mut Function, floats: &Floats) {
@@ -40,9 +41,7 @@ fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: 
         Arithmetic::Add(x, y) => sum_on_integers(b, rounding, x, y),
         Arithmetic::Mul(x, y) => soft::product(b, rounding, x, y),
         Arithmetic::Fma(x, y, z) => match scale_of(b, y, z) {
-            Some(scale) if rounding == Rounding::Down && facts.fma_f32_fused && facts.denormals_f32_kept => {
-                floored(b, floats, [x, y, z], scale)
-            }
+            Some(scale) if rounding == Rounding::Down && floors(facts) => floored(b, floats, [x, y, z], scale),
             _ => multiply_add(b, floats, rounding, [x, y, z]),
         },
         Arithmetic::Div(x, y) => divide(b, floats, rounding, x, y),
@@ -56,18 +55,51 @@ fn scale_of(b: &Builder<'_>, factor: Value, addend: Value) -> Option<f32> {
     if b.type_of(addend) != Type::F32 {
         return None;
     }
-    let [factor, addend] = [b.known(factor)?, b.known(addend)?].map(|bits| f32::from_bits(bits as u32));
+    scale(b.known(factor)?, b.known(addend)?)
+}
+
+/// The same by the bits of both.
+fn scale(factor: u64, addend: u64) -> Option<f32> {
+    let [factor, addend] = [factor, addend].map(|bits| f32::from_bits(bits as u32));
     ((1.0..=4096.0).contains(&factor) && (8388608.0..16777216.0).contains(&addend)).then_some(addend)
+}
+
+/// Whether rounding down by such an addend is done by what the device has.
+pub fn floors(facts: &Facts) -> bool {
+    facts.fma_f32_fused && facts.denormals_f32_kept
+}
+
+/// The last addend with which no sum of what was clamped to [0, 1] leaves the range.
+const LAST_BEHIND_CLAMP: f32 = 16777216.0 - 4096.0;
+
+/// Whether no test is needed of such a factor and addend, which are constants if they are known, if the other factor is clamped.
+pub fn is_floor_of_clamped(factor: Option<u64>, addend: Option<u64>) -> bool {
+    let scale = factor.zip(addend).and_then(|(factor, addend)| scale(factor, addend));
+    scale.is_some_and(|addend| addend <= LAST_BEHIND_CLAMP)
 }
 
 /// A product and such an addend, rounded down: libraries' `exp` has this. The sum to nearest is an integer, and one too large if the
 /// product is less than what it has added.
 fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) -> Value {
-    let [x, y, z] = operands;
+    let [mut x, y, z] = operands;
+    let unsaturated = b.unsaturated(x).filter(|_| addend <= LAST_BEHIND_CLAMP);
+    if let Some(number) = unsaturated
+        && floats.trusted.clamp_f32_right
+    {
+        // Subnormals are too small to matter.
+        x = b.unary(Unary::Clamp, number);
+    }
     let nearest = b.fma(x, y, z);
     let added = b.fsub(nearest, z);
     let negative = soft::negated(b, added);
     let rest = b.fma(x, y, negative);
+    if unsaturated.is_some() {
+        // The sum is between such integers, whose last bit is one. The rest is not -0.0: if negative, it is -2^-60 at most.
+        let [nearest, rest] = [nearest, rest].map(|float| b.bits(float));
+        let one_off = b.sar(rest, 31);
+        let sum = b.add(nearest, one_off);
+        return b.bitcast(sum, Type::F32);
+    }
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_below = b.flt(rest, zero);
     // A rest of nothing may have underflown.

@@ -2,7 +2,7 @@
 //! [`super::convert_packed`].
 
 use super::convert::range;
-use super::float::{float_of, flush_if, format, operand, or_nan, rounding};
+use super::float::{float_of, flush_if, format, operand, or_nan, rounding, saturate};
 use super::{Lowering, Result, carrier, float_type};
 use crate::decode::program::Instruction;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
@@ -184,7 +184,7 @@ fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Result {
     let format = format(to);
     let bits = flush_if(l, i.modifiers.has("ftz") && to == ScalarType::F32, format, bits);
     let bits = if i.modifiers.has("sat") {
-        soft::saturate(&mut l.b, format, bits)
+        saturate(l, format, bits)
     } else if i.modifiers.has("relu") {
         soft::relu(&mut l.b, format, bits)
     } else {

@@ -7,7 +7,7 @@ use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Arithmetic, Rounding, Type, Value};
+use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::types::ScalarType;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
@@ -93,12 +93,22 @@ pub(super) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format
     };
     let bits = flush_if(l, i.modifiers.has("ftz"), format, bits);
     if i.modifiers.has("sat") {
-        soft::saturate(&mut l.b, format, bits)
+        saturate(l, format, bits)
     } else if i.modifiers.has("relu") {
         soft::relu(&mut l.b, format, bits)
     } else {
         bits
     }
+}
+
+/// The bits of a float clamped to [0.0, 1.0].
+pub(super) fn saturate(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value {
+    if format != SINGLE {
+        return soft::saturate(&mut l.b, format, bits);
+    }
+    let float = l.b.bitcast(bits, Type::F32);
+    let clamped = l.b.unary(Unary::Saturate, float);
+    l.b.bits(clamped)
 }
 
 /// A result, or NVIDIA's NaN if it is NaN: see [`nan_of`].
@@ -172,7 +182,7 @@ fn arithmetic<const N: usize>(
         let operation = operation(l, operands);
         let result = computed(l, i, operation);
         let bits = l.b.bits(result);
-        if i.modifiers.has("sat") { soft::saturate(&mut l.b, format, bits) } else { bits }
+        if i.modifiers.has("sat") { saturate(l, format, bits) } else { bits }
     })
 }
 
@@ -215,7 +225,7 @@ fn mixed<const N: usize>(
     }
     let result = computed(l, i, operation(operands));
     let bits = l.b.bits(result);
-    let bits = if i.modifiers.has("sat") { soft::saturate(&mut l.b, SINGLE, bits) } else { bits };
+    let bits = if i.modifiers.has("sat") { saturate(l, SINGLE, bits) } else { bits };
     l.set(i, 0, ScalarType::F32, bits)
 }
 

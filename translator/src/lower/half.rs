@@ -1,55 +1,86 @@
-//! Arithmetic on f16 and bf16 and pairs of them (PTX section 9.7.4), by arithmetic on f32.
-//!
-//! Both formats are exact in f32, and a result that f32 rounds too comes out as if it was rounded once: sums, since 24 bits
-//! are at least twice as many as either precision and two more (Figueroa, "When is double rounding innocuous?", 1995);
-//! products of f16, since they are exact in f32; the others, since they are rounded to odd there.
+//! Arithmetic on f16 and bf16 and pairs of them (PTX section 9.7.4). That on f16 is an operation of its own, but for `.ftz` and
+//! `.oob`. All else is done in f32, where both formats are exact.
 
-use super::float::{each_lane, finished, floats};
+use super::float::{each_lane, finished, floats, format, is_pair};
+use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::ir::{Arithmetic, Rounding, Value};
-use crate::soft::{self, Format, HALF, odd_sum};
+use crate::ir::{Arithmetic, Halves, Rounding, Value};
+use crate::soft::{self, Format, HALF};
 
 /// `add`
 pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |l, _, [a, b]| l.b.fadd(a, b))
+    arithmetic(l, i, |[a, b]| Arithmetic::Add(a, b))
 }
 
 /// `sub`
 pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |l, _, [a, b]| l.b.fsub(a, b))
+    arithmetic(l, i, |[a, b]| Arithmetic::Sub(a, b))
 }
 
 /// `mul`
 pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |l, format, [a, b]| match format {
-        HALF => l.b.fmul(a, b),
-        // May be subnormal in f32.
-        _ => l.b.rounded(Rounding::Odd, Arithmetic::Mul(a, b)),
-    })
+    arithmetic(l, i, |[a, b]| Arithmetic::Mul(a, b))
 }
 
 /// `fma`
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |l, format, [a, b, c]| match format {
-        HALF => {
-            // Exact: a multiple of 2^-48 below 2^32, of 22 bits. So is the error of the sum but for its bits.
-            let product = l.b.fmul(a, b);
-            odd_sum(&mut l.b, product, c)
-        }
-        _ => l.b.rounded(Rounding::Odd, Arithmetic::Fma(a, b, c)),
-    })
+    arithmetic(l, i, |[a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
 fn arithmetic<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
-    operation: fn(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
+    operation: fn([Value; N]) -> Arithmetic,
 ) -> Result {
+    if format(i.modifiers.ty(0)) == HALF && !i.modifiers.has("ftz") && !i.modifiers.has("oob") {
+        return whole(l, i, operation);
+    }
     each_lane(l, i, |l, format, bits| {
-        let result = rounded_arithmetic(l, i, format, bits, operation);
+        let operands = floats(l, i, format, bits);
+        let mut result = in_single(l, format, operation(operands));
+        if i.modifiers.has("ftz") {
+            result = soft::flush_tiny(&mut l.b, format, Rounding::NearestEven, result);
+        }
+        let result = finished(l, i, format, result);
         if i.modifiers.has("oob") { zero_if_out_of_bounds(l, &bits, result) } else { result }
     })
+}
+
+/// On one f16 or a pair of them at once.
+fn whole<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, operation: fn([Value; N]) -> Arithmetic) -> Result {
+    let ty = i.modifiers.ty(0);
+    let mut operands = [Value(0); N];
+    for (operand, index) in operands.iter_mut().zip(1..) {
+        *operand = l.int(i, index, ty)?;
+    }
+    let (halves, places) = if is_pair(ty) { (Halves::Both, &[0, 16][..]) } else { (Halves::Low, &[0][..]) };
+    let mut result = l.b.half(halves, operation(operands));
+    let clamp = match i.modifiers.one_of(&["sat", "relu"]) {
+        Some("sat") => Some(soft::saturate as fn(&mut _, _, _) -> _),
+        Some(_) => Some(soft::relu as fn(&mut _, _, _) -> _),
+        None => None,
+    };
+    if let Some(clamp) = clamp {
+        let clamped = places.iter().map(|place| {
+            let bits = part(l, result, *place, 16, false);
+            clamp(&mut l.b, HALF, bits)
+        });
+        let clamped: Vec<Value> = clamped.collect();
+        result = join(l, &clamped, 16);
+    }
+    l.set(i, 0, ty, result)
+}
+
+/// A result that rounding to the format makes the right one of.
+fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -> Value {
+    match arithmetic {
+        Arithmetic::Add(a, b) => l.b.fadd(a, b),
+        Arithmetic::Sub(a, b) => l.b.fsub(a, b),
+        _ if format == HALF => soft::half(&mut l.b, arithmetic),
+        // May be subnormal in f32.
+        _ => l.b.rounded(Rounding::Odd, arithmetic),
+    }
 }
 
 /// The bits of a result: +0.0 if a factor is the NaN that stands for what is out of bounds. Hardware takes that pattern in all
@@ -62,19 +93,4 @@ fn zero_if_out_of_bounds(l: &mut Lowering<'_, '_>, operands: &[Value], result: V
         let is_out = l.b.eq(magnitude, out_of_bounds);
         l.b.select(is_out, zero, result)
     })
-}
-
-fn rounded_arithmetic<const N: usize>(
-    l: &mut Lowering<'_, '_>,
-    i: &Instruction,
-    format: Format,
-    bits: [Value; N],
-    operation: fn(&mut Lowering<'_, '_>, Format, [Value; N]) -> Value,
-) -> Value {
-    let operands = floats(l, i, format, bits);
-    let mut result = operation(l, format, operands);
-    if i.modifiers.has("ftz") {
-        result = soft::flush_tiny(&mut l.b, format, Rounding::NearestEven, result);
-    }
-    finished(l, i, format, result)
 }

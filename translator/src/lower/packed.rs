@@ -65,22 +65,29 @@ fn pairwise(
 
 /// `dp4a`: the products of four pairs of bytes, added to `c`.
 pub fn dp4a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    dot_product(l, i, 8, 0)
+    let signs = [0, 1].map(|index| i.modifiers.ty(index).is_signed());
+    let a = l.int(i, 1, ScalarType::B32)?;
+    let b = l.int(i, 2, ScalarType::B32)?;
+    let c = l.int(i, 3, ScalarType::B32)?;
+    let dot = match signs {
+        [true, true] => l.b.dot_signed(a, b),
+        [false, false] => l.b.dot_unsigned(a, b),
+        [true, false] => l.b.dot_mixed(a, b),
+        [false, true] => l.b.dot_mixed(b, a),
+    };
+    let sum = l.b.add(dot, c);
+    l.set(i, 0, ScalarType::B32, sum)
 }
 
 /// `dp2a`: the products of two half-words of `a` and two bytes of `b`, added to `c`.
 pub fn dp2a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    dot_product(l, i, 16, if i.modifiers.has("hi") { 2 } else { 0 })
-}
-
-/// Multiplies the parts of `a`, of that many bits, by the bytes of `b` from number `first` on.
-fn dot_product(l: &mut Lowering<'_, '_>, i: &Instruction, bits: u32, first: u32) -> Result {
+    let first = if i.modifiers.has("hi") { 2 } else { 0 };
     let (a_signed, b_signed) = (i.modifiers.ty(0).is_signed(), i.modifiers.ty(1).is_signed());
     let a = l.int(i, 1, ScalarType::B32)?;
     let b = l.int(i, 2, ScalarType::B32)?;
     let mut sum = l.int(i, 3, ScalarType::B32)?;
-    for place in 0..32 / bits {
-        let a = part(l, a, place * bits, bits, a_signed);
+    for place in 0..2 {
+        let a = part(l, a, place * 16, 16, a_signed);
         let b = part(l, b, (first + place) * 8, 8, b_signed);
         let product = l.b.mul(a, b);
         sum = l.b.add(sum, product);

@@ -86,7 +86,7 @@ impl Flatten<'_> {
             Op::Unary(op, a) => (is_cheap_unary(op) && !is_double(a)).then_some(1),
             Op::Binary(op, ..) => is_cheap_binary(op).then_some(1),
             Op::Compare(_, a, _) => (!is_double(a)).then_some(1),
-            Op::Select(..) | Op::Fma(..) | Op::DotFma(..) => Some(1),
+            Op::Select(..) | Op::Fma(..) | Op::DotFma(..) | Op::Half(..) => Some(1),
             Op::Rounded(..) | Op::Flushed(..) | Op::Call(..) => None,
         }
     }
@@ -164,6 +164,8 @@ fn is_cheap_unary(op: Unary) -> bool {
         | Unary::Floor
         | Unary::Ceil
         | Unary::FNeg
+        | Unary::Saturate
+        | Unary::Clamp
         | Unary::SaturateToSigned
         | Unary::SaturateToUnsigned => true,
         // Conversions to integers are undefined out of range.
@@ -190,6 +192,9 @@ fn is_cheap_binary(op: Binary) -> bool {
         | Binary::Mul
         | Binary::MulHighUnsigned
         | Binary::MulHighSigned
+        | Binary::DotSigned
+        | Binary::DotUnsigned
+        | Binary::DotMixed
         | Binary::And
         | Binary::Or
         | Binary::Xor

@@ -4,6 +4,8 @@
 //!
 //! What depends on the device is in [`legalize`](crate::legalize).
 
+mod alignment;
+mod combine_loads;
 mod copy_propagation;
 mod dead;
 mod if_conversion;
@@ -15,6 +17,7 @@ mod powers;
 mod rewrite;
 mod spaces;
 
+pub use combine_loads::combine_loads;
 pub use copy_propagation::propagate_copies;
 pub use dead::remove_dead;
 pub use if_conversion::convert_ifs;

@@ -180,6 +180,7 @@ impl Kinds<'_> {
             | Op::Fma(..)
             | Op::DotFma(..)
             | Op::Rounded(..)
+            | Op::Half(..)
             | Op::Flushed(..)
             | Op::Pair(..)
             | Op::Builtin(_)

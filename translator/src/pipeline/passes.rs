@@ -68,6 +68,7 @@ pub static PASSES: &[Pass] = &[
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
     every("propagate_copies", Tree, opt::propagate_copies),
     every("remove_dead", Tree, opt::remove_dead),
+    every("combine_loads", Tree, opt::combine_loads),
     // For the host, while addresses are still what the PTX makes of them.
     unit("find_pointers", Tree, Tree, |unit, _| {
         unit.pointers = opt::pointer_constants(&unit.function);
@@ -89,6 +90,16 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     every("expand_generic", Mapped, legalize::expand_generic),
+    policy("expand_dots", Mapped, |function, policy| {
+        if !policy.byte_dots {
+            legalize::expand_dots(function);
+        }
+    }),
+    policy("expand_halves", Mapped, |function, policy| {
+        if !policy.floats.halves {
+            legalize::expand_halves(function);
+        }
+    }),
     // Extremes on bits choose their NaN themselves.
     policy("expand_bits", Mapped, |function, policy| legalize::expand_bits(function, &policy.floats.trusted)),
     // What others make of operations would hide which of their results are seen.
@@ -100,8 +111,9 @@ pub static PASSES: &[Pass] = &[
     policy("expand_atomics", Mapped, |function, policy| legalize::expand_atomics(function, &policy.floats)),
     // What follows makes many statements of one.
     unit("outline", Mapped, Mapped, |unit, settings| {
-        let is_fma_fused = settings.policy.floats.trusted.fma_f32_fused;
-        legalize::outline(&mut unit.function, is_fma_fused, |function| finish_alone(function, settings))
+        legalize::outline(&mut unit.function, &settings.policy.floats.trusted, |function| {
+            finish_alone(function, settings)
+        })
     }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
@@ -117,6 +129,8 @@ pub static PASSES: &[Pass] = &[
     // Before the others: what these make of an operation may contain theirs.
     policy("expand_flushed", Mapped, |function, policy| flushed::expand_flushed(function, &policy.floats)),
     policy("expand_rounded", Mapped, |function, policy| legalize::expand_rounded(function, &policy.floats)),
+    // After what needs no subnormals of it.
+    every("expand_saturate", Mapped, legalize::expand_saturate),
     policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)),
     // After what would keep it from flushing.
     policy("take_flushing", Mapped, |function, policy| {

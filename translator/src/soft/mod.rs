@@ -19,4 +19,4 @@ pub use integers::from_integer;
 pub use parts::{Parts, leading, leading_zeros, round, round_normal, stick, unless_nan, width};
 pub use product::{product, product_sign, with_extremes};
 pub use rounding::{Overflow, increment, overflowed, overflows_to_infinity, round_kept};
-pub use sum::{odd_sum, two_product, two_sum};
+pub use sum::{half, odd_sum, two_product, two_sum};

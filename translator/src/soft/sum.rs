@@ -1,6 +1,6 @@
 //! Sums and products together with their rounding errors, by float arithmetic to nearest.
 
-use crate::ir::{Builder, Type, Value};
+use crate::ir::{Arithmetic, Builder, Rounding, Type, Value};
 
 /// The sum of two floats and its error: both together are exact (Knuth's TwoSum). The error is NaN if the sum isn't finite.
 pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
@@ -56,4 +56,19 @@ pub fn odd_sum(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let odd = b.select(is_farther, farther, odd);
     let ty = b.type_of(sum);
     b.bitcast(odd, ty)
+}
+
+/// Arithmetic on f16s that `F32` holds; rounding it to f16 gives what rounding the exact result would.
+pub fn half(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+    match arithmetic {
+        Arithmetic::Add(x, y) => b.fadd(x, y),
+        Arithmetic::Sub(x, y) => b.fsub(x, y),
+        Arithmetic::Mul(x, y) => b.fmul(x, y),
+        Arithmetic::Fma(x, y, z) => {
+            // Exact: a multiple of 2^-48 below 2^32, of 22 bits. So is the error of the sum but for its bits.
+            let product = b.fmul(x, y);
+            odd_sum(b, product, z)
+        }
+        _ => b.rounded(Rounding::Odd, arithmetic),
+    }
 }

@@ -140,7 +140,9 @@ impl Uniform {
             Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {
                 self.value(a) && self.value(b) && self.value(c)
             }
-            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) => !arithmetic.any(|value| !self.value(value)),
+            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) | Op::Half(_, arithmetic) => {
+                !arithmetic.any(|value| !self.value(value))
+            }
             Op::Call(_, operands) => operands.into_iter().flatten().all(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.get_mut(index)) {

@@ -90,6 +90,11 @@ pub struct Facts {
     pub negate_f32_exact: bool,
     /// `OpConvertFToS` and `OpConvertFToU` from f32 to 32 bits give the nearest bound of what is out of range, and zero of NaN.
     pub to_integer_f32_saturates: bool,
+    /// `NClamp` to [0, 1] on f32 gives +0.0 for NaN and for -0.0, and is right but for subnormals, for which it may give +0.0 too.
+    pub clamp_f32_right: bool,
+    /// f16 add, subtract, multiply and `GLSL.std.450 Fma` are rounded once to nearest even and keep denormals, infinities and the signs
+    /// of zeros, also with operands that the driver's compiler knows; their NaN is the one that NVIDIA's instructions give, 0x7fff.
+    pub arithmetic_f16_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
     pub atomic_add_f64_exact: bool,
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
@@ -142,6 +147,8 @@ impl Facts {
         min_max_f32_exact: true,
         negate_f32_exact: true,
         to_integer_f32_saturates: true,
+        clamp_f32_right: true,
+        arithmetic_f16_exact: false,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
     };
@@ -152,6 +159,7 @@ impl Facts {
         dot_f32_fused: true,
         add_f32_flushes: true,
         roots_f32_flush: true,
+        arithmetic_f16_exact: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
         ..Facts::ALL
@@ -163,6 +171,7 @@ impl Facts {
         global_atomic_add_f32_flushes: false,
         sin_cos_f32_close: false,
         min_max_f32_exact: false,
+        clamp_f32_right: false,
         ..Facts::ALL
     };
 

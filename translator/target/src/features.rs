@@ -73,6 +73,8 @@ features! {
     ComputeFullSubgroups = "computeFullSubgroups",
     /// Fast-math modes of single instructions, with none as the default.
     ShaderFloatControls2 = "shaderFloatControls2",
+    /// Sums of products of bytes.
+    ShaderIntegerDotProduct = "shaderIntegerDotProduct",
     /// Clock reads at subgroup scope.
     ShaderSubgroupClock = "shaderSubgroupClock",
     /// Clock reads at device scope.

@@ -7,14 +7,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FloatControls {
+    /// `shaderSignedZeroInfNanPreserveFloat16`.
+    pub signed_zero_inf_nan_preserve_float16: bool,
     /// `shaderSignedZeroInfNanPreserveFloat32`.
     pub signed_zero_inf_nan_preserve_float32: bool,
     /// `shaderSignedZeroInfNanPreserveFloat64`.
     pub signed_zero_inf_nan_preserve_float64: bool,
+    /// `shaderDenormPreserveFloat16`.
+    pub denorm_preserve_float16: bool,
     /// `shaderDenormPreserveFloat32`.
     pub denorm_preserve_float32: bool,
     /// `shaderDenormPreserveFloat64`.
     pub denorm_preserve_float64: bool,
+    /// `shaderRoundingModeRTEFloat16`.
+    pub rounding_mode_rte_float16: bool,
     /// `shaderRoundingModeRTEFloat32`.
     pub rounding_mode_rte_float32: bool,
     /// `shaderRoundingModeRTEFloat64`.
@@ -26,11 +32,14 @@ type Control = fn(&mut FloatControls) -> &mut bool;
 
 impl FloatControls {
     /// All of them by Vulkan's names.
-    const NAMED: [(&'static str, Control); 6] = [
+    const NAMED: [(&'static str, Control); 9] = [
+        ("shaderSignedZeroInfNanPreserveFloat16", |controls| &mut controls.signed_zero_inf_nan_preserve_float16),
         ("shaderSignedZeroInfNanPreserveFloat32", |controls| &mut controls.signed_zero_inf_nan_preserve_float32),
         ("shaderSignedZeroInfNanPreserveFloat64", |controls| &mut controls.signed_zero_inf_nan_preserve_float64),
+        ("shaderDenormPreserveFloat16", |controls| &mut controls.denorm_preserve_float16),
         ("shaderDenormPreserveFloat32", |controls| &mut controls.denorm_preserve_float32),
         ("shaderDenormPreserveFloat64", |controls| &mut controls.denorm_preserve_float64),
+        ("shaderRoundingModeRTEFloat16", |controls| &mut controls.rounding_mode_rte_float16),
         ("shaderRoundingModeRTEFloat32", |controls| &mut controls.rounding_mode_rte_float32),
         ("shaderRoundingModeRTEFloat64", |controls| &mut controls.rounding_mode_rte_float64),
     ];

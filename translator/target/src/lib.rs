@@ -192,10 +192,13 @@ impl Target {
                 shuffle: true,
             },
             float_controls: FloatControls {
+                signed_zero_inf_nan_preserve_float16: true,
                 signed_zero_inf_nan_preserve_float32: true,
                 signed_zero_inf_nan_preserve_float64: true,
+                denorm_preserve_float16: true,
                 denorm_preserve_float32: true,
                 denorm_preserve_float64: true,
+                rounding_mode_rte_float16: true,
                 rounding_mode_rte_float32: true,
                 rounding_mode_rte_float64: true,
             },

@@ -100,7 +100,9 @@ fn float_operations(b: &mut Builder) {
             for op in [FMin, FMax] {
                 b.op(ty, Op::Binary(op, x, y));
             }
-            b.op(ty, Op::Unary(FNeg, x));
+            for op in [FNeg, Clamp] {
+                b.op(ty, Op::Unary(op, x));
+            }
             for op in [SaturateToSigned, SaturateToUnsigned] {
                 b.op(Type::I32, Op::Unary(op, x));
             }
@@ -323,6 +325,28 @@ fn float_addition_is_native_where_the_target_has_it_and_treats_denormals_as_ptx_
             assert_eq!(lines(&validate(&target, &emitted), "OpAtomicCompareExchange").len(), 1);
             assert!(!emitted.features.contains(&feature));
         }
+    }
+}
+
+#[test]
+fn halves_and_sums_of_products_are_the_targets() {
+    use ptx2spv_translator::ir::{Arithmetic, Halves};
+    let mut b = Builder::default();
+    let [x, y] = [b.any(Type::I32), b.any(Type::I32)];
+    for arithmetic in [Arithmetic::Add(x, y), Arithmetic::Sub(x, y), Arithmetic::Mul(x, y), Arithmetic::Fma(x, y, x)] {
+        b.op(Type::I32, Op::Half(Halves::Both, arithmetic));
+    }
+    for op in [Binary::DotSigned, Binary::DotUnsigned, Binary::DotMixed] {
+        b.op(Type::I32, Op::Binary(op, x, y));
+    }
+    let function = b.finish();
+    let text = emit_valid(&nvidia(), &function);
+    for expected in ["OpFAdd", "OpFSub", "OpFMul", "Fma", "OpSDot", "OpUDot", "OpSUDot", "FPFastMathDefault"] {
+        assert_eq!(lines(&text, expected).len(), 1, "{expected}: {text}");
+    }
+    // Where they aren't there, nothing is emitted for them.
+    for feature in [Feature::ShaderFloat16, Feature::ShaderIntegerDotProduct] {
+        emit_error(&without(nvidia(), &[feature]), &function);
     }
 }
 

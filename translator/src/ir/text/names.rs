@@ -2,8 +2,8 @@
 
 use super::modifiers;
 use crate::ir::{
-    Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, MemoryOrder, Reduction, Rounding, Scope,
-    Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
+    Arithmetic, AtomicOp, Binary, Builtin, Compare, HalfFormat, HalfOp, Halves, MemoryOrder, Reduction, Rounding,
+    Scope, Shuffle, Space, SubgroupOp, Type, Unary, Vote, WarpOp,
 };
 use crate::target::Fault;
 
@@ -51,6 +51,8 @@ modifiers! {
         "saturate_to_signed" SaturateToSigned,
         "saturate_to_unsigned" SaturateToUnsigned,
         "fneg" FNeg,
+        "saturate" Saturate,
+        "clamp" Clamp,
         "widen" Widen,
         "narrow" Narrow,
         "trunc" Trunc,
@@ -73,6 +75,9 @@ modifiers! {
         "mul" Mul,
         "mul_high_unsigned" MulHighUnsigned,
         "mul_high_signed" MulHighSigned,
+        "dot_signed" DotSigned,
+        "dot_unsigned" DotUnsigned,
+        "dot_mixed" DotMixed,
         "div_unsigned" DivUnsigned,
         "rem_unsigned" RemUnsigned,
         "and" And,
@@ -89,6 +94,10 @@ modifiers! {
         "fmin" FMin,
         "fmax" FMax,
         "or_nan" OrNan,
+    }
+    Halves {
+        "low" Low,
+        "both" Both,
     }
     Compare {
         "equal" Equal,

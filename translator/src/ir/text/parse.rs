@@ -437,6 +437,7 @@ fn op(parts: &mut Parts<'_>) -> Option<Op> {
                 "dot_fma" => Op::DotFma(Modifier::parse(parts)?, Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "rounded" => Op::Rounded(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "flushed" => Op::Flushed(Modifier::parse(parts)?, Modifier::parse(parts)?),
+                "half" => Op::Half(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "pair" => Op::Pair(Modifier::parse(parts)?, Modifier::parse(parts)?),
                 "call" => {
                     let number = Modifier::parse(parts)?;

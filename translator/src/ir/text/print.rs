@@ -40,6 +40,7 @@ impl Display for Op {
             Op::DotFma(a, b, c) => Mnemonic::new("dot_fma").with(a).with(b).with(c),
             Op::Rounded(rounding, arithmetic) => Mnemonic::new("rounded").with(rounding).with(arithmetic),
             Op::Flushed(rounding, arithmetic) => Mnemonic::new("flushed").with(rounding).with(arithmetic),
+            Op::Half(halves, arithmetic) => Mnemonic::new("half").with(halves).with(arithmetic),
             Op::Pair(low, high) => Mnemonic::new("pair").with(low).with(high),
             Op::Builtin(builtin) => start.with(builtin),
             Op::Call(helper, operands) => {

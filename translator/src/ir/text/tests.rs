@@ -1,7 +1,7 @@
 use super::Named;
 use crate::ir::{
-    Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, MemoryOrder, Reduction, Rounding,
-    Scope, Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
+    Arithmetic, AtomicOp, Binary, Builtin, Compare, Function, HalfFormat, HalfOp, Halves, MemoryOrder, Reduction,
+    Rounding, Scope, Shuffle, Space, Stmt, SubgroupOp, Type, Unary, Vote, WarpOp, verify,
 };
 use crate::target::Fault;
 
@@ -26,6 +26,7 @@ fn everything_has_every_name() {
         Type::NAMES,
         Rounding::NAMES,
         Arithmetic::NAMES,
+        Halves::NAMES,
         Unary::NAMES,
         Binary::NAMES,
         Compare::NAMES,
@@ -53,7 +54,7 @@ fn everything_has_every_name() {
 #[test]
 fn operations_have_names_of_their_own() {
     let mut names = [Unary::NAMES, Binary::NAMES, Compare::NAMES, Builtin::NAMES].concat();
-    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "pair", "call"]);
+    names.extend(["select", "fma", "dot_fma", "rounded", "flushed", "half", "pair", "call"]);
     let all = names.len();
     names.sort_unstable();
     names.dedup();

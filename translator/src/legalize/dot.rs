@@ -1,0 +1,30 @@
+//! Sums of products of bytes on devices that have none.
+
+use crate::ir::{Binary, Builder, Function, Op, Stmt, Value};
+use crate::opt::{Rewritten, rewrite};
+
+/// Replaces `DotSigned`, `DotUnsigned` and `DotMixed`.
+pub fn expand_dots(function: &mut Function) {
+    rewrite(function, |b, stmt| {
+        let Stmt::Let(_, Op::Binary(op, x, y)) = *stmt else { return Rewritten::Kept };
+        let signs = match op {
+            Binary::DotSigned => [true, true],
+            Binary::DotUnsigned => [false, false],
+            Binary::DotMixed => [true, false],
+            _ => return Rewritten::Kept,
+        };
+        let products: [Value; 4] = std::array::from_fn(|number| {
+            let x = byte(b, x, number as u32, signs[0]);
+            let y = byte(b, y, number as u32, signs[1]);
+            b.mul(x, y)
+        });
+        let [first, rest @ ..] = products;
+        Rewritten::By(rest.into_iter().fold(first, |sum, product| b.add(sum, product)))
+    });
+}
+
+/// A byte of a word by its number.
+fn byte(b: &mut Builder<'_>, word: Value, number: u32, signed: bool) -> Value {
+    let high = b.shl(word, 24 - 8 * number);
+    if signed { b.sar(high, 24) } else { b.shr(high, 24) }
+}

@@ -1,0 +1,33 @@
+//! Arithmetic on f16 in `F32`, on devices whose own isn't known to be PTX's.
+//!
+//! f16 is exact in f32, and a result that f32 rounds too comes out as if it was rounded once: sums, since 24 bits are at least twice
+//! as many as 11 and two more (Figueroa, "When is double rounding innocuous?", 1995); products, since they are exact in f32; `Fma`,
+//! since it is rounded to odd there.
+
+use crate::ir::{Arithmetic, Builder, Function, Halves, Op, Rounding, Stmt, Value};
+use crate::opt::{Rewritten, rewrite};
+use crate::soft::{self, HALF, Overflow};
+
+/// Replaces `Half`.
+pub fn expand_halves(function: &mut Function) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(_, Op::Half(Halves::Low, arithmetic)) => Rewritten::By(one(b, arithmetic, |_, bits| bits)),
+        Stmt::Let(_, Op::Half(Halves::Both, arithmetic)) => {
+            let low = one(b, arithmetic, |b, bits| b.and_const(bits, 0xffff));
+            let high = one(b, arithmetic, |b, bits| b.shr(bits, 16));
+            let high = b.shl(high, 16);
+            Rewritten::By(b.or(low, high))
+        }
+        _ => Rewritten::Kept,
+    });
+}
+
+/// The bits of a result, from the half of each operand that `half` takes.
+fn one(b: &mut Builder<'_>, arithmetic: Arithmetic, half: fn(&mut Builder<'_>, Value) -> Value) -> Value {
+    let arithmetic = arithmetic.map(|bits| {
+        let bits = half(b, bits);
+        soft::widen(b, HALF, bits)
+    });
+    let result = soft::half(b, arithmetic);
+    soft::narrow(b, HALF, Rounding::NearestEven, Overflow::Rounded, result)
+}
