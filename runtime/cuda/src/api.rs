@@ -16,8 +16,8 @@ use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
 use crate::stream::StreamHandle;
 use crate::{
-    attributes, capture, context, copy, device, driver, event, function, graph, launch, library, link, memory, module,
-    occupancy, pointer, pool, set, stream,
+    attributes, capture, context, copy, device, driver, event, function, graph, launch, library, link, managed, memory,
+    module, occupancy, pointer, pool, set, stream,
 };
 
 /// A function of the API.

@@ -29,6 +29,7 @@ mod jit;
 mod launch;
 mod library;
 mod link;
+mod managed;
 mod memory;
 mod module;
 mod occupancy;

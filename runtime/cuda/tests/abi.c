@@ -55,6 +55,9 @@ int cuMemFreeHost(void *pointer);
 int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags);
 int cuMemHostUnregister(void *pointer);
 int cuMemHostGetDevicePointer_v2(Address *address, void *pointer, unsigned flags);
+int cuMemAllocManaged(Address *address, size_t bytes, unsigned flags);
+int cuMemPrefetchAsync(Address address, size_t bytes, int device, Stream stream);
+int cuMemAdvise(Address address, size_t bytes, int advice, int device);
 int cuMemcpy2D_v2(const struct copy_2d *copy);
 int cuMemsetD2D8_v2(Address address, size_t pitch, unsigned char value, size_t width, size_t height);
 int cuMemGetAddressRange_v2(Address *base, size_t *size, Address address);
@@ -290,6 +293,28 @@ static void memory(void)
     EXPECT(713, cuMemHostUnregister(own));
     EXPECT(1, cuMemHostGetDevicePointer_v2(&address, own, 0));
     free(own);
+    /* Where the device has managed memory, both see what the other writes. */
+    int has_managed;
+    OK(cuDeviceGetAttribute(&has_managed, 83, 0));
+    if (has_managed) {
+        OK(cuMemAllocManaged(&address, 4096, 1));
+        uint32_t *managed = (uint32_t *)address;
+        managed[0] = 5;
+        OK(cuMemAdvise(address, 4096, 1, 0));
+        OK(cuMemPrefetchAsync(address + 64, 64, 0, NULL));
+        EXPECT(1, cuMemPrefetchAsync(address + 64, 4096, 0, NULL));
+        EXPECT(101, cuMemPrefetchAsync(address, 64, 9, NULL));
+        OK(cuMemcpy(address + 4, address, 4));
+        OK(cuMemsetD32_v2(address + 8, 6, 1));
+        OK(cuCtxSynchronize());
+        TRUE(managed[1] == 5 && managed[2] == 6);
+        OK(cuPointerGetAttribute(&kind, 8, address + 5));
+        TRUE(kind == 1);
+        OK(cuMemFree_v2(address));
+    } else {
+        EXPECT(801, cuMemAllocManaged(&address, 4096, 1));
+    }
+    EXPECT(1, cuMemAdvise(address, 64, 1, 0));
     /* Large allocations begin at a page, which programs rely on. */
     for (size_t bytes = 1 << 20; bytes < 4 << 20; bytes += 1000000) {
         OK(cuMemAlloc_v2(&address, bytes));
