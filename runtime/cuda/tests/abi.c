@@ -132,7 +132,16 @@ static const char *const ptx =
     "    mul.wide.u32 %d3, %r2, 4;\n    add.u64 %d4, %d2, %d3;\n    add.u64 %d5, %d1, %d3;\n"
     "    ld.global.u32 %r5, [%d4];\n    ld.global.u32 %r7, [bias];\n    add.u32 %r5, %r5, %r7;\n    add.u32 %r5, %r5, %r6;\n"
     "    st.global.u32 [%d5], %r5;\ndone:\n    ret;\n}\n"
-    ".visible .entry fail()\n{\n    trap;\n}\n";
+    ".visible .entry fail()\n{\n    trap;\n}\n"
+    /* As Taichi declares the function: without the result. */
+    ".extern .func vprintf(.param .b64 format, .param .b64 values);\n"
+    ".global .align 1 .b8 text[8] = {110, 32, 61, 32, 37, 100, 10, 0};\n"
+    ".visible .entry say(.param .u32 n)\n{\n"
+    "    .local .align 8 .b8 values[8];\n    .reg .b32 %r;\n    .reg .b64 %d<4>;\n"
+    "    ld.param.u32 %r, [n];\n    st.local.u32 [values], %r;\n"
+    "    mov.u64 %d1, values;\n    cvta.local.u64 %d1, %d1;\n    mov.u64 %d2, text;\n    cvta.global.u64 %d2, %d2;\n"
+    "    {\n    .param .b64 p0;\n    st.param.b64 [p0], %d2;\n    .param .b64 p1;\n    st.param.b64 [p1], %d1;\n"
+    "    call.uni vprintf, (p0, p1);\n    }\n    ret;\n}\n";
 
 static void expect_at(int line, const char *call, int result, int expected)
 {
@@ -355,6 +364,12 @@ static void modules(void)
     OK(cuModuleUnload(wrong));
     EXPECT(400, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     EXPECT(400, cuModuleUnload(wrong));
+    /* What kernels print is there when the device was waited for. */
+    int n = 7;
+    void *arguments[] = {&n};
+    OK(cuModuleGetFunction(&function, module, "say"));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuCtxSynchronize());
 }
 
 static void count_up(void *counter)

@@ -42,7 +42,7 @@ fn c_program() -> Anything {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let run = Command::new(&program).env("LD_LIBRARY_PATH", folder.path()).output()?;
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
+    assert!(run.status.success() && out == "n = 7\ndone\n", "{:?}\n{out}{errors}", run.status);
     // A line for each module that was refused, and for the kernel that was stopped.
     let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: ")).collect();
     assert_eq!(said.len(), 2, "{errors}");

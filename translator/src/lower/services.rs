@@ -33,14 +33,15 @@ const SIGNATURES: [(&str, Service, &[u32], &[u32]); 4] = [
 ];
 
 impl Service {
-    /// The service that a function stands for which the module declares and doesn't define.
+    /// The service that a function stands for which the module declares and doesn't define. The result may be left out of the
+    /// declaration, as Taichi does with that of `vprintf`.
     pub fn find(function: &Function) -> Option<Self> {
         let sizes: Vec<u32> = function.params.iter().map(|param| param.size).collect();
         let (formals, rest) = sizes.split_at_checked(function.formals)?;
         let results = rest.get(..function.results)?;
-        let found = SIGNATURES
-            .iter()
-            .find(|(name, _, takes, gives)| *name == function.name && *takes == formals && *gives == results);
+        let found = SIGNATURES.iter().find(|(name, _, takes, gives)| {
+            *name == function.name && *takes == formals && (results.is_empty() || *gives == results)
+        });
         found.map(|(_, service, ..)| *service)
     }
 

@@ -126,7 +126,7 @@ impl<'p> Build<'p> {
             self.finish(instance, End::Goto(instance.exits), call.next);
             return Ok(());
         }
-        if let Some(value) = result {
+        if let Some(value) = result.filter(|_| callee.results > 0) {
             let values = self.with(instance, |lowering| match lowering.b.type_of(value) {
                 Type::I64 if callee.params.iter().skip(callee.formals).all(|param| param.register.is_none()) => {
                     let (low, high) = lowering.b.halves(value);
