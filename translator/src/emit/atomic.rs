@@ -8,7 +8,7 @@ use rspirv::spirv::{Op, Word};
 use super::body::Body;
 use super::module::Global;
 use super::usage::SharedLayout;
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::ir::{Atomic, AtomicOp, MemoryOrder, Scope, Space, Type};
 use crate::target::Feature;
 
@@ -75,7 +75,7 @@ impl Body<'_, '_, '_> {
                     let index = self.divide(address, bytes, array.bytes)?;
                     let pointer = self.word_pointer(array, index)?;
                     self.modify(Space::Shared, pointer, change, order)
-                } else if bytes < array.word_bytes {
+                } else {
                     let part = self.part(array, address, bytes)?;
                     let (word, word_bytes) = (array.word, array.word_bytes);
                     let whole =
@@ -85,11 +85,9 @@ impl Body<'_, '_, '_> {
                             body.insert(part, whole, new)
                         })?;
                     self.extract(part, whole)
-                } else {
-                    Err(internal("atomic wider than a word of shared memory"))
                 }
             }
-            (Space::Local | Space::Generic, _) => Err(internal("address of no memory that is shared")),
+            (Space::Local | Space::Generic, _) => Err(not_legal()),
         }
     }
 
@@ -122,7 +120,7 @@ impl Body<'_, '_, '_> {
             AtomicOp::MaxSigned => Op::AtomicSMax,
             AtomicOp::CompareExchange => {
                 self.need_atomics(space, bytes)?;
-                let compare = change.compare.ok_or_else(|| internal("compare-and-swap without comparand"))?;
+                let compare = change.compare.ok_or_else(not_legal)?;
                 return self.compare_exchange(ty, pointer, order, change.operand, compare);
             }
             AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd | AtomicOp::Half(..) => {
@@ -270,7 +268,7 @@ impl Body<'_, '_, '_> {
             AtomicOp::MinSigned => keep_if(self, Op::SLessThan),
             AtomicOp::MaxSigned => keep_if(self, Op::SGreaterThan),
             AtomicOp::CompareExchange => {
-                let compare = compare.ok_or_else(|| internal("compare-and-swap without comparand"))?;
+                let compare = compare.ok_or_else(not_legal)?;
                 let equal = self.compute(Op::IEqual, truth, &[old, compare]);
                 self.compute(Op::Select, ty, &[equal, operand, old])
             }
@@ -302,7 +300,7 @@ impl Body<'_, '_, '_> {
                 let sum = self.flushed(flush, sum)?;
                 if width == Type::I32 { self.one_nan(sum)? } else { sum }
             }
-            AtomicOp::Half(..) => return Err(internal("atomic on 16-bit floats left")),
+            AtomicOp::Half(..) => return Err(not_legal()),
         })
     }
 

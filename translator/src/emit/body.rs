@@ -11,7 +11,7 @@ use super::lines::Position;
 use super::module::{Global, Module};
 use super::offsets::Offsets;
 use super::usage::SharedLayout;
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::diagnostic::Span;
 use crate::ir::{Function, HELPER_PARAMETERS, Type, Value};
 
@@ -132,7 +132,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         parameters: Vec<Instruction>,
     ) -> Result<dr::Function> {
         let mut blocks = std::mem::take(&mut self.blocks);
-        let Some(first) = blocks.first_mut() else { return Err(internal("function without blocks")) };
+        let Some(first) = blocks.first_mut() else { return Err(not_legal()) };
         let mut head = std::mem::take(&mut self.variables);
         head.append(&mut self.start);
         if let (Some(lines), Some(_)) = (&self.module.lines, self.start_line) {
@@ -152,7 +152,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
     /// What a helper gives.
     pub(super) fn call(&mut self, helper: u32, operands: [Option<Value>; HELPER_PARAMETERS], ty: Type) -> Result<Word> {
         let callee = self.helpers.get(helper as usize).copied();
-        let mut ids = vec![callee.ok_or_else(|| internal(format!("no helper {helper}")))?];
+        let mut ids = vec![callee.ok_or_else(not_legal)?];
         for operand in operands.into_iter().flatten() {
             ids.push(self.value(operand)?);
         }
@@ -163,7 +163,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
     /// A parameter of the helper.
     pub(super) fn parameter(&self, number: u8) -> Result<Word> {
         let parameter = self.parameters.get(usize::from(number)).copied();
-        parameter.ok_or_else(|| internal(format!("no parameter {number}")))
+        parameter.ok_or_else(not_legal)
     }
 
     /// What follows comes from an instruction.
@@ -264,13 +264,13 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
     pub(super) fn value(&self, value: Value) -> Result<Word> {
         match self.values.get(value.0 as usize) {
             Some(&id) if id != 0 => Ok(id),
-            _ => Err(internal(format!("{value} is used before it is defined"))),
+            _ => Err(not_legal()),
         }
     }
 
     /// Gives a value its id.
     pub(super) fn set_value(&mut self, value: Value, id: Word) -> Result<()> {
-        let slot = self.values.get_mut(value.0 as usize).ok_or_else(|| internal(format!("no value {value}")))?;
+        let slot = self.values.get_mut(value.0 as usize).ok_or_else(not_legal)?;
         *slot = id;
         Ok(())
     }

@@ -5,7 +5,7 @@ use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 
 use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::diagnostic::ErrorKind;
 use crate::interface::spec_id;
 use crate::ir::{Builtin, Type};
@@ -102,13 +102,13 @@ impl Body<'_, '_, '_> {
                 let launch = &self.module.launch;
                 let other = self.function.packing.is_some() || self.function.cluster.is_some();
                 let sizes = if other { &launch.ntid } else { &launch.block_size };
-                sizes.get(usize::from(dimension)).copied().ok_or_else(|| internal(format!("dimension {dimension}")))
+                sizes.get(usize::from(dimension)).copied().ok_or_else(not_legal)
             }
             Builtin::ThreadIndex | Builtin::InvocationIndex => {
                 let ty = self.module.u32()?;
                 self.input(BuiltIn::LocalInvocationIndex, ty)
             }
-            Builtin::ClusterRank => Err(internal("a block's place in its cluster")),
+            Builtin::ClusterRank => Err(not_legal()),
             Builtin::SharedBytes => {
                 let total = self.module.launch.shared_bytes;
                 if self.function.own_shared_bytes == 0 {
@@ -130,7 +130,7 @@ impl Body<'_, '_, '_> {
     /// One component of a three-dimensional input, taken at the function's start.
     fn input_component(&mut self, builtin: BuiltIn, dimension: u8) -> Result<Word> {
         if dimension > 2 {
-            return Err(internal(format!("dimension {dimension}")));
+            return Err(not_legal());
         }
         let key = (builtin as u32, u32::from(dimension) + 1);
         if let Some(&value) = self.inputs.get(&key) {
@@ -167,7 +167,7 @@ impl Body<'_, '_, '_> {
         if let Some(&value) = self.push_pairs.get(&word) {
             return Ok(value);
         }
-        let next = word.checked_add(1).ok_or_else(|| internal("push constant offset"))?;
+        let next = word.checked_add(1).ok_or_else(not_legal)?;
         let parts = [self.push_constant_word(word)?, self.push_constant_word(next)?];
         let vector = self.module.u32_vector(2)?;
         let pair = self.at_start(Op::CompositeConstruct, vector, parts.map(Operand::IdRef).to_vec());

@@ -12,7 +12,7 @@ use super::order::Direction;
 use super::shape::Shape;
 use super::storage::WordArray;
 use super::usage::SharedLayout;
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::ir::{Access, MemoryOrder, Space, Type, Value};
 use crate::target::Feature;
 
@@ -36,9 +36,6 @@ pub(super) struct Part {
 
 impl Body<'_, '_, '_> {
     pub(super) fn load(&mut self, results: &[Value], access: Access, address: Value) -> Result<()> {
-        if matches!(access.order, MemoryOrder::Release(_) | MemoryOrder::AcquireRelease(_)) {
-            return Err(internal("load that releases"));
-        }
         let address = self.value(address)?;
         let shape = Shape::of(access.bytes, results.len())?;
         let found = match self.place(access.space, shape)? {
@@ -48,16 +45,10 @@ impl Body<'_, '_, '_> {
             }
             AccessForm::Words(array) => self.load_words(array, shape, access, address, results.len())?,
         };
-        if found.len() != results.len() {
-            return Err(internal("elements of a load"));
-        }
         results.iter().zip(found).try_for_each(|(&value, id)| self.set_value(value, id))
     }
 
     pub(super) fn store(&mut self, values: &[Value], access: Access, address: Value) -> Result<()> {
-        if matches!(access.order, MemoryOrder::Acquire(_) | MemoryOrder::AcquireRelease(_)) {
-            return Err(internal("store that acquires"));
-        }
         let address = self.value(address)?;
         let shape = Shape::of(access.bytes, values.len())?;
         let values = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>>>()?;
@@ -97,7 +88,7 @@ impl Body<'_, '_, '_> {
             }
             (Space::Shared, _) => {}
             (Space::Local, _) => return Ok(AccessForm::Words(self.local_words()?)),
-            (Space::Generic, _) => return Err(internal("generic address left")),
+            (Space::Generic, _) => return Err(not_legal()),
         }
         Ok(AccessForm::Typed)
     }
@@ -193,7 +184,7 @@ impl Body<'_, '_, '_> {
     ) -> Result<()> {
         if shape.bytes() < array.word_bytes {
             let words = self.pack_words(values, access.bytes)?;
-            let &[word] = words.as_slice() else { return Err(internal("part of a word")) };
+            let &[word] = words.as_slice() else { return Err(not_legal()) };
             let part = self.part(array, address, shape.bytes())?;
             return self.store_part(part, access, word);
         }
@@ -222,7 +213,7 @@ impl Body<'_, '_, '_> {
     pub(super) fn load_local(&mut self, access: Access, address: Word) -> Result<Word> {
         let array = self.local_words()?;
         let found = self.load_words(array, Shape::of(access.bytes, 1)?, access, address, 1)?;
-        found.first().copied().ok_or_else(|| internal("elements of a load"))
+        found.first().copied().ok_or_else(not_legal)
     }
 
     /// Replaces one integer of local memory.

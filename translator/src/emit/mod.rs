@@ -167,7 +167,7 @@ fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
 /// Shorthand of the stages in here, whose errors get their place in the source at the top.
 type Result<T, E = ErrorKind> = std::result::Result<T, E>;
 
-/// A broken invariant.
-fn internal(what: impl Into<String>) -> ErrorKind {
-    ErrorKind::Internal(what.into())
+/// What the rules of [`Stage::Legal`](crate::ir::Stage::Legal) exclude.
+fn not_legal() -> ErrorKind {
+    ErrorKind::Internal("emission of a function that is not legal".into())
 }

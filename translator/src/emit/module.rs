@@ -254,7 +254,7 @@ impl<'t> Module<'t> {
             Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
                 (Capability::ShaderClockKHR, Some(("SPV_KHR_shader_clock", None)))
             }
-            _ => return Err(super::internal(format!("no capability for `{feature}`"))),
+            _ => return Err(super::not_legal()),
         };
         self.capability(capability);
         if let Some((name, core)) = extension {

@@ -5,8 +5,8 @@ use rspirv::spirv::{Decoration, FPFastMathMode, GlslStd450Op, Op, PackedVectorFo
 
 use super::Result;
 use super::body::Body;
-use super::internal;
 use super::module::Global;
+use super::not_legal;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{self, Arithmetic, Binary, Compare, Type, Unary, Value};
 use crate::soft::SINGLE;
@@ -61,7 +61,7 @@ impl Body<'_, '_, '_> {
                 let ty = self.ty(ty)?;
                 Ok(self.result(Op::ExtInst, ty, all))
             }
-            ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool)?, ty, &[a]),
+            ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool).ok_or_else(not_legal)?, ty, &[a]),
             ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.multiply_high(ty, op == Binary::MulHighSigned, a, b)
@@ -70,7 +70,7 @@ impl Body<'_, '_, '_> {
                 self.dot_bytes(op, a, b)
             }
             ir::Op::Binary(op, a, b) => {
-                let id = self.apply(binary(op, ty == Type::Bool)?, ty, &[a, b])?;
+                let id = self.apply(binary(op, ty == Type::Bool).ok_or_else(not_legal)?, ty, &[a, b])?;
                 if op == Binary::Add && ty == Type::I32 {
                     let (a, b) = (self.value(a)?, self.value(b)?);
                     self.offsets.note_sum(id, a, b);
@@ -95,9 +95,7 @@ impl Body<'_, '_, '_> {
             ir::Op::Fma(a, b, c) => self.apply(Form::Glsl(GlslStd450Op::Fma), ty, &[a, b, c]),
             ir::Op::DotFma(a, b, c) => self.dot_fma([a, b, c]),
             ir::Op::Half(_, arithmetic) => self.half(arithmetic),
-            ir::Op::Rounded(..) | ir::Op::Flushed(..) => {
-                Err(internal("arithmetic that legalization should have replaced"))
-            }
+            ir::Op::Rounded(..) | ir::Op::Flushed(..) => Err(not_legal()),
             ir::Op::Builtin(builtin) => self.builtin(builtin, ty),
             ir::Op::Call(helper, operands) => self.call(helper, operands, ty),
         }
@@ -110,7 +108,7 @@ impl Body<'_, '_, '_> {
             Type::Bool => Global::True,
             Type::I32 | Type::F32 => Global::Constant(self.ty(ty)?, bits & u64::from(u32::MAX)),
             Type::I64 | Type::F64 => Global::Constant(self.ty(ty)?, bits),
-            Type::Pair => return Err(internal("a constant pair")),
+            Type::Pair => return Err(not_legal()),
         };
         self.module.global(key)
     }
@@ -138,9 +136,7 @@ impl Body<'_, '_, '_> {
 
     /// `a * b + c` as the dot product of (a, c) and (b, 1).
     fn dot_fma(&mut self, operands: [Value; 3]) -> Result<Word> {
-        if !self.module.target.fuses_dot() {
-            return Err(internal("a dot product that isn't fused"));
-        }
+        self.module.need(Feature::ShaderFloatControls2, "a fused dot product")?;
         let float = self.ty(Type::F32)?;
         let pair = self.module.global(Global::Vector(float, 2))?;
         let one = self.constant(Type::F32, SINGLE.one())?;
@@ -170,7 +166,7 @@ impl Body<'_, '_, '_> {
             Arithmetic::Mul(a, b) => (Op::FMul, vec![as_pair(a)?, as_pair(b)?]),
             Arithmetic::Fma(a, b, c) => (Op::ExtInst, vec![as_pair(a)?, as_pair(b)?, as_pair(c)?]),
             Arithmetic::Div(..) | Arithmetic::Sqrt(_) | Arithmetic::Narrow(_) => {
-                return Err(internal("arithmetic that f16 doesn't have"));
+                return Err(not_legal());
             }
         };
         let mut all = Vec::with_capacity(operands.len() + 2);
@@ -202,8 +198,9 @@ impl Body<'_, '_, '_> {
     }
 }
 
-fn unary(op: Unary, logical: bool) -> Result<Form> {
-    Ok(match op {
+/// How an operation that is one instruction is written; `None` for sequences, and what no device has.
+fn unary(op: Unary, logical: bool) -> Option<Form> {
+    Some(match op {
         Unary::Not if logical => Form::Core(Op::LogicalNot),
         Unary::Not => Form::Core(Op::Not),
         Unary::Neg => Form::Core(Op::SNegate),
@@ -211,8 +208,7 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
         Unary::BitReverse => Form::Core(Op::BitReverse),
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
-        Unary::SignExtend | Unary::LowWord | Unary::HighWord => return Err(internal("a sequence of operations")),
-        Unary::Root(_) => return Err(internal("a root that legalization should have replaced")),
+        Unary::SignExtend | Unary::LowWord | Unary::HighWord | Unary::Root(_) => return None,
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),
@@ -238,8 +234,9 @@ fn unary(op: Unary, logical: bool) -> Result<Form> {
     })
 }
 
-fn binary(op: Binary, logical: bool) -> Result<Form> {
-    Ok(match op {
+/// The same with two operands.
+fn binary(op: Binary, logical: bool) -> Option<Form> {
+    Some(match op {
         Binary::And if logical => Form::Core(Op::LogicalAnd),
         Binary::Or if logical => Form::Core(Op::LogicalOr),
         Binary::Xor if logical => Form::Core(Op::LogicalNotEqual),
@@ -262,7 +259,7 @@ fn binary(op: Binary, logical: bool) -> Result<Form> {
         Binary::FMax => Form::Glsl(GlslStd450Op::NMax),
         Binary::OrNan => return Err(internal("a NaN that legalization should have dealt with")),
         Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed => {
-            return Err(internal("a sum of products of bytes"));
+            return Err(not_legal());
         }
         Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
     })

@@ -7,7 +7,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::body::Body;
 use super::module::Global;
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::ir::Type;
 
 /// The type of a load or store.
@@ -38,7 +38,7 @@ impl Shape {
             (1 | 2 | 4, 4) => Ok(Shape::Word),
             (2 | 4, 8) => Ok(Shape::Words(2)),
             (4, 16) => Ok(Shape::Words(4)),
-            _ => Err(internal(format!("{elements} elements of {bytes} bytes"))),
+            _ => Err(not_legal()),
         }
     }
 
@@ -112,7 +112,7 @@ impl Body<'_, '_, '_> {
                 .chunks(2)
                 .map(|pair| match *pair {
                     [low, high] => self.join(low, high),
-                    _ => Err(internal("half an element")),
+                    _ => Err(not_legal()),
                 })
                 .collect(),
             _ if elements == 1 => Ok(words.to_vec()),

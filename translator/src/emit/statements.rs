@@ -8,7 +8,7 @@ use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
 use super::body::Body;
 use super::instruction::instruction;
 use super::module::{Global, Module};
-use super::{EmitEntry, EntryFacts, Result, internal};
+use super::{EmitEntry, EntryFacts, Result, not_legal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value};
 use crate::target::{Feature, marks};
@@ -157,15 +157,14 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Atomic(atomic) => self.atomic(atomic)?,
             Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
             Stmt::Barrier => self.barrier()?,
-            Stmt::Report(..) => return Err(internal("a report that legalization should have replaced")),
             Stmt::Arrive(thread) => self.arrive(*thread)?,
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::Return(value) => {
                 let value = self.value(*value)?;
                 self.terminate(Op::ReturnValue, vec![Operand::IdRef(value)]);
             }
-            Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break => return Err(internal("control flow out of place")),
-            Stmt::Warp(_) => return Err(internal("an operation of a warp that should have been replaced")),
+            // The first three have been dealt with, and no legal function has the others.
+            Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break | Stmt::Report(..) | Stmt::Warp(_) => return Err(not_legal()),
         }
         Ok(())
     }
@@ -270,7 +269,7 @@ impl<'f> Body<'_, '_, 'f> {
                 return Ok(());
             }
         }
-        Err(internal("break outside a loop"))
+        Err(not_legal())
     }
 
     /// Leads the end of a list to where it belongs, and returns the list that follows, if the construct has another.

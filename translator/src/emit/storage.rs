@@ -10,7 +10,7 @@ use rspirv::spirv::{Decoration, Op, StorageClass, Word};
 use super::body::Body;
 use super::module::{Global, Module};
 use super::usage::{SharedLayout, has_shared_parts, orders_memory};
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::diagnostic::ErrorKind;
 use crate::ir::{MemoryOrder, Space};
 use crate::target::Feature;
@@ -224,7 +224,7 @@ impl Body<'_, '_, '_> {
                 let index = self.divide(address, bytes, self.known_shared_bytes())?;
                 Ok(self.compute(Op::AccessChain, pointer, &[variable, member, index]))
             }
-            _ => Err(internal(format!("typed pointer into {space:?} memory"))),
+            _ => Err(not_legal()),
         }
     }
 

@@ -5,7 +5,7 @@ use rspirv::spirv::{Capability, Op, Word};
 
 use super::body::Body;
 use super::module::Global;
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::diagnostic::ErrorKind;
 use crate::ir::{MemoryOrder, Scope, SubgroupOp, Type, Value};
 
@@ -34,7 +34,7 @@ impl Body<'_, '_, '_> {
                 if !operations.shuffle {
                     return Err(lacks("shuffles"));
                 }
-                let [result] = results else { return Err(internal("a shuffle gives one value")) };
+                let [result] = results else { return Err(not_legal()) };
                 let (value, lane) = (self.value(value)?, self.value(lane)?);
                 // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
                 let simpler = self.module.target.quirks.conditions_slow && operations.ballot;

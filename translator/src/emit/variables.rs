@@ -10,7 +10,7 @@ use rspirv::spirv::{BuiltIn, Op, StorageClass, Word};
 use super::body::{Body, Row};
 use super::instruction::instruction;
 use super::module::Global;
-use super::{Result, internal};
+use super::{Result, not_legal};
 use crate::ir::{Type, Var};
 use crate::target::Quirks;
 
@@ -19,7 +19,7 @@ impl Body<'_, '_, '_> {
     pub(super) fn variable(&mut self, var: Var) -> Result<Word> {
         let index = var.0 as usize;
         match self.vars.get(index) {
-            None => Err(internal(format!("no variable {var}"))),
+            None => Err(not_legal()),
             Some(0) => {
                 let ty = self.function.var_type(var);
                 let id = match self.row(ty)? {

@@ -12,7 +12,7 @@
 //!
 //! When warps have been mapped to the target's subgroups ([`Stage::Mapped`]):
 //!
-//! * No operation of a warp is left, and nobody asks who has exited.
+//! * No operation of a warp is left, and nobody asks who has exited, or which block of its cluster it is in.
 //!
 //! When the function is legal ([`Stage::Legal`]):
 //!
@@ -425,6 +425,9 @@ impl<'f> Checker<'f> {
                 | Builtin::WorkgroupId(dimension)
                 | Builtin::WorkgroupCount(dimension),
             ) if dimension > 2 => Err(format!("dimension {dimension}")),
+            Op::Builtin(Builtin::ClusterRank) if self.stage >= Stage::Mapped => {
+                Err("a block's place in its cluster".into())
+            }
             Op::Builtin(Builtin::ClusterRank) if self.function.cluster.is_none() => {
                 Err("a block's number in a cluster of one".into())
             }

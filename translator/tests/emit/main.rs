@@ -51,7 +51,7 @@ fn a_fused_dot_product() {
     assert_eq!(text.matches("FPFastMathDefault").count(), 2, "{text}");
     assert!(!text.contains("SignedZeroInfNanPreserve") && !text.contains("NoContraction"), "{text}");
     let kinds = emit_error(&without(nvidia(), &[Feature::ShaderFloatControls2]), &function);
-    assert!(matches!(kinds, (ErrorKind::Internal(_), _)), "{kinds:?}");
+    assert!(matches!(kinds, (ErrorKind::MissingFeature { .. }, _)), "{kinds:?}");
 }
 
 fn integer_operations(b: &mut Builder) {
