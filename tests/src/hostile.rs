@@ -52,7 +52,7 @@ pub fn translate_for(preset: &str, name: &str, text: &str) -> Answer {
     if let Some(errors) = answer.diagnostics() {
         assert!(!errors.list.is_empty() && errors.list.len() <= Diagnostics::MAX, "{name}: {}", errors.list.len());
         for error in &errors.list {
-            let (start, end) = (error.span.start as usize, error.span.end as usize);
+            let (start, end) = (error.place().start as usize, error.place().end as usize);
             assert!(start <= end && end <= text.len(), "{name}: {error:?} of {} bytes", text.len());
             assert!(!matches!(error.kind, ErrorKind::Internal(_)), "{name}: {error:?}");
         }

@@ -37,7 +37,7 @@ fn malformed_files_are_refused_where_and_as_expected() {
             continue;
         };
         let first = &errors.list[0];
-        let (line, column) = source.line_column(first.span.start);
+        let (line, column) = source.line_column(first.place().start);
         let message = first.kind.to_string();
         if format!("{line}:{column}") != place || !message.contains(part) {
             wrong.push(format!("{name}: {line}:{column}: {message}\n  expected {place}: …{part}…"));

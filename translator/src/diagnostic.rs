@@ -139,8 +139,8 @@ pub enum ErrorKind {
 pub struct Diagnostic {
     /// What is wrong.
     pub kind: ErrorKind,
-    /// Where.
-    pub span: Span,
+    /// Where, if it has a place.
+    pub span: Option<Span>,
     /// The kernel or function in which it was found, if in one.
     pub function: Option<String>,
     /// Advice or background, if there is any.
@@ -149,22 +149,27 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic without help text.
-    pub fn new(kind: ErrorKind, span: Span) -> Self {
-        Self { kind, span, function: None, help: None }
+    pub fn new(kind: ErrorKind, span: impl Into<Option<Span>>) -> Self {
+        Self { kind, span: span.into(), function: None, help: None }
+    }
+
+    /// What to point at: the start of the text for what has no place.
+    pub fn place(&self) -> Span {
+        self.span.unwrap_or_default()
     }
 
     /// Shorthand for [`ErrorKind::Invalid`].
-    pub fn invalid(message: impl Into<String>, span: Span) -> Self {
+    pub fn invalid(message: impl Into<String>, span: impl Into<Option<Span>>) -> Self {
         Self::new(ErrorKind::Invalid(message.into()), span)
     }
 
     /// Shorthand for [`ErrorKind::Unsupported`].
-    pub fn unsupported(what: impl Into<String>, span: Span) -> Self {
+    pub fn unsupported(what: impl Into<String>, span: impl Into<Option<Span>>) -> Self {
         Self::new(ErrorKind::Unsupported(what.into()), span)
     }
 
     /// Shorthand for [`ErrorKind::Internal`].
-    pub fn internal(what: impl Into<String>, span: Span) -> Self {
+    pub fn internal(what: impl Into<String>, span: impl Into<Option<Span>>) -> Self {
         Self::new(ErrorKind::Internal(what.into()), span)
     }
 
@@ -202,7 +207,7 @@ impl Diagnostics {
 
     /// Sorts by place and cuts to [`Self::MAX`].
     pub fn new(source: Source, mut list: Vec<Diagnostic>) -> Self {
-        list.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
+        list.sort_by_key(|diagnostic| (diagnostic.place().start, diagnostic.place().end));
         let left_out = list.len().saturating_sub(Self::MAX);
         list.truncate(Self::MAX);
         Self { source, list, left_out }
@@ -214,8 +219,9 @@ impl Diagnostics {
         let config = term::Config::default();
         let mut out = String::new();
         for diagnostic in &self.list {
-            let start = floor_char_boundary(self.source.text(), diagnostic.span.start as usize);
-            let end = floor_char_boundary(self.source.text(), diagnostic.span.end as usize).max(start);
+            let place = diagnostic.place();
+            let start = floor_char_boundary(self.source.text(), place.start as usize);
+            let end = floor_char_boundary(self.source.text(), place.end as usize).max(start);
             // A span of many lines would print them all: mark its first line only.
             let end = self.source.text()[start..end].find('\n').map_or(end, |newline| start + newline);
             let mut notes = Vec::new();
@@ -227,12 +233,12 @@ impl Diagnostics {
             if quotable {
                 report.labels.push(render::Label::primary((), start..end));
             } else {
-                let (line, column) = self.source.line_column(diagnostic.span.start);
+                let (line, column) = self.source.line_column(place.start);
                 notes.insert(0, format!("at {}:{line}:{column}", self.source.name()));
             }
             let mut text = String::new();
             if term::emit_to_string(&mut text, &config, &file, &report.with_notes(notes)).is_err() {
-                let (line, column) = self.source.line_column(diagnostic.span.start);
+                let (line, column) = self.source.line_column(place.start);
                 text = format!("error: {}\n  at {}:{line}:{column}\n", diagnostic.kind, self.source.name());
             }
             out.push_str(&text);

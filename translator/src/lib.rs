@@ -166,7 +166,7 @@ impl<'s> Program<'s> {
         let services = lower::resources::services(&self.decoded, &mut variables, &policy);
         let mut errors = self.missing_entries(options.entries);
         if options.entries.is_none() && self.decoded.kernels().next().is_none() {
-            errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", Span::default()));
+            errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", None));
         }
         if !errors.is_empty() {
             return refuse(errors);
@@ -222,7 +222,7 @@ impl<'s> Program<'s> {
     fn missing_entries(&self, names: Option<&[String]>) -> Vec<Diagnostic> {
         let entries = self.entries();
         let missing = names.into_iter().flatten().filter(|name| !entries.contains(&name.as_str()));
-        missing.map(|name| Diagnostic::invalid(format!("the module has no kernel `{name}`"), Span::default())).collect()
+        missing.map(|name| Diagnostic::invalid(format!("the module has no kernel `{name}`"), None)).collect()
     }
 }
 

@@ -13,7 +13,7 @@ use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
 use ptx2spv_translator::legalize::{expand_reports, report_cut_loops};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Fault as Reported;
-use ptx2spv_translator::{Options, Program, Source, Span, Target};
+use ptx2spv_translator::{Options, Program, Source, Target};
 
 /// Bytes of global memory that programs use; the status record follows.
 const GLOBAL: usize = MEMORY as usize + 64;
@@ -23,7 +23,7 @@ const STATUS: Status = Status { offset: GLOBAL as u64 };
 fn watch(function: &mut Function) {
     report_cut_loops(function, STATUS);
     let places = expand_reports(function, STATUS, 5);
-    assert!(places.iter().all(|place| *place == Span::default()) && places.len() < 2, "{places:?}");
+    assert!(places.iter().all(|place| place.is_none()) && places.len() < 2, "{places:?}");
 }
 
 /// What a run leaves in memory, and the status.

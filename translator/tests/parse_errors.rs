@@ -20,7 +20,7 @@ fn report(text: &str) -> Vec<String> {
         .list
         .iter()
         .map(|error| {
-            let (line, column) = errors.source.line_column(error.span.start);
+            let (line, column) = errors.source.line_column(error.place().start);
             format!("{line}:{column} {}", error.kind)
         })
         .collect()
@@ -247,7 +247,7 @@ fn errors_come_together_and_name_their_function() {
 #[test]
 fn errors_mark_the_token() {
     let errors = errors(&format!("{PROLOGUE}.entry k() {{ add.u32 a, b %foo_1; }}"));
-    assert_eq!(errors.source.slice(errors.list[0].span), "%foo_1");
+    assert_eq!(errors.source.slice(errors.list[0].place()), "%foo_1");
     let rendered = errors.render();
     assert!(rendered.contains("^^^^^^\n"), "{rendered}");
 }

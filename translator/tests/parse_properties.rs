@@ -358,7 +358,7 @@ proptest! {
         if let Err(errors) = parse::parse(&source) {
             prop_assert!(!errors.list.is_empty());
             for error in &errors.list {
-                let (start, end) = (error.span.start as usize, error.span.end as usize);
+                let (start, end) = (error.place().start as usize, error.place().end as usize);
                 prop_assert!(start <= end && end <= source.text().len());
                 prop_assert!(source.text().is_char_boundary(start) && source.text().is_char_boundary(end));
                 prop_assert!(!error.kind.to_string().starts_with("internal error"), "{}", error.kind);

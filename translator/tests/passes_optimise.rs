@@ -212,7 +212,7 @@ fn marks_stay_only_before_statements() {
         b.i32(6);
     });
     optimise(&mut f);
-    let mark = |stmt: &Stmt| if let Stmt::At(at) = stmt { Some(at.start) } else { None };
+    let mark = |stmt: &Stmt| if let Stmt::At(Some(at)) = stmt { Some(at.start) } else { None };
     assert_eq!(f.body.iter().filter_map(mark).collect::<Vec<_>>(), [3]);
 }
 

@@ -94,7 +94,7 @@ impl Loaded {
 fn refuse(what: &str, error: Error, dumped: Option<&Dumped>) -> Code {
     if let Error::Translation(diagnostics) = &error {
         let first = diagnostics.list.first().map(|first| {
-            let (line, column) = diagnostics.source.line_column(first.span.start);
+            let (line, column) = diagnostics.source.line_column(first.place().start);
             let text = diagnostics.source.text().lines().nth(line - 1).unwrap_or_default().trim();
             format!("{}:{line}:{column}: {}: {text}", diagnostics.source.name(), first.kind)
         });

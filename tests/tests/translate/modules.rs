@@ -14,7 +14,7 @@ fn all_errors_of_a_module_come_together() {
         refused(&(first + &second), &["register `%f1`", "unknown instruction `wibble`", "`%nothing` is not declared"]);
     let functions: Vec<_> = errors.list.iter().map(|error| error.function.as_deref().unwrap()).collect();
     assert_eq!(functions, ["first", "first", "second"]);
-    assert_eq!(errors.source.line_column(errors.list[1].span.start), (16, 2));
+    assert_eq!(errors.source.line_column(errors.list[1].place().start), (16, 2));
     let text = errors.render();
     assert!(text.contains("test.ptx:16:2") && text.contains("in function `second`"), "{text}");
 }
@@ -171,7 +171,7 @@ fn modules_with_32_bit_addresses_are_refused() {
     let errors = translate(text, &lavapipe(), None, false).unwrap_err();
     assert!(errors.list[0].kind.to_string().contains("32-bit addresses"), "{errors}");
     assert_eq!(
-        text.get(errors.list[0].span.start as usize..).and_then(|rest| rest.lines().next()),
+        text.get(errors.list[0].place().start as usize..).and_then(|rest| rest.lines().next()),
         Some(".address_size 32")
     );
 }

@@ -32,7 +32,7 @@ pub fn refused(marked: &str, parts: &[&str]) -> Diagnostics {
     let places = marked.match_indices('¦').enumerate().map(|(n, (at, mark))| at - n * mark.len());
     let text = marked.replace('¦', "");
     let errors = translate(&text, &lavapipe(), None, false).expect_err("accepted");
-    let found: Vec<usize> = errors.list.iter().map(|error| error.span.start as usize).collect();
+    let found: Vec<usize> = errors.list.iter().map(|error| error.place().start as usize).collect();
     assert_eq!(found, places.collect::<Vec<_>>(), "{errors}");
     assert_eq!(errors.list.len(), parts.len(), "{errors}");
     for (error, part) in errors.list.iter().zip(parts) {

@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 fn refuse(errors: &Diagnostics) -> Status {
     let name = errors.source.name();
     for error in &errors.list {
-        let (line, _) = errors.source.line_column(error.span.start);
+        let (line, _) = errors.source.line_column(error.place().start);
         cli::warn(format_args!("ptxas {name}, line {line}; error   : {}", error.kind));
     }
     cli::warn("ptxas fatal   : Ptx assembly aborted due to errors");

@@ -9,7 +9,7 @@ use crate::ir::{Builder, Compare, Function, Var};
 pub fn switch(
     function: &mut Function,
     blocks: &mut Vec<BasicBlock>,
-    at: Span,
+    at: Option<Span>,
     var: Var,
     cases: &[(u64, u32)],
     otherwise: u32,

@@ -2,7 +2,7 @@
 
 use super::{BasicBlock, Cfg, End};
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
+use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var, last_mark};
 use crate::structurize::{self, Condition, Graph, Node, Terminator, structurize};
 
 /// Gives the function its body. Fails where control flow nests too deeply.
@@ -22,18 +22,11 @@ pub fn structure(function: &mut Function, cfg: Cfg) -> Result<(), structurize::E
     Ok(())
 }
 
-fn last_mark(block: &Block) -> Option<Span> {
-    block.iter().rev().find_map(|stmt| match stmt {
-        Stmt::At(span) => Some(*span),
-        _ => None,
-    })
-}
-
 struct Filler<'f> {
     function: &'f mut Function,
     blocks: Vec<BasicBlock>,
     /// The last mark of each block: where it branches, the branch's.
-    marks: Vec<Option<Span>>,
+    marks: Vec<Option<Option<Span>>>,
     selectors: Vec<Var>,
 }
 

@@ -13,7 +13,7 @@ use super::program::{
 use super::scope::Symbol;
 use super::variables;
 use crate::ast::{self, StateSpace};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::Diagnostic;
 use crate::isa::types::{Class, ScalarType};
 
 /// Calls that code was inlined at, of which more are not told of.
@@ -280,7 +280,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let results = variables::passed(returns)?;
                 Ok(Operand::Targets(Targets { functions: None, formals, results }))
             }
-            _ => Err(Diagnostic::internal("a table that is none", Span::default())),
+            _ => Err(Diagnostic::internal("a table that is none", None)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::program::{FuncId, Function, InitValue, Item, Operand, Passed, Program
 use super::scope::{Ranges, Symbol};
 use super::{arrays, body, variables};
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
-use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::isa::types::ScalarType;
 
 /// Decodes a module. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
@@ -31,7 +31,7 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
     };
     if !matches!(decoder.program.address_bits, 32 | 64) {
         let message = format!("`.address_size {}` is neither 32 nor 64", decoder.program.address_bits);
-        decoder.errors.push(Diagnostic::invalid(message, Span::default()));
+        decoder.errors.push(Diagnostic::invalid(message, None));
     }
     decoder.declare_all(ast);
     decoder.initialise(ast);

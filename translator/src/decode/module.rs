@@ -9,7 +9,7 @@ use super::program::{FuncId, Passed, Program, VarId, Variable};
 use super::scope::{Ranges, Symbol, numbered};
 use super::variables;
 use crate::ast::{self, Linkage, StateSpace};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::Diagnostic;
 use crate::isa::table::{Form, Modifiers};
 use crate::isa::types::{Class, ScalarType};
 
@@ -51,7 +51,7 @@ impl<'s> ModuleDecoder<'s> {
     /// The reason of a [`Symbol::Unsupported`].
     pub(super) fn reason(&self, number: u32) -> Diagnostic {
         let reason = self.reasons.get(number as usize).cloned();
-        reason.unwrap_or_else(|| Diagnostic::internal("a refusal without a reason", Span::default()))
+        reason.unwrap_or_else(|| Diagnostic::internal("a refusal without a reason", None))
     }
 
     /// Declares a variable in memory, at module scope or inside a function.

@@ -79,7 +79,7 @@ pub(super) struct Body<'m, 't, 'f> {
     /// Variables outside of functions that are used.
     pub(super) interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.
-    pub(super) at: Span,
+    pub(super) at: Option<Span>,
     /// Where that is, if line information is wanted.
     position: Option<Position>,
     /// The line that the block under construction has named last.
@@ -115,7 +115,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             decoys: 0,
             workgroup_size: 0,
             interface: Vec::new(),
-            at: Span::default(),
+            at: None,
             position: None,
             line: None,
             start_line: None,
@@ -167,9 +167,9 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
     }
 
     /// What follows comes from an instruction.
-    pub(super) fn come_from(&mut self, span: Span) {
+    pub(super) fn come_from(&mut self, span: Option<Span>) {
         self.at = span;
-        self.position = self.module.lines.as_ref().and_then(|lines| lines.position(span));
+        self.position = self.module.lines.as_ref().zip(span).and_then(|(lines, span)| lines.position(span));
     }
 
     pub(super) fn begin_block(&mut self, label: Word) {

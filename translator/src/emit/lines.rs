@@ -25,11 +25,8 @@ impl Lines {
         Self { file, starts }
     }
 
-    /// Where a span begins; nowhere if it is empty.
+    /// Where a span begins.
     pub(super) fn position(&self, span: Span) -> Option<Position> {
-        if span.start >= span.end {
-            return None;
-        }
         // The first line begins at 0, so the line is 1 at least.
         let line = self.starts.partition_point(|&start| start <= span.start);
         let start = self.starts.get(line.checked_sub(1)?)?;

@@ -35,7 +35,7 @@ mod wide;
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 
 use crate::ir::Function;
 use crate::target::{self, Feature, Target, Version};
@@ -101,7 +101,7 @@ const OLDEST: Version = Version(1, 3);
 /// feature, [`ErrorKind::Limit`] where it lacks room, and [`ErrorKind::Internal`] for a function that isn't what
 /// [`EmitEntry::function`] asks for. The other entries can be emitted without the failed ones by another call.
 pub fn emit(target: &Target, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
-    let outside = |kind| vec![Diagnostic::new(kind, Span::default())];
+    let outside = |kind| vec![Diagnostic::new(kind, None)];
     let Version(major, minor) = target.spirv;
     if target.spirv < OLDEST {
         let what = format!("SPIR-V {major}.{minor}, which the target has: modules need {}.{}", OLDEST.0, OLDEST.1);

@@ -41,7 +41,7 @@ struct Frame<'f> {
     rest: std::slice::Iter<'f, Stmt>,
     construct: Construct<'f>,
     /// The instruction that the construct comes from.
-    at: Span,
+    at: Option<Span>,
 }
 
 /// What a list of statements is part of, and where its end leads.
@@ -171,7 +171,7 @@ impl<'f> Body<'_, '_, 'f> {
 
     /// Marks a thread's arrival at the barrier instruction that statements come from.
     fn arrive(&mut self, thread: Value) -> Result<()> {
-        let instruction = self.at.start;
+        let instruction = self.at.map_or(0, |at| at.start);
         let place = self.module.u32_constant(instruction)?;
         let (void, set, thread) = (self.module.global(Global::Void)?, self.module.marks(), self.value(thread)?);
         let number = Operand::LiteralExtInstInteger(marks::ARRIVE);

@@ -68,8 +68,8 @@ impl<'f> Builder<'f> {
     }
 
     /// Marks the following statements as coming from an instruction; see [`Stmt::At`].
-    pub fn at(&mut self, span: Span) {
-        self.push(Stmt::At(span));
+    pub fn at(&mut self, span: impl Into<Option<Span>>) {
+        self.push(Stmt::At(span.into()));
     }
 
     /// The result of an operation: a new value, or an older one that is the same.

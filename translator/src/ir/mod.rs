@@ -189,8 +189,8 @@ impl Function {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
     /// The following statements come from this PTX instruction: those of the same list up to its next mark, and those of
-    /// lists nested there up to theirs. The empty [`Span::default`] says that they come from none.
-    At(Span),
+    /// lists nested there up to theirs; or from none.
+    At(Option<Span>),
     /// Defines a value.
     Let(Value, Op),
     /// Assigns a variable.
@@ -619,6 +619,14 @@ pub enum Scope {
     Device,
     /// And the host.
     System,
+}
+
+/// The last mark of a list: which instruction what stands behind it comes from, if any.
+pub fn last_mark(block: &[Stmt]) -> Option<Option<Span>> {
+    block.iter().rev().find_map(|stmt| match stmt {
+        Stmt::At(at) => Some(*at),
+        _ => None,
+    })
 }
 
 /// A read-modify-write.

@@ -12,14 +12,14 @@
 //!
 //! When warps have been mapped to the target's subgroups ([`Stage::Mapped`]):
 //!
-//! * No operation of a warp is left, and nobody asks who has exited, or which block of its cluster it is in.
+//! * No operation of a warp is left, and nobody asks who has exited.
 //!
 //! When the function is legal ([`Stage::Legal`]):
 //!
 //! * No address is generic.
 //! * Arithmetic rounds to nearest even and doesn't flush ([`Op::Rounded`], [`Op::Flushed`], [`Unary::Root`] and [`Binary::OrNan`]
 //!   are gone), and no atomic works on 16-bit floats.
-//! * No report is left.
+//! * No report is left, and nobody asks for a block's place in its cluster.
 
 use std::fmt;
 
@@ -425,7 +425,7 @@ impl<'f> Checker<'f> {
                 | Builtin::WorkgroupId(dimension)
                 | Builtin::WorkgroupCount(dimension),
             ) if dimension > 2 => Err(format!("dimension {dimension}")),
-            Op::Builtin(Builtin::ClusterRank) if self.stage >= Stage::Mapped => {
+            Op::Builtin(Builtin::ClusterRank) if self.stage >= Stage::Legal => {
                 Err("a block's place in its cluster".into())
             }
             Op::Builtin(Builtin::ClusterRank) if self.function.cluster.is_none() => {

@@ -8,7 +8,7 @@
 //! it: the invocations of a subgroup that run in lockstep all get on. An invocation waits for others only as long as these hold
 //! the lock, which needs a device that goes on running an invocation that it has begun to run; GPUs do.
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::Diagnostic;
 use crate::interface::push_constant;
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, MemoryOrder, Op, OwnShared, Scope, Space,
@@ -46,7 +46,7 @@ pub fn lock_long_accesses(function: &mut Function, memory: &Memory, table: Optio
     let [has_global, has_shared, has_local] = [Space::Global, Space::Shared, Space::Local]
         .map(|space| any_strong(&function.body, &|access| is_replaced(space, access)));
     if has_global && table.is_none() {
-        return Err(Diagnostic::internal("a 64-bit atomic without locks", Span::default()));
+        return Err(Diagnostic::internal("a 64-bit atomic without locks", None));
     }
     if !has_global && !has_shared && !has_local {
         return Ok(());

@@ -12,7 +12,6 @@
 //! to a number, that both depend on the status word, about which no compiler can know anything.
 
 use super::reports;
-use crate::diagnostic::Span;
 use crate::interface::Status;
 use crate::ir::{Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value};
 use crate::target::Fault;
@@ -46,7 +45,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     });
     let used_up = probe.used_up(&mut b);
     b.if_(used_up, |b| {
-        b.at(Span::default());
+        b.at(None);
         b.report(Fault::LoopCutShort);
     });
     b.finish();

@@ -16,12 +16,12 @@ const REST: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder
 
 /// Replaces every [`Stmt::Report`] of the kernel with that [number](crate::interface::Entry::number), and returns the
 /// places that they report from: each one's position is its number in the record.
-pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> Vec<Span> {
+pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> Vec<Option<Span>> {
     let mut places = Vec::new();
     if reports_any(&function.body) {
         let body = std::mem::take(&mut function.body);
         let mut b = Builder::new(function);
-        expand(&mut b, body, Span::default(), &mut Expansion { status, kernel, places: &mut places });
+        expand(&mut b, body, None, &mut Expansion { status, kernel, places: &mut places });
         b.finish();
     }
     places
@@ -46,11 +46,11 @@ pub(super) fn word(b: &mut Builder<'_>, status: Status, number: u32) -> Value {
 struct Expansion<'p> {
     status: Status,
     kernel: u32,
-    places: &'p mut Vec<Span>,
+    places: &'p mut Vec<Option<Span>>,
 }
 
 /// Appends statements that stand after the mark `at`.
-fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Span, expansion: &mut Expansion<'_>) {
+fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Option<Span>, expansion: &mut Expansion<'_>) {
     for stmt in stmts {
         match stmt {
             Stmt::At(span) => {
@@ -73,7 +73,7 @@ fn expand(b: &mut Builder<'_>, stmts: Block, mut at: Span, expansion: &mut Expan
 }
 
 impl Expansion<'_> {
-    fn report(&mut self, b: &mut Builder<'_>, code: u32, details: &[Value], at: Span) {
+    fn report(&mut self, b: &mut Builder<'_>, code: u32, details: &[Value], at: Option<Span>) {
         let place = self.places.iter().position(|place| *place == at).unwrap_or_else(|| {
             self.places.push(at);
             self.places.len() - 1

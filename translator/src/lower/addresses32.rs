@@ -11,7 +11,7 @@ use crate::interface::push_constant;
 use crate::ir::{Type, Value};
 
 /// The refusal of an address of 32 bits.
-pub fn refused(what: &str, span: Span) -> Diagnostic {
+pub fn refused(what: &str, span: impl Into<Option<Span>>) -> Diagnostic {
     Diagnostic::unsupported(format!("a 32-bit address of {what}: device addresses have 64 bits"), span)
 }
 
@@ -21,7 +21,7 @@ pub fn check(l: &Lowering<'_, '_>, base: Base) -> Result {
         && let Some(variable) = l.program.variables.get(id.0 as usize)
         && variable.space == StateSpace::Global
     {
-        return Err(refused("global memory", Span::default()));
+        return Err(refused("global memory", None));
     }
     Ok(())
 }

@@ -44,14 +44,14 @@ pub(super) fn check(program: &Program, kernel: FuncId) -> Result<Recursive, Diag
     for root in roots {
         total = total.saturating_add(inlined_size(program, root, &mut sizes)?);
         if total > MAX_INSTRUCTIONS {
-            let span = program.functions.get(kernel.0 as usize).map_or(Span::default(), |function| function.span);
+            let span = program.functions.get(kernel.0 as usize).map(|function| function.span);
             return Err(too_large(span));
         }
     }
     let reachable = reachable(program, kernel);
     let written = reachable.into_iter().map(own_size).fold(0, u64::saturating_add);
     if total.saturating_sub(written) > MAX_COPIED {
-        let span = program.functions.get(kernel.0 as usize).map_or(Span::default(), |function| function.span);
+        let span = program.functions.get(kernel.0 as usize).map(|function| function.span);
         let message =
             format!("functions that are called so often that their copies have over {MAX_COPIED} instructions");
         return Err(Diagnostic::unsupported(message, span));
@@ -59,14 +59,14 @@ pub(super) fn check(program: &Program, kernel: FuncId) -> Result<Recursive, Diag
     Ok(recursive)
 }
 
-fn too_large(span: Span) -> Diagnostic {
+fn too_large(span: Option<Span>) -> Diagnostic {
     Diagnostic::unsupported(format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining"), span)
 }
 
 /// Size of a function with all that is inlined into it; functions whose size is known are not entered.
 fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u64>) -> Result<u64, Diagnostic> {
     let mut open: Vec<Visit<'_>> = Vec::new();
-    let mut next = Some((root, Span::default()));
+    let mut next = Some((root, None));
     loop {
         if let Some((id, span)) = next.take() {
             let caller = open.last().map_or("", |visit| visit.function.name.as_str());
@@ -81,7 +81,7 @@ fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u
         }
         let Some(visit) = open.last_mut() else { return Ok(0) };
         if visit.size > MAX_INSTRUCTIONS {
-            return Err(too_large(visit.function.span).in_function(&visit.function.name));
+            return Err(too_large(Some(visit.function.span)).in_function(&visit.function.name));
         }
         match visit.calls.pop() {
             Some((callee, span)) => match sizes.get(&callee) {
@@ -89,7 +89,7 @@ fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u
                 None => {
                     // Comes back to this call once the callee's size is known.
                     visit.calls.push((callee, span));
-                    next = Some((callee, span));
+                    next = Some((callee, Some(span)));
                 }
             },
             None => {

@@ -178,7 +178,7 @@ pub fn lay_out(
     cluster: Option<[u32; 3]>,
 ) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
-        return Err(Diagnostic::internal("a kernel that isn't there", Default::default()));
+        return Err(Diagnostic::internal("a kernel that isn't there", None));
     };
     let constants =
         (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);

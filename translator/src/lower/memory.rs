@@ -247,7 +247,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
     match base {
         Base::Variable(id) => {
             let Some(variable) = l.program.variables.get(id.0 as usize) else {
-                return Err(Diagnostic::internal("a variable without a declaration", Default::default()));
+                return Err(Diagnostic::internal("a variable without a declaration", None));
             };
             if variable.external {
                 let message = format!("`{}`, which is defined in another module", variable.name);
@@ -286,13 +286,11 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
                 Ok(l.b.add_const(base, u64::from(*at).wrapping_add(offset)))
             }
             Some(ParamSlot::Kernel(_)) => {
-                Err(Diagnostic::internal("the address of a parameter that is in push constants", Default::default()))
+                Err(Diagnostic::internal("the address of a parameter that is in push constants", None))
             }
-            _ => Err(Diagnostic::internal("the address of a parameter that has none", Default::default())),
+            _ => Err(Diagnostic::internal("the address of a parameter that has none", None)),
         },
-        Base::Reg(_) | Base::Absolute => {
-            Err(Diagnostic::internal("the address of something that has none", Default::default()))
-        }
+        Base::Reg(_) | Base::Absolute => Err(Diagnostic::internal("the address of something that has none", None)),
     }
 }
 

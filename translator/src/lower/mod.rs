@@ -173,7 +173,7 @@ impl Lowering<'_, '_> {
                 let value = memory::variable_address(self, *base, *offset)?;
                 Ok(if ty.bits() == 64 { value } else { self.narrow(value) })
             }
-            other => Err(Diagnostic::internal(format!("operand {other:?} read as a value"), Default::default())),
+            other => Err(Diagnostic::internal(format!("operand {other:?} read as a value"), None)),
         }
     }
 
@@ -259,7 +259,7 @@ impl Lowering<'_, '_> {
                 }
                 Ok(())
             }
-            other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), Default::default())),
+            other => Err(Diagnostic::internal(format!("operand {other:?} as a destination"), None)),
         }
     }
 
@@ -271,7 +271,7 @@ impl Lowering<'_, '_> {
                 Ok([self.register(*register), self.b.get(upper)])
             }
             Operand::Imm(bits) => Ok([self.b.i64(*bits), self.b.i64(0)]),
-            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), None)),
         }
     }
 
@@ -286,7 +286,7 @@ impl Lowering<'_, '_> {
                 }
                 Ok(())
             }
-            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), Default::default())),
+            other => Err(Diagnostic::internal(format!("operand {other:?} of 128 bits"), None)),
         }
     }
 }

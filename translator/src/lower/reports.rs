@@ -13,11 +13,9 @@ pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
     instruction.form.row.action == Action::Barrier && !plain
 }
 
-/// Describes a place in a kernel or in what it calls; the empty span is the kernel as a whole.
-pub fn place(program: &Program, kernel: &Function, source: &Source, span: Span) -> SourceLocation {
-    if span == Span::default() {
-        return SourceLocation::default();
-    }
+/// Describes a place in a kernel or in what it calls; or the kernel as a whole.
+pub fn place(program: &Program, kernel: &Function, source: &Source, span: Option<Span>) -> SourceLocation {
+    let Some(span) = span else { return SourceLocation::default() };
     let line = u32::try_from(source.line_column(span.start).0).unwrap_or(u32::MAX);
     let function = function_at(program, span.start..=span.start);
     let origin = function.and_then(|function| origin(program, function, span.start));

@@ -52,7 +52,7 @@ impl Service {
 
     /// Appends what it does, and gives its result.
     pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Option<Value>> {
-        let without = || Diagnostic::internal("a function without what it needs of the host", Default::default());
+        let without = || Diagnostic::internal("a function without what it needs of the host", None);
         match (self, arguments) {
             (Service::Print, &[format, values]) => {
                 let region = l.layout.services.output.ok_or_else(without)?;
@@ -83,7 +83,7 @@ impl Service {
                 heap::free(&mut l.b, region, pointer);
                 Ok(None)
             }
-            _ => Err(Diagnostic::internal("a function with other arguments", Default::default())),
+            _ => Err(Diagnostic::internal("a function with other arguments", None)),
         }
     }
 }

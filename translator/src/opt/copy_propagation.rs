@@ -20,7 +20,7 @@ pub fn propagate_copies(function: &mut Function) {
         definition: vec![None; function.values.len()],
         depth_of: vec![0; function.values.len()],
         depth: 0,
-        at: Span::default(),
+        at: None,
         available: FxHashMap::default(),
         added: Vec::new(),
         function,
@@ -48,7 +48,7 @@ struct Propagation<'f> {
     depth_of: Vec<u32>,
     depth: u32,
     /// The mark that holds here.
-    at: Span,
+    at: Option<Span>,
     /// Values of operations that are visible here.
     available: FxHashMap<(Type, Op), Value>,
     /// Keys of `available` in the order they came, to be removed at the end of their list.

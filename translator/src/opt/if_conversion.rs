@@ -14,7 +14,7 @@ use crate::ir::{Binary, Block, Builtin, Function, Op, Stmt, Type, Unary, Value, 
 pub fn convert_ifs(function: &mut Function, most: u32) {
     let body = std::mem::take(&mut function.body);
     let mut pass = Flatten { function, most };
-    let body = pass.list(body, Span::default());
+    let body = pass.list(body, None);
     function.body = body;
 }
 
@@ -32,7 +32,7 @@ struct Assigned {
 
 impl Flatten<'_> {
     /// `at` is the mark that holds around the list.
-    fn list(&mut self, block: Block, mut at: Span) -> Block {
+    fn list(&mut self, block: Block, mut at: Option<Span>) -> Block {
         let mut out = Block::with_capacity(block.len());
         for stmt in block {
             match stmt {
@@ -93,7 +93,7 @@ impl Flatten<'_> {
 
     /// Appends both arms, for whose `If` a mark holds, and the selects.
     #[inline(never)]
-    fn flatten(&mut self, out: &mut Block, condition: Value, then: Block, otherwise: Block, at: Span) {
+    fn flatten(&mut self, out: &mut Block, condition: Value, then: Block, otherwise: Block, at: Option<Span>) {
         let then = inline(out, then);
         out.push(Stmt::At(at));
         let otherwise = inline(out, otherwise);

@@ -9,7 +9,7 @@ use crate::ir::{Block, Function, Op, Stmt, Unary, Value};
 pub fn merge_ifs(function: &mut Function) {
     let mut negation = vec![None; function.values.len()];
     let mut body = std::mem::take(&mut function.body);
-    list(&mut body, &mut negation, Span::default());
+    list(&mut body, &mut negation, None);
     function.body = body;
 }
 
@@ -17,10 +17,10 @@ pub fn merge_ifs(function: &mut Function) {
 type Negations = Vec<Option<Value>>;
 
 /// `at` is the mark that holds around the list.
-fn list(block: &mut Block, negation: &mut Negations, around: Span) {
+fn list(block: &mut Block, negation: &mut Negations, around: Option<Span>) {
     let mut out = Block::with_capacity(block.len());
     // The last `If` by its place in `out` and its mark, while nothing stands after it that could matter.
-    let mut open: Option<(usize, Span)> = None;
+    let mut open: Option<(usize, Option<Span>)> = None;
     let mut mark = around;
     for stmt in block.drain(..) {
         match stmt {
@@ -80,7 +80,7 @@ fn joins(out: &Block, at: usize, condition: Value, negation: &Negations) -> bool
 }
 
 /// Appends arms, for which a mark holds, to those of an `If`.
-fn join(mut first: Stmt, mark: Span, condition: Value, mut then: Block, mut otherwise: Block) -> Stmt {
+fn join(mut first: Stmt, mark: Option<Span>, condition: Value, mut then: Block, mut otherwise: Block) -> Stmt {
     if let Stmt::If { condition: asked, then: first_then, otherwise: first_otherwise } = &mut first {
         if *asked != condition {
             std::mem::swap(&mut then, &mut otherwise);
@@ -92,7 +92,7 @@ fn join(mut first: Stmt, mark: Span, condition: Value, mut then: Block, mut othe
 }
 
 /// Appends to an arm, unless its end is never reached.
-fn append(arm: &mut Block, mark: Span, more: Block) {
+fn append(arm: &mut Block, mark: Option<Span>, more: Block) {
     if arm.last() != Some(&Stmt::Break) && !more.is_empty() {
         arm.push(Stmt::At(mark));
         arm.extend(more);

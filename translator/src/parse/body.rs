@@ -50,7 +50,7 @@ impl<'s> Parser<'s> {
     /// Moves to where the body goes on after an error. False if it does not.
     fn resume(&mut self, start: usize, error: &Diagnostic) -> bool {
         let text = self.driver.text();
-        let at = start.max(error.span.start as usize);
+        let at = start.max(error.place().start as usize);
         self.driver.set_offset(at);
         if self.driver.at_end() || scan::starts_item(text, at) {
             return false;
@@ -72,7 +72,7 @@ impl<'s> Parser<'s> {
         }
         let nodes = self.driver.many(Rule::statements, Rule::statement).map_err(|error| {
             let at_item = scan::starts_function(self.driver.text(), self.driver.offset())
-                || scan::starts_item(self.driver.text(), error.span.start as usize);
+                || scan::starts_item(self.driver.text(), error.place().start as usize);
             if at_item { self.body_not_closed(body) } else { error }
         })?;
         for node in nodes {

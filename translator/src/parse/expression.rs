@@ -204,7 +204,7 @@ impl<'s> Evaluation<'s> {
     }
 
     fn apply(&mut self, pending: Pending) -> Result<(), Diagnostic> {
-        let missing = || Diagnostic::internal("an operator without operand", Span::default());
+        let missing = || Diagnostic::internal("an operator without operand", None);
         let (last, last_span) = self.values.pop().ok_or_else(missing)?;
         let result = match pending {
             Pending::Prefix(prefix) => (arithmetic::prefix(prefix, last, last_span)?, last_span),

@@ -35,7 +35,7 @@ pub fn parse<'s>(source: &'s Source) -> Result<Module<'s>, Diagnostics> {
     let failed = |list| Err(Diagnostics::new(source.clone(), list));
     if u32::try_from(source.text().len()).is_err() {
         let message = "the file is larger than 4 GiB";
-        return failed(vec![Diagnostic::invalid(message, Span::default())]);
+        return failed(vec![Diagnostic::invalid(message, None)]);
     }
     let mut parser = Parser {
         driver: Driver::new(source.text()),
@@ -85,7 +85,7 @@ impl<'s> Parser<'s> {
 
     /// Reports an error in an item and finds the place to go on.
     fn recover(&mut self, start: usize, error: Diagnostic) {
-        let at = start.max(error.span.start as usize);
+        let at = start.max(error.place().start as usize);
         self.errors.push(error);
         let text = self.driver.text();
         let is_function = scan::starts_function(text, start);

@@ -11,7 +11,7 @@ pub use passes::{PASSES, Pass, legalize, optimise};
 pub use unit::{Settings, Unit};
 
 use crate::decode::program::{FuncId, Function, Program};
-use crate::diagnostic::{Diagnostic, ErrorKind, Source, Span};
+use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::emit::{self, EmitEntry, Emitted};
 use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant};
 use crate::ir;
@@ -96,7 +96,7 @@ struct Lowered<'p> {
 
 /// Names the function in a diagnostic, and the place of the kernel if it has none.
 fn locate(ptx: &Function, diagnostic: Diagnostic) -> Vec<Diagnostic> {
-    let span = if diagnostic.span == Span::default() { ptx.span } else { diagnostic.span };
+    let span = diagnostic.span.or(Some(ptx.span));
     vec![Diagnostic { span, ..diagnostic }.in_function(&ptx.name)]
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn compile<'p>(
     for (number, pass) in (1..).zip(PASSES) {
         let before = if observer.is_some() { unit.size() } else { 0 };
         let start = Instant::now();
-        pass.run(&mut unit, &settings).map_err(|kind| locate(ptx, Diagnostic::new(kind, Span::default())))?;
+        pass.run(&mut unit, &settings).map_err(|kind| locate(ptx, Diagnostic::new(kind, None)))?;
         if let Some(observer) = observer {
             let time = start.elapsed();
             observer.passed(&Step { kernel: name, number, pass: pass.name, time, before, unit: &unit });
@@ -205,9 +205,7 @@ pub(crate) fn emit(
     emit::emit(target, &entries, source).map_err(|errors| {
         let place = |mut diagnostic: Diagnostic| {
             let kernel = kernels.iter().find(|kernel| Some(&kernel.ptx.name) == diagnostic.function.as_ref());
-            if let (true, Some(kernel)) = (diagnostic.span == Span::default(), kernel) {
-                diagnostic.span = kernel.ptx.span;
-            }
+            diagnostic.span = diagnostic.span.or(kernel.map(|kernel| kernel.ptx.span));
             diagnostic
         };
         errors.into_iter().map(place).collect()

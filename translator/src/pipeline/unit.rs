@@ -28,7 +28,7 @@ pub struct Unit {
     /// Offsets of the push constants that are pointers.
     pub(super) pointers: BTreeSet<u32>,
     /// The places that reports name.
-    pub(super) reports: Vec<Span>,
+    pub(super) reports: Vec<Option<Span>>,
 }
 
 impl Unit {

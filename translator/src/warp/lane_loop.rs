@@ -144,7 +144,7 @@ impl Pack<'_> {
     }
 
     /// Appends what a region does for every lane of a flow.
-    pub(super) fn region_loop(&mut self, stmts: &Old, at: Span, flow: &Flow) {
+    pub(super) fn region_loop(&mut self, stmts: &Old, at: Option<Span>, flow: &Flow) {
         let escaping: Vec<(Value, Array)> =
             self.escaping(stmts).into_iter().map(|value| (value, self.array_of(self.b.type_of(value)))).collect();
         let inputs = self.inputs(stmts);

@@ -99,7 +99,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         values: vec![Slot::None; values],
         vars: vec![Vec::new(); vars],
         local_bytes,
-        at: Span::default(),
+        at: None,
         b,
         packing,
         uniform,
@@ -131,7 +131,7 @@ struct Pack<'f> {
     /// Bytes of local memory of one lane.
     local_bytes: u32,
     /// The mark that holds at the present place of the old function.
-    at: Span,
+    at: Option<Span>,
 }
 
 /// Which lane statements are for.
@@ -222,7 +222,7 @@ impl Pack<'_> {
 
     /// Marks what follows in the new function's present list as coming from where the old one is.
     fn mark(&mut self) {
-        if self.at != Span::default() {
+        if self.at.is_some() {
             self.b.push(Stmt::At(self.at));
         }
     }

@@ -50,7 +50,7 @@ pub(super) type Own = FxHashMap<Value, Value>;
 
 impl Pack<'_> {
     /// Appends pending statements for every lane, and leaves none. `at` is the mark that holds before the first.
-    pub(super) fn parallel_region(&mut self, pending: &mut Old, at: Span, flow: &Flow) {
+    pub(super) fn parallel_region(&mut self, pending: &mut Old, at: Option<Span>, flow: &Flow) {
         let stmts = std::mem::take(pending);
         if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
             self.mark();

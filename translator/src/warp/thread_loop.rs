@@ -4,7 +4,6 @@
 use rustc_hash::FxHashSet;
 
 use super::positions::Extent;
-use crate::diagnostic::Span;
 use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var, for_each_read};
 use crate::target::Packing;
 
@@ -37,7 +36,7 @@ pub(super) fn take_turns(function: &mut Function, packing: Packing) {
             b.set(var, zero);
         }
         b.block.append(&mut body);
-        b.push(Stmt::At(Span::default()));
+        b.push(Stmt::At(None));
         let row = extent.row(b, packing.lanes);
         let next = b.add(index, row);
         b.set(thread, next);

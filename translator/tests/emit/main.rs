@@ -434,7 +434,7 @@ fn missing_features_are_named_with_their_place() {
     let target = without(Target { quirks: Quirks::default(), ..lavapipe() }, &[Feature::ShaderDeviceClock]);
     for (feature, make) in cases {
         let mut b = Builder::shared(64);
-        b.body.push(Stmt::At(place));
+        b.body.push(Stmt::At(Some(place)));
         make(&mut b);
         let function = b.finish();
         assert!(emit_one(&target, &function).features.contains(&feature), "{feature}");

@@ -152,7 +152,8 @@ pub fn emit_error(target: &Target, function: &Function) -> (ErrorKind, Span) {
     assert_eq!(errors.len(), 1);
     let error = errors.remove(0);
     assert_eq!(error.function.as_deref(), Some("kernel"));
-    (error.kind, error.span)
+    let place = error.place();
+    (error.kind, place)
 }
 
 /// Runs `spirv-val` for the target's version of Vulkan and returns the disassembly.

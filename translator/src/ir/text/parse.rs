@@ -302,10 +302,12 @@ impl Line<'_> {
         }
         Ok(Some(match (head, &results[..]) {
             ("at", []) => {
-                let mut bounds = self.word().unwrap_or_default().split("..").map(str::parse);
+                let place = self.word().unwrap_or_default();
+                let mut bounds = place.split("..").map(str::parse);
                 match (bounds.next(), bounds.next(), bounds.next()) {
-                    (Some(Ok(start)), Some(Ok(end)), None) => Stmt::At(Span { start, end }),
-                    _ => return Err(start.expected("a range of the PTX text, such as 0..12")),
+                    (Some(Ok(start)), Some(Ok(end)), None) => Stmt::At(Some(Span { start, end })),
+                    _ if place == "nowhere" => Stmt::At(None),
+                    _ => return Err(start.expected("a range of the PTX text, such as 0..12, or `nowhere`")),
                 }
             }
             ("load", [_, ..]) => {

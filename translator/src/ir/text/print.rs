@@ -210,7 +210,8 @@ impl<'f> Printer<'f> {
 
     fn statement(&mut self, stmt: &Stmt, depth: usize) -> fmt::Result {
         match stmt {
-            Stmt::At(span) => write!(self.text, "at {}..{}", span.start, span.end),
+            Stmt::At(Some(span)) => write!(self.text, "at {}..{}", span.start, span.end),
+            Stmt::At(None) => write!(self.text, "at nowhere"),
             Stmt::Let(value, op) => {
                 self.results(&[*value])?;
                 write!(self.text, "{op}")

@@ -69,10 +69,10 @@ impl<'p> Build<'p> {
     pub(super) fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, u32)]) {
         let bad = self.new_block();
         if let Some(block) = self.blocks.get_mut(bad as usize) {
-            block.body = vec![Stmt::At(at), Stmt::Report(Fault::BadTarget, Vec::new())];
+            block.body = vec![Stmt::At(Some(at)), Stmt::Report(Fault::BadTarget, Vec::new())];
             block.end = End::Goto(instance.exits);
         }
-        let first = switch(&mut self.function, &mut self.blocks, at, var, cases, bad);
+        let first = switch(&mut self.function, &mut self.blocks, Some(at), var, cases, bad);
         self.finish(instance, End::Goto(first), first);
     }
 
@@ -104,7 +104,7 @@ impl<'p> Build<'p> {
         self.prints |= service == Service::Print;
         let mut frame = self.frame(callee, Vec::new());
         let slots = self.slots(callee, &mut frame);
-        instance.pending.push(Stmt::At(call.at));
+        instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         let result = self.with(instance, |lowering| {
@@ -145,14 +145,14 @@ impl<'p> Build<'p> {
         let mut frame = self.frame(callee, Vec::new());
         frame.locals.clone_from(&instance.frame.locals);
         let slots = self.slots(callee, &mut frame);
-        instance.pending.push(Stmt::At(call.at));
+        instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         let entry = self.new_block();
         let back = self.new_block();
         self.finish(instance, End::Goto(entry), back);
         self.body(callee, frame, entry, back, instance.exits);
-        instance.pending.push(Stmt::At(call.at));
+        instance.pending.push(Stmt::At(Some(call.at)));
         let values = self.read_results(instance, callee, &slots);
         self.results(instance, callee, call.results, values)?;
         self.finish(instance, End::Goto(call.next), call.next);
@@ -176,12 +176,12 @@ impl<'p> Build<'p> {
         };
         let (check, push, back) = (self.new_block(), self.new_block(), self.new_block());
         self.finish(instance, End::Goto(check), push);
-        instance.pending.push(Stmt::At(call.at));
+        instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         let push = (push, instance.pending.len());
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         self.finish(instance, End::Goto(entry), back);
-        instance.pending.push(Stmt::At(call.at));
+        instance.pending.push(Stmt::At(Some(call.at)));
         let values = self.read_results(instance, callee, &slots);
         let back = (back, instance.pending.len());
         self.results(instance, callee, call.results, values)?;
@@ -228,7 +228,7 @@ impl<'p> Build<'p> {
         }
         if let Some(stack) = self.stack.take() {
             if self.blocks.len().saturating_mul(self.function.vars.len()) > MAX_LIVENESS {
-                let at = stack.sites.first().map_or(Span::default(), |site| site.at);
+                let at = stack.sites.first().map(|site| site.at);
                 self.errors.push(Diagnostic::unsupported("recursion in a kernel as large as this", at));
                 return;
             }
@@ -303,15 +303,15 @@ impl<'p> Build<'p> {
         let size = instance.frame.param_sizes.get(actual.0 as usize).copied().unwrap_or(0);
         if instance.frame.memory(actual.0 as usize).is_some() {
             let message = "passing a function's own parameter by name, whose address is taken,";
-            return Err(Diagnostic::unsupported(message, Span::default()));
+            return Err(Diagnostic::unsupported(message, None));
         }
         match instance.frame.params.get(actual.0 as usize) {
             Some(ParamSlot::Words(words)) if size == param.size || param.open => Ok(words.clone()),
             Some(ParamSlot::Words(_)) => {
                 let message = format!("`{}` takes {} bytes here, {size} are passed", callee.name, param.size);
-                Err(Diagnostic::invalid(message, Span::default()))
+                Err(Diagnostic::invalid(message, None))
             }
-            _ => Err(Diagnostic::unsupported("passing a kernel's parameter by name", Span::default())),
+            _ => Err(Diagnostic::unsupported("passing a kernel's parameter by name", None)),
         }
     }
 
@@ -367,10 +367,10 @@ struct Call<'c> {
 }
 
 fn array_expected() -> Diagnostic {
-    Diagnostic::invalid("an array parameter needs a `.param` variable as its argument", Span::default())
+    Diagnostic::invalid("an array parameter needs a `.param` variable as its argument", None)
 }
 
 fn register_expected(callee: &Function) -> Diagnostic {
     let message = format!("`{}` takes or gives a register here, not a `.param` variable", callee.name);
-    Diagnostic::invalid(message, Span::default())
+    Diagnostic::invalid(message, None)
 }

@@ -56,7 +56,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     };
     build.alloca = layout.stack.map(|_| build.function.var(Type::I32));
     let Some(ptx) = program.functions.get(kernel.0 as usize) else {
-        return Err(vec![Diagnostic::internal("a kernel that isn't there", Span::default())]);
+        return Err(vec![Diagnostic::internal("a kernel that isn't there", None)]);
     };
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
@@ -173,10 +173,8 @@ impl<'p> Build<'p> {
     }
 
     fn report(&mut self, function: &Function, mut diagnostic: Diagnostic, span: Span) {
-        if diagnostic.span == Span::default() {
-            diagnostic.span = span;
-        }
-        if self.reported.insert(diagnostic.span) {
+        let place = *diagnostic.span.get_or_insert(span);
+        if self.reported.insert(place) {
             self.errors.push(diagnostic.in_function(&function.name));
         }
     }
@@ -317,7 +315,7 @@ impl<'p> Build<'p> {
             }
             Action::Fail(fault) => {
                 self.finish(instance, end, taken);
-                instance.pending = vec![Stmt::At(instruction.span), Stmt::Report(fault, Vec::new())];
+                instance.pending = vec![Stmt::At(Some(instruction.span)), Stmt::Report(fault, Vec::new())];
                 self.finish(instance, End::Goto(instance.exits), next);
             }
             Action::Call => {

@@ -138,9 +138,9 @@ impl Stack {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
             let cases: Vec<(u64, u32)> = sites.map(|(id, site)| (id, site.back.0)).collect();
             let which = function.var(Type::I32);
-            let first = switch(function, blocks, Span::default(), which, &cases, unreachable);
+            let first = switch(function, blocks, None, which, &cases, unreachable);
             let mut b = Builder::new(function);
-            b.at(Span::default());
+            b.at(None);
             let frame = b.get(self.frame);
             let id = self.load(&mut b, WORD, frame, HEADER);
             b.set(which, id);

@@ -3,7 +3,7 @@
 use super::triple_buffer::{Sharing, TripleBuffer};
 use super::{WARP, add, constant, state_machine};
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Red, Stop};
-use crate::ir::{Builder, Function};
+use crate::ir::{Builder, Function, last_mark};
 
 /// The number of which the block's size must be a multiple for this barrier and those before it. `None` where a barrier of the
 /// whole block does not do what this one does.
@@ -39,7 +39,7 @@ pub fn keep(function: &mut Function, cfg: &mut Cfg) {
         if barrier.is_early() {
             continue;
         }
-        let mark = state_machine::last_mark(&block.body);
+        let mark = last_mark(&block.body);
         let votes = matches!(barrier.kind, Kind::Red(_))
             .then(|| {
                 &*votes.get_or_insert_with(|| (TripleBuffer::new(function, Sharing::Block), mark.unwrap_or_default()))

@@ -26,7 +26,7 @@ use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Builtin, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
 };
 use state_machine::Wait;
-pub use state_machine::{last_mark, new_entry};
+pub use state_machine::new_entry;
 
 /// Threads of a warp.
 const WARP: u32 = 32;

@@ -9,7 +9,7 @@ use super::triple_buffer::{Sharing, TripleBuffer};
 use crate::cfg::switch::switch;
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var};
+use crate::ir::{Block, Builder, Compare, Function, Type, Var, last_mark};
 
 /// State of a thread that has ended.
 const ENDED: u32 = 0;
@@ -37,7 +37,7 @@ struct Machine {
     /// The block at the end of the loop's body.
     latch: u32,
     /// The first of the stops, from which the loop comes.
-    at: Span,
+    at: Option<Span>,
 }
 
 impl Machine {
@@ -117,14 +117,6 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait) {
     set_state(&mut b, &machine, 1);
     let body = b.block;
     set(cfg, 0, body, End::Goto(dispatch));
-}
-
-/// The last instruction that a list says it comes from.
-pub fn last_mark(body: &Block) -> Option<Span> {
-    body.iter().rev().find_map(|stmt| match stmt {
-        Stmt::At(at) => Some(*at),
-        _ => None,
-    })
 }
 
 fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {

@@ -18,11 +18,13 @@ mod masks;
 mod region;
 mod split;
 
-use super::barriers::{constant, last_mark, new_entry};
+use super::barriers::{constant, new_entry};
 use crate::cfg::switch::switch;
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;
-use crate::ir::{Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type};
+use crate::ir::{
+    Block, Builder, Compare, Function, Op, Stmt, Type, Value, Var, Vote, Warp, WarpOp, bits_type, last_mark,
+};
 use crate::target::Fault;
 use region::Region;
 
@@ -110,7 +112,7 @@ impl Operand {
 struct ConvergencePoint {
     op: WarpOp,
     /// Where the first of them stands.
-    at: Span,
+    at: Option<Span>,
     /// The blocks that end with them.
     blocks: Vec<usize>,
     members: Operand,
@@ -148,7 +150,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &Region) {
     let mut inside: Vec<usize> = (0..cfg.blocks.len()).filter(|block| region.has(*block)).collect();
     let exit = region.exit.unwrap_or_else(|| ending(cfg, &inside));
     let points = points(function, cfg, &inside);
-    let at = points.first().map_or_else(Span::default, |point| point.at);
+    let at = points.first().and_then(|point| point.at);
     let [state, waits, resume, left] = [(); 4].map(|()| function.var(Type::I32));
     let vars = Loop { state, waits, resume, left };
     let latch = push(cfg, Block::new(), None, End::Exit);
@@ -267,7 +269,7 @@ fn points(function: &mut Function, cfg: &Cfg, inside: &[usize]) -> Vec<Convergen
         let results = first.map_or(&[][..], |(_, warp)| &warp.results);
         let results: Vec<Type> = results.iter().map(|result| function.type_of(*result)).collect();
         let results = results.into_iter().map(|ty| function.var(ty)).collect();
-        let at = first.and_then(|(body, _)| split::mark(body)).unwrap_or_default();
+        let at = first.and_then(|(body, _)| last_mark(body)).unwrap_or_default();
         ConvergencePoint { op, at, blocks: each.iter().map(|(block, ..)| *block).collect(), members, operands, results }
     };
     found.into_iter().map(point).collect()
@@ -307,7 +309,7 @@ fn wait(
     set(&mut b, vars.state, 0);
     block.body.append(&mut b.block);
     let next = std::mem::replace(&mut block.end, End::Goto(latch));
-    let mut body: Block = split::mark(&block.body).map(Stmt::At).into_iter().collect();
+    let mut body: Block = last_mark(&block.body).map(Stmt::At).into_iter().collect();
     let results = warp.results.iter().zip(&point.results);
     body.extend(results.map(|(result, var)| Stmt::Let(*result, Op::Get(*var))));
     body.extend(behind);
@@ -328,7 +330,7 @@ fn leave(
     if matches!(block.stop, None | Some(Stop::Barrier(Barrier { kind: Kind::Arrive, .. }))) {
         return None;
     }
-    let mark = split::mark(&block.body).map(Stmt::At).into_iter().collect();
+    let mark = last_mark(&block.body).map(Stmt::At).into_iter().collect();
     let mut place = BasicBlock { body: mark, stop: block.stop.take(), end: End::Exit };
     let mut b = Builder::new(function);
     split::carry(&mut b, &block.body, &mut place);
@@ -347,7 +349,7 @@ fn behind(
     cfg: &mut Cfg,
     (points, places): (&[ConvergencePoint], &[(u32, u32)]),
     vars: &Loop,
-    (at, dispatch, exit): (Span, u32, u32),
+    (at, dispatch, exit): (Option<Span>, u32, u32),
 ) -> u32 {
     if places.is_empty() {
         let mut b = Builder::new(function);

@@ -4,8 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{has_site, push, site};
 use crate::cfg::{BasicBlock, Cfg, End};
-use crate::diagnostic::Span;
-use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type};
+use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, last_mark};
 use crate::opt::{for_each_result, map_operands};
 
 /// Divides all blocks. A block with an operation then ends with it, but for assignments of its results, and goes on in one
@@ -18,7 +17,7 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
         let Some(position) = block.body.iter().position(waits) else { continue };
         let tail = block.body.split_off(position + 1);
         let Some(last) = block.body.pop() else { continue };
-        let mark = mark(&block.body).map(Stmt::At);
+        let mark = last_mark(&block.body).map(Stmt::At);
         let part =
             |body: Block| BasicBlock { body: mark.iter().cloned().chain(body).collect(), stop: None, end: End::Exit };
         let mut rest = BasicBlock { stop: block.stop.take(), end: block.end, ..part(tail) };
@@ -57,11 +56,6 @@ pub fn split(function: &mut Function, cfg: &mut Cfg) {
 
 fn has_site_inside(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::If { then, otherwise, .. } if has_site(then) || has_site(otherwise))
-}
-
-/// The last instruction that a list says it comes from.
-pub fn mark(body: &Block) -> Option<Span> {
-    super::last_mark(body)
 }
 
 /// Makes those values of a list known to a part that follows it elsewhere: constants again, others by way of variables,
