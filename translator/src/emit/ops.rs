@@ -208,7 +208,8 @@ fn unary(op: Unary, logical: bool) -> Option<Form> {
         Unary::BitReverse => Form::Core(Op::BitReverse),
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
-        Unary::SignExtend | Unary::LowWord | Unary::HighWord | Unary::Root(_) => return None,
+        Unary::SignExtend | Unary::LowWord | Unary::HighWord | Unary::Clamp => return None,
+        Unary::Root(_) | Unary::Saturate => return None,
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),
@@ -216,8 +217,6 @@ fn unary(op: Unary, logical: bool) -> Option<Form> {
         Unary::FloatToUnsigned(_) => Form::Core(Op::ConvertFToU),
         Unary::SaturateToSigned => Form::Core(Op::ConvertFToS),
         Unary::SaturateToUnsigned => Form::Core(Op::ConvertFToU),
-        Unary::Clamp => return Err(internal("a function of several operands")),
-        Unary::Saturate => return Err(internal("a clamp that legalization should have replaced")),
         Unary::FNeg => Form::Core(Op::FNegate),
         Unary::Widen | Unary::Narrow => Form::Core(Op::FConvert),
         Unary::Trunc => Form::Glsl(GlslStd450Op::Trunc),
@@ -257,11 +256,8 @@ fn binary(op: Binary, logical: bool) -> Option<Form> {
         Binary::FDiv | Binary::FDivApprox => Form::Float(Op::FDiv),
         Binary::FMin => Form::Glsl(GlslStd450Op::NMin),
         Binary::FMax => Form::Glsl(GlslStd450Op::NMax),
-        Binary::OrNan => return Err(internal("a NaN that legalization should have dealt with")),
-        Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed => {
-            return Err(not_legal());
-        }
-        Binary::MulHighUnsigned | Binary::MulHighSigned => return Err(internal("upper half of a product")),
+        Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed => return None,
+        Binary::OrNan | Binary::MulHighUnsigned | Binary::MulHighSigned => return None,
     })
 }
 
