@@ -65,8 +65,8 @@ pub struct Workgroups {
     pub size: [u32; 3],
     /// The size of subgroups for operations of a warp; `None` where subgroups don't serve.
     pub subgroup: Option<u32>,
-    /// Whether several lanes in one invocation are a loop, and not copies of the code.
-    pub lane_loops: bool,
+    /// Whether loops over the lanes of a warp that lies in one invocation are calls.
+    pub lane_calls: bool,
 }
 
 /// How memory is accessed.
@@ -140,7 +140,7 @@ impl Workgroups {
             size: limits.max_compute_work_group_size,
             subgroup: subgroup_size(target),
             // A driver that counts rounds would soon have no more of them.
-            lane_loops: target.quirks.loop_budget.is_none(),
+            lane_calls: target.quirks.loop_budget.is_some(),
         }
     }
 

@@ -72,7 +72,8 @@ impl Contents {
         let mut types = Types::default();
         // Where the constructs end that are open.
         let mut merges: Vec<u32> = Vec::new();
-        let mut variables = 0;
+        // Of the module, and of the function.
+        let (mut privates, mut variables) = (0, 0);
         let mut rest = spirv.get(HEADER..).unwrap_or_default();
         while let [first, ..] = *rest {
             let length = (first >> 16) as usize;
@@ -95,11 +96,14 @@ impl Contents {
                     merges.clear();
                     variables = 0;
                 }
-                Op::Variable if word(3) == StorageClass::Function as u32 => {
+                Op::Variable
+                    if [StorageClass::Function, StorageClass::Private].map(|class| class as u32).contains(&word(3)) =>
+                {
                     let bytes = types.pointers.get(&word(1)).and_then(|ty| types.arrays.get(ty));
                     contents.local_bytes = contents.local_bytes.max(bytes.copied().unwrap_or(0));
-                    variables += 1;
-                    contents.variables = contents.variables.max(variables);
+                    let private = word(3) == StorageClass::Private as u32;
+                    *(if private { &mut privates } else { &mut variables }) += 1;
+                    contents.variables = contents.variables.max(privates + variables);
                 }
                 _ => contents.note(op, &types, word),
             }

@@ -1,6 +1,7 @@
 //! A kernel's function under construction: its blocks, variables and values, and how instructions are appended.
 //!
-//! Variables stay variables of the Function storage class, which drivers promote to values themselves.
+//! Variables stay variables of the Function storage class, which drivers promote to values themselves. Where loops over lanes are calls
+//! ([`Function::lane_numbers`]), variables and local memory are of the Private storage class, which all functions reach.
 
 use rspirv::dr::{self, Instruction, Operand};
 use rspirv::spirv::{FunctionControl, Op, StorageClass, Word};
@@ -13,7 +14,7 @@ use super::offsets::Offsets;
 use super::usage::SharedLayout;
 use super::{Result, not_legal};
 use crate::diagnostic::Span;
-use crate::ir::{Function, HELPER_PARAMETERS, Type, Value};
+use crate::ir::{Function, HELPER_PARAMETERS, Type, Value, Var};
 
 /// The push constants of one entry. The block's type is made last, when its size is known.
 pub(super) struct PushConstants {
@@ -23,13 +24,12 @@ pub(super) struct PushConstants {
 }
 
 /// Variables of a type, side by side.
-#[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) array: Word,
     /// The type of pointers to one of them.
     pub(super) pointer: Word,
     /// The elements that are some variable's.
-    pub(super) used: u32,
+    pub(super) places: FxHashMap<Var, u32>,
 }
 
 /// A kernel or a helper under construction.
@@ -62,6 +62,10 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) shared_parts: Option<bool>,
     /// Whether anything in the kernel orders memory accesses, once asked for.
     pub(super) memory_ordered: Option<bool>,
+    /// Variables that all functions of the kernel reach, if any are such.
+    pub(super) private: FxHashMap<Var, Word>,
+    /// How deep in control flow the calls of this function stand.
+    pub(super) depth: usize,
     /// The variable of local memory, once used.
     pub(super) local: Word,
     /// Ids of the helpers' functions.
@@ -88,6 +92,20 @@ pub(super) struct Body<'m, 't, 'f> {
     start_line: Option<Position>,
 }
 
+/// What the functions of a kernel have in common, of those fields of [`Body`].
+pub(super) struct State {
+    private: FxHashMap<Var, Word>,
+    rows: FxHashMap<Type, Option<Row>>,
+    local: Word,
+    push: Option<PushConstants>,
+    helpers: Vec<Word>,
+    interface: Vec<(StorageClass, Word)>,
+    added_floats: Vec<Type>,
+    decoys: u32,
+    shared_parts: Option<bool>,
+    memory_ordered: Option<bool>,
+}
+
 impl<'m, 't, 'f> Body<'m, 't, 'f> {
     pub(super) fn new(module: &'m mut Module<'t>, function: &'f Function) -> Self {
         Body {
@@ -107,6 +125,8 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             shared: SharedLayout::choose(module, function),
             shared_parts: None,
             memory_ordered: None,
+            private: FxHashMap::default(),
+            depth: 0,
             local: 0,
             helpers: Vec::new(),
             parameters: Vec::new(),
@@ -121,6 +141,38 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             start_line: None,
             module,
         }
+    }
+
+    /// Takes out what the functions of a kernel have in common.
+    pub(super) fn take_state(&mut self) -> State {
+        State {
+            private: std::mem::take(&mut self.private),
+            rows: std::mem::take(&mut self.rows),
+            local: self.local,
+            push: self.push.take(),
+            helpers: std::mem::take(&mut self.helpers),
+            interface: std::mem::take(&mut self.interface),
+            added_floats: std::mem::take(&mut self.added_floats),
+            decoys: self.decoys,
+            shared_parts: self.shared_parts,
+            memory_ordered: self.memory_ordered,
+        }
+    }
+
+    /// Puts it in.
+    pub(super) fn put_state(&mut self, state: State) {
+        State {
+            private: self.private,
+            rows: self.rows,
+            local: self.local,
+            push: self.push,
+            helpers: self.helpers,
+            interface: self.interface,
+            added_floats: self.added_floats,
+            decoys: self.decoys,
+            shared_parts: self.shared_parts,
+            memory_ordered: self.memory_ordered,
+        } = state;
     }
 
     /// The function, of whose type the id is given.
@@ -230,11 +282,27 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         id
     }
 
-    /// Declares a variable of the function.
+    /// Whether loops over lanes are calls.
+    pub(super) fn has_lane_calls(&self) -> bool {
+        !self.function.lane_numbers.is_empty()
+    }
+
+    /// The storage class of variables.
+    pub(super) fn variable_class(&self) -> StorageClass {
+        if self.has_lane_calls() { StorageClass::Private } else { StorageClass::Function }
+    }
+
+    /// Declares a variable of the function, or of all functions of the kernel.
     pub(super) fn declare(&mut self, ty: Word, initializer: Option<Word>, name: &str) -> Result<Word> {
-        let pointer = self.module.global(Global::Pointer(StorageClass::Function, ty))?;
-        let mut operands = vec![Operand::StorageClass(StorageClass::Function)];
+        let class = self.variable_class();
+        let pointer = self.module.global(Global::Pointer(class, ty))?;
+        let mut operands = vec![Operand::StorageClass(class)];
         operands.extend(initializer.map(Operand::IdRef));
+        if class == StorageClass::Private {
+            let id = self.module.define(Op::Variable, pointer, operands);
+            self.uses(class, id);
+            return Ok(id);
+        }
         let id = self.module.id();
         self.variables.push(instruction(Op::Variable, pointer, id, operands));
         self.module.name(id, name);

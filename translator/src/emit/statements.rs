@@ -10,7 +10,7 @@ use super::instruction::instruction;
 use super::module::{Global, Module};
 use super::{EmitEntry, EntryFacts, Result, not_legal};
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
-use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value};
+use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
 use crate::target::{Feature, marks};
 
 /// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
@@ -20,13 +20,16 @@ const NESTING_LIMIT: usize = 1022;
 /// Adds a kernel to the module.
 pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
     module.begin_entry();
-    let (mut helpers, mut interface, mut push) = (Vec::new(), Vec::new(), None);
-    for helper in &entry.function.helpers {
+    let (mut interface, mut push) = (Vec::new(), None);
+    let mut helpers = vec![0; entry.function.helpers.len()];
+    // Helpers call only those behind them.
+    for (number, helper) in entry.function.helpers.iter().enumerate().rev() {
         let mut body = Body::new(module, &helper.function);
-        body.push = push;
-        helpers.push(body.emit_helper(helper).map_err(|kind| Diagnostic::new(kind, body.at))?);
+        (body.helpers, body.push) = (helpers, push);
+        let id = body.emit_helper(helper).map_err(|kind| Diagnostic::new(kind, body.at))?;
         interface.append(&mut body.interface);
-        push = body.push;
+        (helpers, push) = (std::mem::take(&mut body.helpers), body.push);
+        helpers[number] = id;
     }
     let mut body = Body::new(module, entry.function);
     (body.helpers, body.push) = (helpers, push);
@@ -60,7 +63,11 @@ impl<'f> Body<'_, '_, 'f> {
         let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
         let id = self.module.id();
         self.label = self.module.id();
-        self.statements()?;
+        if self.has_lane_calls() {
+            self.declare_rows()?;
+            self.local_words()?;
+        }
+        self.statements(&self.function.body)?;
         let push_constant_size = self.finish_push_constants()?;
         // An invocation that carries a whole warp has nothing to do with its subgroup.
         if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
@@ -98,15 +105,15 @@ impl<'f> Body<'_, '_, 'f> {
         let ty = self.module.global(Global::Function(result, types))?;
         let id = self.module.id();
         self.label = self.module.id();
-        self.statements()?;
+        self.statements(&self.function.body)?;
         let function = self.finish(result, id, ty, parameters)?;
         self.module.helper(function);
         Ok(id)
     }
 
-    fn statements(&mut self) -> Result<()> {
+    fn statements(&mut self, body: &'f [Stmt]) -> Result<()> {
         let limit = self.module.target.quirks.nesting.map_or(NESTING_LIMIT, |most| NESTING_LIMIT.min(most as usize));
-        let mut stack = vec![Frame { rest: self.function.body.iter(), construct: Construct::Function, at: self.at }];
+        let mut stack = vec![Frame { rest: body.iter(), construct: Construct::Function, at: self.at }];
         while let Some(frame) = stack.last_mut() {
             // What stands after a terminator can't be reached: a Break, or a construct that nothing leaves.
             let next = if self.label == 0 { None } else { frame.rest.next() };
@@ -115,6 +122,10 @@ impl<'f> Body<'_, '_, 'f> {
                     if let Some(frame) = self.begin_if(*condition, then, otherwise)? {
                         stack.push(frame);
                     }
+                }
+                Some(Stmt::Loop(body)) if is_lane_loop(body, &self.function.lane_numbers) => {
+                    let depth = stack.len() - 1;
+                    self.lane_calls(body, depth)?;
                 }
                 Some(Stmt::Loop(body)) => {
                     let frame = self.begin_loop(body)?;
@@ -130,13 +141,33 @@ impl<'f> Body<'_, '_, 'f> {
                 }
             }
             // The function itself is no construct.
-            if stack.len() > limit + 1 {
+            if self.depth + stack.len() > limit + 1 {
                 return Err(ErrorKind::Limit {
                     what: "nesting of control flow".into(),
-                    needed: stack.len() as u64 - 1,
+                    needed: (self.depth + stack.len()) as u64 - 1,
                     available: limit as u64,
                 });
             }
+        }
+        Ok(())
+    }
+
+    /// Calls a function that does a round of a loop over lanes, once for each lane.
+    fn lane_calls(&mut self, body: &'f [Stmt], depth: usize) -> Result<()> {
+        let (void, id) = (self.module.global(Global::Void)?, self.module.id());
+        let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
+        let (state, label) = (self.take_state(), self.module.id());
+        let mut round = Body::new(&mut *self.module, self.function);
+        round.put_state(state);
+        (round.depth, round.label) = (self.depth + depth, label);
+        // The last statement leaves the loop.
+        let emitted = round.statements(body.split_last().map_or(body, |(_, round)| round));
+        let finished = emitted.and_then(|()| round.finish(void, id, ty, Vec::new()));
+        let (at, state) = (round.at, round.take_state());
+        self.put_state(state);
+        self.module.helper(finished.inspect_err(|_| self.at = at)?);
+        for _ in 0..WARP_SIZE {
+            self.compute(Op::FunctionCall, void, &[id]);
         }
         Ok(())
     }

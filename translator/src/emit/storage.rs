@@ -177,7 +177,8 @@ impl Body<'_, '_, '_> {
             self.local = self.declare(ty, None, "local")?;
         }
         let bytes = words.saturating_mul(4);
-        Ok(WordArray { class: StorageClass::Function, variable: self.local, word, word_bytes: 4, bytes, block: false })
+        let class = self.variable_class();
+        Ok(WordArray { class, variable: self.local, word, word_bytes: 4, bytes, block: false })
     }
 
     /// Bytes of shared memory that there are in any launch.

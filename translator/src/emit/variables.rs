@@ -5,7 +5,8 @@
 //! kept in memory if one access to it has an index that nobody knows.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{BuiltIn, Op, StorageClass, Word};
+use rspirv::spirv::{BuiltIn, Op, Word};
+use rustc_hash::FxHashMap;
 
 use super::body::{Body, Row};
 use super::instruction::instruction;
@@ -23,12 +24,11 @@ impl Body<'_, '_, '_> {
             Some(0) => {
                 let ty = self.function.var_type(var);
                 let id = match self.row(ty)? {
-                    Some(row) => self.element(ty, row)?,
-                    None => {
-                        let ty = self.ty(ty)?;
-                        let zero = self.module.global(Global::Null(ty))?;
-                        self.declare(ty, Some(zero), &format!("r{}", var.0))?
-                    }
+                    true => self.element(ty, var)?,
+                    false => match self.private.get(&var) {
+                        Some(&id) => id,
+                        None => self.declare_variable(var)?,
+                    },
                 };
                 self.vars[index] = id;
                 Ok(id)
@@ -37,31 +37,55 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// A pointer to the next element of a type's array.
-    fn element(&mut self, ty: Type, row: Row) -> Result<Word> {
-        let number = self.module.u32_constant(row.used)?;
-        self.rows.insert(ty, Some(Row { used: row.used + 1, ..row }));
-        Ok(self.at_start(Op::AccessChain, row.pointer, vec![Operand::IdRef(row.array), Operand::IdRef(number)]))
+    fn declare_variable(&mut self, var: Var) -> Result<Word> {
+        let ty = self.ty(self.function.var_type(var))?;
+        let zero = self.module.global(Global::Null(ty))?;
+        let id = self.declare(ty, Some(zero), &format!("r{}", var.0))?;
+        if self.has_lane_calls() {
+            self.private.insert(var, id);
+        }
+        Ok(id)
     }
 
-    /// The array of a type, if its variables are in one.
-    fn row(&mut self, ty: Type) -> Result<Option<Row>> {
+    /// Declares the arrays of variables, which must not begin anew in each function of the kernel.
+    pub(super) fn declare_rows(&mut self) -> Result<()> {
+        for ty in [Type::Bool, Type::I32, Type::I64] {
+            if self.function.vars.contains(&ty) {
+                self.row(ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A pointer to a variable's element of its type's array.
+    fn element(&mut self, ty: Type, var: Var) -> Result<Word> {
+        let Some(Some(row)) = self.rows.get_mut(&ty) else { return Err(not_legal()) };
+        let next = u32::try_from(row.places.len()).unwrap_or(u32::MAX);
+        let place = *row.places.entry(var).or_insert(next);
+        let (array, pointer) = (row.array, row.pointer);
+        let number = self.module.u32_constant(place)?;
+        Ok(self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(number)]))
+    }
+
+    /// Whether the variables of a type are in an array.
+    fn row(&mut self, ty: Type) -> Result<bool> {
         if !self.module.target.quirks.stack_small {
-            return Ok(None);
+            return Ok(false);
         }
         if let Some(row) = self.rows.get(&ty) {
-            return Ok(*row);
+            return Ok(row.is_some());
         }
         let count = self.function.vars.iter().filter(|other| **other == ty).count();
         let row = if count < Quirks::MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
+        let is_some = row.is_some();
         self.rows.insert(ty, row);
-        Ok(row)
+        Ok(is_some)
     }
 
     /// An array for so many variables of a type.
     fn new_row(&mut self, ty: Type, count: usize) -> Result<Row> {
         let element = self.ty(ty)?;
-        let pointer = self.module.global(Global::Pointer(StorageClass::Function, element))?;
+        let pointer = self.module.global(Global::Pointer(self.variable_class(), element))?;
         let length = self.module.u32_constant(u32::try_from(count).unwrap_or(u32::MAX))?;
         let array_type = self.module.global(Global::Array(element, length))?;
         let zeros = self.module.global(Global::Null(array_type))?;
@@ -73,6 +97,6 @@ impl Body<'_, '_, '_> {
         let place = self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(any)]);
         let zero = self.module.global(Global::Null(element))?;
         self.start.push(instruction(Op::Store, 0, 0, vec![Operand::IdRef(place), Operand::IdRef(zero)]));
-        Ok(Row { array, pointer, used: 0 })
+        Ok(Row { array, pointer, places: FxHashMap::default() })
     }
 }

@@ -7,7 +7,7 @@
 use super::semantics;
 use super::{
     Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
-    GENERIC_TAG_SHIFT, Op, Space, Stmt, Type, Unary, Value, mask,
+    GENERIC_TAG_SHIFT, Helper, Op, Space, Stmt, Type, Unary, Value, mask,
 };
 use crate::target::Facts;
 
@@ -75,11 +75,16 @@ pub struct Machine {
 impl Machine {
     /// Runs a function that passes [`verify`](super::verify), starting with the variables as they are.
     pub fn run(&mut self, function: &Function) -> Result<(), Fault> {
+        self.body(function, &function.helpers)
+    }
+
+    /// Runs a function that may call these helpers.
+    fn body(&mut self, function: &Function, helpers: &[Helper]) -> Result<(), Fault> {
         self.vars.resize(function.vars.len(), 0);
         self.values.resize(function.values.len(), 0);
         self.constants = vec![false; function.values.len()];
         self.find_constants(&function.body);
-        self.block(function, &function.body).map(|_| ())
+        self.block(function, helpers, &function.body).map(|_| ())
     }
 
     fn find_constants(&mut self, block: &Block) {
@@ -97,14 +102,14 @@ impl Machine {
     }
 
     /// Runs a list; true if it ended by a break.
-    fn block(&mut self, function: &Function, block: &Block) -> Result<bool, Fault> {
+    fn block(&mut self, function: &Function, helpers: &[Helper], block: &Block) -> Result<bool, Fault> {
         for stmt in block {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
                 Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => {}
                 Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, Op::Call(helper, operands)) => {
-                    self.values[value.0 as usize] = self.call(function, *helper, operands)?;
+                    self.values[value.0 as usize] = self.call(helpers, *helper, operands)?;
                 }
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
                 Stmt::Return(value) => self.result = self.get(*value),
@@ -114,14 +119,14 @@ impl Machine {
                 Stmt::Atomic(atomic) => self.atomic(atomic)?,
                 Stmt::If { condition, then, otherwise } => {
                     let arm = if self.get(*condition) != 0 { then } else { otherwise };
-                    if self.block(function, arm)? {
+                    if self.block(function, helpers, arm)? {
                         return Ok(true);
                     }
                 }
                 Stmt::Loop(body) => {
                     // The round that leaves the loop counts too.
                     while {
-                        let left = self.block(function, body)?;
+                        let left = self.block(function, helpers, body)?;
                         self.has_rounds_left() && !left
                     } {
                         // An empty body would never use up the steps.
@@ -135,7 +140,7 @@ impl Machine {
     }
 
     /// Runs a helper with a machine of its own.
-    fn call(&mut self, function: &Function, helper: u32, operands: &[Option<Value>]) -> Result<u64, Fault> {
+    fn call(&mut self, helpers: &[Helper], helper: u32, operands: &[Option<Value>]) -> Result<u64, Fault> {
         let mut machine = Machine {
             facts: self.facts.clone(),
             thread: self.thread,
@@ -144,7 +149,7 @@ impl Machine {
             parameters: operands.iter().flatten().map(|operand| self.get(*operand)).collect(),
             ..Machine::default()
         };
-        machine.run(&function.helpers[helper as usize].function)?;
+        machine.body(&helpers[helper as usize].function, helpers)?;
         (self.steps, self.loop_budget) = (machine.steps, machine.loop_budget);
         Ok(machine.result)
     }

@@ -28,7 +28,7 @@ pub use text::ParseError;
 pub use vars::{VarSet, for_each_assigned, for_each_read};
 pub(crate) use verify::Checker;
 pub use verify::{Stage, verify, verify_at};
-pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, Warp, WarpOp};
+pub use warp::{Reduction, Shuffle, SubgroupOp, Vote, WARP_SIZE, Warp, WarpOp};
 
 use crate::diagnostic::Span;
 use crate::target::{self, Cluster, Fault, Packing, Scratch};
@@ -73,6 +73,29 @@ pub fn size(block: &Block) -> usize {
     stmts.sum()
 }
 
+/// Whether a loop with this body is one over all lanes of a warp, by the variables that count in such loops: if its last
+/// statement, which alone leaves it, stands behind the counting.
+pub fn is_lane_loop(body: &[Stmt], lane_numbers: &[Var]) -> bool {
+    let Some((Stmt::If { .. }, rest)) = body.split_last() else { return false };
+    let last = rest.iter().rfind(|stmt| !matches!(stmt, Stmt::At(_) | Stmt::Let(..)));
+    matches!(last, Some(Stmt::Set(var, _)) if lane_numbers.contains(var))
+}
+
+/// Calls `visit` with the statements of a list and of those nested in it, list by list.
+pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
+    let mut lists = vec![block];
+    while let Some(block) = lists.pop() {
+        for stmt in block {
+            visit(stmt);
+            match stmt {
+                Stmt::If { then, otherwise, .. } => lists.extend([then, otherwise]),
+                Stmt::Loop(body) => lists.push(body),
+                _ => {}
+            }
+        }
+    }
+}
+
 /// A kernel's body together with the tables that its numbers refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
@@ -103,10 +126,13 @@ pub struct Function {
     pub scratch: Option<Scratch>,
     /// What [`Op::Call`] calls.
     pub helpers: Vec<Helper>,
+    /// The variables that count in loops over the lanes of a warp that lies in one invocation: see [`is_lane_loop`]. Once the
+    /// kernel is legal, those of loops that are to be calls.
+    pub lane_numbers: Vec<Var>,
 }
 
 /// Computes one operation that is long on the target, for all places where the kernel has that operation. A helper has no
-/// effect and calls no other.
+/// effect, and calls only helpers of higher numbers.
 #[derive(Clone, Debug)]
 pub struct Helper {
     /// Types of the parameters, never floats.
@@ -160,6 +186,19 @@ impl Function {
     pub fn each(&mut self, mut run: impl FnMut(&mut Function)) {
         self.helpers.iter_mut().for_each(|helper| run(&mut helper.function));
         run(self);
+    }
+
+    /// The bits of values that are constants, by their numbers.
+    pub fn constants(&self) -> Vec<Option<u64>> {
+        let mut constants = vec![None; self.values.len()];
+        for_each_stmt(&self.body, |stmt| {
+            if let Stmt::Let(value, Op::Const(bits)) = stmt
+                && let Some(entry) = constants.get_mut(value.0 as usize)
+            {
+                *entry = Some(*bits);
+            }
+        });
+        constants
     }
 
     /// A new value of a type.

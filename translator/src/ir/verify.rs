@@ -67,12 +67,13 @@ pub fn verify_at(function: &Function, stage: Stage) -> Result<(), String> {
         return Err("nobody asks any more who has exited".into());
     }
     for (number, helper) in function.helpers.iter().enumerate() {
-        verify_helper(helper, stage).map_err(|error| format!("helper {number}: {error}"))?;
+        let callees = Callees { helpers: &function.helpers, first: number + 1 };
+        verify_helper(helper, callees, stage).map_err(|error| format!("helper {number}: {error}"))?;
     }
     checker.list(&function.body, &[])
 }
 
-fn verify_helper(helper: &Helper, stage: Stage) -> Result<(), String> {
+fn verify_helper(helper: &Helper, callees: Callees<'_>, stage: Stage) -> Result<(), String> {
     let Helper { parameters, result, function } = helper;
     if !function.helpers.is_empty() {
         return Err("helpers of its own".into());
@@ -81,10 +82,18 @@ fn verify_helper(helper: &Helper, stage: Stage) -> Result<(), String> {
         return Err("floats as parameters or result".into());
     }
     let Some((Stmt::Return(value), body)) = function.body.split_last() else { return Err("no result".into()) };
-    let mut checker = Checker { parameters, ..Checker::new(function, stage)? };
+    let mut checker = Checker { parameters, callees, ..Checker::new(function, stage)? };
     let mut visible = Vec::new();
     checker.statements(body, false, &mut visible)?;
     checker.expect(*value, *result)
+}
+
+/// The helpers that a function may call.
+#[derive(Clone, Copy)]
+struct Callees<'f> {
+    helpers: &'f [Helper],
+    /// The lowest number.
+    first: usize,
 }
 
 /// Checks lists of statements.
@@ -93,6 +102,7 @@ pub(crate) struct Checker<'f> {
     stage: Stage,
     /// Those of the helper whose body it is.
     parameters: &'f [Type],
+    callees: Callees<'f>,
     defined: Vec<bool>,
 }
 
@@ -102,7 +112,8 @@ impl<'f> Checker<'f> {
         if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64 | Type::Pair)) {
             return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
         }
-        Ok(Self { function, stage, parameters: &[], defined: vec![false; function.values.len()] })
+        let callees = Callees { helpers: &function.helpers, first: 0 };
+        Ok(Self { function, stage, parameters: &[], callees, defined: vec![false; function.values.len()] })
     }
 
     /// Checks a list by itself, and values with their types that are used at its end.
@@ -437,7 +448,8 @@ impl<'f> Checker<'f> {
             },
             Op::Builtin(_) => self.expect_type(result, Type::I32),
             Op::Call(number, operands) => {
-                let helper = self.function.helpers.get(number as usize);
+                let Callees { helpers, first } = self.callees;
+                let helper = helpers.get(number as usize).filter(|_| number as usize >= first);
                 let helper = helper.ok_or_else(|| format!("no helper {number}"))?;
                 let operands: Vec<Value> = operands.into_iter().flatten().collect();
                 if operands.len() != helper.parameters.len() {

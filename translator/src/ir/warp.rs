@@ -5,6 +5,9 @@
 
 use super::Value;
 
+/// Threads of a warp.
+pub const WARP_SIZE: u32 = 32;
+
 /// An operation between the threads of a warp (32 threads in a row of the block).
 ///
 /// Those that execute it together take part. With `members`, they are all threads that execute it and are among the

@@ -13,7 +13,9 @@
 
 use super::reports;
 use crate::interface::Status;
-use crate::ir::{Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value};
+use crate::ir::{
+    Access, Block, Builder, Compare, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, is_lane_loop,
+};
 use crate::target::Fault;
 
 /// The probe's mark in local memory.
@@ -24,8 +26,13 @@ pub(super) const MARK_BYTES: u32 = 8;
 /// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early. Needs a
 /// function without generic accesses, because it adds local memory that they would have to consider.
 pub fn report_cut_loops(function: &mut Function, status: Status) {
-    let helpers: Vec<bool> = function.helpers.iter().map(|helper| has_loop(&helper.function.body, &[])).collect();
-    if !has_loop(&function.body, &helpers) {
+    let helpers = vec![false; function.helpers.len()];
+    let mut rounds = Rounds { helpers, lane_numbers: function.lane_numbers.clone() };
+    // Helpers call only those behind them.
+    for (number, helper) in function.helpers.iter().enumerate().rev() {
+        rounds.helpers[number] = rounds.list(&helper.function.body);
+    }
+    if !rounds.list(&function.body) {
         return;
     }
     let offset = function.local_bytes.next_multiple_of(4);
@@ -37,7 +44,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     let status = b.load_one(reports::CODE, word);
     let zero = b.shr(status, 31);
     let index = b.shl(zero, 2);
-    let probe = Probe { zero, mark: b.add_const(index, offset.into()), helpers: &helpers };
+    let probe = Probe { zero, mark: b.add_const(index, offset.into()), rounds: &rounds };
     // A loop of one round, for the code inside to leave.
     b.loop_(|b| {
         probe.watch(b, body);
@@ -51,26 +58,35 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     b.finish();
 }
 
-/// Whether a list, or one of the helpers that have loops, makes rounds.
-fn has_loop(block: &Block, helpers: &[bool]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::If { then, otherwise, .. } => has_loop(then, helpers) || has_loop(otherwise, helpers),
-        stmt => is_loop(stmt, helpers),
-    })
+/// What makes rounds.
+struct Rounds {
+    /// Which helpers do.
+    helpers: Vec<bool>,
+    /// The kernel's [`Function::lane_numbers`].
+    lane_numbers: Vec<Var>,
 }
 
-fn is_loop(stmt: &Stmt, helpers: &[bool]) -> bool {
-    match stmt {
-        Stmt::Loop(_) => true,
-        Stmt::Let(_, Op::Call(helper, _)) => helpers.get(*helper as usize).copied().unwrap_or(false),
-        _ => false,
+impl Rounds {
+    fn list(&self, block: &Block) -> bool {
+        block.iter().any(|stmt| match stmt {
+            Stmt::If { then, otherwise, .. } => self.list(then) || self.list(otherwise),
+            stmt => self.loops(stmt),
+        })
+    }
+
+    /// Whether a statement that isn't an `If` does. Loops over lanes become calls, and make those that are inside.
+    fn loops(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Loop(body) => !is_lane_loop(body, &self.lane_numbers) || self.list(body),
+            Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().unwrap_or(false),
+            _ => false,
+        }
     }
 }
 
 #[derive(Clone, Copy)]
-struct Probe<'h> {
-    /// Which helpers have loops.
-    helpers: &'h [bool],
+struct Probe<'r> {
+    rounds: &'r Rounds,
     /// Zero, which no compiler can know.
     zero: Value,
     /// Where the mark lies in local memory, which no compiler can know either.
@@ -85,7 +101,7 @@ impl Probe<'_> {
                 Stmt::If { condition, then, otherwise } => {
                     b.if_else(condition, |b| self.watch(b, then), |b| self.watch(b, otherwise));
                 }
-                stmt if is_loop(&stmt, self.helpers) => {
+                stmt if self.rounds.loops(&stmt) => {
                     b.push(stmt);
                     let used_up = self.used_up(b);
                     b.if_(used_up, Builder::break_);

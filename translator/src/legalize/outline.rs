@@ -2,7 +2,8 @@
 //!
 //! A kernel has the same few operations at many places, and more so where an invocation carries several threads. Emulated,
 //! each may take hundreds of statements. Drivers inline functions, so that calls cost little, but the module stays small, and
-//! the other passes go over each operation once.
+//! the other passes go over each operation once. What long operations are made of may be long again on devices whose arithmetic is not
+//! trusted, so helpers call helpers then.
 //!
 //! Helpers take and give the bits of floats, which moving can't change.
 
@@ -11,8 +12,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::rounded::{floors, is_floor_of_clamped};
 use crate::diagnostic::ErrorKind;
 use crate::ir::{
-    Arithmetic, Block, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary, Value,
-    bits_type, size,
+    Arithmetic, Builder, Builtin, Function, HELPER_PARAMETERS, Helper, Op, Rounding, Stmt, Type, Unary, Value,
+    bits_type, for_each_stmt, size,
 };
 use crate::opt::{Rewritten, map_op_operands, rewrite};
 use crate::target::Facts;
@@ -94,6 +95,9 @@ pub fn outline(
     expand: impl Fn(&mut Function) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
     let candidates = Candidates::of(function, facts);
+    if candidates.often.values().all(|count| *count < 2) {
+        return Ok(());
+    }
     // Constants only make operations shorter, and there may be many of them.
     let mut lengths = FxHashMap::default();
     for shape in candidates.often.keys() {
@@ -113,44 +117,59 @@ pub fn outline(
     if total(&lengths, &candidates.counts) <= BUDGET {
         return Ok(());
     }
-    let mut numbers: FxHashMap<Shape, u32> = FxHashMap::default();
     let mut helpers = std::mem::take(&mut function.helpers);
-    rewrite(function, |b, stmt| {
-        let Stmt::Let(result, op) = *stmt else { return Rewritten::Kept };
-        if candidates.floors.contains(&op) {
-            return Rewritten::Kept;
-        }
-        let (shape, operands) = Shape::of(b.function, result, op, &candidates.constants);
-        let general = shape.general();
-        let is_long = lengths.get(&shape).is_some_and(|length| *length > SHORT);
-        if !is_long || candidates.often.get(&general).is_none_or(|count| *count < 2) {
-            return Rewritten::Kept;
-        }
-        let number = *numbers.entry(general).or_insert_with_key(|general| {
-            helpers.push(general.helper());
-            u32::try_from(helpers.len() - 1).unwrap_or(u32::MAX)
+    let mut added = Added { first: helpers.len(), ..Added::default() };
+    for body in helpers.iter_mut().map(|helper| &mut helper.function).chain([&mut *function]) {
+        let constants = body.constants();
+        let short = floors_of_clamped(body, facts, &constants);
+        rewrite(body, |b, stmt| {
+            let Stmt::Let(result, op) = *stmt else { return Rewritten::Kept };
+            if short.contains(&op) {
+                return Rewritten::Kept;
+            }
+            let (shape, operands) = Shape::of(b.function, result, op, &constants);
+            let general = shape.general();
+            let is_long = lengths.get(&shape).is_some_and(|length| *length > SHORT);
+            if !is_long || candidates.often.get(&general).is_none_or(|count| *count < 2) {
+                return Rewritten::Kept;
+            }
+            let number = added.number(general);
+            let mut passed = [None; HELPER_PARAMETERS];
+            for (slot, operand) in passed.iter_mut().zip(operands) {
+                *slot = Some(b.bits(operand));
+            }
+            let ty = b.type_of(result);
+            let bits = b.op(bits_type(ty), Op::Call(number, passed));
+            Rewritten::By(b.bitcast(bits, ty))
         });
-        let mut passed = [None; HELPER_PARAMETERS];
-        for (slot, operand) in passed.iter_mut().zip(operands) {
-            *slot = Some(b.bits(operand));
-        }
-        let ty = b.type_of(result);
-        let bits = b.op(bits_type(ty), Op::Call(number, passed));
-        Rewritten::By(b.bitcast(bits, ty))
-    });
+    }
+    helpers.append(&mut added.helpers);
     function.helpers = helpers;
     Ok(())
 }
 
-/// Operations that may be long.
+/// New helpers, behind those that there are.
+#[derive(Default)]
+struct Added {
+    /// The number of the first.
+    first: usize,
+    helpers: Vec<Helper>,
+    numbers: FxHashMap<Shape, u32>,
+}
+
+impl Added {
+    /// The number of the helper of a shape.
+    fn number(&mut self, shape: Shape) -> u32 {
+        *self.numbers.entry(shape).or_insert_with_key(|shape| {
+            self.helpers.push(shape.helper());
+            u32::try_from(self.first + self.helpers.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
+
+/// Operations that may be long, of a kernel and its helpers.
 #[derive(Default)]
 struct Candidates {
-    /// Values that were clamped to [0.0, 1.0].
-    saturated: FxHashSet<Value>,
-    /// Operations that are short because of that.
-    floors: FxHashSet<Op>,
-    /// The bits of values that are constants.
-    constants: Vec<Option<u64>>,
     /// How often there are those of each shape.
     counts: FxHashMap<Shape, usize>,
     /// The same whatever their operands are.
@@ -159,47 +178,45 @@ struct Candidates {
 
 impl Candidates {
     fn of(function: &Function, facts: &Facts) -> Candidates {
-        let constants = vec![None; function.values.len()];
-        let mut candidates = Candidates { constants, ..Candidates::default() };
-        candidates.list(function, facts, &function.body);
+        let mut candidates = Candidates::default();
+        for body in function.helpers.iter().map(|helper| &helper.function).chain([function]) {
+            let constants = body.constants();
+            let short = floors_of_clamped(body, facts, &constants);
+            for_each_stmt(&body.body, |stmt| match stmt {
+                Stmt::Let(value, op) if is_candidate(body, facts.fma_f32_fused, *value, op) && !short.contains(op) => {
+                    let (shape, _) = Shape::of(body, *value, *op, &constants);
+                    *candidates.often.entry(shape.general()).or_default() += 1;
+                    *candidates.counts.entry(shape).or_default() += 1;
+                }
+                _ => {}
+            });
+        }
         candidates
     }
+}
 
-    fn list(&mut self, function: &Function, facts: &Facts, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, Op::Const(bits)) => {
-                    if let Some(entry) = self.constants.get_mut(value.0 as usize) {
-                        *entry = Some(*bits);
-                    }
-                }
-                Stmt::Let(value, Op::Unary(Unary::Saturate, _)) => {
-                    self.saturated.insert(*value);
-                }
-                Stmt::Let(_, op) if floors(facts) && self.is_floor(op) => {
-                    self.floors.insert(*op);
-                }
-                Stmt::Let(value, op) if is_candidate(function, facts.fma_f32_fused, *value, op) => {
-                    let (shape, _) = Shape::of(function, *value, *op, &self.constants);
-                    *self.often.entry(shape.general()).or_default() += 1;
-                    *self.counts.entry(shape).or_default() += 1;
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.list(function, facts, then);
-                    self.list(function, facts, otherwise);
-                }
-                Stmt::Loop(body) => self.list(function, facts, body),
-                _ => {}
-            }
+/// Operations that are short because their first operand was clamped to [0.0, 1.0].
+fn floors_of_clamped(function: &Function, facts: &Facts, constants: &[Option<u64>]) -> FxHashSet<Op> {
+    let mut short = FxHashSet::default();
+    if !floors(facts) {
+        return short;
+    }
+    let mut saturated = FxHashSet::default();
+    for_each_stmt(&function.body, |stmt| {
+        if let Stmt::Let(value, Op::Unary(Unary::Saturate, _)) = stmt {
+            saturated.insert(*value);
         }
-    }
-
-    /// Whether an operation is short because of what clamped its first operand.
-    fn is_floor(&self, op: &Op) -> bool {
-        let Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z)) = *op else { return false };
-        let constant = |value: Value| self.constants.get(value.0 as usize).copied().flatten();
-        self.saturated.contains(&x) && is_floor_of_clamped(constant(y), constant(z))
-    }
+    });
+    let constant = |value: Value| constants.get(value.0 as usize).copied().flatten();
+    for_each_stmt(&function.body, |stmt| match stmt {
+        Stmt::Let(_, op @ Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z)))
+            if saturated.contains(x) && is_floor_of_clamped(constant(*y), constant(*z)) =>
+        {
+            short.insert(*op);
+        }
+        _ => {}
+    });
+    short
 }
 
 /// Whether an operation may be long: on floats, or a product or quotient of 64-bit integers.

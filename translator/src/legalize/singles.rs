@@ -38,13 +38,18 @@ pub fn expand_singles(function: &mut Function, floats: &Floats) {
     });
 }
 
+/// Whether a device's float arithmetic on normal numbers is right, and conversions from integers are.
+pub fn trusts(facts: &Facts) -> bool {
+    facts.are_normals_exact() && facts.convert_f32_exact
+}
+
 /// Replaces all float arithmetic, on devices that may be wrong about normal numbers, and conversions from integers, on devices
 /// that may round them wrong.
 pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
-    let is_exact = facts.are_normals_exact();
-    if is_exact && facts.convert_f32_exact {
+    if trusts(facts) {
         return;
     }
+    let is_exact = facts.are_normals_exact();
     let nearest = Rounding::NearestEven;
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, op) if b.type_of(result) == Type::F32 => match op {

@@ -112,7 +112,7 @@ pub static PASSES: &[Pass] = &[
     // What follows makes many statements of one.
     unit("outline", Mapped, Mapped, |unit, settings| {
         legalize::outline(&mut unit.function, &settings.policy.floats.trusted, |function| {
-            finish_alone(function, settings)
+            finish_alone("outline", function, settings)
         })
     }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
@@ -143,6 +143,14 @@ pub static PASSES: &[Pass] = &[
         if !policy.floats.trusted.rounding_exact {
             legalize::expand_round(function);
         }
+    }),
+    // What long operations are made of is long itself where no arithmetic is trusted.
+    unit("outline_untrusted", Mapped, Mapped, |unit, settings| {
+        let facts = &settings.policy.floats.trusted;
+        if singles::trusts(facts) {
+            return Ok(());
+        }
+        legalize::outline(&mut unit.function, facts, |function| finish_alone("outline_untrusted", function, settings))
     }),
     // What all others left to the device.
     policy("expand_untrusted", Mapped, |function, policy| singles::expand_untrusted(function, &policy.floats.trusted)),
@@ -187,6 +195,10 @@ pub static PASSES: &[Pass] = &[
     policy("convert_ifs", Legal, |function, policy| opt::convert_ifs(function, policy.if_conversion)),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
+    // Behind what would give values back to those that use them.
+    policy("separate_lane_loops", Legal, |function, policy| {
+        legalize::separate_lane_loops(function, policy.workgroups.lane_calls)
+    }),
 ];
 
 /// Runs the passes that make a freshly lowered function small, for tests of them together.
@@ -211,13 +223,13 @@ pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKin
     result
 }
 
-/// Runs the passes after `outline` on a function by itself, which tells the host nothing.
-fn finish_alone(function: &mut Function, settings: &Settings<'_>) -> Result<(), ErrorKind> {
+/// Runs the passes behind one of these on a function by itself, which tells the host nothing.
+fn finish_alone(outline: &str, function: &mut Function, settings: &Settings<'_>) -> Result<(), ErrorKind> {
     let settings = Settings { status: None, ..*settings };
     let mut unit = Unit::of_tree(std::mem::take(function));
     let result = PASSES
         .iter()
-        .skip_while(|pass| pass.name != "outline")
+        .skip_while(|pass| pass.name != outline)
         .skip(1)
         .try_for_each(|pass| pass.run(&mut unit, &settings));
     *function = unit.function;

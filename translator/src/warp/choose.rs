@@ -1,10 +1,11 @@
 //! How many threads an invocation carries, and which subgroups a kernel with operations of a warp is made for.
 
+use crate::ir::WARP_SIZE;
 use crate::policy::Workgroups;
 use crate::target::Packing;
 
 /// Threads of a warp.
-pub(super) const WARP: u32 = 32;
+pub(super) const WARP: u32 = WARP_SIZE;
 
 /// CUDA's limit for the threads of a block.
 const MAX_THREADS: u32 = 1024;

@@ -16,6 +16,9 @@ use crate::ir::{
     Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type, for_each_read,
 };
 
+/// Words that are cleared at once, of which each array has a multiple: some drivers have a budget of rounds.
+const CLEARED: u32 = 8;
+
 /// An element for each lane, in local memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
@@ -71,8 +74,11 @@ impl Arrays {
         b.set(address, start);
         b.loop_(|b| {
             let here = b.get(address);
-            b.store(Array { offset: 0, bytes: 4 }.access(), here, vec![zero]);
-            let next = b.add_const(here, 4);
+            for word in 0..CLEARED {
+                let place = b.add_const(here, 4 * u64::from(word));
+                b.store(Array { offset: 0, bytes: 4 }.access(), place, vec![zero]);
+            }
+            let next = b.add_const(here, 4 * u64::from(CLEARED));
             b.set(address, next);
             let end = b.i32(self.end);
             let more = b.ult(next, end);
@@ -129,6 +135,7 @@ impl Pack<'_> {
     /// Appends a loop over the lanes.
     pub(super) fn for_each_lane(&mut self, body: impl FnOnce(&mut Self, Value)) {
         let number = self.b.var(Type::I32);
+        self.b.function.lane_numbers.push(number);
         let first = self.b.i32(0);
         self.b.set(number, first);
         let outer = std::mem::take(&mut self.b.block);

@@ -11,7 +11,7 @@
 //!   that says for which threads (`flow`), unless all of them decide alike. So an operation of a warp finds all its threads
 //!   (`operations`, `shuffle`), whatever the driver knows of reconvergence.
 //! * Where a whole warp lies in one invocation, regions and operations are loops over its lanes instead (`lane_loop`,
-//!   `lane_operations`).
+//!   `lane_operations`), which emission writes as calls where a driver counts rounds.
 //! * Where there are barriers but no operations of a warp, an invocation is all the subgroup that it takes. Where threads don't
 //!   meet at all, an invocation runs one after another (`thread_loop`).
 
@@ -86,9 +86,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     function.local_bytes = local_bytes.saturating_mul(packing.lanes);
     function.packing = Some(packing);
     let (values, vars) = (function.values.len(), function.vars.len());
-    let in_loops = order == ThreadOrder::Warps
-        && packing == Packing { subgroup_size: 1, lanes: choose::WARP }
-        && workgroups.lane_loops;
+    let in_loops = order == ThreadOrder::Warps && packing == Packing { subgroup_size: 1, lanes: choose::WARP };
     let arrays = Arrays::new(&body, function.local_bytes);
     let mut b = Builder::new(function);
     let mut pack = Pack {

@@ -152,6 +152,7 @@ impl<'f> Printer<'f> {
             cluster,
             scratch,
             helpers: _,
+            lane_numbers: _,
         } = self.function;
         let out = &mut self.text;
         for (name, bytes) in
