@@ -11,7 +11,7 @@
 //!    the branching item dominates *follows* the `If`. Where several ways lead on, a selector variable, set where the edge leaves its
 //!    block, says which of the followers comes next.
 //! 4. `build`: writes the tree down.
-//! 5. [`verify`]: checks a tree against its graph, edge by edge, without trust in the others.
+//! 5. `verify`: checks a tree against its graph, edge by edge, without trust in the others.
 //!
 //! There is one selector for each loop depth at most, and one for the entries of irreducible loops, because a selector only lives from
 //! the end of one block to the start of the next. Its value is a block number: that of the item where control resumes in the region (for
