@@ -36,6 +36,7 @@ from generator import (
     memory_wide,
     movement,
     neighbours,
+    nesting,
     newer,
     packed,
     progress,
@@ -63,7 +64,7 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, atomics, control, functions, warps, meetings, masks, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, control, functions, warps, meetings, masks, blocks, barriers,
         mbarriers, newer, clusters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))

@@ -139,8 +139,12 @@ fn nest(shape: &str, depth: usize) -> String {
 fn deep_control_flow() {
     for shape in ["ifs", "loops", "barriers"] {
         translated(&nest(shape, 30));
-        // llvmpipe ignores deeper control flow than it has room for.
-        refused(&nest(shape, 500), "nesting of control flow");
+        // llvmpipe ignores deeper control flow than it has room for. Conditions are flattened, those that
+        // choose between barriers too; loops can't be.
+        match shape {
+            "loops" => refused(&nest(shape, 500), "nesting of control flow"),
+            _ => translated(&nest(shape, 500)),
+        }
         let answer = hostile::translate_for("nvidia", shape, &nest(shape, 500));
         assert!(answer.diagnostics().is_none(), "{}", answer.messages());
         for depth in [1020, 1021, 1022, 1023, 1024] {

@@ -20,6 +20,8 @@ pub struct Policy {
     pub hide_byte_swaps: bool,
     /// Whether a loop that the driver has cut short must be reported.
     pub report_cut_loops: bool,
+    /// The deepest nesting of control flow that the driver takes, if it has a limit.
+    pub nesting: Option<u32>,
     /// Most operations of a condition's arms together that are executed whatever it is.
     pub if_conversion: u32,
     /// Whether the device has a clock.
@@ -103,6 +105,7 @@ impl Policy {
             memory: Memory::new(target),
             hide_byte_swaps: quirks.byte_swaps_wrong,
             report_cut_loops: quirks.loop_budget.is_some(),
+            nesting: quirks.nesting,
             // Conditions that follow each other would take such a driver long to compile.
             if_conversion: if quirks.conditions_slow { 64 } else { 8 },
             has_clock: has(Feature::ShaderSubgroupClock) || has(Feature::ShaderDeviceClock),

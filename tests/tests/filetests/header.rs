@@ -67,6 +67,7 @@ impl Header {
             "invocations" => self.target.limits.max_compute_work_group_invocations = value.parse()?,
             "shared_memory" => self.target.limits.max_compute_shared_memory_size = value.parse()?,
             "loop_budget" => self.target.quirks.loop_budget = Some(value.parse()?),
+            "nesting" => self.target.quirks.nesting = Some(value.parse()?),
             "math" => self.math = value.parse()?,
             "architecture" => self.architecture = Some(value.parse()?),
             "block" => {

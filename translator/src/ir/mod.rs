@@ -81,6 +81,23 @@ pub fn is_lane_loop(body: &[Stmt], lane_numbers: &[Var]) -> bool {
     matches!(last, Some(Stmt::Set(var, _)) if lane_numbers.contains(var))
 }
 
+/// How deep lists are nested in a list.
+pub fn depth(block: &Block) -> usize {
+    let mut deepest = 0;
+    let mut todo = vec![(block, 0)];
+    while let Some((block, depth)) = todo.pop() {
+        deepest = deepest.max(depth);
+        for stmt in block {
+            match stmt {
+                Stmt::If { then, otherwise, .. } => todo.extend([(then, depth + 1), (otherwise, depth + 1)]),
+                Stmt::Loop(body) => todo.push((body, depth + 1)),
+                _ => {}
+            }
+        }
+    }
+    deepest
+}
+
 /// Calls `visit` with the statements of a list and of those nested in it, list by list.
 pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     let mut lists = vec![block];

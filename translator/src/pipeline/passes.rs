@@ -193,6 +193,7 @@ pub static PASSES: &[Pass] = &[
     }),
     // Last, since only now it is known what the arms of each condition cost.
     policy("convert_ifs", Legal, |function, policy| opt::convert_ifs(function, policy.if_conversion)),
+    policy("flatten_nesting", Legal, |function, policy| legalize::flatten_nesting(function, policy.nesting)),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
     // Behind what would give values back to those that use them.

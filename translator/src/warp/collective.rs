@@ -41,20 +41,3 @@ pub(super) fn may_break(stmt: &Stmt) -> bool {
         _ => false,
     }
 }
-
-/// How deep lists are nested in a list.
-pub(super) fn depth(block: &Block) -> usize {
-    let mut deepest = 0;
-    let mut todo = vec![(block, 0)];
-    while let Some((block, depth)) = todo.pop() {
-        deepest = deepest.max(depth);
-        for stmt in block {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => todo.extend([(then, depth + 1), (otherwise, depth + 1)]),
-                Stmt::Loop(body) => todo.push((body, depth + 1)),
-                _ => {}
-            }
-        }
-    }
-    deepest
-}

@@ -29,7 +29,7 @@ mod uniform;
 mod unpacked;
 
 use crate::diagnostic::{ErrorKind, Span};
-use crate::ir::{Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
+use crate::ir::{self, Block, Builder, Function, Stmt, Type, Value, Var, bits_type};
 use crate::legalize;
 use crate::policy::Workgroups;
 use crate::target::{Cluster, Packing};
@@ -70,7 +70,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         thread_loop::take_turns(function, packing);
         return Ok(());
     }
-    let depth = collective::depth(&function.body);
+    let depth = ir::depth(&function.body);
     if depth > NESTING {
         return Err(ErrorKind::Limit {
             what: "nesting of control flow around barriers and operations of a warp".into(),

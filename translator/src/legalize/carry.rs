@@ -1,0 +1,96 @@
+//! Values that go from one list of statements to another that doesn't see them: by variables, or anew if they are constants.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ir::{Block, Builder, Op, Stmt, Type, Unary, Value, Var, bits_type};
+use crate::opt::{for_each_operand, for_each_result, map_operands};
+
+/// How a value gets there.
+#[derive(Clone, Debug)]
+pub(super) enum Carrier {
+    Constant(u64),
+    /// In variables: one for its bits, or for the halves of a pair.
+    Variables(Vec<Var>),
+}
+
+impl Carrier {
+    /// Takes up a value where it is seen.
+    pub(super) fn take(b: &mut Builder<'_>, value: Value, constants: &[Option<u64>]) -> Carrier {
+        if let Some(bits) = constants.get(value.0 as usize).copied().flatten() {
+            return Carrier::Constant(bits);
+        }
+        let parts = match b.type_of(value) {
+            Type::Pair => {
+                [Unary::LowWord, Unary::HighWord].map(|half| b.op(Type::I32, Op::Unary(half, value))).to_vec()
+            }
+            ty => vec![b.bitcast(value, bits_type(ty))],
+        };
+        let variable = |part| {
+            let var = b.var(b.type_of(part));
+            b.set(var, part);
+            var
+        };
+        Carrier::Variables(parts.into_iter().map(variable).collect())
+    }
+
+    /// The value, here.
+    pub(super) fn give(&self, b: &mut Builder<'_>, old: Value) -> Value {
+        let ty = b.type_of(old);
+        match self {
+            Carrier::Constant(bits) => b.constant(ty, *bits),
+            Carrier::Variables(vars) => {
+                let parts: Vec<Value> = vars.iter().map(|var| b.get(*var)).collect();
+                match *parts.as_slice() {
+                    [low, high] => b.op(ty, Op::Pair(low, high)),
+                    [bits] => b.bitcast(bits, ty),
+                    _ => old,
+                }
+            }
+        }
+    }
+}
+
+/// The values that a list uses and doesn't define.
+pub(super) fn outer_values(block: &Block) -> Vec<Value> {
+    // In the order of statements, so that definitions come first.
+    fn walk(block: &Block, visit: &mut impl FnMut(Value, bool)) {
+        for stmt in block {
+            match stmt {
+                Stmt::If { condition, then, otherwise } => {
+                    visit(*condition, false);
+                    walk(then, visit);
+                    walk(otherwise, visit);
+                }
+                Stmt::Loop(body) => walk(body, visit),
+                stmt => {
+                    for_each_operand(stmt, |value| visit(value, false));
+                    for_each_result(stmt, |value| visit(value, true));
+                }
+            }
+        }
+    }
+    let mut seen = FxHashSet::default();
+    let mut outer = Vec::new();
+    walk(block, &mut |value, is_defined| {
+        if seen.insert(value) && !is_defined {
+            outer.push(value);
+        }
+    });
+    outer
+}
+
+/// Gives other names to the values that a list uses.
+pub(super) fn rename(block: &mut Block, names: &FxHashMap<Value, Value>) {
+    let name = |value: Value| names.get(&value).copied().unwrap_or(value);
+    for stmt in block {
+        match stmt {
+            Stmt::If { condition, then, otherwise } => {
+                *condition = name(*condition);
+                rename(then, names);
+                rename(otherwise, names);
+            }
+            Stmt::Loop(body) => rename(body, names),
+            stmt => map_operands(stmt, name),
+        }
+    }
+}
