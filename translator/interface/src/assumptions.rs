@@ -59,7 +59,13 @@ impl Assumptions {
         facts.retain(|fact| contents.concerns(fact));
         let seen = members(&device.facts);
         reasons.extend(facts.difference(&seen).map(|fact| format!("`{fact}` doesn't hold")));
-        let (declared, offered) = (self.declared(), device.declared());
+        let (mut declared, mut offered) = (self.declared(), device.declared());
+        // A module declares nothing of floats that it doesn't have.
+        for controls in [&mut declared, &mut offered] {
+            for (width, end) in [(16, "float16"), (64, "float64")] {
+                controls.retain(|control| contents.floats.contains(&width) || !control.ends_with(end));
+            }
+        }
         reasons.extend(declared.difference(&offered).map(|control| format!("it has no `{control}`")));
         if facts.iter().any(|fact| fact != "subgroups_reconverge") {
             // What a device's arithmetic does was measured with all that it has declared.
@@ -260,5 +266,8 @@ mod tests {
         let trusting = Assumptions { facts: device.facts.clone(), ..bare };
         assert_eq!(trusting.broken_by(&everything(), &device).len(), 9);
         assert_eq!(trusting.fact_count(), Assumptions::of(&device).fact_count());
+        // Controls of floats that a module doesn't have are no reason.
+        let single = Contents { floats: [32].into(), ..everything() };
+        assert_eq!(trusting.broken_by(&single, &device).len(), 3);
     }
 }
