@@ -28,6 +28,11 @@ have_validation() {
     any_file /usr/share/vulkan/explicit_layer.d/*validation*.json /etc/vulkan/explicit_layer.d/*validation*.json
 }
 
+# Whether Python can make virtual environments, which Debian's can't without a package more.
+have_venv() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null
+}
+
 # Whether a command is here.
 have() {
     command -v "$1" >/dev/null 2>&1
