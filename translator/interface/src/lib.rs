@@ -10,6 +10,7 @@ mod assumptions;
 mod bundle;
 mod contents;
 mod header;
+pub mod texture;
 
 pub use assumptions::Assumptions;
 pub use bundle::{Bundle, Variant};
@@ -338,7 +339,7 @@ pub struct Variable {
     pub name: String,
     /// `global` or `const`.
     pub space: String,
-    /// PTX scalar type of its elements, without the dot.
+    /// PTX scalar type of its elements, without the dot. `texref`, `samplerref` and `surfref` are records: see [`texture`].
     #[serde(rename = "type")]
     pub ty: String,
     /// Offset in the allocation in bytes.
