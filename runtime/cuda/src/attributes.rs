@@ -5,7 +5,6 @@ use std::ffi::{c_int, c_uint};
 use ptx2spv_runtime::{Device, DeviceKind};
 
 use crate::code::{Code, INVALID_VALUE};
-use crate::device::is_unified;
 use crate::raw::Out;
 use crate::state;
 
@@ -38,6 +37,11 @@ pub(crate) fn shared_per_block(device: &Device) -> u32 {
 /// Shared memory of a multiprocessor.
 pub(crate) fn shared_per_multiprocessor(device: &Device) -> u32 {
     shared_per_block(device).max(64 << 10)
+}
+
+/// Whether a device has the host's memory for its own.
+pub(crate) fn is_unified(device: &Device) -> bool {
+    matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }
 
 pub(crate) fn multiprocessors(device: &Device) -> u32 {

@@ -38,7 +38,7 @@ impl Call<'_> {
         let code = result.err().unwrap_or(SUCCESS);
         let reason = code::take_reason().filter(|_| code != SUCCESS);
         if trace::is_on() {
-            trace::call(self, code, start.elapsed(), reason.as_deref());
+            trace::call(self.name, self.arguments, code, start.elapsed(), reason.as_deref());
         }
         code.0
     }

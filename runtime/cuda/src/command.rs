@@ -64,6 +64,15 @@ impl Command {
         }
     }
 
+    /// Puts another command of the same kind in this one's place.
+    pub fn replace(&mut self, command: Command) -> Result<(), Code> {
+        if self.kind() != command.kind() {
+            return Err(INVALID_VALUE);
+        }
+        *self = command;
+        Ok(())
+    }
+
     /// `CUgraphNodeType`.
     pub fn kind(&self) -> u32 {
         match self {

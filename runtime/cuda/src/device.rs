@@ -2,8 +2,6 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use ptx2spv_runtime::{Device, DeviceKind};
-
 use crate::attributes;
 use crate::code::{Code, INVALID_DEVICE, INVALID_VALUE};
 use crate::raw::{Out, Text};
@@ -123,9 +121,4 @@ pub(crate) fn peer_attribute(value: Out<c_int>, attribute: c_uint, device: c_int
     state::device_by_ordinal(peer)?;
     // Of a device with itself there is no such thing.
     if device == peer { Err(INVALID_DEVICE) } else { value.set(i32::from(attribute == 0)) }
-}
-
-/// Whether a device has the host's memory for its own.
-pub(crate) fn is_unified(device: &Device) -> bool {
-    matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
 }

@@ -1,7 +1,7 @@
 //! Graphs: commands with what each comes after, made by hand or recorded from streams. A launch runs them one after another, in an order
 //! that fits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_uint};
 use std::sync::{Arc, Mutex};
 
@@ -98,14 +98,15 @@ impl Graph {
     /// The commands as they are now, each behind what it comes after.
     fn order(&self) -> Result<Order, Code> {
         let mut waiting: Vec<_> = lock(&self.nodes).clone();
-        let mut list: Vec<(NodeHandle, Mutex<Command>)> = Vec::new();
+        let (mut list, mut listed) = (Vec::new(), HashSet::new());
         while !waiting.is_empty() {
             let before = waiting.len();
             let mut rest = Vec::new();
             for handle in waiting {
                 let node = handle.get()?;
-                let is_ready = lock(&node.after).iter().all(|after| list.iter().any(|(done, _)| done == after));
+                let is_ready = lock(&node.after).iter().all(|after| listed.contains(&after.value()));
                 if is_ready {
+                    listed.insert(handle.value());
                     list.push((handle, Mutex::new(lock(&node.command).clone())));
                 } else {
                     rest.push(handle);
@@ -149,12 +150,7 @@ impl Order {
     /// Puts another command of the same kind in a node's place.
     fn set(&self, node: NodeHandle, command: Command) -> Result<(), Code> {
         let (_, place) = self.list.iter().find(|(known, _)| *known == node).ok_or(INVALID_VALUE)?;
-        let mut place = lock(place);
-        if place.kind() != command.kind() {
-            return Err(INVALID_VALUE);
-        }
-        *place = command;
-        Ok(())
+        lock(place).replace(command)
     }
 }
 
@@ -419,12 +415,7 @@ pub(crate) fn kind(node: NodeHandle, kind: Out<c_uint>) -> Result<(), Code> {
 fn set_node(node: NodeHandle, command: Command) -> Result<(), Code> {
     state::device()?;
     let node = node.get()?;
-    let mut place = lock(&node.command);
-    if place.kind() != command.kind() {
-        return Err(INVALID_VALUE);
-    }
-    *place = command;
-    Ok(())
+    lock(&node.command).replace(command)
 }
 
 pub(crate) fn set_kernel(node: NodeHandle, params: In<launch::NodeParamsV2>) -> Result<(), Code> {

@@ -4,11 +4,10 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::attributes::{
-    BLOCKS_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, multiprocessors, shared_per_multiprocessor,
+    BLOCKS_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, is_unified, multiprocessors, shared_per_multiprocessor,
 };
 use crate::code::{Code, INVALID_VALUE};
 use crate::context::{self, Context};
-use crate::device::is_unified;
 use crate::function::{Function, FunctionHandle};
 use crate::raw::{Memory, Out, SizeFunction};
 

@@ -1,7 +1,7 @@
 //! What the library tells of itself: a line for each call if asked to, modules as they come, and one line on the standard error for a
 //! module that can't be loaded, since clients rarely say why.
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::call::Call;
 use crate::code::Code;
 use crate::sync::lock;
 
@@ -46,10 +45,10 @@ fn sink() -> &'static Sink {
     })
 }
 
-/// Writes down a call.
-pub(crate) fn call(call: &Call<'_>, code: Code, time: Duration, reason: Option<&str>) {
-    let mut line = format!("{:?} {}(", std::thread::current().id(), call.name);
-    for (index, (name, value)) in call.arguments.iter().enumerate() {
+/// Writes down a call, with the names and values of its arguments.
+pub(crate) fn call(name: &str, arguments: &[(&str, &dyn Debug)], code: Code, time: Duration, reason: Option<&str>) {
+    let mut line = format!("{:?} {name}(", std::thread::current().id());
+    for (index, (name, value)) in arguments.iter().enumerate() {
         let comma = if index > 0 { ", " } else { "" };
         let _ = write!(line, "{comma}{name}={value:?}");
     }

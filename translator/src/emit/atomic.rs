@@ -288,7 +288,7 @@ impl Body<'_, '_, '_> {
             }
             AtomicOp::FAdd => {
                 let float = if width == Type::I64 { Type::F64 } else { Type::F32 };
-                self.added_floats.push(float);
+                self.common.added_floats.push(float);
                 let float = self.ty(float)?;
                 let old = self.flushed(flush, old)?;
                 let old = self.compute(Op::Bitcast, float, &[old]);

@@ -36,12 +36,11 @@ pub(super) struct Row {
 pub(super) struct Body<'m, 't, 'f> {
     pub(super) module: &'m mut Module<'t>,
     pub(super) function: &'f Function,
+    pub(super) common: Common,
     /// Ids by the number of the value; 0 where there is none yet.
     values: Vec<Word>,
     /// Function variables, or places in arrays of them, by the number of the variable; 0 where there is none yet.
     pub(super) vars: Vec<Word>,
-    /// Those arrays, by type; `None` for types with few variables.
-    pub(super) rows: FxHashMap<Type, Option<Row>>,
     /// Declarations of Function variables, which SPIR-V wants before everything else.
     variables: Vec<Instruction>,
     /// What is computed once at the function's start: its inputs.
@@ -52,36 +51,19 @@ pub(super) struct Body<'m, 't, 'f> {
     current: Vec<Instruction>,
     /// Inputs by built-in and component (0 the whole, then from 1).
     pub(super) inputs: FxHashMap<(u32, u32), Word>,
-    pub(super) push: Option<PushConstants>,
     /// Push constants by the number of the word.
     pub(super) push_words: FxHashMap<u32, Word>,
     /// 64-bit push constants by the number of the first word.
     pub(super) push_pairs: FxHashMap<u32, Word>,
     pub(super) shared: SharedLayout,
-    /// Whether less than a word of shared memory is ever written, once asked for.
-    pub(super) shared_parts: Option<bool>,
-    /// Whether anything in the kernel orders memory accesses, once asked for.
-    pub(super) memory_ordered: Option<bool>,
-    /// Variables that all functions of the kernel reach, if any are such.
-    pub(super) private: FxHashMap<Var, Word>,
     /// How deep in control flow the calls of this function stand.
     pub(super) depth: usize,
-    /// The variable of local memory, once used.
-    pub(super) local: Word,
-    /// Ids of the helpers' functions.
-    pub(super) helpers: Vec<Word>,
     /// Ids of the parameters, in a helper.
     pub(super) parameters: Vec<Word>,
-    /// Types that loops around compare-and-swap add, which need not be those of any value of the function.
-    pub(super) added_floats: Vec<Type>,
     /// Which 32-bit values are another one plus a constant.
     pub(super) offsets: Offsets,
-    /// How many loops have got another exit.
-    pub(super) decoys: u32,
     /// Invocations of the workgroup, once used.
     pub(super) workgroup_size: Word,
-    /// Variables outside of functions that are used.
-    pub(super) interface: Vec<(StorageClass, Word)>,
     /// The instruction that statements come from.
     pub(super) at: Option<Span>,
     /// Where that is, if line information is wanted.
@@ -92,87 +74,56 @@ pub(super) struct Body<'m, 't, 'f> {
     start_line: Option<Position>,
 }
 
-/// What the functions of a kernel have in common, of those fields of [`Body`].
-pub(super) struct State {
-    private: FxHashMap<Var, Word>,
-    rows: FxHashMap<Type, Option<Row>>,
-    local: Word,
-    push: Option<PushConstants>,
-    helpers: Vec<Word>,
-    interface: Vec<(StorageClass, Word)>,
-    added_floats: Vec<Type>,
-    decoys: u32,
-    shared_parts: Option<bool>,
-    memory_ordered: Option<bool>,
+/// What a function shares with those that are called for its loops over lanes ([`Function::lane_numbers`]).
+#[derive(Default)]
+pub(super) struct Common {
+    /// Variables that all functions of the kernel reach, if any are such.
+    pub(super) private: FxHashMap<Var, Word>,
+    /// Arrays of variables, by type; `None` for types with few variables.
+    pub(super) rows: FxHashMap<Type, Option<Row>>,
+    /// The variable of local memory; 0 until used.
+    pub(super) local: Word,
+    pub(super) push: Option<PushConstants>,
+    /// Ids of the helpers' functions; 0 where there is none yet.
+    pub(super) helpers: Vec<Word>,
+    /// Variables outside of functions that are used.
+    pub(super) interface: Vec<(StorageClass, Word)>,
+    /// Types that loops around compare-and-swap add, which need not be those of any value of the function.
+    pub(super) added_floats: Vec<Type>,
+    /// How many loops have got another exit.
+    pub(super) decoys: u32,
+    /// Whether less than a word of shared memory is ever written, once asked for.
+    pub(super) shared_parts: Option<bool>,
+    /// Whether anything in the kernel orders memory accesses, once asked for.
+    pub(super) memory_ordered: Option<bool>,
 }
 
 impl<'m, 't, 'f> Body<'m, 't, 'f> {
     pub(super) fn new(module: &'m mut Module<'t>, function: &'f Function) -> Self {
         Body {
             function,
+            common: Common::default(),
             values: vec![0; function.values.len()],
             vars: vec![0; function.vars.len()],
-            rows: FxHashMap::default(),
             variables: Vec::new(),
             start: Vec::new(),
             blocks: Vec::new(),
             label: 0,
             current: Vec::new(),
             inputs: FxHashMap::default(),
-            push: None,
             push_words: FxHashMap::default(),
             push_pairs: FxHashMap::default(),
             shared: SharedLayout::choose(module, function),
-            shared_parts: None,
-            memory_ordered: None,
-            private: FxHashMap::default(),
             depth: 0,
-            local: 0,
-            helpers: Vec::new(),
             parameters: Vec::new(),
-            added_floats: Vec::new(),
             offsets: Offsets::default(),
-            decoys: 0,
             workgroup_size: 0,
-            interface: Vec::new(),
             at: None,
             position: None,
             line: None,
             start_line: None,
             module,
         }
-    }
-
-    /// Takes out what the functions of a kernel have in common.
-    pub(super) fn take_state(&mut self) -> State {
-        State {
-            private: std::mem::take(&mut self.private),
-            rows: std::mem::take(&mut self.rows),
-            local: self.local,
-            push: self.push.take(),
-            helpers: std::mem::take(&mut self.helpers),
-            interface: std::mem::take(&mut self.interface),
-            added_floats: std::mem::take(&mut self.added_floats),
-            decoys: self.decoys,
-            shared_parts: self.shared_parts,
-            memory_ordered: self.memory_ordered,
-        }
-    }
-
-    /// Puts it in.
-    pub(super) fn put_state(&mut self, state: State) {
-        State {
-            private: self.private,
-            rows: self.rows,
-            local: self.local,
-            push: self.push,
-            helpers: self.helpers,
-            interface: self.interface,
-            added_floats: self.added_floats,
-            decoys: self.decoys,
-            shared_parts: self.shared_parts,
-            memory_ordered: self.memory_ordered,
-        } = state;
     }
 
     /// The function, of whose type the id is given.
@@ -203,7 +154,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
 
     /// What a helper gives.
     pub(super) fn call(&mut self, helper: u32, operands: [Option<Value>; HELPER_PARAMETERS], ty: Type) -> Result<Word> {
-        let callee = self.helpers.get(helper as usize).copied();
+        let callee = self.common.helpers.get(helper as usize).copied();
         let mut ids = vec![callee.ok_or_else(not_legal)?];
         for operand in operands.into_iter().flatten() {
             ids.push(self.value(operand)?);
@@ -311,8 +262,8 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
 
     /// Notes the use of a variable outside of functions.
     pub(super) fn uses(&mut self, class: StorageClass, variable: Word) {
-        if !self.interface.contains(&(class, variable)) {
-            self.interface.push((class, variable));
+        if !self.common.interface.contains(&(class, variable)) {
+            self.common.interface.push((class, variable));
         }
     }
 

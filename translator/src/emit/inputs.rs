@@ -189,14 +189,14 @@ impl Body<'_, '_, '_> {
                 available: u64::from(limit),
             });
         }
-        let variable = match &mut self.push {
+        let variable = match &mut self.common.push {
             Some(push) => {
                 push.words = push.words.max(word + 1);
                 push.variable
             }
             None => {
                 let variable = self.module.id();
-                self.push = Some(PushConstants { variable, words: word + 1 });
+                self.common.push = Some(PushConstants { variable, words: word + 1 });
                 variable
             }
         };
@@ -212,7 +212,7 @@ impl Body<'_, '_, '_> {
 
     /// Declares the push constant block, if one is read, and returns its size in bytes.
     pub(super) fn finish_push_constants(&mut self) -> Result<u32> {
-        let Some(PushConstants { variable, words }) = self.push.take() else { return Ok(0) };
+        let Some(PushConstants { variable, words }) = self.common.push.take() else { return Ok(0) };
         let element = self.module.u32()?;
         let length = self.module.u32_constant(words)?;
         let block = self.module.global(Global::Block(element, length, 4))?;

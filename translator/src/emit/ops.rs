@@ -54,12 +54,8 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Unary(Unary::Clamp, a) => {
                 let [zero, one] = [self.constant(ty, 0)?, self.constant(ty, SINGLE.one())?];
-                let operands = [self.value(a)?, zero, one].map(Operand::IdRef);
-                let function = GlslStd450Op::NClamp as u32;
-                let mut all = vec![Operand::IdRef(self.module.glsl()), Operand::LiteralExtInstInteger(function)];
-                all.extend(operands);
-                let ty = self.ty(ty)?;
-                Ok(self.result(Op::ExtInst, ty, all))
+                let (a, ty) = (self.value(a)?, self.ty(ty)?);
+                Ok(self.write(Form::Glsl(GlslStd450Op::NClamp), ty, &[a, zero, one]))
             }
             ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool).ok_or_else(not_legal)?, ty, &[a]),
             ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
@@ -115,7 +111,13 @@ impl Body<'_, '_, '_> {
 
     fn apply(&mut self, form: Form, ty: Type, values: &[Value]) -> Result<Word> {
         let ty = self.ty(ty)?;
-        let mut operands = Vec::with_capacity(values.len() + 2);
+        let operands = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>>>()?;
+        Ok(self.write(form, ty, &operands))
+    }
+
+    /// Writes an operation on ids; the type is given by its id too.
+    fn write(&mut self, form: Form, ty: Word, ids: &[Word]) -> Word {
+        let mut operands = Vec::with_capacity(ids.len() + 2);
         let op = match form {
             Form::Core(op) | Form::Float(op) => op,
             Form::Glsl(function) => {
@@ -124,14 +126,12 @@ impl Body<'_, '_, '_> {
                 Op::ExtInst
             }
         };
-        for &value in values {
-            operands.push(Operand::IdRef(self.value(value)?));
-        }
+        operands.extend(ids.iter().copied().map(Operand::IdRef));
         let id = self.result(op, ty, operands);
         if let Form::Float(_) = form {
             self.module.forbid_contraction(id);
         }
-        Ok(id)
+        id
     }
 
     /// `a * b + c` as the dot product of (a, c) and (b, 1).
@@ -160,25 +160,14 @@ impl Body<'_, '_, '_> {
             let id = self.value(value)?;
             Ok::<_, ErrorKind>(self.compute(Op::Bitcast, pair, &[id]))
         };
-        let (op, operands) = match arithmetic {
-            Arithmetic::Add(a, b) => (Op::FAdd, vec![as_pair(a)?, as_pair(b)?]),
-            Arithmetic::Sub(a, b) => (Op::FSub, vec![as_pair(a)?, as_pair(b)?]),
-            Arithmetic::Mul(a, b) => (Op::FMul, vec![as_pair(a)?, as_pair(b)?]),
-            Arithmetic::Fma(a, b, c) => (Op::ExtInst, vec![as_pair(a)?, as_pair(b)?, as_pair(c)?]),
-            Arithmetic::Div(..) | Arithmetic::Sqrt(_) | Arithmetic::Narrow(_) => {
-                return Err(not_legal());
-            }
+        let (form, operands) = match arithmetic {
+            Arithmetic::Add(a, b) => (Form::Float(Op::FAdd), vec![as_pair(a)?, as_pair(b)?]),
+            Arithmetic::Sub(a, b) => (Form::Float(Op::FSub), vec![as_pair(a)?, as_pair(b)?]),
+            Arithmetic::Mul(a, b) => (Form::Float(Op::FMul), vec![as_pair(a)?, as_pair(b)?]),
+            Arithmetic::Fma(a, b, c) => (Form::Glsl(GlslStd450Op::Fma), vec![as_pair(a)?, as_pair(b)?, as_pair(c)?]),
+            Arithmetic::Div(..) | Arithmetic::Sqrt(_) | Arithmetic::Narrow(_) => return Err(not_legal()),
         };
-        let mut all = Vec::with_capacity(operands.len() + 2);
-        if op == Op::ExtInst {
-            all.push(Operand::IdRef(self.module.glsl()));
-            all.push(Operand::LiteralExtInstInteger(GlslStd450Op::Fma as u32));
-        }
-        all.extend(operands.into_iter().map(Operand::IdRef));
-        let result = self.result(op, pair, all);
-        if op != Op::ExtInst {
-            self.module.forbid_contraction(result);
-        }
+        let result = self.write(form, pair, &operands);
         let word = self.ty(Type::I32)?;
         Ok(self.compute(Op::Bitcast, word, &[result]))
     }

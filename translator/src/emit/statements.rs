@@ -5,7 +5,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
 
-use super::body::Body;
+use super::body::{Body, Common};
 use super::instruction::instruction;
 use super::module::{Global, Module};
 use super::{EmitEntry, EntryFacts, Result, not_legal};
@@ -20,22 +20,18 @@ const NESTING_LIMIT: usize = 1022;
 /// Adds a kernel to the module.
 pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
     module.begin_entry();
-    let (mut interface, mut push) = (Vec::new(), None);
-    let mut helpers = vec![0; entry.function.helpers.len()];
-    // Helpers call only those behind them.
+    let mut common = Common { helpers: vec![0; entry.function.helpers.len()], ..Common::default() };
+    // Helpers call only those that come after them.
     for (number, helper) in entry.function.helpers.iter().enumerate().rev() {
         let mut body = Body::new(module, &helper.function);
-        (body.helpers, body.push) = (helpers, push);
+        body.common = common;
         let id = body.emit_helper(helper).map_err(|kind| Diagnostic::new(kind, body.at))?;
-        interface.append(&mut body.interface);
-        (helpers, push) = (std::mem::take(&mut body.helpers), body.push);
-        helpers[number] = id;
+        let Common { helpers, push, interface, .. } = body.common;
+        common = Common { helpers, push, interface, ..Common::default() };
+        common.helpers[number] = id;
     }
     let mut body = Body::new(module, entry.function);
-    (body.helpers, body.push) = (helpers, push);
-    for (class, variable) in interface {
-        body.uses(class, variable);
-    }
+    body.common = common;
     body.emit(entry.name).map_err(|kind| Diagnostic::new(kind, body.at))
 }
 
@@ -82,12 +78,12 @@ impl<'f> Body<'_, '_, 'f> {
         for (width, float) in [(32, Type::F32), (64, Type::F64)] {
             let mut helpers = self.function.helpers.iter().map(|helper| &helper.function);
             let has = |function: &Function| function.values.contains(&float);
-            if self.added_floats.contains(&float) || has(self.function) || helpers.any(has) {
+            if self.common.added_floats.contains(&float) || has(self.function) || helpers.any(has) {
                 self.module.float_controls(id, width)?;
             }
         }
         self.module.float_controls(id, 16)?;
-        self.module.entry_point(name, function, &self.interface);
+        self.module.entry_point(name, function, &self.common.interface);
         Ok(EntryFacts { features: self.module.entry_features(), push_constant_size })
     }
 
@@ -156,15 +152,15 @@ impl<'f> Body<'_, '_, 'f> {
     fn lane_calls(&mut self, body: &'f [Stmt], depth: usize) -> Result<()> {
         let (void, id) = (self.module.global(Global::Void)?, self.module.id());
         let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
-        let (state, label) = (self.take_state(), self.module.id());
+        let (common, label) = (std::mem::take(&mut self.common), self.module.id());
         let mut round = Body::new(&mut *self.module, self.function);
-        round.put_state(state);
+        round.common = common;
         (round.depth, round.label) = (self.depth + depth, label);
         // The last statement leaves the loop.
         let emitted = round.statements(body.split_last().map_or(body, |(_, round)| round));
         let finished = emitted.and_then(|()| round.finish(void, id, ty, Vec::new()));
-        let (at, state) = (round.at, round.take_state());
-        self.put_state(state);
+        let (at, common) = (round.at, round.common);
+        self.common = common;
         self.module.helper(finished.inspect_err(|_| self.at = at)?);
         for _ in 0..WARP_SIZE {
             self.compute(Op::FunctionCall, void, &[id]);
@@ -277,8 +273,8 @@ impl<'f> Body<'_, '_, 'f> {
     fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
         let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
         let truth = self.module.global(Global::Bool)?;
-        let number = self.decoys;
-        self.decoys += 1;
+        let number = self.common.decoys;
+        self.common.decoys += 1;
         if !is_surplus {
             let bound = self.module.u32_constant(u32::MAX - number)?;
             return Ok(self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(bound)]));

@@ -135,13 +135,13 @@ impl Body<'_, '_, '_> {
     /// Whether less than a word of shared memory is ever written.
     pub(super) fn has_shared_parts(&mut self, word_bytes: u32) -> bool {
         let function = self.function;
-        *self.shared_parts.get_or_insert_with(|| has_shared_parts(function, word_bytes as usize))
+        *self.common.shared_parts.get_or_insert_with(|| has_shared_parts(function, word_bytes as usize))
     }
 
     /// Whether anything in the kernel orders memory accesses.
     fn orders_memory(&mut self) -> bool {
         let function = self.function;
-        *self.memory_ordered.get_or_insert_with(|| orders_memory(function))
+        *self.common.memory_ordered.get_or_insert_with(|| orders_memory(function))
     }
 
     /// Shared memory as words of 32 bits, or of 64 where the layout is that.
@@ -171,14 +171,14 @@ impl Body<'_, '_, '_> {
     pub(super) fn local_words(&mut self) -> Result<WordArray> {
         let word = self.module.u32()?;
         let words = self.function.local_bytes.div_ceil(4).max(1);
-        if self.local == 0 {
+        if self.common.local == 0 {
             let length = self.module.u32_constant(words)?;
             let ty = self.module.global(Global::Array(word, length))?;
-            self.local = self.declare(ty, None, "local")?;
+            self.common.local = self.declare(ty, None, "local")?;
         }
         let bytes = words.saturating_mul(4);
         let class = self.variable_class();
-        Ok(WordArray { class, variable: self.local, word, word_bytes: 4, bytes, block: false })
+        Ok(WordArray { class, variable: self.common.local, word, word_bytes: 4, bytes, block: false })
     }
 
     /// Bytes of shared memory that there are in any launch.

@@ -25,7 +25,7 @@ impl Body<'_, '_, '_> {
                 let ty = self.function.var_type(var);
                 let id = match self.row(ty)? {
                     true => self.element(ty, var)?,
-                    false => match self.private.get(&var) {
+                    false => match self.common.private.get(&var) {
                         Some(&id) => id,
                         None => self.declare_variable(var)?,
                     },
@@ -42,7 +42,7 @@ impl Body<'_, '_, '_> {
         let zero = self.module.global(Global::Null(ty))?;
         let id = self.declare(ty, Some(zero), &format!("r{}", var.0))?;
         if self.has_lane_calls() {
-            self.private.insert(var, id);
+            self.common.private.insert(var, id);
         }
         Ok(id)
     }
@@ -59,7 +59,7 @@ impl Body<'_, '_, '_> {
 
     /// A pointer to a variable's element of its type's array.
     fn element(&mut self, ty: Type, var: Var) -> Result<Word> {
-        let Some(Some(row)) = self.rows.get_mut(&ty) else { return Err(not_legal()) };
+        let Some(Some(row)) = self.common.rows.get_mut(&ty) else { return Err(not_legal()) };
         let next = u32::try_from(row.places.len()).unwrap_or(u32::MAX);
         let place = *row.places.entry(var).or_insert(next);
         let (array, pointer) = (row.array, row.pointer);
@@ -72,13 +72,13 @@ impl Body<'_, '_, '_> {
         if !self.module.target.quirks.stack_small {
             return Ok(false);
         }
-        if let Some(row) = self.rows.get(&ty) {
+        if let Some(row) = self.common.rows.get(&ty) {
             return Ok(row.is_some());
         }
         let count = self.function.vars.iter().filter(|other| **other == ty).count();
         let row = if count < Quirks::MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
         let is_some = row.is_some();
-        self.rows.insert(ty, row);
+        self.common.rows.insert(ty, row);
         Ok(is_some)
     }
 
