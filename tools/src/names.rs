@@ -27,12 +27,22 @@ pub fn readable(text: &str) -> String {
             let (symbol, behind) = symbol.split_at(end);
             out += before;
             // In the middle of a word it is none.
-            out += &if before.ends_with(is_part) { symbol.to_owned() } else { demangled(symbol) };
+            out += &if before.ends_with(is_part) { symbol.to_owned() } else { shortened(demangled(symbol)) };
             rest = behind;
         }
         out += rest;
     }
     out
+}
+
+/// A name of bearable length: those of templates can have thousands of characters.
+fn shortened(mut name: String) -> String {
+    const MOST: usize = 200;
+    if let Some((end, _)) = name.char_indices().nth(MOST) {
+        name.truncate(end);
+        name.push('…');
+    }
+    name
 }
 
 /// Which of the kernels is meant: by its name in PTX, or by that in C++, with or without parameters, template arguments and
@@ -106,6 +116,10 @@ mod tests {
         let text = "in function `_Z4axpyiPf`\n 5 │ call _Z4axpyiPf;\nx_Z4axpyiPf _Zzz `_ZN4blas4normEPf`";
         let expected = "in function `axpy(int, float*)`\n 5 │ call _Z4axpyiPf;\nx_Z4axpyiPf _Zzz `blas::norm(float*)`";
         assert_eq!(readable(text), expected);
+        // `f` of a tuple of very many ints, as `_Z1f5tupleIJiii…EE`.
+        let long = readable(&format!("`_Z1f5tupleIJ{}EE`", "i".repeat(1000)));
+        assert!(long.starts_with("`f(tuple<int, int, ") && long.ends_with("…`"), "{long}");
+        assert_eq!(long.chars().count(), 203);
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Diagnostics {
     /// At most this many diagnostics are kept, so that garbage input can't fill the memory or the screen.
     pub const MAX: usize = 100;
     /// Lines of more bytes are not quoted.
-    const MAX_QUOTED: usize = 2000;
+    const MAX_QUOTED: usize = 400;
 
     /// Sorts by place and cuts to [`Self::MAX`].
     pub fn new(source: Source, mut list: Vec<Diagnostic>) -> Self {

@@ -12,7 +12,7 @@ use super::body::{Body, Row};
 use super::instruction::instruction;
 use super::module::Global;
 use super::{Result, not_legal};
-use crate::ir::{Type, Var};
+use crate::ir::{Function, Type, Var, VarSet, for_each_assigned, for_each_read};
 use crate::target::Quirks;
 
 impl Body<'_, '_, '_> {
@@ -50,9 +50,7 @@ impl Body<'_, '_, '_> {
     /// Declares the arrays of variables, which must not begin anew in each function of the kernel.
     pub(super) fn declare_rows(&mut self) -> Result<()> {
         for ty in [Type::Bool, Type::I32, Type::I64] {
-            if self.function.vars.contains(&ty) {
-                self.row(ty)?;
-            }
+            self.row(ty)?;
         }
         Ok(())
     }
@@ -75,11 +73,20 @@ impl Body<'_, '_, '_> {
         if let Some(row) = self.common.rows.get(&ty) {
             return Ok(row.is_some());
         }
-        let count = self.function.vars.iter().filter(|other| **other == ty).count();
+        let count = self.used(ty);
         let row = if count < Quirks::MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
         let is_some = row.is_some();
         self.common.rows.insert(ty, row);
         Ok(is_some)
+    }
+
+    /// How many variables of a type are read or assigned.
+    fn used(&self, ty: Type) -> usize {
+        let Function { body, vars, .. } = self.function;
+        let mut used = VarSet::new(vars.len());
+        for_each_read(body, &mut |var| used.insert(var));
+        for_each_assigned(body, &mut |var| used.insert(var));
+        used.iter().filter(|var| self.function.var_type(*var) == ty).count()
     }
 
     /// An array for so many variables of a type.

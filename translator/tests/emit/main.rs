@@ -570,6 +570,23 @@ fn many_variables_where_the_stack_is_small() {
     }
 }
 
+/// Variables that words have replaced are still in a function's list. Their type must not come into the module, which may lack it.
+#[test]
+fn unused_variables_are_not_declared() {
+    let quirks = Quirks { stack_small: true, ..Quirks::default() };
+    let target = without(Target { quirks, ..nvidia() }, &[Feature::ShaderInt64]);
+    let mut b = Builder::default();
+    let lane = b.function.var(Type::I32);
+    b.function.lane_numbers = vec![lane];
+    for _ in 0..200 {
+        b.function.var(Type::I64);
+    }
+    let zero = b.constant(Type::I32, 0);
+    b.body.push(Stmt::Set(lane, zero));
+    let text = emit_valid(&target, &b.finish());
+    assert!(lines(&text, "OpTypeInt 64").is_empty(), "{text}");
+}
+
 #[test]
 fn local_memory_that_the_driver_does_not_take() {
     let mut b = Builder::shared(0);
