@@ -6,6 +6,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::slice::DeviceSlice;
+use crate::texture::{Sampler, Surface, Texture};
 
 /// One kernel argument. Values must have the parameter's size in bytes; signed and unsigned are the same here.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,12 @@ pub enum Arg<'a> {
     Pointer(&'a Buffer),
     /// An address inside of a buffer: so many bytes from its first.
     Interior(&'a Buffer, u64),
+    /// A texture's handle.
+    Texture(&'a Texture),
+    /// A surface's handle.
+    Surface(&'a Surface),
+    /// A sampler's handle.
+    Sampler(&'a Sampler),
     /// A device address, such as [`Buffer::address`] and an offset.
     Address(u64),
     U8(u8),
@@ -41,7 +48,7 @@ macro_rules! from {
     };
 }
 
-from!(Pointer: &'a Buffer, U8: u8, U16: u16, U32: u32, U64: u64, S8: i8, S16: i16, S32: i32, S64: i64, F32: f32, F64: f64,
+from!(Pointer: &'a Buffer, Texture: &'a Texture, Surface: &'a Surface, Sampler: &'a Sampler, U8: u8, U16: u16, U32: u32, U64: u64, S8: i8, S16: i16, S32: i32, S64: i64, F32: f32, F64: f64,
     Bytes: &'a [u8]);
 
 impl<'a, T> From<&'a DeviceSlice<T>> for Arg<'a> {
@@ -52,10 +59,13 @@ impl<'a, T> From<&'a DeviceSlice<T>> for Arg<'a> {
 }
 
 impl Arg<'_> {
-    /// The buffer that it points into, if that is known.
-    fn buffer(&self) -> Option<&Buffer> {
+    /// The device that it belongs to, if it belongs to one.
+    fn device(&self) -> Option<&Device> {
         match self {
-            Self::Pointer(buffer) | Self::Interior(buffer, _) => Some(buffer),
+            Self::Pointer(buffer) | Self::Interior(buffer, _) => Some(buffer.device()),
+            Self::Texture(texture) => Some(texture.device()),
+            Self::Surface(surface) => Some(surface.device()),
+            Self::Sampler(sampler) => Some(sampler.device()),
             _ => None,
         }
     }
@@ -75,6 +85,9 @@ impl Arg<'_> {
         match self {
             Self::Pointer(buffer) => write(&buffer.address().to_le_bytes()),
             Self::Interior(buffer, offset) => write(&buffer.address().wrapping_add(*offset).to_le_bytes()),
+            Self::Texture(texture) => write(&texture.handle().to_le_bytes()),
+            Self::Surface(surface) => write(&surface.handle().to_le_bytes()),
+            Self::Sampler(sampler) => write(&sampler.handle().to_le_bytes()),
             Self::Address(value) | Self::U64(value) => write(&value.to_le_bytes()),
             Self::U8(value) => write(&value.to_le_bytes()),
             Self::U16(value) => write(&value.to_le_bytes()),
@@ -101,8 +114,8 @@ pub(crate) fn pack(device: &Device, entry: &Entry, args: &[Arg<'_>], block: &mut
         });
     }
     for (index, (arg, param)) in args.iter().zip(&entry.params).enumerate() {
-        if let Some(buffer) = arg.buffer() {
-            buffer.check_device(device)?;
+        if let Some(owner) = arg.device() {
+            device.check_same(owner)?;
         }
         if arg.address().is_some() && param.size != 8 {
             let (kernel, param, size) = (entry.name.clone(), param.name.clone(), param.size);

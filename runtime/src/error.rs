@@ -7,6 +7,7 @@ use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
 use crate::suggest::{closest, question};
+use crate::texture::TextureError;
 
 /// Why something could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -259,6 +260,9 @@ pub enum Error {
         /// Bytes of one.
         least: u64,
     },
+    /// A rule of CUDA that an array, a texture or a surface would break.
+    #[error(transparent)]
+    Texture(#[from] TextureError),
     /// A graph that can't be put together, launched or changed like this.
     #[error("graph: {0}")]
     Graph(String),

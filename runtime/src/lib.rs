@@ -2,7 +2,8 @@
 //! Vulkan leaves undefined.
 //!
 //! The types are those of CUDA's driver API: [`Instance`] (the driver), [`Device`] (a context), [`Stream`], [`Event`],
-//! [`Buffer`] (device memory; [`DeviceSlice`] of typed elements, [`DeviceMemory`] by plain addresses), [`Module`], [`Kernel`].
+//! [`Buffer`] (device memory; [`DeviceSlice`] of typed elements, [`DeviceMemory`] by plain addresses), [`Array`], [`Texture`],
+//! [`Surface`], [`Module`], [`Kernel`].
 //!
 //! ```no_run
 //! use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, Source};
@@ -101,6 +102,7 @@ mod stream;
 mod suggest;
 mod sync;
 mod targets;
+mod texture;
 mod variables;
 mod variant;
 mod version;
@@ -139,4 +141,10 @@ pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use suggest::closest;
 pub use targets::target_by_name;
+pub use texture::limits as texture_limits;
+pub use texture::{
+    AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, MipmappedArray, ReadMode,
+    Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture, TextureDescriptor,
+    TextureError,
+};
 pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};

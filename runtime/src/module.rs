@@ -175,6 +175,14 @@ impl Module {
         Ok(kernel)
     }
 
+    pub(crate) fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    pub(crate) fn variables(&self) -> &Arc<LoadedVariables> {
+        &self.shared.variables
+    }
+
     /// Names of its kernels in the order of the source.
     pub fn kernel_names(&self) -> &[String] {
         &self.shared.names

@@ -1,6 +1,7 @@
 //! A module's `.global` and `.const` variables on the device.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Interface;
@@ -11,6 +12,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::range::MemoryRange;
 use crate::report::{Reporters, StatusRecord};
+use crate::texture::Bindings;
 
 /// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
@@ -21,6 +23,14 @@ pub(crate) struct LoadedVariables {
     status: Option<Arc<StatusRecord>>,
     /// Where its kernels count events, if they do.
     counters: Option<Counters>,
+    /// What the references among the variables are bound to.
+    pub bindings: Bindings,
+}
+
+impl fmt::Debug for LoadedVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LoadedVariables({} bytes at {:#x})", self.layout.size, self.address())
+    }
 }
 
 impl LoadedVariables {
@@ -29,7 +39,7 @@ impl LoadedVariables {
         let &Interface { status, output, heap, counters, .. } = interface;
         let layout = interface.variables.clone();
         if layout.size == 0 {
-            return Ok(Self { layout, buffer: None, status: None, counters: None });
+            return Ok(Self { layout, buffer: None, status: None, counters: None, bindings: Bindings::default() });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
@@ -61,7 +71,7 @@ impl LoadedVariables {
                 printing: Mutex::default(),
             })
         });
-        Ok(Self { layout, buffer: Some(buffer), status, counters })
+        Ok(Self { layout, buffer: Some(buffer), status, counters, bindings: Bindings::default() })
     }
 
     /// Where a kernel reports what went wrong, if the module's kernels do.

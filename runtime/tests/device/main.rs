@@ -23,6 +23,7 @@ mod setup;
 mod shipped;
 mod slices;
 mod streams;
+mod textures;
 
 use std::path::Path;
 use std::process::Command;

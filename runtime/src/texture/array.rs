@@ -1,0 +1,473 @@
+//! Arrays: memory for textures and surfaces, row after row.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
+use crate::buffer::Buffer;
+use crate::copies::CopySide;
+use crate::device::Device;
+use crate::error::Error;
+use crate::range::MemoryRange;
+use crate::shape::{Extent, Pitches, Shape};
+use crate::stream::Stream;
+use crate::texture::error::TextureError;
+use crate::texture::format::TexelFormat;
+use crate::texture::limits;
+
+/// What an array's elements are indexed by. All sizes count elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the fields are the shape's sizes")]
+pub enum ArrayShape {
+    /// One row.
+    OneD { width: u32 },
+    /// Rows.
+    TwoD { width: u32, height: u32 },
+    /// Slices of rows.
+    ThreeD { width: u32, height: u32, depth: u32 },
+    /// Layers of one row each.
+    OneDLayered { width: u32, layers: u32 },
+    /// Layers of rows.
+    TwoDLayered { width: u32, height: u32, layers: u32 },
+    /// The six faces of a cube, squares: +x, -x, +y, -y, +z, -z.
+    Cube { width: u32 },
+    /// Several cubes.
+    CubeLayered { width: u32, cubes: u32 },
+}
+
+impl ArrayShape {
+    /// Width, height, and depth or layers, of which a cube has six; 1 where there is none.
+    pub fn size(self) -> [u64; 3] {
+        let [width, height, depth] = match self {
+            Self::OneD { width } => [width, 1, 1],
+            Self::TwoD { width, height } => [width, height, 1],
+            Self::ThreeD { width, height, depth } => [width, height, depth],
+            Self::OneDLayered { width, layers } => [width, 1, layers],
+            Self::TwoDLayered { width, height, layers } => [width, height, layers],
+            Self::Cube { width } => [width, width, 6],
+            Self::CubeLayered { width, cubes } => [width, width, cubes.saturating_mul(6)],
+        };
+        [width, height, depth].map(u64::from)
+    }
+
+    /// The number of layers, of which a cube has six; `None` if the shape has none.
+    pub fn layers(self) -> Option<u32> {
+        match self {
+            Self::OneD { .. } | Self::TwoD { .. } | Self::ThreeD { .. } => None,
+            Self::OneDLayered { layers, .. } | Self::TwoDLayered { layers, .. } => Some(layers),
+            Self::Cube { .. } => Some(6),
+            Self::CubeLayered { cubes, .. } => Some(cubes.saturating_mul(6)),
+        }
+    }
+
+    /// Whether the layers are faces of cubes.
+    pub fn is_cube(self) -> bool {
+        matches!(self, Self::Cube { .. } | Self::CubeLayered { .. })
+    }
+
+    /// The size of a level: each halves width, height and depth, but not the layers.
+    fn level_size(self, level: u32) -> [u64; 3] {
+        let [width, height, depth] = self.size();
+        let halved = |size: u64| (size >> level).max(1);
+        [halved(width), halved(height), if self.layers().is_some() { depth } else { halved(depth) }]
+    }
+
+    /// The most levels there can be.
+    fn most_levels(self) -> u32 {
+        let [width, height, depth] = self.size();
+        let longest = width.max(height).max(if self.layers().is_some() { 1 } else { depth });
+        longest.max(1).ilog2() + 1
+    }
+
+    /// Names and limits of the sizes.
+    fn limits(self, several_levels: bool, surface: bool, gather: bool) -> Vec<(&'static str, u64, u64)> {
+        let others = limits::ARRAY_OTHERS;
+        let narrow = |limit: u64, narrowed: bool| if narrowed { others } else { limit };
+        match self {
+            Self::OneD { width } => {
+                vec![("the width", width.into(), narrow(limits::ARRAY_1D, several_levels || surface))]
+            }
+            Self::TwoD { width, height } => {
+                let [most_width, most_height] = limits::ARRAY_2D.map(|most| narrow(most, several_levels || gather));
+                vec![("the width", width.into(), most_width), ("the height", height.into(), most_height)]
+            }
+            Self::ThreeD { width, height, depth } => {
+                let most =
+                    if u64::from(depth) <= limits::ARRAY_3D[2] { limits::ARRAY_3D } else { limits::ARRAY_3D_DEEP };
+                vec![
+                    ("the width", width.into(), most[0]),
+                    ("the height", height.into(), most[1]),
+                    ("the depth", depth.into(), most[2]),
+                ]
+            }
+            Self::OneDLayered { width, layers } => {
+                vec![("the width", width.into(), others), ("the number of layers", layers.into(), limits::LAYERS)]
+            }
+            Self::TwoDLayered { width, height, layers } => vec![
+                ("the width", width.into(), others),
+                ("the height", height.into(), others),
+                ("the number of layers", layers.into(), limits::LAYERS),
+            ],
+            Self::Cube { width } => vec![("the width", width.into(), others)],
+            Self::CubeLayered { width, cubes } => {
+                vec![("the width", width.into(), others), ("the number of cubes", cubes.into(), limits::CUBES)]
+            }
+        }
+    }
+}
+
+/// What an array is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayDescriptor {
+    /// The elements.
+    pub format: TexelFormat,
+    /// What they are indexed by.
+    pub shape: ArrayShape,
+    /// Whether surfaces can be made on the array.
+    pub surface: bool,
+    /// Whether the array is for gathering (`tld4`), which makes the limits of its size smaller.
+    pub gather: bool,
+}
+
+impl ArrayDescriptor {
+    /// An array for textures.
+    pub fn new(format: impl Into<TexelFormat>, shape: ArrayShape) -> Self {
+        Self { format: format.into(), shape, surface: false, gather: false }
+    }
+
+    /// The same for surfaces too.
+    #[must_use]
+    pub fn surface(self) -> Self {
+        Self { surface: true, ..self }
+    }
+
+    /// The same for gathering too.
+    #[must_use]
+    pub fn gather(self) -> Self {
+        Self { gather: true, ..self }
+    }
+
+    /// The most levels that a mip-mapped array of this size has.
+    pub fn most_levels(&self) -> u32 {
+        self.shape.most_levels()
+    }
+
+    fn check(&self, levels: u32) -> Result<(), TextureError> {
+        if self.gather && !matches!(self.shape, ArrayShape::TwoD { .. }) {
+            return Err(TextureError::Gather);
+        }
+        for (what, given, most) in self.shape.limits(levels > 1, self.surface, self.gather) {
+            if given == 0 || given > most {
+                return Err(TextureError::ArraySize { shape: self.shape, what, given, most });
+            }
+        }
+        let most = self.shape.most_levels();
+        if levels == 0 || levels > most {
+            return Err(TextureError::Levels { given: levels, most });
+        }
+        Ok(())
+    }
+}
+
+/// Where a level of an array lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// Bytes before the level.
+    pub offset: u64,
+    /// In elements.
+    pub size: [u64; 3],
+    /// Bytes from row to row.
+    pub row_pitch: u64,
+    /// Bytes from slice to slice, or layer to layer.
+    pub slice_pitch: u64,
+}
+
+/// An array's memory, with one or more levels, all of which begin at multiples of 256.
+pub(crate) struct Storage {
+    buffer: Buffer,
+    pub descriptor: ArrayDescriptor,
+    pub levels: Vec<Level>,
+}
+
+impl Storage {
+    fn new(device: &Device, descriptor: ArrayDescriptor, levels: u32) -> Result<Arc<Self>, Error> {
+        descriptor.check(levels)?;
+        let mut bytes = 0;
+        let levels: Vec<Level> = (0..levels)
+            .map(|level| {
+                let size = descriptor.shape.level_size(level);
+                // Sizes within the limits have products within 64 bits. The widest accesses of surfaces take 16 bytes.
+                let row_pitch = (size[0] * descriptor.format.bytes()).next_multiple_of(limits::ROW_ALIGNMENT);
+                let slice_pitch = row_pitch * size[1];
+                let offset = bytes;
+                bytes = (offset + slice_pitch * size[2]).next_multiple_of(limits::ADDRESS_ALIGNMENT);
+                Level { offset, size, row_pitch, slice_pitch }
+            })
+            .collect();
+        let end = levels.last().map_or(0, |level| level.offset + level.slice_pitch * level.size[2]);
+        let buffer = device.alloc(end)?;
+        let range = MemoryRange { address: buffer.address(), size: end };
+        device.backend().name_part(range, &format!("an array of {:?}", descriptor.shape));
+        Ok(Arc::new(Self { buffer, descriptor, levels }))
+    }
+
+    pub fn device(&self) -> &Device {
+        self.buffer.device()
+    }
+
+    /// The device address of a level's first element.
+    pub fn address(&self, level: Level) -> u64 {
+        self.buffer.address() + level.offset
+    }
+}
+
+/// Memory for textures and surfaces: elements in rows, with up to three indices. Clones share the memory, which is freed with the
+/// last of them and of the textures and surfaces made of them. The contents are undefined until written.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let shape = ArrayShape::TwoD { width: 3, height: 2 };
+/// let array = device.array(&ArrayDescriptor::new(ChannelFormat::F32, shape))?;
+/// array.write(&[0.0_f32, 1.0, 2.0, 10.0, 11.0, 12.0])?;
+/// // The two last elements of the second row.
+/// let part = array.region([1, 1, 0], [2, 1, 1])?;
+/// assert_eq!(part.read::<f32>(&device.default_stream())?, [11.0, 12.0]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Array {
+    storage: Arc<Storage>,
+    level: Level,
+}
+
+/// An array with smaller and smaller copies of itself, its levels. Clones share the memory.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device};
+///
+/// let device = Device::reference(Config::default());
+/// let shape = ArrayShape::TwoD { width: 8, height: 4 };
+/// let array = device.mipmapped_array(&ArrayDescriptor::new(ChannelFormat::U8, shape), 4)?;
+/// assert_eq!(array.level(1)?.size(), [4, 2, 1]);
+/// assert_eq!(array.level(3)?.size(), [1, 1, 1]);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct MipmappedArray {
+    storage: Arc<Storage>,
+}
+
+/// A part of an array, for copies: elements in rows, in slices or layers.
+#[derive(Clone, Debug)]
+pub struct ArrayRegion {
+    array: Array,
+    /// Of the first element.
+    address: u64,
+    pitches: Pitches,
+    extent: Extent,
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array({:?} of {:?} at {:#x})", self.size(), self.storage.descriptor.format, self.address())
+    }
+}
+
+impl fmt::Debug for MipmappedArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MipmappedArray({:?}, {} levels)", self.storage.descriptor, self.levels())
+    }
+}
+
+impl Device {
+    /// Makes an array of one level.
+    ///
+    /// # Errors
+    /// [`Error::Texture`] if the size is beyond CUDA's limits, which are those of [`texture_limits`](crate::texture_limits);
+    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
+    pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array, Error> {
+        self.mipmapped_array(descriptor, 1)?.level(0)
+    }
+
+    /// Makes an array of so many levels.
+    ///
+    /// # Errors
+    /// Those of [`Device::array`], and [`TextureError::Levels`].
+    pub fn mipmapped_array(&self, descriptor: &ArrayDescriptor, levels: u32) -> Result<MipmappedArray, Error> {
+        Ok(MipmappedArray { storage: Storage::new(self, *descriptor, levels)? })
+    }
+}
+
+impl MipmappedArray {
+    /// What the array was made to be.
+    pub fn descriptor(&self) -> &ArrayDescriptor {
+        &self.storage.descriptor
+    }
+
+    /// The number of levels.
+    pub fn levels(&self) -> u32 {
+        self.storage.levels.len() as u32
+    }
+
+    /// One of the levels, which shares the memory.
+    ///
+    /// # Errors
+    /// [`TextureError::NoLevel`].
+    pub fn level(&self, level: u32) -> Result<Array, Error> {
+        let levels = self.levels();
+        let place = self.storage.levels.get(level as usize).ok_or(TextureError::NoLevel { level, levels })?;
+        Ok(Array { storage: self.storage.clone(), level: *place })
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+}
+
+impl Array {
+    /// What the array was made to be; of a level, what the whole array was made to be.
+    pub fn descriptor(&self) -> &ArrayDescriptor {
+        &self.storage.descriptor
+    }
+
+    /// The size in elements: width, height, and depth or layers.
+    pub fn size(&self) -> [u64; 3] {
+        self.level.size
+    }
+
+    /// The device that the array belongs to.
+    pub fn device(&self) -> &Device {
+        self.storage.device()
+    }
+
+    /// The device address of the first element. [`Array::whole`] says how far apart rows, slices and layers are.
+    pub fn address(&self) -> u64 {
+        self.storage.address(self.level)
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    pub(crate) fn place(&self) -> Level {
+        self.level
+    }
+
+    /// A part of the array: its first element in x, y and z, and its size. The last of each counts layers too.
+    ///
+    /// # Errors
+    /// [`TextureError::OutsideArray`].
+    pub fn region(&self, origin: [u64; 3], extent: [u64; 3]) -> Result<ArrayRegion, Error> {
+        let Level { size, row_pitch, slice_pitch, .. } = self.level;
+        let inside = |i: usize| origin[i].checked_add(extent[i]).is_some_and(|end| end <= size[i]);
+        if !(0..3).all(inside) {
+            return Err(TextureError::OutsideArray { origin, extent, size }.into());
+        }
+        let offset = origin[0] * self.texel_bytes() + origin[1] * row_pitch + origin[2] * slice_pitch;
+        Ok(self.part(offset, extent))
+    }
+
+    /// All of the array.
+    pub fn whole(&self) -> ArrayRegion {
+        self.part(0, self.level.size)
+    }
+
+    fn part(&self, offset: u64, [width, height, depth]: [u64; 3]) -> ArrayRegion {
+        ArrayRegion {
+            array: self.clone(),
+            address: self.address() + offset,
+            pitches: Pitches { row: self.level.row_pitch, slice: self.level.slice_pitch },
+            extent: Extent { width: width * self.texel_bytes(), height, depth },
+        }
+    }
+
+    fn texel_bytes(&self) -> u64 {
+        self.storage.descriptor.format.bytes()
+    }
+
+    /// Writes all elements, which lie without gaps in `data`, after everything launched before.
+    ///
+    /// # Errors
+    /// [`TextureError::ElementBytes`], and those of [`Buffer::write`](crate::Buffer::write).
+    pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
+        self.whole().write(&self.device().default_stream(), data)
+    }
+
+    /// Reads all elements without gaps, as everything launched before leaves them.
+    ///
+    /// # Errors
+    /// [`Error::PartialElement`], and those of [`Buffer::read`](crate::Buffer::read).
+    pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
+        self.whole().read(&self.device().default_stream())
+    }
+}
+
+impl ArrayRegion {
+    /// Where the part is, for [`Stream::copy_rows`]. The array must live until the copy has taken place.
+    pub fn side(&self) -> CopySide {
+        let Pitches { row, slice } = self.pitches;
+        CopySide::device(self.address).row_pitch(row).slice_pitch(slice)
+    }
+
+    /// How many bytes, rows and slices or layers the part has.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Bytes of the part.
+    fn bytes(&self) -> u64 {
+        self.extent.width * self.extent.height * self.extent.depth
+    }
+
+    /// Writes the part's elements, which lie without gaps in `data`, in stream order. They are taken at the call.
+    ///
+    /// # Errors
+    /// [`TextureError::ElementBytes`], and those of [`Stream::write`].
+    pub fn write<T: Pod>(&self, stream: &Stream, data: &[T]) -> Result<(), Error> {
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        let (expected, given) = (self.bytes(), bytes.len() as u64);
+        if given != expected {
+            return Err(TextureError::ElementBytes { expected, given }.into());
+        }
+        let device = self.array.device();
+        device.check_same(stream.device())?;
+        let Some(shape) = Shape::new(self.extent, self.pitches, self.pitches)? else { return Ok(()) };
+        let shape = shape.packed_from();
+        device.submit(stream.state(), |backend, key| backend.upload(key, self.address, &shape, bytes))
+    }
+
+    /// Reads the part's elements without gaps, as everything before in the stream leaves them, and waits for that.
+    ///
+    /// # Errors
+    /// [`Error::PartialElement`], and those of [`Stream::read`].
+    pub fn read<T: Pod>(&self, stream: &Stream) -> Result<Vec<T>, Error> {
+        self.array.device().check_same(stream.device())?;
+        let (bytes, element) = (self.bytes(), size_of::<T>());
+        let partial = Error::PartialElement { bytes, element };
+        let count = bytes.checked_div(element as u64).filter(|count| count * element as u64 == bytes).ok_or(partial)?;
+        let mut data = vec![T::zeroed(); count as usize];
+        if let Some(shape) = Shape::new(self.extent, self.pitches, self.pitches)? {
+            stream.download(self.address, &shape.packed_to(), bytemuck::cast_slice_mut(&mut data))?;
+        }
+        Ok(data)
+    }
+
+    /// Copies another part of the same size in bytes, rows and slices, in stream order.
+    ///
+    /// # Errors
+    /// [`TextureError::ElementBytes`] if the sizes differ, [`Error::ForeignBuffer`], [`Error::Overlap`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn copy_from(&self, stream: &Stream, from: &Self) -> Result<(), Error> {
+        if self.extent != from.extent {
+            return Err(TextureError::ElementBytes { expected: self.bytes(), given: from.bytes() }.into());
+        }
+        for array in [&self.array, &from.array] {
+            array.device().check_same(stream.device())?;
+        }
+        let Some(shape) = Shape::new(self.extent, from.pitches, self.pitches)? else { return Ok(()) };
+        stream.copy_shape(from.address, self.address, &shape)
+    }
+}

@@ -1,0 +1,227 @@
+//! What an element of a texture is: up to four channels of one format.
+
+use ptx2spv_translator::interface::texture::Texel;
+
+use crate::error::Error;
+use crate::texture::descriptor::ReadMode;
+use crate::texture::error::TextureError;
+
+/// The format of one channel of an element, as `CUarray_format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChannelFormat {
+    /// Unsigned integers of 8 bits.
+    U8,
+    /// Unsigned integers of 16 bits.
+    U16,
+    /// Unsigned integers of 32 bits.
+    U32,
+    /// Signed integers of 8 bits.
+    S8,
+    /// Signed integers of 16 bits.
+    S16,
+    /// Signed integers of 32 bits.
+    S32,
+    /// Floats of 16 bits.
+    F16,
+    /// Floats of 32 bits.
+    F32,
+    /// Unsigned integers of 8 bits that textures always turn into floats from 0 to 1.
+    Unorm8,
+    /// Unsigned integers of 16 bits that textures always turn into floats from 0 to 1.
+    Unorm16,
+    /// Signed integers of 8 bits that textures always turn into floats from -1 to 1.
+    Snorm8,
+    /// Signed integers of 16 bits that textures always turn into floats from -1 to 1.
+    Snorm16,
+}
+
+impl ChannelFormat {
+    /// All formats.
+    pub const ALL: [Self; 12] = [
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::S8,
+        Self::S16,
+        Self::S32,
+        Self::F16,
+        Self::F32,
+        Self::Unorm8,
+        Self::Unorm16,
+        Self::Snorm8,
+        Self::Snorm16,
+    ];
+
+    /// Bytes of a channel.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::U8 | Self::S8 | Self::Unorm8 | Self::Snorm8 => 1,
+            Self::U16 | Self::S16 | Self::F16 | Self::Unorm16 | Self::Snorm16 => 2,
+            Self::U32 | Self::S32 | Self::F32 => 4,
+        }
+    }
+
+    /// The format's name in launch cases: PTX's name of the type, if there is one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::S8 => "s8",
+            Self::S16 => "s16",
+            Self::S32 => "s32",
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::Unorm8 => "unorm8",
+            Self::Unorm16 => "unorm16",
+            Self::Snorm8 => "snorm8",
+            Self::Snorm16 => "snorm16",
+        }
+    }
+
+    /// Whether the channels are integers that textures always turn into floats.
+    pub const fn is_normalized(self) -> bool {
+        matches!(self, Self::Unorm8 | Self::Unorm16 | Self::Snorm8 | Self::Snorm16)
+    }
+
+    /// What a texture makes of a channel; `None` if there is no sRGB to decode.
+    pub(crate) fn texel(self, read: ReadMode, srgb: bool) -> Option<Texel> {
+        let is_promoted = read == ReadMode::NormalizedFloat;
+        let texel = match self {
+            Self::U8 if is_promoted => Texel::Unorm8,
+            Self::S8 if is_promoted => Texel::Snorm8,
+            Self::U16 if is_promoted => Texel::Unorm16,
+            Self::S16 if is_promoted => Texel::Snorm16,
+            Self::Unorm8 => Texel::Unorm8,
+            Self::Unorm16 => Texel::Unorm16,
+            Self::Snorm8 => Texel::Snorm8,
+            Self::Snorm16 => Texel::Snorm16,
+            Self::U8 => Texel::U8,
+            Self::S8 => Texel::S8,
+            Self::U16 => Texel::U16,
+            Self::S16 => Texel::S16,
+            // These are never promoted.
+            Self::U32 | Self::S32 => Texel::B32,
+            Self::F16 => Texel::F16,
+            Self::F32 => Texel::F32,
+        };
+        match (texel, srgb) {
+            (_, false) => Some(texel),
+            (Texel::Unorm8, true) => Some(Texel::Srgb8),
+            (_, true) => None,
+        }
+    }
+}
+
+impl TexelFormat {
+    /// CUDA's number of the format (`CUarray_format`).
+    pub fn cuda_number(self) -> u32 {
+        // The normalised ones have a number for one, two and four channels each.
+        let channels = self.channels.ilog2();
+        match self.channel {
+            ChannelFormat::U8 => 1,
+            ChannelFormat::U16 => 2,
+            ChannelFormat::U32 => 3,
+            ChannelFormat::S8 => 8,
+            ChannelFormat::S16 => 9,
+            ChannelFormat::S32 => 10,
+            ChannelFormat::F16 => 0x10,
+            ChannelFormat::F32 => 0x20,
+            ChannelFormat::Unorm8 => 0xc0 + channels,
+            ChannelFormat::Unorm16 => 0xc3 + channels,
+            ChannelFormat::Snorm8 => 0xc6 + channels,
+            ChannelFormat::Snorm16 => 0xc9 + channels,
+        }
+    }
+
+    /// The format of a number that CUDA has (`CUarray_format`) and a number of channels.
+    ///
+    /// # Errors
+    /// [`TextureError::Channels`]; [`TextureError::Format`] if there is no such format here: of block compression, depth or
+    /// video, for example.
+    pub fn from_cuda_number(number: u32, channels: u32) -> Result<Self, Error> {
+        let found = ChannelFormat::ALL.into_iter().map(|channel| Self::new(channel, channels));
+        for format in found {
+            if format.as_ref().is_ok_and(|format| format.cuda_number() == number) || format.is_err() {
+                return format;
+            }
+        }
+        Err(TextureError::Format { number, channels }.into())
+    }
+}
+
+/// What an element (texel) is: one, two or four channels of a format.
+///
+/// ```
+/// use ptx2spv_runtime::{ChannelFormat, TexelFormat};
+///
+/// let rgba = TexelFormat::new(ChannelFormat::U8, 4)?;
+/// assert_eq!(rgba.bytes(), 4);
+/// assert!(TexelFormat::new(ChannelFormat::U8, 3).is_err());
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TexelFormat {
+    channel: ChannelFormat,
+    channels: u32,
+}
+
+impl TexelFormat {
+    /// A format of so many channels.
+    ///
+    /// # Errors
+    /// [`TextureError::Channels`] unless there are one, two or four.
+    pub fn new(channel: ChannelFormat, channels: u32) -> Result<Self, Error> {
+        match channels {
+            1 | 2 | 4 => Ok(Self { channel, channels }),
+            _ => Err(TextureError::Channels(channels).into()),
+        }
+    }
+
+    /// The format of each channel.
+    pub const fn channel(self) -> ChannelFormat {
+        self.channel
+    }
+
+    /// The number of channels.
+    pub const fn channels(self) -> u32 {
+        self.channels
+    }
+
+    /// Bytes of an element.
+    pub const fn bytes(self) -> u64 {
+        self.channel.bytes() * self.channels as u64
+    }
+}
+
+impl From<ChannelFormat> for TexelFormat {
+    /// One channel.
+    fn from(channel: ChannelFormat) -> Self {
+        Self { channel, channels: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cudas() {
+        for channel in ChannelFormat::ALL {
+            for channels in [1, 2, 4] {
+                let format = TexelFormat::new(channel, channels).unwrap();
+                assert_eq!(TexelFormat::from_cuda_number(format.cuda_number(), channels).unwrap(), format);
+            }
+        }
+        let number = |channel, channels| TexelFormat::new(channel, channels).unwrap().cuda_number();
+        // CU_AD_FORMAT_SIGNED_INT32, _FLOAT, _UNORM_INT8X4, _SNORM_INT16X1.
+        assert_eq!(number(ChannelFormat::S32, 2), 0xa);
+        assert_eq!(number(ChannelFormat::F32, 4), 0x20);
+        assert_eq!(number(ChannelFormat::Unorm8, 4), 0xc2);
+        assert_eq!(number(ChannelFormat::Snorm16, 1), 0xc9);
+        // BC1, NV12, and three channels.
+        for (number, channels) in [(0x91, 4), (0xb0, 1), (0xc2, 1), (1, 3)] {
+            assert!(TexelFormat::from_cuda_number(number, channels).is_err());
+        }
+    }
+}

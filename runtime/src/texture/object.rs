@@ -1,0 +1,257 @@
+//! Texture, surface and sampler objects.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ptx2spv_translator::interface::texture::{Filter, Kind, RECORD_BYTES, Record, SAMPLER, SURFACE, TEXTURE};
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+use crate::texture::array::Array;
+use crate::texture::descriptor::{ReadMode, TextureDescriptor};
+use crate::texture::error::TextureError;
+use crate::texture::resource::{Resource, ResourceView};
+
+/// A texture object: memory, and how it is read. Clones share the object, which ends with the last of them, once the device has
+/// finished everything launched before. What the object is made of lives as long, if it is an array.
+///
+/// As a kernel's argument it is its handle.
+///
+/// ```
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, TextureDescriptor};
+///
+/// let device = Device::reference(Config::default());
+/// let array = device.array(&ArrayDescriptor::new(ChannelFormat::F32, ArrayShape::OneD { width: 4 }))?;
+/// array.write(&[1.0_f32, 2.0, 3.0, 4.0])?;
+/// let texture = device.texture(&(&array).into(), &TextureDescriptor::default())?;
+/// assert_ne!(texture.handle(), 0);
+/// # Ok::<(), ptx2spv_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Texture {
+    shared: Arc<TextureShared>,
+}
+
+struct TextureShared {
+    record: Buffer,
+    resource: Resource,
+    descriptor: TextureDescriptor,
+    view: Option<ResourceView>,
+}
+
+/// A surface object: an array that kernels read and write. Clones share the object, which ends with the last of them, once the
+/// device has finished everything launched before.
+///
+/// As a kernel's argument it is its handle.
+#[derive(Clone)]
+pub struct Surface {
+    shared: Arc<SurfaceShared>,
+}
+
+struct SurfaceShared {
+    record: Buffer,
+    array: Array,
+}
+
+/// A sampler object, for modules in independent mode (`texmode_independent`): how a texture is read, without one. Clones share the
+/// object.
+#[derive(Clone)]
+pub struct Sampler {
+    shared: Arc<SamplerShared>,
+}
+
+struct SamplerShared {
+    record: Buffer,
+    descriptor: TextureDescriptor,
+}
+
+impl fmt::Debug for Texture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Texture({:#x}, {:?})", self.handle(), self.shared.resource)
+    }
+}
+
+impl fmt::Debug for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Surface({:#x}, {:?})", self.handle(), self.shared.array)
+    }
+}
+
+impl fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sampler({:#x}, {:?})", self.handle(), self.shared.descriptor)
+    }
+}
+
+impl Device {
+    /// Makes a texture object.
+    ///
+    /// # Errors
+    /// [`Error::Texture`] and [`Error::Misaligned`] with the rule that is broken, [`Error::NotAllocated`], [`Error::OutOfRange`],
+    /// [`Error::ForeignBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result<Texture, Error> {
+        self.make_texture(resource, descriptor, None)
+    }
+
+    /// Makes a texture object of a part of an array, or of an array with other elements.
+    ///
+    /// # Errors
+    /// Those of [`Device::texture`].
+    pub fn texture_view(
+        &self,
+        resource: &Resource,
+        descriptor: &TextureDescriptor,
+        view: &ResourceView,
+    ) -> Result<Texture, Error> {
+        self.make_texture(resource, descriptor, Some(view))
+    }
+
+    fn make_texture(
+        &self,
+        resource: &Resource,
+        descriptor: &TextureDescriptor,
+        view: Option<&ResourceView>,
+    ) -> Result<Texture, Error> {
+        let record = keep(self, |at| texture_record(self, resource, descriptor, view, at))?;
+        let (resource, descriptor, view) = (resource.clone(), *descriptor, view.copied());
+        Ok(Texture { shared: Arc::new(TextureShared { record, resource, descriptor, view }) })
+    }
+
+    /// Makes a surface object.
+    ///
+    /// # Errors
+    /// [`TextureError::NotForSurfaces`], [`TextureError::NormalizedSurface`], [`Error::ForeignBuffer`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
+    pub fn surface(&self, array: &Array) -> Result<Surface, Error> {
+        let record = keep(self, |_| Ok((surface_record(self, array)?, Vec::new())))?;
+        Ok(Surface { shared: Arc::new(SurfaceShared { record, array: array.clone() }) })
+    }
+
+    /// Makes a sampler object. Of the descriptor the read mode and sRGB don't count.
+    ///
+    /// # Errors
+    /// [`TextureError::NotANumber`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn sampler(&self, descriptor: &TextureDescriptor) -> Result<Sampler, Error> {
+        let record = keep(self, |_| Ok((sampler_record(descriptor)?, Vec::new())))?;
+        Ok(Sampler { shared: Arc::new(SamplerShared { record, descriptor: *descriptor }) })
+    }
+}
+
+impl Texture {
+    /// The handle, which kernels get as an argument or find in memory. It stands for the texture as long as that lives.
+    pub fn handle(&self) -> u64 {
+        self.shared.record.address() | TEXTURE
+    }
+
+    /// What the texture is made of.
+    pub fn resource(&self) -> &Resource {
+        &self.shared.resource
+    }
+
+    /// How it is read.
+    pub fn descriptor(&self) -> &TextureDescriptor {
+        &self.shared.descriptor
+    }
+
+    /// Which part of the resource it is, if it was made so.
+    pub fn view(&self) -> Option<&ResourceView> {
+        self.shared.view.as_ref()
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        self.shared.record.device()
+    }
+}
+
+impl Surface {
+    /// The handle, which kernels get as an argument or find in memory. It stands for the surface as long as that lives.
+    pub fn handle(&self) -> u64 {
+        self.shared.record.address() | SURFACE
+    }
+
+    /// What the surface is made of.
+    pub fn array(&self) -> &Array {
+        &self.shared.array
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        self.shared.record.device()
+    }
+}
+
+impl Sampler {
+    /// The handle, which kernels get as an argument or find in memory. It stands for the sampler as long as that lives.
+    pub fn handle(&self) -> u64 {
+        self.shared.record.address() | SAMPLER
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        self.shared.record.device()
+    }
+}
+
+/// Puts a record and what follows it into memory of their own; `make` gets the address of what follows.
+fn keep(device: &Device, make: impl Fn(u64) -> Result<(Record, Vec<u8>), Error>) -> Result<Buffer, Error> {
+    // The size doesn't depend on the address.
+    let size = RECORD_BYTES + make(0)?.1.len() as u64;
+    let buffer = device.alloc(size)?;
+    let (record, table) = make(buffer.address() + RECORD_BYTES)?;
+    buffer.write(0, &[&record.to_bytes()[..], &table].concat())?;
+    Ok(buffer)
+}
+
+/// A texture's record, and its table of levels, which lies at an address.
+pub(super) fn texture_record(
+    device: &Device,
+    resource: &Resource,
+    descriptor: &TextureDescriptor,
+    view: Option<&ResourceView>,
+    level_table: u64,
+) -> Result<(Record, Vec<u8>), Error> {
+    let memory = resource.memory(device, view)?;
+    let channel = memory.format.channel();
+    let is_linear = memory.kind == Kind::Linear;
+    // Linear memory has no filters.
+    let filters = |filter| if is_linear { Filter::Point } else { filter };
+    let descriptor = TextureDescriptor {
+        filter: filters(descriptor.filter),
+        mip_filter: filters(descriptor.mip_filter),
+        ..*descriptor
+    };
+    descriptor.check(channel, memory.has_levels)?;
+    let texel = channel.texel(descriptor.read_mode, descriptor.srgb).ok_or(TextureError::Srgb(channel))?;
+    let place = memory.record(level_table);
+    let reading = descriptor.record();
+    let record = Record {
+        texel,
+        flags: reading.flags,
+        address_mode: reading.address_mode,
+        filter: reading.filter,
+        mip_filter: reading.mip_filter,
+        mip_bias: reading.mip_bias,
+        min_level: reading.min_level,
+        max_level: reading.max_level,
+        border: reading.border,
+        anisotropy: reading.anisotropy,
+        ..place
+    };
+    Ok((record, memory.table()))
+}
+
+pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {
+    let channel = array.descriptor().format.channel();
+    if !array.descriptor().surface {
+        return Err(TextureError::NotForSurfaces.into());
+    }
+    if channel.is_normalized() {
+        return Err(TextureError::NormalizedSurface(channel).into());
+    }
+    let texel = channel.texel(ReadMode::ElementType, false).unwrap_or_default();
+    Ok(Record { texel, ..Resource::from(array).memory(device, None)?.record(0) })
+}
+
+pub(super) fn sampler_record(descriptor: &TextureDescriptor) -> Result<Record, Error> {
+    descriptor.check_numbers()?;
+    Ok(descriptor.record())
+}

@@ -1,0 +1,233 @@
+//! Texture, surface and sampler references: variables of a module, which the host binds by their names.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use ptx2spv_translator::interface::texture::{RECORD_BYTES, Record};
+use ptx2spv_translator::interface::{Variable, Variables};
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+use crate::module::Module;
+use crate::sync::lock;
+use crate::texture::array::Array;
+use crate::texture::descriptor::TextureDescriptor;
+use crate::texture::error::TextureError;
+use crate::texture::object::{sampler_record, surface_record, texture_record};
+use crate::texture::resource::{Resource, ResourceView};
+use crate::variables::LoadedVariables;
+
+/// What a reference stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReferenceKind {
+    /// A texture: `.texref`, or `.tex` of PTX 1.
+    Texture,
+    /// A surface: `.surfref`.
+    Surface,
+    /// How textures are read, in independent mode: `.samplerref`.
+    Sampler,
+}
+
+/// A reference of a module: a variable that stands for a texture, a surface or a sampler. The host binds it between launches:
+/// a launch finds what was bound when it was asked for. Until then, and when unbound, a texture reads as zeroes.
+///
+/// Binding waits for everything launched before. What is bound stays alive as long as it is bound.
+///
+/// ```no_run
+/// use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, Config, Device, Filter, Source, TextureDescriptor};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::reference(Config::default());
+/// let module = device.load(&Source::new("old.ptx", std::fs::read_to_string("old.ptx")?))?;
+/// let shape = ArrayShape::TwoD { width: 64, height: 64 };
+/// let array = device.array(&ArrayDescriptor::new(ChannelFormat::F32, shape))?;
+/// let reference = module.reference("image")?;
+/// let smooth = TextureDescriptor { filter: Filter::Linear, ..reference.declared()? };
+/// reference.bind_texture(&(&array).into(), &smooth)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reference {
+    device: Device,
+    variables: Arc<LoadedVariables>,
+    name: String,
+    kind: ReferenceKind,
+    /// Which element of an array of references.
+    index: u64,
+    /// How many elements there are.
+    count: u64,
+}
+
+/// What references are bound to.
+#[derive(Default)]
+pub(crate) struct Bindings(Mutex<HashMap<(String, u64), Bound>>);
+
+/// What lives as long as a reference is bound to it.
+struct Bound {
+    _resource: Resource,
+    _levels: Option<Buffer>,
+}
+
+impl ReferenceKind {
+    /// The type's name in PTX.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Texture => "texref",
+            Self::Surface => "surfref",
+            Self::Sampler => "samplerref",
+        }
+    }
+
+    fn of(variable: &Variable) -> Option<Self> {
+        [Self::Texture, Self::Surface, Self::Sampler].into_iter().find(|kind| kind.name() == variable.ty)
+    }
+}
+
+impl Module {
+    /// The reference of that name; of an array of references the first.
+    ///
+    /// # Errors
+    /// [`Error::NoVariable`]; [`TextureError::NoReference`] if the variable is no reference.
+    pub fn reference(&self, name: &str) -> Result<Reference, Error> {
+        let variables = self.variables();
+        let (variable, _) = variables.find(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
+        let kind = ReferenceKind::of(variable)
+            .ok_or_else(|| TextureError::NoReference { name: name.to_owned(), ty: variable.ty.clone() })?;
+        let count = variable.size / RECORD_BYTES;
+        let (device, name, variables) = (self.device().clone(), name.to_owned(), variables.clone());
+        Ok(Reference { device, variables, name, kind, index: 0, count })
+    }
+
+    /// Names and kinds of all references.
+    pub fn references(&self) -> Vec<(&str, ReferenceKind)> {
+        let list = &self.variables().layout.list;
+        list.iter().filter_map(|variable| Some((variable.name.as_str(), ReferenceKind::of(variable)?))).collect()
+    }
+}
+
+impl Reference {
+    /// What the reference stands for.
+    pub fn kind(&self) -> ReferenceKind {
+        self.kind
+    }
+
+    /// How many there are of the name: one, unless the module declares an array.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Another element of an array of references.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub fn element(&self, index: u64) -> Result<Self, Error> {
+        if index >= self.count {
+            return Err(Error::OutOfRange { offset: index, len: 1, size: self.count });
+        }
+        Ok(Self { index, ..self.clone() })
+    }
+
+    /// How the declaration says that the texture is read, or the sampler reads.
+    ///
+    /// # Errors
+    /// [`Error::Interface`] if the module has no such record.
+    pub fn declared(&self) -> Result<TextureDescriptor, Error> {
+        let (variable, _) = self.variables.find(&self.name).ok_or_else(|| Error::NoVariable(self.name.clone()))?;
+        let bytes = initial(&self.variables.layout, variable.offset + self.offset());
+        let record = Record::from_bytes(&bytes)
+            .ok_or_else(|| Error::Interface(format!("reference `{}` has no valid initial record", self.name)))?;
+        Ok(TextureDescriptor::of_record(&record))
+    }
+
+    /// Binds a texture reference, as `cuTexRefSetArray` and its kin do.
+    ///
+    /// # Errors
+    /// [`TextureError::ReferenceKind`], and those of [`Device::texture`].
+    pub fn bind_texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result<(), Error> {
+        self.bind_texture_view(resource, descriptor, None)
+    }
+
+    /// Binds a texture reference to a part of an array, or to an array with other elements.
+    ///
+    /// # Errors
+    /// Those of [`Reference::bind_texture`].
+    pub fn bind_texture_view(
+        &self,
+        resource: &Resource,
+        descriptor: &TextureDescriptor,
+        view: Option<&ResourceView>,
+    ) -> Result<(), Error> {
+        self.check(ReferenceKind::Texture)?;
+        let (mut record, table) = texture_record(&self.device, resource, descriptor, view, 0)?;
+        let levels = if table.is_empty() { None } else { Some(self.device.upload(&table)?) };
+        record.level_table = levels.as_ref().map_or(0, Buffer::address);
+        self.bind(&record, Some(Bound { _resource: resource.clone(), _levels: levels }))
+    }
+
+    /// Binds a surface reference, as `cuSurfRefSetArray` does.
+    ///
+    /// # Errors
+    /// [`TextureError::ReferenceKind`], and those of [`Device::surface`].
+    pub fn bind_surface(&self, array: &Array) -> Result<(), Error> {
+        self.check(ReferenceKind::Surface)?;
+        let record = surface_record(&self.device, array)?;
+        self.bind(&record, Some(Bound { _resource: array.into(), _levels: None }))
+    }
+
+    /// Binds a sampler reference.
+    ///
+    /// # Errors
+    /// [`TextureError::ReferenceKind`], and those of [`Device::sampler`].
+    pub fn bind_sampler(&self, descriptor: &TextureDescriptor) -> Result<(), Error> {
+        self.check(ReferenceKind::Sampler)?;
+        self.bind(&sampler_record(descriptor)?, None)
+    }
+
+    /// Unbinds the reference.
+    ///
+    /// # Errors
+    /// Those of [`Module::write_variable`].
+    pub fn unbind(&self) -> Result<(), Error> {
+        self.bind(&Record::default(), None)
+    }
+
+    fn check(&self, expected: ReferenceKind) -> Result<(), TextureError> {
+        if self.kind == expected {
+            return Ok(());
+        }
+        Err(TextureError::ReferenceKind { name: self.name.clone(), found: self.kind, expected })
+    }
+
+    fn bind(&self, record: &Record, bound: Option<Bound>) -> Result<(), Error> {
+        // Held until the record says so, so that of two threads one comes after the other in both.
+        let mut bindings = lock(&self.variables.bindings.0);
+        self.variables.write(&self.name, self.offset(), &record.to_bytes())?;
+        let key = (self.name.clone(), self.index);
+        match bound {
+            Some(bound) => bindings.insert(key, bound),
+            None => bindings.remove(&key),
+        };
+        Ok(())
+    }
+
+    /// Where the record lies in the variable.
+    fn offset(&self) -> u64 {
+        self.index * RECORD_BYTES
+    }
+}
+
+/// The bytes that a record begins with.
+fn initial(layout: &Variables, offset: u64) -> [u8; RECORD_BYTES as usize] {
+    let mut record = [0; RECORD_BYTES as usize];
+    for run in &layout.image {
+        for (at, byte) in (run.offset..).zip(&run.bytes) {
+            let place = at.checked_sub(offset).and_then(|at| record.get_mut(usize::try_from(at).ok()?));
+            if let Some(place) = place {
+                *place = *byte;
+            }
+        }
+    }
+    record
+}

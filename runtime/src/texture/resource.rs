@@ -1,0 +1,230 @@
+//! What textures and surfaces are made of, and views of it.
+
+use ptx2spv_translator::interface::texture::{Kind, Level as LevelRecord, Record};
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::texture::array::{Array, ArrayShape, Level, MipmappedArray, Storage};
+use crate::texture::error::TextureError;
+use crate::texture::format::TexelFormat;
+use crate::texture::limits;
+
+/// The memory of a texture. Arrays are kept alive by what is made of them; other memory must outlive the launches that read it.
+#[derive(Clone, Debug)]
+pub enum Resource {
+    /// An array, or one level of a mip-mapped one.
+    Array(Array),
+    /// All levels of an array.
+    Mipmapped(MipmappedArray),
+    /// Linear memory, which is indexed by integers.
+    Linear {
+        /// The device address, a multiple of 256.
+        address: u64,
+        /// The elements.
+        format: TexelFormat,
+        /// Bytes of all elements.
+        bytes: u64,
+    },
+    /// Rows of elements.
+    Pitched {
+        /// The device address, a multiple of 256.
+        address: u64,
+        /// The elements.
+        format: TexelFormat,
+        /// Elements of a row.
+        width: u64,
+        /// Rows.
+        height: u64,
+        /// Bytes from row to row, a multiple of 32.
+        pitch: u64,
+    },
+}
+
+impl From<&Array> for Resource {
+    fn from(array: &Array) -> Self {
+        Self::Array(array.clone())
+    }
+}
+
+impl From<&MipmappedArray> for Resource {
+    fn from(array: &MipmappedArray) -> Self {
+        Self::Mipmapped(array.clone())
+    }
+}
+
+/// A part of an array, or the array with other elements of as many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ResourceView {
+    /// The elements; `None` for those of the array.
+    pub format: Option<TexelFormat>,
+    /// The first and the last level.
+    pub levels: (u32, u32),
+    /// The first and the last layer, of which a cube has six.
+    pub layers: (u32, u32),
+}
+
+/// What a texture or surface is made of, after all checks.
+pub(super) struct Memory {
+    pub kind: Kind,
+    pub format: TexelFormat,
+    /// The first of them is the record's own.
+    pub levels: Vec<LevelRecord>,
+    pub layers: u32,
+    /// Whether the levels are those of a mip-mapped array.
+    pub has_levels: bool,
+}
+
+impl Resource {
+    /// The format of the elements.
+    pub fn format(&self) -> TexelFormat {
+        match self {
+            Self::Array(array) => array.descriptor().format,
+            Self::Mipmapped(array) => array.descriptor().format,
+            Self::Linear { format, .. } | Self::Pitched { format, .. } => *format,
+        }
+    }
+
+    pub(super) fn memory(&self, device: &Device, view: Option<&ResourceView>) -> Result<Memory, Error> {
+        match self {
+            Self::Array(array) => {
+                device.check_same(array.device())?;
+                Memory::of_array(array.storage(), &[array.place()], false, view)
+            }
+            Self::Mipmapped(array) => {
+                device.check_same(array.storage().device())?;
+                Memory::of_array(array.storage(), &array.storage().levels, true, view)
+            }
+            Self::Linear { .. } | Self::Pitched { .. } if view.is_some() => Err(TextureError::ViewOfMemory.into()),
+            &Self::Linear { address, format, bytes } => {
+                let width = bytes / format.bytes();
+                if width == 0 || width > limits::LINEAR {
+                    return Err(TextureError::LinearSize { given: width, most: limits::LINEAR }.into());
+                }
+                Memory::plain(device, Kind::Linear, address, format, [width, 1], width * format.bytes())
+            }
+            &Self::Pitched { address, format, width, height, pitch } => {
+                let [most_width, most_height] = limits::PITCHED;
+                for (what, given, most) in [("width", width, most_width), ("height", height, most_height)] {
+                    if given == 0 || given > most {
+                        return Err(TextureError::PitchedSize { what, given, most }.into());
+                    }
+                }
+                let (row, multiple, most) = (width * format.bytes(), limits::PITCH_ALIGNMENT, limits::PITCH);
+                if pitch < row || pitch > most || !pitch.is_multiple_of(multiple) {
+                    return Err(TextureError::Pitch { pitch, multiple, row, most }.into());
+                }
+                Memory::plain(device, Kind::Pitched, address, format, [width, height], pitch)
+            }
+        }
+    }
+}
+
+impl Memory {
+    fn plain(
+        device: &Device,
+        kind: Kind,
+        address: u64,
+        format: TexelFormat,
+        [width, height]: [u64; 2],
+        pitch: u64,
+    ) -> Result<Self, Error> {
+        let alignment = limits::ADDRESS_ALIGNMENT;
+        if !address.is_multiple_of(alignment) {
+            return Err(Error::Misaligned { address, alignment });
+        }
+        device.check_range(address, (height - 1) * pitch + width * format.bytes())?;
+        let place = Level { offset: 0, size: [width, height, 1], row_pitch: pitch, slice_pitch: pitch * height };
+        Ok(Self { kind, format, levels: vec![level(address, place, 1)], layers: 1, has_levels: false })
+    }
+
+    fn of_array(
+        storage: &Storage,
+        levels: &[Level],
+        has_levels: bool,
+        view: Option<&ResourceView>,
+    ) -> Result<Self, Error> {
+        let shape = storage.descriptor.shape;
+        let mut format = storage.descriptor.format;
+        let mut kept = (0, levels.len().saturating_sub(1));
+        let mut layers = (0, shape.layers().map_or(0, |layers| layers.saturating_sub(1)));
+        if let Some(view) = view {
+            if let Some(other) = view.format {
+                if other.bytes() != format.bytes() {
+                    return Err(TextureError::ViewFormat { view: other, array: format }.into());
+                }
+                format = other;
+            }
+            check_range("levels", view.levels, levels.len() as u32)?;
+            check_range("layers", view.layers, shape.layers().unwrap_or(1))?;
+            kept = (view.levels.0 as usize, view.levels.1 as usize);
+            layers = view.layers;
+            let (first, last) = layers;
+            if shape.is_cube() && (first % 6 != 0 || (last + 1) % 6 != 0) {
+                return Err(TextureError::ViewOfPartOfCube { first, last }.into());
+            }
+        }
+        let deep = if shape.layers().is_some() { 1 } else { u64::MAX };
+        let levels = levels.get(kept.0..=kept.1).unwrap_or_default().iter().map(|&place| {
+            let address = storage.address(place) + u64::from(layers.0) * place.slice_pitch;
+            level(address, place, place.size[2].min(deep))
+        });
+        let layers = layers.1 - layers.0 + 1;
+        Ok(Self { kind: kind(shape), format, levels: levels.collect(), layers, has_levels })
+    }
+
+    /// What a record says of the memory; the table of levels lies at an address.
+    pub fn record(&self, level_table: u64) -> Record {
+        // There is at least one level.
+        let first = self.levels.first().copied().unwrap_or_default();
+        let levels = if self.has_levels { self.levels.len() as u32 } else { 0 };
+        Record {
+            base: first.base,
+            width: first.width,
+            height: first.height,
+            depth: first.depth,
+            layers: self.layers,
+            pitch: first.pitch,
+            slice: first.slice,
+            channels: self.format.channels(),
+            level_table: if self.has_levels { level_table } else { 0 },
+            levels,
+            kind: self.kind,
+            format: self.format.cuda_number(),
+            ..Record::default()
+        }
+    }
+
+    /// The table of levels, if there is one.
+    pub fn table(&self) -> Vec<u8> {
+        if self.has_levels { self.levels.iter().flat_map(LevelRecord::to_bytes).collect() } else { Vec::new() }
+    }
+}
+
+fn check_range(what: &'static str, (first, last): (u32, u32), count: u32) -> Result<(), TextureError> {
+    if first <= last && last < count { Ok(()) } else { Err(TextureError::ViewRange { what, first, last, count }) }
+}
+
+fn kind(shape: ArrayShape) -> Kind {
+    match shape {
+        ArrayShape::OneD { .. } => Kind::Array1d,
+        ArrayShape::TwoD { .. } => Kind::Array2d,
+        ArrayShape::ThreeD { .. } => Kind::Array3d,
+        ArrayShape::OneDLayered { .. } => Kind::Layered1d,
+        ArrayShape::TwoDLayered { .. } => Kind::Layered2d,
+        ArrayShape::Cube { .. } => Kind::Cube,
+        ArrayShape::CubeLayered { .. } => Kind::LayeredCube,
+    }
+}
+
+/// A level as records have it. Sizes and pitches within the limits fit.
+fn level(base: u64, place: Level, depth: u64) -> LevelRecord {
+    let Level { size: [width, height, _], row_pitch, slice_pitch, .. } = place;
+    LevelRecord {
+        base,
+        slice: slice_pitch,
+        width: width as u32,
+        height: height as u32,
+        depth: depth as u32,
+        pitch: row_pitch as u32,
+    }
+}
