@@ -4,6 +4,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::array::{ArrayHandle, MipmappedHandle};
 use crate::call::{self, Call};
 use crate::context::ContextHandle;
 use crate::event::EventHandle;
@@ -14,10 +15,11 @@ use crate::link::LinkHandle;
 use crate::module::ModuleHandle;
 use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
+use crate::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::stream::StreamHandle;
 use crate::{
-    attributes, capture, context, copy, device, driver, event, function, graph, launch, library, link, managed, memory,
-    module, occupancy, pointer, pool, set, stream,
+    array, attributes, capture, context, copy, device, driver, event, function, graph, launch, library, link, managed,
+    memory, module, occupancy, pointer, pool, reference, set, stream, texture,
 };
 
 /// A function of the API.

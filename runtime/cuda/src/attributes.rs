@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ptx2spv_runtime::{Device, DeviceKind};
+use ptx2spv_runtime::{Device, DeviceKind, TexelFormat, texture_limits};
 
 use crate::code::{Code, INVALID_VALUE};
 use crate::raw::Out;
@@ -63,6 +63,7 @@ pub(crate) fn get(value: Out<c_int>, attribute: c_uint, device: c_int) -> Result
 /// An attribute's value.
 pub(crate) fn value(device: &Device, attribute: c_uint) -> Option<c_int> {
     let number = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
+    let long = |value: u64| c_int::try_from(value).unwrap_or(c_int::MAX);
     let is_cpu = matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Reference);
     Some(match attribute {
         // Threads of a block: larger ones than the device's workgroups are translated for it.
@@ -84,8 +85,8 @@ pub(crate) fn value(device: &Device, attribute: c_uint) -> Option<c_int> {
         13 | 36 => 1_000_000,
         37 => 128,
         // Alignment of textures, surfaces and pitches.
-        14 | 30 => 512,
-        51 => 32,
+        14 | 30 => long(texture_limits::ADDRESS_ALIGNMENT),
+        51 => long(texture_limits::PITCH_ALIGNMENT),
         // Copies beside kernels, several kernels, copy engines.
         15 | 31 | 40 => 1,
         16 => number(multiprocessors(device)),
@@ -94,14 +95,29 @@ pub(crate) fn value(device: &Device, attribute: c_uint) -> Option<c_int> {
         18 => is_unified(device).into(),
         // Mapped host memory, addresses shared with the host, stream priorities, caches of globals and locals.
         19 | 41 | 78..=80 => 1,
-        21 | 27 | 42 | 55 | 61 => 131_072,
-        22 | 23 | 56 | 57 => 131_072,
-        24..=26 | 47..=49 => 16_384,
-        28 | 54 | 59 | 60 | 62..=68 => 32_768,
-        29 | 43 | 53 => 2048,
-        44 | 45 => 32_768,
-        46 | 58 => 16_384,
-        52 | 69..=74 | 77 => 32_768,
+        // Textures of arrays: 1D, 2D, 3D, and deep 3D.
+        21 => long(texture_limits::ARRAY_1D),
+        22 => long(texture_limits::ARRAY_2D[0]),
+        23 => long(texture_limits::ARRAY_2D[1]),
+        24..=26 => long(texture_limits::ARRAY_3D[0]),
+        47 | 48 => long(texture_limits::ARRAY_3D_DEEP[0]),
+        49 => long(texture_limits::ARRAY_3D_DEEP[2]),
+        // Layers, gathering, cubes, levels.
+        27 | 28 | 42 | 45 | 46 | 52 | 53 | 73 | 74 | 77 => long(texture_limits::ARRAY_OTHERS),
+        29 | 43 => long(texture_limits::LAYERS),
+        54 | 68 => long(6 * texture_limits::CUBES),
+        44 => 1,
+        // Linear and pitched memory.
+        69 => long(texture_limits::LINEAR),
+        70 => long(texture_limits::PITCHED[0]),
+        71 => long(texture_limits::PITCHED[1]),
+        72 => long(texture_limits::PITCH),
+        // Surfaces: 1D, 2D, 3D, layers, cubes.
+        55 | 61 | 63 | 64 | 66 | 67 => long(texture_limits::ARRAY_OTHERS),
+        56 => long(texture_limits::ARRAY_2D[0]),
+        57 => long(texture_limits::ARRAY_2D[1]),
+        58..=60 => long(texture_limits::ARRAY_3D[0]),
+        62 | 65 => long(texture_limits::LAYERS),
         // The place on a bus.
         33 => 1,
         34 | 50 => 0,
@@ -143,4 +159,16 @@ pub(crate) fn value(device: &Device, attribute: c_uint) -> Option<c_int> {
         127..=150 => 0,
         _ => return None,
     })
+}
+
+pub(crate) fn linear_texture_width(
+    width: Out<usize>,
+    format: c_uint,
+    channels: c_uint,
+    device: c_int,
+) -> Result<(), Code> {
+    let width = width.needed()?;
+    state::device_by_ordinal(device)?;
+    TexelFormat::from_cuda_number(format, channels)?;
+    width.set(texture_limits::LINEAR as usize)
 }

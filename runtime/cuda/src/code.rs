@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::CStr;
 
-use ptx2spv_runtime::{Error, FindingKind};
+use ptx2spv_runtime::{Error, FindingKind, TextureError};
 
 /// A `CUresult` that tells of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +199,8 @@ impl From<Error> for Code {
             | Error::Overlap
             | Error::Pitch { .. }
             | Error::PartialElement { .. } => INVALID_VALUE,
+            Error::Texture(TextureError::Format { .. } | TextureError::NormalizedSurface(_)) => NOT_SUPPORTED,
+            Error::Texture(_) => INVALID_VALUE,
             Error::ForeignBuffer(_) => INVALID_CONTEXT,
             Error::HostThread(_) => OPERATING_SYSTEM,
             _ => UNKNOWN,

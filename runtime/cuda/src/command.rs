@@ -11,6 +11,7 @@ use crate::event::MadeEvent;
 use crate::function::Function;
 use crate::graph::Order;
 use crate::raw::Memory;
+use crate::reference;
 use crate::set::{self, Number, Rows};
 use crate::stream::Used;
 
@@ -107,6 +108,7 @@ impl Launch {
             Some(size) => for_clusters(size).map_err(|error| loaded.refuse(error))?,
             None => function.kernel.clone(),
         };
+        reference::update(&used.context, loaded)?;
         let arguments: Vec<_> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
         // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
         unsafe { kernel.launch_on(&used.stream, config, &arguments) }.map_err(|error| match error {

@@ -12,7 +12,7 @@ use crate::handle::{Handle, Object, Table};
 use crate::raw::{In, Memory, Out};
 use crate::stream::DefaultStreams;
 use crate::sync::lock;
-use crate::{event, function, memory, module, state, stream};
+use crate::{array, event, function, memory, module, reference, state, stream, texture};
 
 /// A context. All share the one device and its queue.
 pub(crate) struct Context {
@@ -129,6 +129,9 @@ impl Context {
         state::write_output(&self.device);
         function::end_context(self);
         module::end_context(self);
+        reference::end_context(self);
+        texture::end_context(self);
+        array::end_context(self);
         event::end_context(self);
         stream::end_context(self);
         memory::end_context(self);

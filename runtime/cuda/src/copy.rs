@@ -2,9 +2,11 @@
 
 use ptx2spv_runtime::{CopySide, Extent};
 
-use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::array::ArrayHandle;
+use crate::code::{Code, INVALID_VALUE};
 use crate::command::Command;
 use crate::context::Context;
+use crate::handle::Handle;
 use crate::memory;
 use crate::raw::{In, Memory};
 use crate::stream::{self, StreamHandle, Used};
@@ -125,7 +127,7 @@ struct Part2D {
     kind: u32,
     host: Memory,
     device: u64,
-    array: usize,
+    array: ArrayHandle,
     pitch: usize,
 }
 
@@ -150,7 +152,7 @@ struct Part3D {
     kind: u32,
     host: Memory,
     device: u64,
-    array: usize,
+    array: ArrayHandle,
     _reserved: usize,
     pitch: usize,
     height: usize,
@@ -199,12 +201,15 @@ impl Part3D {
             Side::Known(address) => (DEVICE, Memory::from_address(0), address),
             Side::Any(memory) => (HOST, memory, 0),
         };
-        Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: 0, _reserved: 0, pitch: 0, height: 0 }
+        Self { x: 0, y: 0, z: 0, level: 0, kind, host, device, array: Handle::NULL, _reserved: 0, pitch: 0, height: 0 }
     }
 
     /// The side of a copy of so many bytes, rows and slices.
     fn side(&self, context: &Context, extent: Extent) -> Result<CopySide, Code> {
         let number = |value: usize| value as u64;
+        if self.kind == ARRAY {
+            return self.part(extent);
+        }
         let product = |a: u64, b: u64| a.checked_mul(b).ok_or(INVALID_VALUE);
         // Zero stands for rows and slices without gaps.
         let row = if self.pitch == 0 { number(self.x) + extent.width } else { number(self.pitch) };
@@ -216,7 +221,6 @@ impl Part3D {
             HOST => Side::Any(self.host),
             DEVICE => Side::Known(self.device),
             UNIFIED => Side::Any(Memory::from_address(self.device)),
-            ARRAY => return Err(NOT_SUPPORTED.because("a copy from or to an array")),
             _ => return Err(INVALID_VALUE),
         };
         let side = match place.find(context, 1)? {
@@ -226,6 +230,79 @@ impl Part3D {
         };
         Ok(side.row_pitch(row).slice_pitch(slice))
     }
+
+    /// The side if it is a part of an array.
+    fn part(&self, extent: Extent) -> Result<CopySide, Code> {
+        let array = &self.array.get()?.array;
+        let texel = array.descriptor().format.bytes();
+        let Extent { width, height, depth } = extent;
+        let [x, y, z] = [self.x, self.y, self.z].map(|value| value as u64);
+        if self.level != 0 || !x.is_multiple_of(texel) || !width.is_multiple_of(texel) {
+            return Err(INVALID_VALUE.because("a copy of parts of elements"));
+        }
+        Ok(array.region([x / texel, y, z], [width / texel, height, depth])?.side())
+    }
+
+    /// Bytes of an array's row.
+    fn row(array: ArrayHandle, offset: usize) -> Self {
+        Self { x: offset, kind: ARRAY, array, ..Self::linear(Side::Known(0)) }
+    }
+}
+
+fn copy_row(stream: StreamHandle, to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
+    stream::used(stream)?.submit(Command::Copy(Copy3D { from, to, width: bytes, height: 1, depth: 1 }))
+}
+
+fn copy_row_and_wait(to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
+    let used = stream::default()?;
+    run(&used, &Copy3D { from, to, width: bytes, height: 1, depth: 1 })?;
+    used.context.after(used.stream.synchronize())
+}
+
+pub(crate) fn host_to_array(to: ArrayHandle, offset: usize, from: Memory, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
+}
+
+pub(crate) fn host_to_array_async(
+    to: ArrayHandle,
+    offset: usize,
+    from: Memory,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy_row(stream, Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
+}
+
+pub(crate) fn array_to_host(to: Memory, from: ArrayHandle, offset: usize, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
+}
+
+pub(crate) fn array_to_host_async(
+    to: Memory,
+    from: ArrayHandle,
+    offset: usize,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<(), Code> {
+    copy_row(stream, Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
+}
+
+pub(crate) fn device_to_array(to: ArrayHandle, offset: usize, from: u64, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::row(to, offset), Part3D::linear(Side::Known(from)), bytes)
+}
+
+pub(crate) fn array_to_device(to: u64, from: ArrayHandle, offset: usize, bytes: usize) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::linear(Side::Known(to)), Part3D::row(from, offset), bytes)
+}
+
+pub(crate) fn array_to_array(
+    to: ArrayHandle,
+    to_offset: usize,
+    from: ArrayHandle,
+    from_offset: usize,
+    bytes: usize,
+) -> Result<(), Code> {
+    copy_row_and_wait(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
 }
 
 /// Copies in stream order.

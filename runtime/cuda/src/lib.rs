@@ -11,6 +11,7 @@
 //! * Pointers of callers are what [`raw`] wraps, where all reading and writing through them is.
 
 mod api;
+mod array;
 mod attributes;
 mod call;
 mod capture;
@@ -36,8 +37,10 @@ mod occupancy;
 mod pointer;
 mod pool;
 mod raw;
+mod reference;
 mod set;
 mod state;
 mod stream;
 mod sync;
+mod texture;
 mod trace;

@@ -15,6 +15,7 @@ use crate::handle::{Handle, Object, Table};
 use crate::image;
 use crate::jit;
 use crate::raw::{In, Memory, Out, Text};
+use crate::reference::{self, SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::state;
 use crate::sync::lock;
 use crate::trace::{self, Dumped};
@@ -27,6 +28,9 @@ pub(crate) struct Loaded {
     dumped: Option<Dumped>,
     /// Handles of the kernels that were asked for.
     functions: Mutex<HashMap<String, FunctionHandle>>,
+    /// Handles of the references that were asked for.
+    pub textures: Mutex<HashMap<String, TextureReferenceHandle>>,
+    pub surfaces: Mutex<HashMap<String, SurfaceReferenceHandle>>,
 }
 
 pub(crate) type ModuleHandle = Handle<Loaded>;
@@ -55,7 +59,14 @@ impl Loaded {
         options.begin()?;
         let dumped = trace::dump("ptx", ptx.as_bytes());
         match device.load(&Source::new(NAME, ptx)) {
-            Ok(module) => Ok(Self { context, module, dumped, functions: Mutex::default() }),
+            Ok(module) => Ok(Self {
+                context,
+                module,
+                dumped,
+                functions: Mutex::default(),
+                textures: Mutex::default(),
+                surfaces: Mutex::default(),
+            }),
             Err(error) => {
                 options.fail(&error.to_string())?;
                 Err(refuse("module not loaded", error, dumped.as_ref()))
@@ -140,7 +151,7 @@ pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
     context::current()?;
     let removed = module.remove()?;
     function::end_module(&removed);
-    Ok(())
+    reference::end_module(&removed)
 }
 
 pub(crate) fn function(function: Out<FunctionHandle>, module: ModuleHandle, name: Text) -> Result<(), Code> {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use libloading::Library;
 
@@ -26,12 +26,12 @@ fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
     Ok(folder)
 }
 
+/// Builds a C program that is linked with the library, and runs it.
 #[cfg(target_os = "linux")]
-#[test]
-fn c_program() -> Anything {
+fn run(source: &str) -> Result<Output, Box<dyn Error>> {
     let folder = folder()?;
-    let program = folder.path().join("abi");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/abi.c");
+    let program = folder.path().join("program");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
     let built = Command::new("cc")
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o"])
         .args([&program, &source])
@@ -40,13 +40,28 @@ fn c_program() -> Anything {
         .args(["-lcuda", "-lpthread"])
         .output()?;
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let run = Command::new(&program).env("LD_LIBRARY_PATH", folder.path()).output()?;
+    Ok(Command::new(&program).env("LD_LIBRARY_PATH", folder.path()).output()?)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn c_program() -> Anything {
+    let run = run("abi.c")?;
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success() && out == "n = 7\ndone\n", "{:?}\n{out}{errors}", run.status);
     // A line for each module that was refused, and for the kernel that was stopped.
     let said: Vec<_> = errors.lines().filter(|line| line.starts_with("ptx2spv: ")).collect();
     assert_eq!(said.len(), 2, "{errors}");
     assert!(said[0].contains("module.ptx:6:") && said[1].contains("fail"), "{errors}");
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn arrays_and_textures() -> Anything {
+    let run = run("textures.c")?;
+    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
     Ok(())
 }
 
