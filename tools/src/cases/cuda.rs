@@ -43,6 +43,9 @@ impl From<&Prepared> for Launch {
 }
 
 fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
+    if !case.textures.images.is_empty() || !case.textures.references.is_empty() {
+        return Err(CudaError::Arguments("images don't run on CUDA yet".to_owned()));
+    }
     let module = context.load(&case.ptx)?;
     let function = module.function(&case.entry)?;
     for (name, array) in &case.globals {
