@@ -202,9 +202,9 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
 
 /// What a case's arguments are made of on a device.
 pub struct Made {
-    images: Images,
     /// One for each part.
     parts: Vec<Part>,
+    images: Images,
     bytes: Vec<Vec<u8>>,
 }
 

@@ -8,6 +8,7 @@ mod backend;
 mod case;
 pub mod compare;
 pub mod cuda;
+mod cuda_images;
 pub mod device;
 pub mod device_images;
 pub mod image_spec;

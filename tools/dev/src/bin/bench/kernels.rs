@@ -209,13 +209,13 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
     let start = Instant::now();
     let module = context.load(&case.ptx)?;
     side.load.get_or_insert(start.elapsed());
-    let memories = cuda::memories(context, &case.args)?;
-    let kernel = module.function(&case.entry)?.bind(Launch::from(case), cuda::parameters(&case.args, &memories))?;
+    let made = cuda::Made::new(context, case)?;
+    made.bind(&module, case)?;
+    let kernel = module.function(&case.entry)?.bind(Launch::from(case), made.bytes.clone())?;
     kernel.launch()?;
     context.synchronize()?;
     if side.outputs.is_none() {
-        let buffers = memories.iter().map(|memory| memory.as_ref().map(|memory| memory.read(memory.len())).transpose());
-        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, ..Outputs::default() });
+        side.outputs = Some(made.read()?);
     }
     for index in 0..WARM_UP + repeats {
         let milliseconds = context.time(|| kernel.launch())?;
