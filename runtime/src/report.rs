@@ -152,6 +152,6 @@ impl Reporters {
             }
             (None, _) => format!("it reported the unknown status {}", report.word(0)),
         };
-        Error::Aborted { kernels, reason, place }
+        Error::Aborted { kernels, reason, place: place.map(Box::new) }
     }
 }

@@ -7,8 +7,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::image_spec::ObjectSpec;
-use super::images::{self, Image, Object, Textures};
 use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, Literal, NanRule, Tables};
 use super::{CaseError, Scalar};
 
@@ -36,8 +34,6 @@ pub struct Prepared {
     pub dynamic_shared_bytes: u32,
     /// Bytes to write to module variables before the launch.
     pub globals: BTreeMap<String, Array>,
-    /// Images, and what references are bound to.
-    pub textures: Textures,
     /// Arguments in order.
     pub args: Vec<Argument>,
     /// Module variables to read after the launch, with the number of bytes.
@@ -56,7 +52,7 @@ pub struct Array {
 }
 
 /// A kernel argument.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// A device buffer with these contents; its address is passed.
     Buffer(Array),
@@ -64,10 +60,6 @@ pub enum Argument {
     Value(Vec<u8>),
     /// The null pointer.
     Null,
-    /// The handle of a texture, a surface or a sampler.
-    Object(Object),
-    /// A device buffer of handles.
-    Handles(Vec<Object>),
     /// A struct by value, whose members lie as in C.
     Struct(Vec<Argument>),
 }
@@ -81,12 +73,10 @@ impl Argument {
         }
     }
 
-    /// Its bytes, where the buffers and objects among its parts have these addresses and handles, one after another.
+    /// Its bytes, where the buffers among its parts have these addresses, one after another.
     pub fn bytes(&self, addresses: &mut dyn Iterator<Item = u64>) -> Vec<u8> {
         match self {
-            Argument::Buffer(_) | Argument::Object(_) | Argument::Handles(_) => {
-                addresses.next().unwrap_or(0).to_le_bytes().to_vec()
-            }
+            Argument::Buffer(_) => addresses.next().unwrap_or(0).to_le_bytes().to_vec(),
             Argument::Value(bytes) => bytes.clone(),
             Argument::Null => vec![0; 8],
             Argument::Struct(members) => {
@@ -104,7 +94,7 @@ impl Argument {
     /// Its alignment in a struct: a number's is its size, that of other bytes 1.
     fn align(&self) -> usize {
         match self {
-            Argument::Buffer(_) | Argument::Null | Argument::Object(_) | Argument::Handles(_) => 8,
+            Argument::Buffer(_) | Argument::Null => 8,
             Argument::Value(bytes) if matches!(bytes.len(), 2 | 4 | 8) => bytes.len(),
             Argument::Value(_) => 1,
             Argument::Struct(members) => members.iter().map(Argument::align).max().unwrap_or(1),
@@ -121,7 +111,7 @@ pub enum Expectation {
     Error(String),
 }
 
-/// Expected elements of one buffer, variable or image.
+/// Expected elements of one buffer or variable.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// Where to look.
@@ -134,15 +124,13 @@ pub struct Check {
     pub tolerance: Tolerance,
 }
 
-/// A buffer, a module variable or an image.
+/// A buffer or a module variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The buffer behind the argument of this index.
     Arg(usize),
     /// The variable of this name.
     Global(String),
-    /// The image of this name.
-    Image(String),
 }
 
 /// What passes beside equal bits; any rule that holds accepts an element.
@@ -160,30 +148,25 @@ pub struct Tolerance {
 
 /// Where a part of a case stands, for messages and for relative paths.
 #[derive(Clone, Copy)]
-pub(super) struct CasePath<'a> {
+struct CasePath<'a> {
     file: &'a Path,
     tables: &'a Tables,
     path: &'a str,
 }
 
 impl CasePath<'_> {
-    pub fn error(self, message: impl Into<String>) -> CaseError {
+    fn error(self, message: impl Into<String>) -> CaseError {
         CaseError::new(self.file, self.path, message)
     }
 
     /// Does something at a place below this one.
-    pub fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
+    fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
         let path = format!("{}{key}", self.path);
         action(CasePath { path: &path, ..self })
     }
 
-    /// What paths are relative to.
-    pub fn folder(&self) -> &Path {
-        self.file.parent().unwrap_or(Path::new(""))
-    }
-
     fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
-        let path = self.folder().join(path);
+        let path = self.file.parent().unwrap_or(Path::new("")).join(path);
         let wrong = |message: String| self.error(format!("{}: {message}", path.display()));
         let size = fs::metadata(&path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BUFFER_BYTES {
@@ -194,20 +177,20 @@ impl CasePath<'_> {
 }
 
 /// The ways to write the elements of an array.
-pub(super) struct Contents<'a> {
-    pub data: Option<&'a Vec<Literal>>,
-    pub bits: Option<&'a str>,
-    pub file: Option<&'a Path>,
-    pub at: Option<u64>,
-    pub table: Option<&'a str>,
-    pub zeros: Option<u64>,
-    pub fill: Option<&'a Literal>,
-    pub len: Option<u64>,
+struct Contents<'a> {
+    data: Option<&'a Vec<Literal>>,
+    bits: Option<&'a str>,
+    file: Option<&'a Path>,
+    at: Option<u64>,
+    table: Option<&'a str>,
+    zeros: Option<u64>,
+    fill: Option<&'a Literal>,
+    len: Option<u64>,
 }
 
 macro_rules! contents {
     ($spec:expr) => {
-        $crate::cases::prepare::Contents {
+        Contents {
             data: $spec.data.as_ref(),
             bits: $spec.bits.as_deref(),
             file: $spec.file.as_deref(),
@@ -220,17 +203,15 @@ macro_rules! contents {
     };
 }
 
-pub(super) use contents;
-
 impl Contents<'_> {
     /// How many of the ways are used; exactly one must be.
-    pub fn count(&self) -> usize {
+    fn count(&self) -> usize {
         let Self { data, bits, file, table, zeros, fill, .. } = self;
         let given = [data.is_some(), bits.is_some(), file.is_some(), table.is_some(), zeros.is_some(), fill.is_some()];
         given.into_iter().filter(|&given| given).count()
     }
 
-    pub fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
+    fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
         if self.count() != 1 {
             return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
         }
@@ -306,7 +287,7 @@ fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
     Ok(global_array(CasePath { path: &path, tables: &tables, ..place }, table)?.bytes)
 }
 
-pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
+fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
     match len.checked_mul(ty.size() as u64) {
         Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
             usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
@@ -327,10 +308,9 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
     for (name, global) in &spec.globals {
         globals.insert(name.clone(), place.at(&format!(".globals.{name}"), |place| global_array(place, global))?);
     }
-    let textures = images::prepare(place, spec)?;
     let mut args = Vec::new();
     for (index, arg) in spec.args.iter().enumerate() {
-        args.push(place.at(&format!(".args[{index}]"), |place| argument(place, arg, &textures.images))?);
+        args.push(place.at(&format!(".args[{index}]"), |place| argument(place, arg))?);
     }
     let mut read_globals = BTreeMap::new();
     let expectation = match (&spec.expect, &spec.error) {
@@ -340,9 +320,7 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
         (list, None) => {
             let mut checks = Vec::new();
             for (index, expect) in list.iter().flatten().enumerate() {
-                let check = place.at(&format!(".expect[{index}]"), |place| {
-                    check(place, expect, &args, &globals, &textures.images)
-                })?;
+                let check = place.at(&format!(".expect[{index}]"), |place| check(place, expect, &args, &globals))?;
                 if let Subject::Global(name) = &check.subject {
                     let end = check.offset * check.expected.ty.size() + check.expected.bytes.len();
                     let bytes: &mut usize = read_globals.entry(name.clone()).or_default();
@@ -363,7 +341,6 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
         cluster: spec.cluster,
         dynamic_shared_bytes: spec.dynamic_shared_bytes,
         globals,
-        textures,
         args,
         read_globals,
         expectation,
@@ -390,26 +367,12 @@ fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {
     place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
 }
 
-fn argument(place: CasePath<'_>, spec: &ArgSpec, images: &BTreeMap<String, Image>) -> Result<Argument, CaseError> {
+fn argument(place: CasePath<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> {
     let contents = contents!(spec);
-    let object =
-        ObjectSpec { texture: spec.texture.clone(), surface: spec.surface.clone(), sampler: spec.sampler.clone() };
-    let is_object = object.texture.is_some() || object.surface.is_some() || object.sampler.is_some();
-    let others = [spec.null, spec.value.is_some(), is_object, spec.handles.is_some()];
-    if contents.count() + others.into_iter().filter(|&given| given).count() != 1 {
-        return Err(place.error(
-            "expected exactly one of `data`, `bits`, `file`, `table`, `zeros`, `fill`, `value`, `null`, `texture`, `surface`, \
-             `sampler` and `handles`",
-        ));
-    }
-    if is_object {
-        return images::object(place, &object, images).map(Argument::Object);
-    }
-    if let Some(handles) = &spec.handles {
-        let object = |(index, spec): (usize, &ObjectSpec)| {
-            place.at(&format!(".handles[{index}]"), |place| images::object(place, spec, images))
-        };
-        return handles.iter().enumerate().map(object).collect::<Result<_, _>>().map(Argument::Handles);
+    if usize::from(spec.null) + usize::from(spec.value.is_some()) + contents.count() != 1 {
+        return Err(
+            place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros`, `fill`, `value` and `null`")
+        );
     }
     if spec.null {
         return Ok(Argument::Null);
@@ -442,20 +405,15 @@ fn check(
     spec: &ExpectSpec,
     args: &[Argument],
     globals: &BTreeMap<String, Array>,
-    images: &BTreeMap<String, Image>,
 ) -> Result<Check, CaseError> {
-    let (subject, array) = match (spec.arg, &spec.global, &spec.image) {
-        (Some(index), None, None) => match args.get(index) {
+    let (subject, array) = match (spec.arg, &spec.global) {
+        (Some(index), None) => match args.get(index) {
             Some(Argument::Buffer(array)) => (Subject::Arg(index), Some(array)),
             Some(_) => return Err(place.error(format!("argument {index} is no buffer"))),
             None => return Err(place.error(format!("there is no argument {index}"))),
         },
-        (None, Some(name), None) => (Subject::Global(name.clone()), globals.get(name)),
-        (None, None, Some(name)) => match images.get(name) {
-            Some(image) => (Subject::Image(name.clone()), Some(&image.contents)),
-            None => return Err(place.error(format!("there is no image `{name}`"))),
-        },
-        _ => return Err(place.error("expected exactly one of `arg`, `global` and `image`")),
+        (None, Some(name)) => (Subject::Global(name.clone()), globals.get(name)),
+        _ => return Err(place.error("expected either `arg` or `global`")),
     };
     let ty = match (&spec.ty, array) {
         (Some(name), _) => scalar(place, name)?,
@@ -468,7 +426,7 @@ fn check(
     }
     let offset = array_len(place, spec.offset, ty)?;
     let end = offset * ty.size() + expected.bytes.len();
-    if let (Subject::Arg(_) | Subject::Image(_), Some(array)) = (&subject, array)
+    if let (Subject::Arg(_), Some(array)) = (&subject, array)
         && end > array.bytes.len()
     {
         return Err(place.error(format!("reaches to byte {end} of a buffer of {} bytes", array.bytes.len())));

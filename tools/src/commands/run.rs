@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
 use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verdict, argument_text, judge};
 use ptx2spv::cli::{Status, UsageError};
 use ptx2spv::findings;
-use ptx2spv::{input, names, style};
+use ptx2spv::input::Selection;
+use ptx2spv::{names, style};
 use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, ReferenceDevice, Trace};
 use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Interface, Program, Source};
@@ -25,24 +25,26 @@ mod show;
 #[command(after_help = format!("\
 Examples:
   ptx2spv run saxpy.ptx --grid 4 --block 256 f32[1024]:iota f32[1024]:1 f32:2 u32:1024
+  ptx2spv run ./program --kernel saxpy --block 256 f32[256]:iota f32[256]:1 f32:2 u32:256
   ptx2spv run saxpy.json
   ptx2spv run saxpy.json --device reference --check
   ptx2spv run cases.json --case small --save 2=sums.bin
   ptx2spv run saxpy.json --device reference --trace 0:5
-  ptx2spv run blur.ptx --grid 40,30 --block 16,16 texture:@in.png,clamp surface:u8x4[640x480] --save 1=out.png
   ptx2spv run saxpy.spv --block 32 f32:2 f32[32]:iota f32[32] u32:32 --save 2=sums.bin
 
 {}", argument_text::HELP))]
 pub struct Arguments {
-    /// PTX file (`-` for the standard input), launch cases (a file ending in .json), or what `ptx2spv translate` wrote: a .spv with
-    /// its .json beside it, or a bundle.
+    /// PTX file (`-` for the standard input), executable or library with PTX in it, launch cases (a file ending in .json), or what
+    /// `ptx2spv translate` wrote: a .spv with its .json beside it, or a bundle.
     file: PathBuf,
     /// Kernel arguments in order, see below.
     #[arg(value_name = "ARG")]
     args: Vec<String>,
     /// Kernel to run, by its name in PTX or C++ [default: the only one].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "kernel", value_name = "NAME")]
     entry: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Run only the launch case of this name.
     #[arg(long, value_name = "NAME")]
     case: Option<String>,
@@ -61,9 +63,8 @@ pub struct Arguments {
     /// Write results as JSON, all elements of them.
     #[arg(long)]
     json: bool,
-    /// Write the bytes of the buffer or image that is argument N (from 0) to a file after the launch, little endian; an image to a file
-    /// ending in .png as a picture. N may be the name of a launch case's image. May be given several times. Of launch cases only one
-    /// may run then.
+    /// Write the bytes of the buffer that is argument N (from 0) to a file after the launch, little endian; may be given several
+    /// times. Of launch cases only one may run then.
     #[arg(long, value_parser = show::save, value_name = "N=FILE")]
     save: Vec<show::Save>,
     /// Print at most so many elements of each buffer.
@@ -126,7 +127,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     refuse_case(arguments)?;
     let args = parse_args(arguments)?;
-    let source = input::read_source(&arguments.file)?;
+    let source = arguments.selection.read(&arguments.file, arguments.entry.as_deref())?;
     let program = Program::new(&source)?;
     run_kernel(arguments, args, &source, &program.entries(), None, out)
 }
@@ -140,11 +141,11 @@ fn refuse_case(arguments: &Arguments) -> Result<()> {
 }
 
 /// The kernel's arguments.
-fn parse_args(arguments: &Arguments) -> Result<(Vec<Argument>, Textures)> {
-    let (args, textures) =
-        argument_text::parse_all(&arguments.args).map_err(|error| UsageError(format!("{error:#}")))?;
-    show::check_saves(&arguments.save, &args, &textures)?;
-    Ok((args, textures))
+fn parse_args(arguments: &Arguments) -> Result<Vec<Argument>> {
+    let args = arguments.args.iter().map(|text| argument_text::parse(text)).collect::<Result<Vec<_>>>();
+    let args = args.map_err(|error| UsageError(format!("{error:#}")))?;
+    show::check_saves(&arguments.save, &args)?;
+    Ok(args)
 }
 
 /// Whether a JSON file is one of `ptx2spv translate`'s, and not of launch cases.
@@ -180,7 +181,7 @@ type Load<'l> = &'l dyn Fn(&Device) -> Result<Module, Error>;
 
 fn run_kernel(
     arguments: &Arguments,
-    (args, textures): (Vec<Argument>, Textures),
+    args: Vec<Argument>,
     source: &Source,
     kernels: &[&str],
     load: Option<Load<'_>>,
@@ -197,7 +198,6 @@ fn run_kernel(
         cluster: arguments.cluster,
         dynamic_shared_bytes: arguments.shared.unwrap_or(0),
         globals: BTreeMap::new(),
-        textures,
         args,
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(Vec::new()),
@@ -213,7 +213,7 @@ fn run_kernel(
     let mut report = report(&backend, &case);
     let found = match outcome {
         Ok(outputs) => {
-            show::save_all(&arguments.save, &case, &outputs)?;
+            show::save_all(&arguments.save, &case.args, &outputs)?;
             take(arguments, &backend, &case, Some(&outputs), &mut report, out)?;
             outputs.findings
         }
@@ -266,10 +266,10 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             out.flush()?;
         }
         let prepared = case.prepare()?;
-        show::check_saves(&arguments.save, &prepared.args, &prepared.textures)?;
+        show::check_saves(&arguments.save, &prepared.args)?;
         let outcome = backend.run(&prepared);
         if let Ok(outputs) = &outcome {
-            show::save_all(&arguments.save, &prepared, outputs)?;
+            show::save_all(&arguments.save, &prepared.args, outputs)?;
         }
         let mut report = report(&backend, &prepared);
         take(arguments, &backend, &prepared, outcome.as_ref().ok(), &mut report, out)?;

@@ -27,6 +27,8 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
     let function = Function {
         name: ast.name.text.to_owned(),
         kind: ast.kind,
+        linkage: ast.linkage,
+        architecture: module.program.architecture(),
         span: ast.span,
         registers: Vec::new(),
         params: Vec::new(),
@@ -324,6 +326,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::internal("a variable without a declaration", variable.span));
         };
         declared.in_function = true;
+        declared.linkage = None;
         let (ty, size) = (declared.ty, declared.size);
         let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
         let content = variables::initial_content(variable, ty, size, &find)?;
@@ -331,7 +334,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             InitValue::Address { variable, .. } => module.program.variables.get(variable.0 as usize),
             _ => None,
         });
-        if let Some(unknown) = targets.into_iter().find(|target| !target.has_known_address()) {
+        if let Some(unknown) = targets.into_iter().find(|target| !module.knows_address(target)) {
             return Err(variables::unknown_address(&unknown.name, variable.span));
         }
         if let Some(declared) = module.program.variables.get_mut(id.0 as usize) {

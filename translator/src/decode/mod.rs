@@ -19,3 +19,4 @@ mod variables;
 mod video;
 
 pub use driver::decode;
+pub(crate) use driver::refresh;

@@ -30,6 +30,8 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) program: Program,
     pub(super) errors: Vec<Diagnostic>,
     pub(super) text: &'s str,
+    /// Whether the module will be linked with others, which have what it declares `.extern`.
+    pub(super) linked: bool,
     pub(super) names: FxHashMap<&'s str, Symbol>,
     /// Ranges of registers at module scope.
     pub(super) ranges: Ranges<'s>,
@@ -42,6 +44,12 @@ pub(super) struct ModuleDecoder<'s> {
 }
 
 impl<'s> ModuleDecoder<'s> {
+    /// Whether a variable's address is known when the program is loaded.
+    pub(super) fn knows_address(&self, variable: &Variable) -> bool {
+        let elsewhere = self.linked && variable.external;
+        variable.has_known_address() || elsewhere && matches!(variable.space, StateSpace::Global | StateSpace::Const)
+    }
+
     /// A symbol for something that isn't translated for that reason.
     pub(super) fn unsupported_symbol(&mut self, reason: Diagnostic) -> Symbol {
         self.reasons.push(reason);
@@ -74,6 +82,7 @@ impl<'s> ModuleDecoder<'s> {
         let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
         self.program.variables.push(Variable {
             name: name.text.to_owned(),
+            linkage: variable.linkage,
             space: variable.space,
             ty,
             size: size.unwrap_or(0),

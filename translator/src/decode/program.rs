@@ -45,6 +45,8 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
     pub functions: Vec<Function>,
+    /// Functions that are declared, with those that `.alias` says they are.
+    pub aliases: Vec<(FuncId, FuncId)>,
     /// The functions whose addresses the module's code or variables hold, by rising number.
     pub address_taken: Vec<FuncId>,
     /// Source files by their `.file` numbers.
@@ -64,6 +66,8 @@ impl Program {
 pub struct Variable {
     /// Its name.
     pub name: String,
+    /// How other modules see it; not at all without a directive that says so.
+    pub linkage: Option<ast::Linkage>,
     /// Where it lives: const, global, shared or local.
     pub space: ast::StateSpace,
     /// Type of its elements.
@@ -132,6 +136,10 @@ pub struct Function {
     pub name: String,
     /// Kernel or function.
     pub kind: ast::FunctionKind,
+    /// How other modules see it; not at all without a directive that says so.
+    pub linkage: Option<ast::Linkage>,
+    /// The number of its module's `.target sm_NN`.
+    pub architecture: Option<u32>,
     /// Its header.
     pub span: Span,
     /// Registers.

@@ -160,8 +160,8 @@ fn fences_beyond_block(function: &Function) -> bool {
 }
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
-fn shared_unit(program: &Program) -> u32 {
-    match program.architecture() {
+fn shared_unit(kernel: &Function) -> u32 {
+    match kernel.architecture {
         Some(30..80) => 256,
         _ => 128,
     }
@@ -190,7 +190,7 @@ pub fn lay_out(
         shared_bytes: 0,
         reserved_shared: 0,
         dynamic_shared: false,
-        shared_unit: shared_unit(program),
+        shared_unit: shared_unit(function),
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
         shared_align: 16,
