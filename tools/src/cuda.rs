@@ -4,6 +4,7 @@
 //! whoever wants to go on makes a new one.
 
 mod api;
+pub mod textures;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;

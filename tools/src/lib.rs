@@ -6,6 +6,7 @@ pub mod cuda;
 pub mod findings;
 pub mod input;
 pub mod names;
+pub mod picture;
 pub mod progress;
 pub mod style;
 pub mod table;

@@ -952,3 +952,55 @@ fn nothing_runs_on_unwatched() {
     std::thread::spawn(move || sender.send(output.read_to_string(&mut String::new()).is_ok()));
     assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(true), "the kernel runs on");
 }
+
+/// Writes the upper half of a handle.
+const HANDLE: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry handle(.param .u64 texture, .param .u64 surface, .param .u64 out)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [texture];
+    ld.param.u64 %rd2, [surface];
+    ld.param.u64 %rd3, [out];
+    cvta.to.global.u64 %rd3, %rd3;
+    shr.u64 %rd1, %rd1, 56;
+    shr.u64 %rd2, %rd2, 56;
+    st.global.u64 [%rd3], %rd1;
+    st.global.u64 [%rd3+8], %rd2;
+    ret;
+}
+";
+
+#[test]
+fn textures_and_pictures_on_the_command_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    fs::write(path("k.ptx"), HANDLE).unwrap();
+    fs::write(path("in.raw"), (0..24).collect::<Vec<u8>>()).unwrap();
+    let arguments = ["run", &path("k.ptx"), "--device", "reference:check"];
+    let texture = format!("texture:u8x4[3x2]@{},linear,float,clamp", path("in.raw"));
+    let save = [format!("0={}", path("out.png")), format!("1={}", path("out.raw"))];
+    let rest = [&texture[..], "surface:u16[5]", "u64[2]", "--save", &save[0], "--save", &save[1]];
+    let done = run(&[&arguments[..], &rest].concat());
+    assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
+    assert!(done.out.contains("u64[2]: 32, 64") && done.out.contains("image 0, u8[24]: 0, 1, 2"), "{}", done.out);
+    assert_eq!(fs::read(path("out.raw")).unwrap(), [0; 10]);
+    // The picture as a texture again.
+    let texture = format!("texture:@{}", path("out.png"));
+    let done = run(&[&arguments[..], &[&texture, "surface:u16[5]", "u64[2]", "--json"]].concat());
+    assert!(done.out.contains("\"image\": \"0\""), "{}{}", done.out, done.err);
+    let compact: String = done.out.split_whitespace().collect();
+    assert!(compact.contains("20,21,22,23]"), "{}", done.out);
+    // What CUDA refuses.
+    let texture = "texture:u8[3],linear";
+    let done = run(&[&arguments[..], &[texture, "surface:u16[5]", "u64[2]"]].concat());
+    assert_eq!(done.status, Some(1), "{}", done.out);
+    assert!(done.err.contains("linear filtering needs elements that are read as floats"), "{}", done.err);
+    fails(&[&arguments[..], &["texture:u8[0]", "u64:0", "u64:0"]].concat(), 2, "expected a picture");
+    fails(&[&arguments[..], &["texture:u8[4]", "u64:0", "u64[2]", "--save", "1=x"]].concat(), 2, "no buffer or image");
+    let file = format!("0={}", path("x.png"));
+    let arguments = [&arguments[..], &["texture:f32[4]", "u64:0", "u64[2]", "--save", &file]].concat();
+    fails(&arguments, 1, "unsigned channels of 8 or 16 bits, not f32");
+}

@@ -184,6 +184,35 @@ fn hyperbolic_tangents() {
     worst.check("tanh, relative", 2f64.powi(-21));
 }
 
+/// With `.ftz`, on devices that facts vouch for more or less of.
+#[test]
+fn exponentials_that_flush() {
+    let close = Facts { exp2_f32_close: true, ..unknown().facts };
+    let devices = [
+        ("unknown", unknown().facts),
+        ("close", close.clone()),
+        ("close, keeping", Facts { denormals_f32_kept: true, ..close.clone() }),
+        ("close, flushing", Facts { exp2_f32_flushes: true, ..close }),
+    ];
+    for (name, facts) in devices {
+        let target = Target { facts, ..unknown() };
+        let mut device = Device::of(target, |[x, _]| Op::Unary(Unary::Exp2Flushed, x));
+        for x in operands().step_by(101).chain([0.0, -0.0, -126.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN]) {
+            let found = device.apply(x, 0.0);
+            let exact = f64::from(if x.is_subnormal() { 0.0 } else { x }).exp2();
+            let is_right = if x < -126.0 {
+                found.to_bits() == 0
+            } else if exact.is_nan() || exact > f64::from(f32::MAX) {
+                found == f32::INFINITY || found.is_nan() && x.is_nan()
+            } else {
+                // The device's own is a unit off.
+                (f64::from(found) - exact).abs() <= 2f64.powi(-22) * exact
+            };
+            assert!(is_right, "{x:e} on {name}: {found:e}, not {exact:e}");
+        }
+    }
+}
+
 #[test]
 fn roots() {
     for (name, op, exact, bound) in [

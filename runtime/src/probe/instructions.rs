@@ -389,6 +389,13 @@ pub const FACTS: FactTests = &[
     ),
     (|facts| &mut facts.exp2_f32_close, &[Instruction::unary("ex2.approx.f32 %r, %a;", judge::exp2_f32_normal)]),
     (|facts| &mut facts.exp2_f32_denormals, &[Instruction::unary("ex2.approx.f32 %r, %a;", judge::exp2_f32)]),
+    (
+        |facts| &mut facts.exp2_f32_flushes,
+        &[
+            Instruction::unary("ex2.approx.ftz.f32 %r, %a;", judge::exp2_f32_flushing),
+            Instruction::ends("ex2.approx.ftz.f32 %r, %a;", judge::exp2_f32_flushing),
+        ],
+    ),
     (|facts| &mut facts.log2_f32_close, &[Instruction::unary("lg2.approx.f32 %r, %a;", judge::log2_f32)]),
     (
         |facts| &mut facts.sin_cos_f32_close,

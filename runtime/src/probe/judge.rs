@@ -319,6 +319,12 @@ pub fn exp2_f32(operands: Operands, result: u64) -> bool {
     (found - exact).abs() <= (2f64.powf(-22.5) + ROUNDING) * unit
 }
 
+/// The same with subnormal operands as zeros, and zero for subnormal results.
+pub fn exp2_f32_flushing([a, ..]: Operands, result: u64) -> bool {
+    let x = flush(f32::from_bits(a as u32));
+    if x < -126.0 { result == 0 } else { exp2_f32([x.to_bits().into(), 0, 0], result) }
+}
+
 /// Within 2^-22.6 from 0.5 to 2 and rounded, and within 2^-22 of the result elsewhere.
 pub fn log2_f32(operands: Operands, result: u64) -> bool {
     let x = f32s(operands)[0];

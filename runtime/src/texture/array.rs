@@ -67,7 +67,7 @@ impl ArrayShape {
     }
 
     /// The size of a level: each halves width, height and depth, but not the layers.
-    fn level_size(self, level: u32) -> [u64; 3] {
+    pub fn level_size(self, level: u32) -> [u64; 3] {
         let [width, height, depth] = self.size();
         let halved = |size: u64| (size >> level).max(1);
         [halved(width), halved(height), if self.layers().is_some() { depth } else { halved(depth) }]

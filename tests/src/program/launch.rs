@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ptx2spv::cases::Scalar;
+use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Array, Check, Expectation, Prepared, Subject, Tolerance};
 
 use super::{Launch, Outcome, Program, UNTOUCHED, ptx};
@@ -31,6 +32,7 @@ pub fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepare
         cluster: None,
         dynamic_shared_bytes: 0,
         globals: BTreeMap::new(),
+        textures: Textures::default(),
         args,
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(buffers.iter().enumerate().map(check).collect()),

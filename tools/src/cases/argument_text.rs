@@ -7,6 +7,8 @@ use super::Scalar;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::image_text;
+use super::images::Textures;
 use super::prepare::{Argument, Array, MAX_BUFFER_BYTES, hex_bytes};
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -23,6 +25,12 @@ Arguments:
   bytes:00ff10                   a struct by value, in hexadecimal
   {f32[4]:1,2,3,4;u32:4}         a struct by value with such members, which lie as in C
   null                           the null pointer
+  texture:@photo.png             a texture on the picture's pixels, of 1, 2 or 4 channels of u8 or u16
+  texture:f32x4[64x64]@data.raw  the same with a raw file's elements; without a file, zeros
+  texture:@photo.png,linear,clamp,normalized,float
+                                 how it is read: point or linear; wrap, clamp, mirror or border; coordinates from 0
+                                 to 1; integers as floats from 0 to 1; srgb
+  surface:u8x4[640x480]          a surface on such an image, which --save can write as a picture
   Types: u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64";
 
 /// The type of an argument that is a value.
@@ -30,17 +38,28 @@ pub fn value_type(text: &str) -> Option<Scalar> {
     text.split_once(':').and_then(|(kind, _)| kind.parse().ok())
 }
 
-/// Parses one argument.
-pub fn parse(text: &str) -> Result<Argument> {
-    parse_unnamed(text).with_context(|| format!("argument `{text}`"))
+/// Parses the arguments of a kernel, and makes the images of textures and surfaces, whose names are the arguments' numbers.
+pub fn parse_all(texts: &[impl AsRef<str>]) -> Result<(Vec<Argument>, Textures)> {
+    let mut textures = Textures::default();
+    let args = texts.iter().enumerate().map(|(index, text)| parse(text.as_ref(), &index.to_string(), &mut textures));
+    Ok((args.collect::<Result<_>>()?, textures))
 }
 
-fn parse_unnamed(text: &str) -> Result<Argument> {
+/// Parses one argument, which has a name.
+fn parse(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
+    parse_unnamed(text, name, textures).with_context(|| format!("argument `{text}`"))
+}
+
+fn parse_unnamed(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
     if text == "null" {
         return Ok(Argument::Null);
     }
     if let Some(members) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
-        return members_of(members).into_iter().map(parse).collect::<Result<_>>().map(Argument::Struct);
+        let member = |(index, text): (usize, &str)| parse(text, &format!("{name}.{index}"), textures);
+        return members_of(members).into_iter().enumerate().map(member).collect::<Result<_>>().map(Argument::Struct);
+    }
+    if let Some(object) = image_text::parse(text, name, textures) {
+        return object.map(Argument::Object);
     }
     let (kind, value) = match text.split_once(':') {
         Some((kind, value)) => (kind, Some(value)),
@@ -168,6 +187,11 @@ fn random(ty: Scalar, len: usize, parameters: &str) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str) -> Result<Argument> {
+        let (mut args, _) = parse_all(&[text])?;
+        args.pop().context("one argument")
+    }
 
     fn bytes(text: &str) -> Vec<u8> {
         match parse(text).unwrap() {

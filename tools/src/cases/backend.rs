@@ -23,6 +23,8 @@ pub struct Outputs {
     pub buffers: Vec<Option<Vec<u8>>>,
     /// The first bytes of each module variable in [`Prepared::read_globals`].
     pub globals: BTreeMap<String, Vec<u8>>,
+    /// The elements of each image.
+    pub images: BTreeMap<String, Vec<u8>>,
     /// What the reference device found on the way.
     pub findings: Vec<Finding>,
     /// How often warps executed `pmevent`, for each event.

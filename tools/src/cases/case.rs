@@ -96,11 +96,12 @@ pub fn judge(expectation: &Expectation, outcome: &Result<Outputs, Failure>) -> V
 }
 
 impl Outputs {
-    /// The contents of a buffer or variable; empty if it was not read.
+    /// The contents of a buffer, variable or image; empty if it was not read.
     pub fn bytes(&self, subject: &Subject) -> &[u8] {
         let bytes = match subject {
             Subject::Arg(index) => self.buffers.get(*index).and_then(Option::as_ref),
             Subject::Global(name) => self.globals.get(name),
+            Subject::Image(name) => self.images.get(name),
         };
         bytes.map_or(&[], Vec::as_slice)
     }

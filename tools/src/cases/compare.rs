@@ -84,6 +84,7 @@ impl fmt::Display for Subject {
         match self {
             Subject::Arg(index) => write!(f, "arg {index}"),
             Subject::Global(name) => write!(f, "global {name}"),
+            Subject::Image(name) => write!(f, "image {name}"),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Runs launch cases on CUDA: the reference that our own results are held against.
 
 use super::backend::{Backend, Failure, Outputs};
+use super::cuda_images::Images;
 use super::prepare::{Argument, Prepared};
-use crate::cuda::{Context, CudaError, Launch, Memory};
+use crate::cuda::textures::Object;
+use crate::cuda::{Context, CudaError, Launch, Memory, Module};
 
 /// CUDA on the first NVIDIA device.
 pub struct CudaBackend {
@@ -48,33 +50,82 @@ fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
     for (name, array) in &case.globals {
         module.variable(name)?.write(&array.bytes)?;
     }
-    let memories = memories(context, &case.args)?;
-    let bound = function.bind(Launch::from(case), parameters(&case.args, &memories))?;
+    let made = Made::new(context, case)?;
+    made.bind(&module, case)?;
+    let bound = function.bind(Launch::from(case), made.bytes.clone())?;
     bound.in_clusters(case.cluster).launch()?;
     context.synchronize()?;
-    let mut outputs = Outputs::default();
-    for memory in &memories {
-        outputs.buffers.push(memory.as_ref().map(|memory| memory.read(memory.len())).transpose()?);
-    }
+    let mut outputs = made.read()?;
     for (name, &len) in &case.read_globals {
         outputs.globals.insert(name.clone(), module.variable(name)?.read(len)?);
     }
     Ok(outputs)
 }
 
-/// Makes the buffers among the arguments' parts; `None` for parts that are no buffers.
-pub fn memories<'c>(context: &'c Context, args: &[Argument]) -> Result<Vec<Option<Memory<'c>>>, CudaError> {
-    let memory = |arg: &Argument| match arg {
-        Argument::Buffer(array) => context.upload(&array.bytes).map(Some),
-        _ => Ok(None),
-    };
-    args.iter().flat_map(Argument::parts).map(memory).collect()
+/// What a case's arguments are made of on CUDA.
+pub struct Made<'c> {
+    /// One for each part.
+    parts: Vec<Part<'c>>,
+    images: Images<'c>,
+    /// The bytes of every parameter.
+    pub bytes: Vec<Vec<u8>>,
 }
 
-/// The bytes of every parameter, with the addresses of [`memories`].
-pub fn parameters(args: &[Argument], memories: &[Option<Memory<'_>>]) -> Vec<Vec<u8>> {
-    let mut addresses = memories.iter().flatten().map(Memory::address);
-    args.iter().map(|arg| arg.bytes(&mut addresses)).collect()
+enum Part<'c> {
+    /// By value.
+    Value,
+    Buffer(Memory<'c>),
+    Object(Object<'c>),
+    /// A buffer, and what the handles in it stand for.
+    Handles {
+        memory: Memory<'c>,
+        _objects: Vec<Object<'c>>,
+    },
+}
+
+impl<'c> Made<'c> {
+    /// Makes buffers, images and objects of a case.
+    pub fn new(context: &'c Context, case: &Prepared) -> Result<Self, CudaError> {
+        let images = Images::new(context, &case.textures)?;
+        let part = |arg: &Argument| {
+            Ok(match arg {
+                Argument::Buffer(array) => Part::Buffer(context.upload(&array.bytes)?),
+                Argument::Object(object) => Part::Object(images.make(context, object)?),
+                Argument::Handles(objects) => {
+                    let made = objects.iter().map(|object| images.make(context, object));
+                    let made = made.collect::<Result<Vec<_>, _>>()?;
+                    let handles: Vec<u8> = made.iter().flat_map(|object| object.handle().to_le_bytes()).collect();
+                    Part::Handles { memory: context.upload(&handles)?, _objects: made }
+                }
+                _ => Part::Value,
+            })
+        };
+        let parts = case.args.iter().flat_map(Argument::parts).map(part).collect::<Result<Vec<_>, CudaError>>()?;
+        let mut addresses = parts.iter().filter_map(|part| match part {
+            Part::Value => None,
+            Part::Buffer(memory) | Part::Handles { memory, .. } => Some(memory.address()),
+            Part::Object(object) => Some(object.handle()),
+        });
+        let bytes = case.args.iter().map(|arg| arg.bytes(&mut addresses)).collect();
+        Ok(Self { images, parts, bytes })
+    }
+
+    /// Binds the module's references.
+    pub fn bind(&self, module: &Module<'_>, case: &Prepared) -> Result<(), CudaError> {
+        case.textures.references.iter().try_for_each(|(name, object)| self.images.bind(module, name, object))
+    }
+
+    /// What the buffers and images hold.
+    pub fn read(&self) -> Result<Outputs, CudaError> {
+        let mut outputs = Outputs { images: self.images.read()?, ..Outputs::default() };
+        for part in &self.parts {
+            outputs.buffers.push(match part {
+                Part::Buffer(memory) => Some(memory.read(memory.len())?),
+                _ => None,
+            });
+        }
+        Ok(outputs)
+    }
 }
 
 fn failure(error: CudaError) -> Failure {

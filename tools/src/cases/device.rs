@@ -9,6 +9,7 @@ use ptx2spv_runtime::{
 use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
+use super::device_images::{Images, MadeObject};
 use super::prepare::{Argument, Prepared};
 use crate::watch;
 
@@ -182,17 +183,14 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
     for (name, array) in &case.globals {
         module.write_variable(name, 0, &array.bytes).map_err(failure)?;
     }
-    let buffers = buffers(device, &case.args).map_err(failure)?;
-    let bytes = bytes(&case.args, &buffers);
+    let made = Made::new(device, case).map_err(failure)?;
+    made.bind(&module, case).map_err(failure)?;
     // SAFETY: whoever names kernel and arguments answers for them. Where that isn't the caller, as on the command line, this
     // process runs nothing else, and another one watches it.
-    let launched = unsafe { kernel.launch(&LaunchConfig::from(case), &arguments(&case.args, &buffers, &bytes)) };
+    let launched = unsafe { kernel.launch(&LaunchConfig::from(case), &made.arguments(case)) };
     launched.map_err(failure)?;
     device.synchronize().map_err(failure)?;
-    let mut outputs = Outputs::default();
-    for buffer in &buffers {
-        outputs.buffers.push(buffer.as_ref().map(|buffer| buffer.download()).transpose().map_err(failure)?);
-    }
+    let mut outputs = made.read().map_err(failure)?;
     for (name, &len) in &case.read_globals {
         let mut bytes = vec![0; len];
         module.read_variable(name, 0, &mut bytes).map_err(failure)?;
@@ -202,34 +200,94 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
     Ok(outputs)
 }
 
-/// Makes the buffers among the arguments' parts; `None` for parts that are no buffers.
-pub fn buffers(device: &Device, args: &[Argument]) -> Result<Vec<Option<Buffer>>, Error> {
-    let buffer = |arg: &Argument| match arg {
-        Argument::Buffer(array) => device.upload(&array.bytes).map(Some),
-        _ => Ok(None),
-    };
-    args.iter().flat_map(Argument::parts).map(buffer).collect()
+/// What a case's arguments are made of on a device.
+pub struct Made {
+    /// One for each part.
+    parts: Vec<Part>,
+    images: Images,
+    bytes: Vec<Vec<u8>>,
 }
 
-/// The bytes of each argument, with the addresses of [`buffers`].
-pub fn bytes(args: &[Argument], buffers: &[Option<Buffer>]) -> Vec<Vec<u8>> {
-    let mut addresses = buffers.iter().flatten().map(Buffer::address);
-    args.iter().map(|arg| arg.bytes(&mut addresses)).collect()
+enum Part {
+    /// By value.
+    Value,
+    Buffer(Buffer),
+    Object(MadeObject),
+    /// A buffer, and what the handles in it stand for.
+    Handles {
+        buffer: Buffer,
+        _objects: Vec<MadeObject>,
+    },
 }
 
-/// The arguments, with [`buffers`] and [`bytes`].
-pub fn arguments<'a>(args: &[Argument], buffers: &'a [Option<Buffer>], bytes: &'a [Vec<u8>]) -> Vec<Arg<'a>> {
-    let mut buffers = buffers.iter();
-    let arg = |(arg, bytes): (&Argument, &'a Vec<u8>)| {
-        // Of an argument that is no struct, the only part.
-        let first = buffers.by_ref().take(arg.parts().len()).collect::<Vec<_>>().into_iter().next();
-        match (arg, first) {
-            (Argument::Buffer(_), Some(Some(buffer))) => Arg::Pointer(buffer),
-            (Argument::Null, _) => Arg::Address(0),
-            _ => Arg::Bytes(bytes),
+impl Part {
+    /// The address or the handle that is passed.
+    fn address(&self) -> Option<u64> {
+        match self {
+            Self::Value => None,
+            Self::Buffer(buffer) | Self::Handles { buffer, .. } => Some(buffer.address()),
+            Self::Object(object) => Some(object.handle()),
         }
-    };
-    args.iter().zip(bytes).map(arg).collect()
+    }
+}
+
+impl Made {
+    /// Makes buffers, images and objects of a case.
+    pub fn new(device: &Device, case: &Prepared) -> Result<Self, Error> {
+        let images = Images::new(device, &case.textures)?;
+        let part = |arg: &Argument| {
+            Ok(match arg {
+                Argument::Buffer(array) => Part::Buffer(device.upload(&array.bytes)?),
+                Argument::Object(object) => Part::Object(images.make(device, object)?),
+                Argument::Handles(objects) => {
+                    let made = objects.iter().map(|object| images.make(device, object));
+                    let made = made.collect::<Result<Vec<_>, _>>()?;
+                    let handles: Vec<u64> = made.iter().map(|object| object.handle().to_le()).collect();
+                    Part::Handles { buffer: device.upload(&handles)?, _objects: made }
+                }
+                _ => Part::Value,
+            })
+        };
+        let parts = case.args.iter().flat_map(Argument::parts).map(part).collect::<Result<Vec<_>, Error>>()?;
+        let mut addresses = parts.iter().filter_map(Part::address);
+        let bytes = case.args.iter().map(|arg| arg.bytes(&mut addresses)).collect();
+        Ok(Self { images, parts, bytes })
+    }
+
+    /// Binds the module's references.
+    pub fn bind(&self, module: &Module, case: &Prepared) -> Result<(), Error> {
+        case.textures.references.iter().try_for_each(|(name, object)| self.images.bind(module, name, object))
+    }
+
+    /// The arguments of the case's kernel.
+    pub fn arguments(&self, case: &Prepared) -> Vec<Arg<'_>> {
+        let mut parts = self.parts.iter();
+        let mut list = Vec::new();
+        for (arg, bytes) in case.args.iter().zip(&self.bytes) {
+            // Of an argument that is no struct, the only part.
+            let own: Vec<&Part> = parts.by_ref().take(arg.parts().len()).collect();
+            list.push(match (arg, &own[..]) {
+                (Argument::Buffer(_), [Part::Buffer(buffer)]) => Arg::Pointer(buffer),
+                (Argument::Handles(_), [Part::Handles { buffer, .. }]) => Arg::Pointer(buffer),
+                (Argument::Object(_), [Part::Object(object)]) => object.argument(),
+                (Argument::Null, _) => Arg::Address(0),
+                _ => Arg::Bytes(bytes),
+            });
+        }
+        list
+    }
+
+    /// What the buffers and images hold.
+    pub fn read(&self) -> Result<Outputs, Error> {
+        let mut outputs = Outputs { images: self.images.read()?, ..Outputs::default() };
+        for part in &self.parts {
+            outputs.buffers.push(match part {
+                Part::Buffer(buffer) => Some(buffer.download()?),
+                _ => None,
+            });
+        }
+        Ok(outputs)
+    }
 }
 
 /// Errors that the runtime finds before the device sees anything are refusals.
@@ -251,6 +309,8 @@ fn failure(error: Error) -> Failure {
         | Error::Block { .. }
         | Error::Grid { .. }
         | Error::OutOfRange { .. }
+        | Error::Texture(_)
+        | Error::Misaligned { .. }
         | Error::Refused { .. } => Failure::Refused(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
         error => Failure::Broken(error.to_string()),

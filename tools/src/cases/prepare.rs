@@ -7,6 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::image_spec::ObjectSpec;
+use super::images::{self, Image, Object, Textures};
 use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, Literal, NanRule, Tables};
 use super::{CaseError, Scalar};
 
@@ -34,6 +36,8 @@ pub struct Prepared {
     pub dynamic_shared_bytes: u32,
     /// Bytes to write to module variables before the launch.
     pub globals: BTreeMap<String, Array>,
+    /// Images, and what references are bound to.
+    pub textures: Textures,
     /// Arguments in order.
     pub args: Vec<Argument>,
     /// Module variables to read after the launch, with the number of bytes.
@@ -52,7 +56,7 @@ pub struct Array {
 }
 
 /// A kernel argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A device buffer with these contents; its address is passed.
     Buffer(Array),
@@ -60,6 +64,10 @@ pub enum Argument {
     Value(Vec<u8>),
     /// The null pointer.
     Null,
+    /// The handle of a texture, a surface or a sampler.
+    Object(Object),
+    /// A device buffer of handles.
+    Handles(Vec<Object>),
     /// A struct by value, whose members lie as in C.
     Struct(Vec<Argument>),
 }
@@ -73,10 +81,12 @@ impl Argument {
         }
     }
 
-    /// Its bytes, where the buffers among its parts have these addresses, one after another.
+    /// Its bytes, where the buffers and objects among its parts have these addresses and handles, one after another.
     pub fn bytes(&self, addresses: &mut dyn Iterator<Item = u64>) -> Vec<u8> {
         match self {
-            Argument::Buffer(_) => addresses.next().unwrap_or(0).to_le_bytes().to_vec(),
+            Argument::Buffer(_) | Argument::Object(_) | Argument::Handles(_) => {
+                addresses.next().unwrap_or(0).to_le_bytes().to_vec()
+            }
             Argument::Value(bytes) => bytes.clone(),
             Argument::Null => vec![0; 8],
             Argument::Struct(members) => {
@@ -94,7 +104,7 @@ impl Argument {
     /// Its alignment in a struct: a number's is its size, that of other bytes 1.
     fn align(&self) -> usize {
         match self {
-            Argument::Buffer(_) | Argument::Null => 8,
+            Argument::Buffer(_) | Argument::Null | Argument::Object(_) | Argument::Handles(_) => 8,
             Argument::Value(bytes) if matches!(bytes.len(), 2 | 4 | 8) => bytes.len(),
             Argument::Value(_) => 1,
             Argument::Struct(members) => members.iter().map(Argument::align).max().unwrap_or(1),
@@ -111,7 +121,7 @@ pub enum Expectation {
     Error(String),
 }
 
-/// Expected elements of one buffer or variable.
+/// Expected elements of one buffer, variable or image.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// Where to look.
@@ -124,13 +134,15 @@ pub struct Check {
     pub tolerance: Tolerance,
 }
 
-/// A buffer or a module variable.
+/// A buffer, a module variable or an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The buffer behind the argument of this index.
     Arg(usize),
     /// The variable of this name.
     Global(String),
+    /// The image of this name.
+    Image(String),
 }
 
 /// What passes beside equal bits; any rule that holds accepts an element.
@@ -148,25 +160,30 @@ pub struct Tolerance {
 
 /// Where a part of a case stands, for messages and for relative paths.
 #[derive(Clone, Copy)]
-struct CasePath<'a> {
+pub(super) struct CasePath<'a> {
     file: &'a Path,
     tables: &'a Tables,
     path: &'a str,
 }
 
 impl CasePath<'_> {
-    fn error(self, message: impl Into<String>) -> CaseError {
+    pub fn error(self, message: impl Into<String>) -> CaseError {
         CaseError::new(self.file, self.path, message)
     }
 
     /// Does something at a place below this one.
-    fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
+    pub fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
         let path = format!("{}{key}", self.path);
         action(CasePath { path: &path, ..self })
     }
 
+    /// What paths are relative to.
+    pub fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+
     fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
-        let path = self.file.parent().unwrap_or(Path::new("")).join(path);
+        let path = self.folder().join(path);
         let wrong = |message: String| self.error(format!("{}: {message}", path.display()));
         let size = fs::metadata(&path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BUFFER_BYTES {
@@ -177,20 +194,20 @@ impl CasePath<'_> {
 }
 
 /// The ways to write the elements of an array.
-struct Contents<'a> {
-    data: Option<&'a Vec<Literal>>,
-    bits: Option<&'a str>,
-    file: Option<&'a Path>,
-    at: Option<u64>,
-    table: Option<&'a str>,
-    zeros: Option<u64>,
-    fill: Option<&'a Literal>,
-    len: Option<u64>,
+pub(super) struct Contents<'a> {
+    pub data: Option<&'a Vec<Literal>>,
+    pub bits: Option<&'a str>,
+    pub file: Option<&'a Path>,
+    pub at: Option<u64>,
+    pub table: Option<&'a str>,
+    pub zeros: Option<u64>,
+    pub fill: Option<&'a Literal>,
+    pub len: Option<u64>,
 }
 
 macro_rules! contents {
     ($spec:expr) => {
-        Contents {
+        $crate::cases::prepare::Contents {
             data: $spec.data.as_ref(),
             bits: $spec.bits.as_deref(),
             file: $spec.file.as_deref(),
@@ -203,15 +220,17 @@ macro_rules! contents {
     };
 }
 
+pub(super) use contents;
+
 impl Contents<'_> {
     /// How many of the ways are used; exactly one must be.
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         let Self { data, bits, file, table, zeros, fill, .. } = self;
         let given = [data.is_some(), bits.is_some(), file.is_some(), table.is_some(), zeros.is_some(), fill.is_some()];
         given.into_iter().filter(|&given| given).count()
     }
 
-    fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
+    pub fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
         if self.count() != 1 {
             return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
         }
@@ -287,7 +306,7 @@ fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
     Ok(global_array(CasePath { path: &path, tables: &tables, ..place }, table)?.bytes)
 }
 
-fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
+pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
     match len.checked_mul(ty.size() as u64) {
         Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
             usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
@@ -308,9 +327,10 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
     for (name, global) in &spec.globals {
         globals.insert(name.clone(), place.at(&format!(".globals.{name}"), |place| global_array(place, global))?);
     }
+    let textures = images::prepare(place, spec)?;
     let mut args = Vec::new();
     for (index, arg) in spec.args.iter().enumerate() {
-        args.push(place.at(&format!(".args[{index}]"), |place| argument(place, arg))?);
+        args.push(place.at(&format!(".args[{index}]"), |place| argument(place, arg, &textures.images))?);
     }
     let mut read_globals = BTreeMap::new();
     let expectation = match (&spec.expect, &spec.error) {
@@ -320,7 +340,9 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
         (list, None) => {
             let mut checks = Vec::new();
             for (index, expect) in list.iter().flatten().enumerate() {
-                let check = place.at(&format!(".expect[{index}]"), |place| check(place, expect, &args, &globals))?;
+                let check = place.at(&format!(".expect[{index}]"), |place| {
+                    check(place, expect, &args, &globals, &textures.images)
+                })?;
                 if let Subject::Global(name) = &check.subject {
                     let end = check.offset * check.expected.ty.size() + check.expected.bytes.len();
                     let bytes: &mut usize = read_globals.entry(name.clone()).or_default();
@@ -341,6 +363,7 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
         cluster: spec.cluster,
         dynamic_shared_bytes: spec.dynamic_shared_bytes,
         globals,
+        textures,
         args,
         read_globals,
         expectation,
@@ -367,12 +390,26 @@ fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {
     place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
 }
 
-fn argument(place: CasePath<'_>, spec: &ArgSpec) -> Result<Argument, CaseError> {
+fn argument(place: CasePath<'_>, spec: &ArgSpec, images: &BTreeMap<String, Image>) -> Result<Argument, CaseError> {
     let contents = contents!(spec);
-    if usize::from(spec.null) + usize::from(spec.value.is_some()) + contents.count() != 1 {
-        return Err(
-            place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros`, `fill`, `value` and `null`")
-        );
+    let object =
+        ObjectSpec { texture: spec.texture.clone(), surface: spec.surface.clone(), sampler: spec.sampler.clone() };
+    let is_object = object.texture.is_some() || object.surface.is_some() || object.sampler.is_some();
+    let others = [spec.null, spec.value.is_some(), is_object, spec.handles.is_some()];
+    if contents.count() + others.into_iter().filter(|&given| given).count() != 1 {
+        return Err(place.error(
+            "expected exactly one of `data`, `bits`, `file`, `table`, `zeros`, `fill`, `value`, `null`, `texture`, `surface`, \
+             `sampler` and `handles`",
+        ));
+    }
+    if is_object {
+        return images::object(place, &object, images).map(Argument::Object);
+    }
+    if let Some(handles) = &spec.handles {
+        let object = |(index, spec): (usize, &ObjectSpec)| {
+            place.at(&format!(".handles[{index}]"), |place| images::object(place, spec, images))
+        };
+        return handles.iter().enumerate().map(object).collect::<Result<_, _>>().map(Argument::Handles);
     }
     if spec.null {
         return Ok(Argument::Null);
@@ -405,15 +442,20 @@ fn check(
     spec: &ExpectSpec,
     args: &[Argument],
     globals: &BTreeMap<String, Array>,
+    images: &BTreeMap<String, Image>,
 ) -> Result<Check, CaseError> {
-    let (subject, array) = match (spec.arg, &spec.global) {
-        (Some(index), None) => match args.get(index) {
+    let (subject, array) = match (spec.arg, &spec.global, &spec.image) {
+        (Some(index), None, None) => match args.get(index) {
             Some(Argument::Buffer(array)) => (Subject::Arg(index), Some(array)),
             Some(_) => return Err(place.error(format!("argument {index} is no buffer"))),
             None => return Err(place.error(format!("there is no argument {index}"))),
         },
-        (None, Some(name)) => (Subject::Global(name.clone()), globals.get(name)),
-        _ => return Err(place.error("expected either `arg` or `global`")),
+        (None, Some(name), None) => (Subject::Global(name.clone()), globals.get(name)),
+        (None, None, Some(name)) => match images.get(name) {
+            Some(image) => (Subject::Image(name.clone()), Some(&image.contents)),
+            None => return Err(place.error(format!("there is no image `{name}`"))),
+        },
+        _ => return Err(place.error("expected exactly one of `arg`, `global` and `image`")),
     };
     let ty = match (&spec.ty, array) {
         (Some(name), _) => scalar(place, name)?,
@@ -426,7 +468,7 @@ fn check(
     }
     let offset = array_len(place, spec.offset, ty)?;
     let end = offset * ty.size() + expected.bytes.len();
-    if let (Subject::Arg(_), Some(array)) = (&subject, array)
+    if let (Subject::Arg(_) | Subject::Image(_), Some(array)) = (&subject, array)
         && end > array.bytes.len()
     {
         return Err(place.error(format!("reaches to byte {end} of a buffer of {} bytes", array.bytes.len())));

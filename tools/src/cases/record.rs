@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use super::prepare::{Argument, Check, Expectation, Subject};
+use super::images::Image;
+use super::prepare::{Argument, Check, Expectation, Prepared, Subject};
 use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form, Literal, Tables};
 use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
 
@@ -50,9 +51,9 @@ fn record(
             }
         }
         (expect, _) => {
-            let changed = changed_buffers(&prepared.args, &outputs);
+            let changed = changed(&prepared, &outputs);
             if changed.is_empty() {
-                return Err(wrong("the kernel changed no buffer: there is nothing to expect".to_owned()));
+                return Err(wrong("the kernel changed no buffer or image: there is nothing to expect".to_owned()));
             }
             *expect = Some(changed);
         }
@@ -86,14 +87,22 @@ fn write_part(path: &Path, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-fn changed_buffers(args: &[Argument], outputs: &Outputs) -> Vec<ExpectSpec> {
+/// What the buffers and images hold that are not as before.
+fn changed(case: &Prepared, outputs: &Outputs) -> Vec<ExpectSpec> {
     let mut list = Vec::new();
-    for (index, arg) in args.iter().enumerate() {
+    for (index, arg) in case.args.iter().enumerate() {
         let after = outputs.bytes(&Subject::Arg(index));
         if let Argument::Buffer(array) = arg
             && array.bytes != after
         {
             list.push(ExpectSpec { arg: Some(index), data: Some(literals(array.ty, after)), ..Default::default() });
+        }
+    }
+    for (name, Image { contents, .. }) in &case.textures.images {
+        let after = outputs.bytes(&Subject::Image(name.clone()));
+        if contents.bytes != after {
+            let (image, data) = (Some(name.clone()), Some(literals(contents.ty, after)));
+            list.push(ExpectSpec { image, data, ..Default::default() });
         }
     }
     list
@@ -158,7 +167,7 @@ impl Formatter for Spaced {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Case, Failure, Prepared, Verdict};
+    use super::super::{Case, Failure, Verdict};
     use super::*;
 
     /// Gives each buffer's bytes back with one added to every byte.
@@ -174,7 +183,11 @@ mod tests {
                 Argument::Buffer(array) => Some(array.bytes.iter().map(|byte| byte.wrapping_add(1)).collect()),
                 _ => None,
             };
-            Ok(Outputs { buffers: case.args.iter().map(buffer).collect(), ..Default::default() })
+            let image = |(name, image): (&String, &Image)| {
+                (name.clone(), image.contents.bytes.iter().map(|byte| byte.wrapping_add(1)).collect())
+            };
+            let images = case.textures.images.iter().map(image).collect();
+            Ok(Outputs { buffers: case.args.iter().map(buffer).collect(), images, ..Default::default() })
         }
     }
 
@@ -200,6 +213,15 @@ mod tests {
         let (_directory, text) = recorded(&format!("{{{HEAD}, {args}}}"));
         let expect = r#""expect": [{"arg": 0, "data": ["0x40010101"]}, {"arg": 1, "data": [0, -128]}]"#;
         assert_eq!(text, format!("{{{HEAD}, {args}, {expect}}}\n"));
+    }
+
+    #[test]
+    fn images_count_as_buffers_do() {
+        let image =
+            r#""images": {"i": {"format": "snorm8", "shape": "2d", "size": [2, 1], "surface": true, "data": [-1, 7]}}"#;
+        let args = r#""args": [{"surface": "i"}]"#;
+        let (_directory, text) = recorded(&format!("{{{HEAD}, {image}, {args}}}"));
+        assert_eq!(text, format!("{{{HEAD}, {image}, {args}, {}}}\n", r#""expect": [{"image": "i", "data": [0, 8]}]"#));
     }
 
     #[test]
@@ -244,6 +266,6 @@ mod tests {
         fs::write(directory.path().join("k.ptx"), "").unwrap();
         fs::write(&file, format!(r#"{{{HEAD}, "args": [{{"type": "u8", "value": 1}}]}}"#)).unwrap();
         let error = record_file(&file, &mut Increment).unwrap_err();
-        assert!(error.message.contains("changed no buffer"), "{error}");
+        assert!(error.message.contains("changed no buffer or image"), "{error}");
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::CaseError;
+use super::image_spec::{ImageSpec, ObjectSpec, TextureSpec};
 
 /// One launch case. The comments give the keys' meaning; the form is described in `tools/README.md`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -39,6 +40,12 @@ pub struct CaseSpec {
     /// Contents of module variables, written before the launch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub globals: BTreeMap<String, GlobalSpec>,
+    /// Memory for textures and surfaces, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<String, ImageSpec>,
+    /// What texture, surface and sampler references of the module are bound to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub references: BTreeMap<String, ObjectSpec>,
     /// The kernel's arguments in order.
     #[serde(default)]
     pub args: Vec<ArgSpec>,
@@ -50,7 +57,8 @@ pub struct CaseSpec {
     pub error: Option<String>,
 }
 
-/// A kernel argument: a buffer (`data`, `bits`, `file`, `table`, `zeros` or `fill`), a `value`, or `null`.
+/// A kernel argument: a buffer (`data`, `bits`, `file`, `table`, `zeros` or `fill`), a `value`, `null`, or the handle of a
+/// `texture`, a `surface` or a `sampler`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArgSpec {
@@ -87,6 +95,18 @@ pub struct ArgSpec {
     /// `true`: the null pointer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub null: bool,
+    /// A texture's handle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texture: Option<TextureSpec>,
+    /// A surface's handle: the name of its image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<String>,
+    /// A sampler's handle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<TextureSpec>,
+    /// A buffer of handles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handles: Option<Vec<ObjectSpec>>,
 }
 
 /// Contents of a module variable, or a table.
@@ -132,7 +152,10 @@ pub struct ExpectSpec {
     /// Or name of a module variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global: Option<String>,
-    /// Type to compare as; by default the one of the argument or of the `globals` entry.
+    /// Or name of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Type to compare as; by default the one of the argument, of the `globals` entry or of the image's channels.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub ty: Option<String>,
     /// First element to compare.

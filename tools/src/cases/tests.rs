@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::prepare::{Argument, Array, MAX_BUFFER_BYTES};
+use ptx2spv_runtime::{AddressMode, ChannelFormat, ReadMode, TexelFormat};
+
+use super::images::{ImageMemory, Object, Textures};
+use super::prepare::{Argument, Array, Expectation, MAX_BUFFER_BYTES};
 use super::*;
+use crate::picture::Picture;
 
 /// Gives back what it is told to.
 struct Canned(Result<Outputs, Failure>);
@@ -132,7 +136,7 @@ fn expectations_must_be_able_to_fail() {
     refused(&with(r#"{"arg": 0}"#), "$.expect[0]", "exactly one");
     refused(&with(r#"{"arg": 1, "data": [1]}"#), "$.expect[0]", "no buffer");
     refused(&with(r#"{"arg": 2, "data": [1]}"#), "$.expect[0]", "no argument 2");
-    refused(&with(r#"{"data": [1]}"#), "$.expect[0]", "either `arg` or `global`");
+    refused(&with(r#"{"data": [1]}"#), "$.expect[0]", "exactly one of");
     refused(&with(r#"{"arg": 0, "data": [1], "offset": 2}"#), "$.expect[0]", "reaches to byte 12 of a buffer of 8");
     refused(&with(r#"{"arg": 0, "data": [1], "ulp": 1}"#), "$.expect[0]", "for floats");
     refused(&with(r#"{"arg": 0, "type": "f32", "data": [1], "abs": -1}"#), "$.expect[0]", "not negative");
@@ -235,4 +239,98 @@ fn names_are_unique_in_a_file() {
     let file = directory.path().join("twice.json");
     fs::write(&file, r#"[{"name": "a", "ptx": "k", "entry": "k"}, {"name": "a", "ptx": "k", "entry": "k"}]"#).unwrap();
     assert_eq!(Case::load(&file).unwrap_err().place, "$[1].name");
+}
+
+#[test]
+fn images_and_what_is_made_on_them() {
+    let case = prepared(
+        r#""images": {
+            "levels": {"format": "f16", "channels": 2, "shape": "2d_layered", "size": [4, 2, 3], "levels": 2, "fill": 1, "len": 60},
+            "rows": {"format": "u8", "shape": "pitched", "size": [3, 2], "pitch": 32, "data": [1, 2, 3, 4, 5, 6]},
+            "cube": {"format": "u32", "shape": "cube", "size": [2], "surface": true}},
+        "references": {"tex": {"texture": {"image": "rows", "read": "normalized", "border": [1, 0.5, 0, 0]}}},
+        "args": [{"texture": {"image": "levels", "address": ["mirror", "clamp"], "filter": "linear", "normalized": true,
+                "mip_filter": "linear", "mip_levels": [0, 1], "mip_bias": 0.5, "view": {"layers": [1, 2], "levels": [0, 1]}}},
+            {"surface": "cube"}, {"sampler": {"address": ["border"]}}, {"handles": [{"surface": "cube"}]}],
+        "expect": [{"image": "cube", "type": "u16", "offset": 2, "data": [1, 2]}]"#,
+    )
+    .unwrap();
+    let Textures { images, references } = &case.textures;
+    assert_eq!(images["levels"].contents.bytes, [0x00, 0x3c].repeat(60));
+    assert_eq!(images["levels"].memory.levels(), [[4, 2, 3], [2, 1, 3]]);
+    assert_eq!(images["cube"].contents.bytes, [0; 96]);
+    assert!(matches!(images["rows"].memory, ImageMemory::Pitched { width: 3, height: 2, pitch: 32, .. }));
+    let Object::Texture { image, descriptor, view: None } = &references["tex"] else { panic!("{references:?}") };
+    assert_eq!((&image[..], descriptor.read_mode), ("rows", ReadMode::NormalizedFloat));
+    assert_eq!(descriptor.border_color, [1.0, 0.5, 0.0, 0.0]);
+    let Argument::Object(Object::Texture { descriptor, view: Some(view), .. }) = &case.args[0] else { panic!() };
+    assert_eq!(descriptor.address_mode, [AddressMode::Mirror, AddressMode::Clamp, AddressMode::Clamp]);
+    assert_eq!((descriptor.max_mip_level, view.layers), (1.0, (1, 2)));
+    assert_eq!(case.args[1], Argument::Object(Object::Surface { image: "cube".to_owned() }));
+    assert!(
+        matches!(&case.args[2..], [Argument::Object(Object::Sampler { .. }), Argument::Handles(list)] if list.len() == 1)
+    );
+    let outputs =
+        |bytes: [u8; 96]| Outputs { images: [("cube".to_owned(), bytes.to_vec())].into(), ..Default::default() };
+    let Expectation::Results(checks) = &case.expectation else { panic!() };
+    let mut bytes = [0; 96];
+    (bytes[4], bytes[6]) = (1, 3);
+    let complaint = judge(&case.expectation, &Ok(outputs(bytes)));
+    assert!(
+        matches!(complaint, Verdict::Failed(text) if text.contains("image cube: 1 of 2 u16 differ: [3] expected 2"))
+    );
+    assert_eq!(checks.len(), 1);
+}
+
+#[test]
+fn slips_in_images_are_refused_at_their_place() {
+    let image = |keys: &str, place: &str, part: &str| {
+        refused(&format!(r#""images": {{"i": {{{keys}}}}}"#), &format!("$.images.i{place}"), part);
+    };
+    image(r#""format": "u7", "shape": "1d", "size": [1]"#, "", "`u7` is no format");
+    image(r#""format": "u8", "channels": 3, "shape": "1d", "size": [1]"#, "", "not 3");
+    image(r#""format": "u8", "shape": "2d", "size": [1]"#, "", "`size`");
+    image(r#""format": "u8", "shape": "1d", "size": [4], "data": [1, 2, 3]"#, "", "3 bytes are not the 4 bytes");
+    image(r#""format": "u8", "shape": "1d", "size": [4], "levels": 4"#, "", "1 to 3 levels");
+    image(r#""format": "u8", "shape": "linear", "size": [4], "surface": true"#, "", "are for arrays");
+    image(r#""format": "u8", "shape": "1d", "size": [4], "pitch": 32"#, "", "`pitch` is for");
+    image(r#""format": "u8", "shape": "pitched", "size": [40, 1], "pitch": 32"#, "", "less than a row");
+    image(r#""format": "u8", "shape": "pitched", "size": [4, 1]"#, "", "`pitch` is missing");
+    image(r#""format": "u8", "shape": "1d", "size": [4], "data": [1, 2, 3, 256]"#, ".data[3]", "does not fit");
+    image(r#""format": "f32", "channels": 4, "shape": "2d", "size": [131072, 65536]"#, "", "more than a buffer");
+    image(r#""format": "u8", "shape": "2d", "size": [1, 1], "file": "gone.png""#, ".file", "gone.png");
+    let object = |arg: &str, place: &str, part: &str| {
+        let image = r#""images": {"i": {"format": "u8", "shape": "1d", "size": [4], "levels": 2}}"#;
+        refused(&format!(r#"{image}, "args": [{arg}]"#), place, part);
+    };
+    object(r#"{"texture": {"image": "j"}}"#, "$.args[0].texture", "no image `j`");
+    object(r#"{"texture": {}}"#, "$.args[0].texture", "`image` is missing");
+    object(r#"{"surface": "i"}"#, "$.args[0].surface", "without levels");
+    object(r#"{"sampler": {"image": "i"}}"#, "$.args[0].sampler", "no image");
+    object(r#"{"handles": [{}]}"#, "$.args[0].handles[0]", "exactly one of");
+    object(r#"{"surface": "i", "null": true}"#, "$.args[0]", "exactly one of");
+    object(r#"{"texture": {"image": "i", "address": ["wrap", "wrap", "wrap", "wrap"]}}"#, "$.args[0].texture", "three");
+    refused(r#""expect": [{"image": "i", "type": "u8", "data": [1]}]"#, "$.expect[0]", "no image `i`");
+    refused(r#""references": {"r": {"surface": "i"}}"#, "$.references.r.surface", "no image `i`");
+}
+
+#[test]
+fn pictures_are_elements() {
+    let directory = directory(
+        r#""images": {"i": {"format": "unorm8", "channels": 4, "shape": "2d", "size": [1, 2], "file": "x.png"},
+            "j": {"format": "u8", "shape": "2d", "size": [1, 2], "file": "x.png"}}"#,
+    );
+    let format = TexelFormat::new(ChannelFormat::U8, 4).unwrap();
+    let picture = Picture { width: 1, height: 2, format, bytes: (0..8).collect() };
+    picture.write(&directory.path().join("x.png")).unwrap();
+    let file = directory.path().join("case.json");
+    let error = Case::load(&file).unwrap().remove(0).prepare().unwrap_err();
+    assert_eq!(error.place, "$.images.j.file");
+    assert!(error.message.contains("1 x 2 pixels of 4 channels of u8"), "{error}");
+    let text = fs::read_to_string(&file)
+        .unwrap()
+        .replace(r#""format": "u8", "shape""#, r#""format": "u8", "channels": 4, "shape""#);
+    fs::write(&file, text).unwrap();
+    let case = Case::load(&file).unwrap().remove(0).prepare().unwrap();
+    assert_eq!(case.textures.images["i"].contents.bytes, picture.bytes);
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
 use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verdict, argument_text, judge};
 use ptx2spv::cli::{Status, UsageError};
@@ -30,6 +31,7 @@ Examples:
   ptx2spv run saxpy.json --device reference --check
   ptx2spv run cases.json --case small --save 2=sums.bin
   ptx2spv run saxpy.json --device reference --trace 0:5
+  ptx2spv run blur.ptx --grid 40,30 --block 16,16 texture:@in.png,clamp surface:u8x4[640x480] --save 1=out.png
   ptx2spv run saxpy.spv --block 32 f32:2 f32[32]:iota f32[32] u32:32 --save 2=sums.bin
 
 {}", argument_text::HELP))]
@@ -63,8 +65,9 @@ pub struct Arguments {
     /// Write results as JSON, all elements of them.
     #[arg(long)]
     json: bool,
-    /// Write the bytes of the buffer that is argument N (from 0) to a file after the launch, little endian; may be given several
-    /// times. Of launch cases only one may run then.
+    /// Write the bytes of the buffer or image that is argument N (from 0) to a file after the launch, little endian; an image to a file
+    /// ending in .png as a picture. N may be the name of a launch case's image. May be given several times. Of launch cases only one
+    /// may run then.
     #[arg(long, value_parser = show::save, value_name = "N=FILE")]
     save: Vec<show::Save>,
     /// Print at most so many elements of each buffer.
@@ -141,11 +144,11 @@ fn refuse_case(arguments: &Arguments) -> Result<()> {
 }
 
 /// The kernel's arguments.
-fn parse_args(arguments: &Arguments) -> Result<Vec<Argument>> {
-    let args = arguments.args.iter().map(|text| argument_text::parse(text)).collect::<Result<Vec<_>>>();
-    let args = args.map_err(|error| UsageError(format!("{error:#}")))?;
-    show::check_saves(&arguments.save, &args)?;
-    Ok(args)
+fn parse_args(arguments: &Arguments) -> Result<(Vec<Argument>, Textures)> {
+    let (args, textures) =
+        argument_text::parse_all(&arguments.args).map_err(|error| UsageError(format!("{error:#}")))?;
+    show::check_saves(&arguments.save, &args, &textures)?;
+    Ok((args, textures))
 }
 
 /// Whether a JSON file is one of `ptx2spv translate`'s, and not of launch cases.
@@ -181,7 +184,7 @@ type Load<'l> = &'l dyn Fn(&Device) -> Result<Module, Error>;
 
 fn run_kernel(
     arguments: &Arguments,
-    args: Vec<Argument>,
+    (args, textures): (Vec<Argument>, Textures),
     source: &Source,
     kernels: &[&str],
     load: Option<Load<'_>>,
@@ -198,6 +201,7 @@ fn run_kernel(
         cluster: arguments.cluster,
         dynamic_shared_bytes: arguments.shared.unwrap_or(0),
         globals: BTreeMap::new(),
+        textures,
         args,
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(Vec::new()),
@@ -213,7 +217,7 @@ fn run_kernel(
     let mut report = report(&backend, &case);
     let found = match outcome {
         Ok(outputs) => {
-            show::save_all(&arguments.save, &case.args, &outputs)?;
+            show::save_all(&arguments.save, &case, &outputs)?;
             take(arguments, &backend, &case, Some(&outputs), &mut report, out)?;
             outputs.findings
         }
@@ -266,10 +270,10 @@ fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             out.flush()?;
         }
         let prepared = case.prepare()?;
-        show::check_saves(&arguments.save, &prepared.args)?;
+        show::check_saves(&arguments.save, &prepared.args, &prepared.textures)?;
         let outcome = backend.run(&prepared);
         if let Ok(outputs) = &outcome {
-            show::save_all(&arguments.save, &prepared.args, outputs)?;
+            show::save_all(&arguments.save, &prepared, outputs)?;
         }
         let mut report = report(&backend, &prepared);
         take(arguments, &backend, &prepared, outcome.as_ref().ok(), &mut report, out)?;

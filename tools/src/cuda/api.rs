@@ -41,6 +41,115 @@ impl LaunchAttribute {
     }
 }
 
+/// `CUDA_ARRAY_DESCRIPTOR`
+#[repr(C)]
+pub struct Array2D {
+    pub width: usize,
+    pub height: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`
+#[repr(C)]
+pub struct Array3D {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+/// One side of `CUDA_MEMCPY3D`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CopyPart {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+    pub level: usize,
+    pub kind: c_uint,
+    pub host: *const c_void,
+    pub device: u64,
+    pub array: *mut c_void,
+    pub reserved: *mut c_void,
+    pub pitch: usize,
+    pub height: usize,
+}
+
+impl Default for CopyPart {
+    fn default() -> Self {
+        let nothing = ptr::null_mut();
+        Self {
+            x: 0,
+            y: 0,
+            z: 0,
+            level: 0,
+            kind: 0,
+            host: nothing,
+            device: 0,
+            array: nothing,
+            reserved: nothing,
+            pitch: 0,
+            height: 0,
+        }
+    }
+}
+
+/// `CUDA_MEMCPY3D`
+#[repr(C)]
+pub struct Copy3D {
+    pub from: CopyPart,
+    pub to: CopyPart,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+/// `CUDA_RESOURCE_DESC`
+#[repr(C)]
+#[derive(Default)]
+pub struct ResourceDesc {
+    pub kind: c_uint,
+    /// An array, or an address.
+    pub place: u64,
+    pub format: c_uint,
+    pub channels: c_uint,
+    /// Bytes of linear memory, or elements of a row.
+    pub width: usize,
+    pub height: usize,
+    pub pitch: usize,
+    pub reserved: [u64; 11],
+    pub flags: c_uint,
+}
+
+/// `CUDA_TEXTURE_DESC`
+#[repr(C)]
+pub struct TextureDesc {
+    pub address: [c_uint; 3],
+    pub filter: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mip_filter: c_uint,
+    pub mip_bias: f32,
+    pub mip_levels: [f32; 2],
+    pub border: [f32; 4],
+    pub reserved: [c_uint; 12],
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`
+#[repr(C)]
+pub struct ViewDesc {
+    pub format: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub levels: [c_uint; 2],
+    pub layers: [c_uint; 2],
+    pub reserved: [c_uint; 16],
+}
+
 macro_rules! api {
     ($(fn $name:ident($($argument:ty),*);)*) => {
         /// The functions, and the library that must stay loaded for them to be callable.
@@ -78,6 +187,31 @@ api! {
     fn cuMemFree_v2(u64);
     fn cuMemcpyHtoD_v2(u64, *const c_void, usize);
     fn cuMemcpyDtoH_v2(*mut c_void, u64, usize);
+    fn cuArray3DCreate_v2(*mut *mut c_void, *const Array3D);
+    fn cuArrayDestroy(*mut c_void);
+    fn cuMipmappedArrayCreate(*mut *mut c_void, *const Array3D, c_uint);
+    fn cuMipmappedArrayGetLevel(*mut *mut c_void, *mut c_void, c_uint);
+    fn cuMipmappedArrayDestroy(*mut c_void);
+    fn cuMemcpy3D_v2(*const Copy3D);
+    fn cuTexObjectCreate(*mut u64, *const ResourceDesc, *const TextureDesc, *const ViewDesc);
+    fn cuTexObjectDestroy(u64);
+    fn cuSurfObjectCreate(*mut u64, *const ResourceDesc);
+    fn cuSurfObjectDestroy(u64);
+    fn cuModuleGetTexRef(*mut *mut c_void, *mut c_void, *const c_char);
+    fn cuModuleGetSurfRef(*mut *mut c_void, *mut c_void, *const c_char);
+    fn cuTexRefSetArray(*mut c_void, *mut c_void, c_uint);
+    fn cuTexRefSetMipmappedArray(*mut c_void, *mut c_void, c_uint);
+    fn cuTexRefSetAddress_v2(*mut usize, *mut c_void, u64, usize);
+    fn cuTexRefSetAddress2D_v3(*mut c_void, *const Array2D, u64, usize);
+    fn cuTexRefSetFormat(*mut c_void, c_uint, c_int);
+    fn cuTexRefSetAddressMode(*mut c_void, c_int, c_uint);
+    fn cuTexRefSetFilterMode(*mut c_void, c_uint);
+    fn cuTexRefSetFlags(*mut c_void, c_uint);
+    fn cuTexRefSetBorderColor(*mut c_void, *const f32);
+    fn cuTexRefSetMipmapFilterMode(*mut c_void, c_uint);
+    fn cuTexRefSetMipmapLevelBias(*mut c_void, f32);
+    fn cuTexRefSetMipmapLevelClamp(*mut c_void, f32, f32);
+    fn cuSurfRefSetArray(*mut c_void, *mut c_void, c_uint);
     fn cuLaunchKernel(*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void);
     fn cuLaunchKernelEx(*const LaunchConfig, *mut c_void, *mut *mut c_void, *mut *mut c_void);
     fn cuEventCreate(*mut *mut c_void, c_uint);
@@ -125,5 +259,18 @@ impl Api {
         }
         // SAFETY: a static string, see above.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<Array2D>(), size_of::<Array3D>()), (24, 40));
+        assert_eq!((size_of::<CopyPart>(), size_of::<Copy3D>()), (88, 200));
+        let sizes = (size_of::<ResourceDesc>(), size_of::<TextureDesc>(), size_of::<ViewDesc>());
+        assert_eq!(sizes, (144, 104, 112));
     }
 }

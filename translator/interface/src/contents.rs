@@ -232,7 +232,7 @@ impl Contents {
             "roots_f32_close" | "roots_f32_ends" | "roots_f32_denormals" | "roots_f32_flush" => {
                 self.has_function(&roots, 32)
             }
-            "exp2_f32_close" | "exp2_f32_denormals" => self.has_function(&[Glsl::Exp2], 32),
+            "exp2_f32_close" | "exp2_f32_denormals" | "exp2_f32_flushes" => self.has_function(&[Glsl::Exp2], 32),
             "log2_f32_close" => self.has_function(&[Glsl::Log2], 32),
             "sin_cos_f32_close" => self.has_function(&[Glsl::Sin, Glsl::Cos], 32),
             "rounding_exact" => self.has_function(&rounding, 32) || self.has_function(&rounding, 64),

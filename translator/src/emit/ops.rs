@@ -198,7 +198,7 @@ fn unary(op: Unary, logical: bool) -> Option<Form> {
         Unary::FindHighBit => Form::Glsl(GlslStd450Op::FindUMsb),
         Unary::ZeroExtend | Unary::Truncate => Form::Core(Op::UConvert),
         Unary::SignExtend | Unary::LowWord | Unary::HighWord | Unary::Clamp => return None,
-        Unary::Root(_) | Unary::Saturate => return None,
+        Unary::Root(_) | Unary::Exp2Flushed | Unary::Saturate => return None,
         Unary::Bitcast(_) => Form::Core(Op::Bitcast),
         Unary::SignedToFloat(_) => Form::Core(Op::ConvertSToF),
         Unary::UnsignedToFloat(_) => Form::Core(Op::ConvertUToF),

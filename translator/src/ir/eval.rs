@@ -280,6 +280,9 @@ impl Machine {
                     () => self.sometimes_flushed(x).into(),
                 }
             }
+            Type::F32 if op == Unary::Exp2Approx && self.facts.exp2_f32_flushes => {
+                flushed(f32::from_bits(a as u32)).into()
+            }
             _ => self.operand(from, a),
         };
         let signed = if from == Type::I32 { i64::from(a as i32) } else { a as i64 };
@@ -328,6 +331,7 @@ impl Machine {
             Unary::SqrtApprox => off_by_one_unless(false, to, exact(x.sqrt())),
             Unary::InverseSqrtApprox if self.facts.sqrt_f32_refined => exact(x.sqrt().recip()),
             Unary::InverseSqrtApprox => off_by_one_unless(false, to, exact(x.sqrt().recip())),
+            Unary::Exp2Approx if self.facts.exp2_f32_flushes && x < -126.0 => 0,
             Unary::Exp2Approx => off_by_one_unless(false, to, exact(x.exp2())),
             Unary::Log2Approx => off_by_one_unless(false, to, exact(x.log2())),
             Unary::SinApprox => off_by_one_unless(false, to, exact(x.sin())),

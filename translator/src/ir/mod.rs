@@ -476,6 +476,8 @@ pub enum Unary {
     Root(Root),
     /// `2^x` within PTX's bound; `F32`.
     Exp2Approx,
+    /// The same with subnormal operands as zeros and subnormal results as +0.0, as with `.ftz`. Legalization replaces it.
+    Exp2Flushed,
     /// Binary logarithm within PTX's bound, of anything but subnormals; `F32`.
     Log2Approx,
     /// Sine within PTX's bound; `F32`.

@@ -17,7 +17,7 @@
 //! When the function is legal ([`Stage::Legal`]):
 //!
 //! * No address is generic.
-//! * Arithmetic rounds to nearest even and doesn't flush ([`Op::Rounded`], [`Op::Flushed`], [`Unary::Root`] and [`Binary::OrNan`]
+//! * Arithmetic rounds to nearest even and doesn't flush ([`Op::Rounded`], [`Op::Flushed`], [`Unary::Root`], [`Unary::Exp2Flushed`] and [`Binary::OrNan`]
 //!   are gone), and no atomic works on 16-bit floats.
 //! * No report is left, and nobody asks for a block's place in its cluster.
 
@@ -330,9 +330,10 @@ impl<'f> Checker<'f> {
 
     fn op(&self, result: Value, op: &Op) -> Result<(), String> {
         let ty = self.function.type_of(result);
-        let abstract_op =
-            matches!(op, Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_) | Unary::Saturate, _))
-                || matches!(op, Op::Binary(Binary::OrNan, ..));
+        let abstract_op = matches!(
+            op,
+            Op::Rounded(..) | Op::Flushed(..) | Op::Unary(Unary::Root(_) | Unary::Exp2Flushed | Unary::Saturate, _)
+        ) || matches!(op, Op::Binary(Binary::OrNan, ..));
         if abstract_op && self.stage >= Stage::Legal {
             return Err("an operation that no device has".into());
         }
@@ -499,6 +500,7 @@ fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), S
         Unary::Widen => operand == F32 && result == F64,
         Unary::Narrow => operand == F64 && result == F32,
         Unary::Exp2Approx
+        | Unary::Exp2Flushed
         | Unary::Log2Approx
         | Unary::SinApprox
         | Unary::CosApprox

@@ -5,10 +5,12 @@
 //! `translator/tests/approximate.rs`.
 
 use super::division::divide;
+use super::flushed::flush;
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
+use crate::target::Facts;
 
 /// `(2^x - 1) / x` for |x| <= 1/2. The coefficients leave an error of 1.3e-08.
 const EXP2: [u32; 6] = [0x3f317218, 0x3e75fdf0, 0x3d6357b6, 0x3c1d952a, 0x3aaf8448, 0x392209c5];
@@ -28,9 +30,14 @@ const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6
 pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
     rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_close => Rewritten::By(exp2(b, x)),
-        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) if !facts.exp2_f32_denormals => {
-            Rewritten::By(if facts.denormals_f32_kept { raised_exp2(b, x) } else { exp2(b, x) })
+        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) => Rewritten::By(full_exp2(b, facts, x)),
+        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) if facts.exp2_f32_close && facts.exp2_f32_flushes => {
+            Rewritten::By(b.unary(Unary::Exp2Approx, x))
+        }
+        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) => {
+            let x = flush(b, x);
+            let power = full_exp2(b, facts, x);
+            Rewritten::By(flush(b, power))
         }
         Stmt::Let(_, Op::Unary(Unary::Log2Approx, x)) if !facts.log2_f32_close => Rewritten::By(log2(b, x)),
         Stmt::Let(_, Op::Unary(Unary::SinApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(sine(b, x)),
@@ -61,6 +68,15 @@ fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
     let is_nan = soft::is_nan(b, SINGLE, bits);
     let nan = b.constant(Type::F32, SINGLE.nan);
     b.select(is_nan, nan, result)
+}
+
+/// `2^x` by the device's own function as far as facts vouch for it.
+fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
+    match facts.exp2_f32_close {
+        true if facts.exp2_f32_denormals => b.unary(Unary::Exp2Approx, x),
+        true if facts.denormals_f32_kept => raised_exp2(b, x),
+        _ => exp2(b, x),
+    }
 }
 
 /// `2^x` by the device's own function, of which subnormal results are made from normal ones.

@@ -86,7 +86,7 @@ fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: 
 }
 
 /// A subnormal replaced by zero of its sign.
-fn flush(b: &mut Builder<'_>, value: Value) -> Value {
+pub(super) fn flush(b: &mut Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = soft::flush(b, SINGLE, bits);
     b.bitcast(bits, Type::F32)

@@ -3,10 +3,11 @@
 //! Vulkan leaves `Sqrt` of negative numbers and `InverseSqrt` of zeros too undefined, and lets both take subnormals for zeros. How
 //! close roots are is not dealt with here.
 
+use super::flushed::flush;
 use super::singles::{RAISE, raise};
 use crate::ir::{Builder, Function, Op, Root, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
-use crate::soft::{self, SINGLE};
+use crate::soft::SINGLE;
 use crate::target::Facts;
 
 /// Replaces every `Root` by operations that include `SqrtApprox` or `InverseSqrtApprox`.
@@ -25,13 +26,6 @@ fn expand(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     let is_scaled = !(root.flush || is_own && facts.roots_f32_denormals);
     let result = if is_scaled { scaled(b, facts, root, x) } else { own(b, root, x) };
     if are_ends_right { result } else { with_ends(b, root, x, result) }
-}
-
-/// A subnormal replaced by zero of its sign.
-fn flush(b: &mut Builder<'_>, x: Value) -> Value {
-    let bits = b.bits(x);
-    let bits = soft::flush(b, SINGLE, bits);
-    b.bitcast(bits, Type::F32)
 }
 
 /// The device's own.

@@ -90,8 +90,8 @@ fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f
         x = b.unary(Unary::Clamp, number);
     }
     let nearest = b.fma(x, y, z);
-    let added = b.fsub(nearest, z);
-    let negative = soft::negated(b, added);
+    // Exact, and +0.0 if nothing was added.
+    let negative = b.fsub(z, nearest);
     let rest = b.fma(x, y, negative);
     if unsaturated.is_some() {
         // The sum is between such integers, whose last bit is one. The rest is not -0.0: if negative, it is -2^-60 at most.

@@ -109,7 +109,19 @@ pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// `ex2.approx`
 pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| l.b.unary(Unary::Exp2Approx, a))
+    let flush = i.modifiers.has("ftz");
+    each_lane(l, i, |l, format, [bits]| {
+        if flush && format == SINGLE {
+            let operand = float_of(l, format, bits);
+            let power = l.b.unary(Unary::Exp2Flushed, operand);
+            let power = or_nan(l, power, &[operand]);
+            return l.b.bits(power);
+        }
+        let operands = floats(l, i, format, [bits]);
+        let power = l.b.unary(Unary::Exp2Approx, operands[0]);
+        let power = if format == SINGLE { or_nan(l, power, &operands) } else { power };
+        finished(l, i, format, power)
+    })
 }
 
 /// `sin.approx`

@@ -177,6 +177,7 @@ fn is_cheap_unary(op: Unary) -> bool {
         | Unary::SqrtApprox
         | Unary::InverseSqrtApprox
         | Unary::Exp2Approx
+        | Unary::Exp2Flushed
         | Unary::Log2Approx
         | Unary::SinApprox
         | Unary::CosApprox

@@ -57,6 +57,8 @@ pub struct Facts {
     pub exp2_f32_close: bool,
     /// `GLSL.std.450 Exp2` on f32 gives subnormal results.
     pub exp2_f32_denormals: bool,
+    /// `GLSL.std.450 Exp2` on f32 takes subnormal operands for zeros and gives +0.0 for subnormal results, as `.ftz` does.
+    pub exp2_f32_flushes: bool,
     /// `GLSL.std.450 Log2` on f32 is within the error that PTX allows (2^-22.6 for a mantissa), zeros and infinities included.
     pub log2_f32_close: bool,
     /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
@@ -132,6 +134,7 @@ impl Facts {
         shared_atomic_add_f32_keeps: true,
         exp2_f32_close: true,
         exp2_f32_denormals: true,
+        exp2_f32_flushes: false,
         log2_f32_close: true,
         sin_cos_f32_close: true,
         roots_f32_close: true,
@@ -158,6 +161,7 @@ impl Facts {
         fma_f32_flushes: true,
         dot_f32_fused: true,
         add_f32_flushes: true,
+        exp2_f32_flushes: true,
         roots_f32_flush: true,
         arithmetic_f16_exact: true,
         nan_f32_nvidia: true,

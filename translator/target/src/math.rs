@@ -94,6 +94,7 @@ impl Math {
                     facts.fma_f32_denormals = true;
                     facts.roots_f32_denormals = true;
                     facts.roots_f32_flush = true;
+                    facts.exp2_f32_flushes = true;
                 }
                 Topic::Approximate => {
                     facts.exp2_f32_close = true;

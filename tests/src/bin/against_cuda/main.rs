@@ -230,6 +230,7 @@ fn case(ptx: String, entry: &str, grid: [u32; 3], block: [u32; 3], args: Vec<Arg
         cluster: None,
         dynamic_shared_bytes: 0,
         globals: Default::default(),
+        textures: Default::default(),
         args,
         read_globals: Default::default(),
         expectation: Expectation::Results(Vec::new()),

@@ -45,8 +45,8 @@ mod tests {
 
     #[track_caller]
     fn message(param: Param, text: &str) -> Option<String> {
-        let arg = argument_text::parse(text).unwrap();
-        check(&[param], &[text.to_owned()], &[arg]).err()
+        let (args, _) = argument_text::parse_all(&[text]).unwrap();
+        check(&[param], &[text.to_owned()], &args).err()
     }
 
     #[test]

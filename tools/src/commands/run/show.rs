@@ -4,10 +4,12 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use ptx2spv::cases::images::{Image, Textures};
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
 use ptx2spv::cases::{Outputs, Scalar};
 use ptx2spv::cli::UsageError;
+use ptx2spv::picture::Picture;
 use ptx2spv_runtime::Finding;
 use serde::Serialize;
 use serde_json::Value;
@@ -47,6 +49,8 @@ pub struct Elements {
     arg: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     global: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<String>,
     #[serde(rename = "type")]
     ty: String,
     /// Numbers; infinities and NaNs as launch cases have them, as text.
@@ -72,11 +76,13 @@ impl Elements {
             let text = ty.show(bits);
             serde_json::from_str(&text).unwrap_or(Value::String(text))
         };
-        let (arg, global) = match subject {
-            Subject::Arg(_) => (Some(name.clone()), None),
-            Subject::Global(_) => (None, Some(name.clone())),
+        let name = || Some(name.clone());
+        let (arg, global, image) = match subject {
+            Subject::Arg(_) => (name(), None, None),
+            Subject::Global(_) => (None, name(), None),
+            Subject::Image(_) => (None, None, name()),
         };
-        Self { arg, global, ty: ty.to_string(), data: ty.elements(outputs.bytes(subject)).map(value).collect() }
+        Self { arg, global, image, ty: ty.to_string(), data: ty.elements(outputs.bytes(subject)).map(value).collect() }
     }
 }
 
@@ -95,6 +101,9 @@ fn results(case: &Prepared) -> Vec<Found> {
         _ => None,
     };
     let mut found: Vec<_> = parts(&case.args).into_iter().enumerate().filter_map(buffer).collect();
+    for (name, image) in &case.textures.images {
+        found.push(Found { name: name.clone(), subject: Subject::Image(name.clone()), ty: image.contents.ty });
+    }
     let Expectation::Results(checks) = &case.expectation else { return found };
     for check in checks {
         if let Subject::Global(name) = &check.subject {
@@ -125,7 +134,11 @@ pub fn print(case: &Prepared, outputs: &Outputs, limit: usize, counters: bool, o
         let len = elements.len();
         let shown: Vec<String> = elements.take(limit).map(|bits| ty.show(bits)).collect();
         let more = if len > limit { ", …" } else { "" };
-        let kind = if matches!(subject, Subject::Arg(_)) { "arg" } else { "global" };
+        let kind = match subject {
+            Subject::Arg(_) => "arg",
+            Subject::Global(_) => "global",
+            Subject::Image(_) => "image",
+        };
         writeln!(out, "  {kind} {name}, {ty}[{len}]: {}{more}", shown.join(", "))?;
     }
     if counters {
@@ -136,10 +149,10 @@ pub fn print(case: &Prepared, outputs: &Outputs, limit: usize, counters: bool, o
     Ok(())
 }
 
-/// A buffer among the arguments, and the file for what it holds after the launch.
+/// A buffer or an image among the arguments, and the file for what it holds after the launch.
 #[derive(Clone, Debug)]
 pub struct Save {
-    /// The argument's number, with those of members of structs after it.
+    /// The argument's number, with those of members of structs after it, or an image's name.
     name: String,
     file: PathBuf,
 }
@@ -150,25 +163,49 @@ pub fn save(text: &str) -> Result<Save, String> {
     Ok(Save { name: name.to_owned(), file: file.into() })
 }
 
-/// Where the buffer of that name is in [`Outputs::buffers`].
-fn place(name: &str, args: &[Argument]) -> Option<usize> {
-    parts(args).iter().position(|(part, arg)| part == name && matches!(arg, Argument::Buffer(_)))
+/// What has that name: a buffer among the arguments, or an image.
+fn place(name: &str, args: &[Argument], textures: &Textures) -> Option<Subject> {
+    if textures.images.contains_key(name) {
+        return Some(Subject::Image(name.to_owned()));
+    }
+    let buffer = parts(args).iter().position(|(part, arg)| part == name && matches!(arg, Argument::Buffer(_)));
+    buffer.map(Subject::Arg)
 }
 
-/// Refuses to save what is no buffer.
-pub fn check_saves(saves: &[Save], args: &[Argument]) -> Result<()> {
-    match saves.iter().find(|save| place(&save.name, args).is_none()) {
-        Some(Save { name, .. }) => Err(UsageError(format!("--save {name}: argument {name} is no buffer")).into()),
+/// Refuses to save what is no buffer or image.
+pub fn check_saves(saves: &[Save], args: &[Argument], textures: &Textures) -> Result<()> {
+    match saves.iter().find(|save| place(&save.name, args, textures).is_none()) {
+        Some(Save { name, .. }) => {
+            Err(UsageError(format!("--save {name}: argument {name} is no buffer or image")).into())
+        }
         None => Ok(()),
     }
 }
 
-/// Writes buffers to files, little endian.
-pub fn save_all(saves: &[Save], args: &[Argument], outputs: &Outputs) -> Result<()> {
+/// Writes buffers and images to files, little endian or as pictures.
+pub fn save_all(saves: &[Save], case: &Prepared, outputs: &Outputs) -> Result<()> {
     for Save { name, file } in saves {
-        if let Some(index) = place(name, args) {
-            fs::write(file, outputs.bytes(&Subject::Arg(index))).with_context(|| file.display().to_string())?;
+        let Some(subject) = place(name, &case.args, &case.textures) else { continue };
+        let bytes = outputs.bytes(&subject);
+        let image = match &subject {
+            Subject::Image(name) => case.textures.images.get(name),
+            _ => None,
+        };
+        match image {
+            Some(image) if Picture::is_named(file) => picture(image, bytes)?.write(file)?,
+            _ => fs::write(file, bytes).with_context(|| file.display().to_string())?,
         }
     }
     Ok(())
+}
+
+/// An image's first level, if that has rows of elements and no more.
+fn picture(image: &Image, bytes: &[u8]) -> Result<Picture> {
+    let format = image.memory.format();
+    let levels = image.memory.levels();
+    let size = levels.first().copied().unwrap_or_default();
+    let [width, height, 1] = size else { bail!("only images of one slice or layer are pictures") };
+    let level = usize::try_from(image.memory.level_bytes(size))?;
+    let bytes = bytes.get(..level).context("too few bytes came back")?.to_vec();
+    Ok(Picture { width: width.try_into()?, height: height.try_into()?, format, bytes })
 }

@@ -64,6 +64,7 @@ modifiers! {
         "inverse_sqrt_approx" InverseSqrtApprox,
         "root" Root(root),
         "exp2_approx" Exp2Approx,
+        "exp2_flushed" Exp2Flushed,
         "log2_approx" Log2Approx,
         "sin_approx" SinApprox,
         "cos_approx" CosApprox,

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use ptx2spv::cases::device::Made;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared, Subject};
-use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda, device as runtime};
+use ptx2spv::cases::{Outputs, Scalar, argument_text, cuda};
 use ptx2spv::cli;
 use ptx2spv::cuda::{Context, Launch};
 use ptx2spv_runtime::{Device, DeviceSelector, LaunchConfig, LoadOptions};
@@ -186,6 +187,7 @@ fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workloa
 }
 
 pub fn prepare(workload: &Workload) -> Result<Prepared> {
+    let (args, textures) = argument_text::parse_all(&workload.args)?;
     Ok(Prepared {
         name: workload.name.to_owned(),
         ptx_name: format!("{}.ptx", workload.entry),
@@ -196,7 +198,8 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
         cluster: None,
         dynamic_shared_bytes: workload.shared,
         globals: BTreeMap::new(),
-        args: workload.args.iter().map(|text| argument_text::parse(text)).collect::<Result<_>>()?,
+        textures,
+        args,
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(Vec::new()),
     })
@@ -206,13 +209,13 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
     let start = Instant::now();
     let module = context.load(&case.ptx)?;
     side.load.get_or_insert(start.elapsed());
-    let memories = cuda::memories(context, &case.args)?;
-    let kernel = module.function(&case.entry)?.bind(Launch::from(case), cuda::parameters(&case.args, &memories))?;
+    let made = cuda::Made::new(context, case)?;
+    made.bind(&module, case)?;
+    let kernel = module.function(&case.entry)?.bind(Launch::from(case), made.bytes.clone())?;
     kernel.launch()?;
     context.synchronize()?;
     if side.outputs.is_none() {
-        let buffers = memories.iter().map(|memory| memory.as_ref().map(|memory| memory.read(memory.len())).transpose());
-        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, ..Outputs::default() });
+        side.outputs = Some(made.read()?);
     }
     for index in 0..WARM_UP + repeats {
         let milliseconds = context.time(|| kernel.launch())?;
@@ -229,9 +232,9 @@ fn vulkan_times(device: &Device, case: &Prepared, math: Math, repeats: u32, side
         device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), LoadOptions::uncached(math))?;
     let kernel = module.kernel(&case.entry)?;
     side.load.get_or_insert(start.elapsed());
-    let buffers = runtime::buffers(device, &case.args)?;
-    let bytes = runtime::bytes(&case.args, &buffers);
-    let args = runtime::arguments(&case.args, &buffers, &bytes);
+    let made = Made::new(device, case)?;
+    made.bind(&module, case)?;
+    let args = made.arguments(case);
     let config = LaunchConfig::from(case);
     device.synchronize()?;
     let start = Instant::now();
@@ -240,8 +243,7 @@ fn vulkan_times(device: &Device, case: &Prepared, math: Math, repeats: u32, side
     side.pipeline.get_or_insert(start.elapsed());
     device.synchronize()?;
     if side.outputs.is_none() {
-        let buffers = buffers.iter().map(|buffer| buffer.as_ref().map(|buffer| buffer.download()).transpose());
-        side.outputs = Some(Outputs { buffers: buffers.collect::<Result<_, _>>()?, ..Outputs::default() });
+        side.outputs = Some(made.read()?);
     }
     // SAFETY: as above.
     let time = |repeats| unsafe { kernel.time(&config, &args, repeats) };

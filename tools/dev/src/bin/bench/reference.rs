@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use ptx2spv::cases::device as runtime;
+use ptx2spv::cases::device::Made;
 use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cli;
 use ptx2spv_runtime::{Device, LaunchConfig, ReferenceDevice, ReferenceOptions};
@@ -98,9 +98,8 @@ fn measure_workload(arguments: &Arguments, workload: &Workload) -> Result<Row> {
 fn run(device: &Device, case: &Prepared, launches: u32) -> Result<(u64, Duration)> {
     let module = device.load(&Source::new(case.ptx_name.clone(), case.ptx.clone()))?;
     let kernel = module.kernel(&case.entry)?;
-    let buffers = runtime::buffers(device, &case.args)?;
-    let bytes = runtime::bytes(&case.args, &buffers);
-    let args = runtime::arguments(&case.args, &buffers, &bytes);
+    let made = Made::new(device, case)?;
+    let args = made.arguments(case);
     let steps = || device.as_reference().map_or(0, ReferenceDevice::steps);
     let (before, start) = (steps(), processor_time());
     // SAFETY: the device is the reference device, which checks every access.

@@ -117,9 +117,7 @@ mod tests {
     fn quick_arguments_can_be_made_and_kernels_are_there() {
         for workload in all(true) {
             assert!(workload.ptx.contains(&format!(".entry {}(", workload.entry)), "{}", workload.name);
-            for arg in &workload.args {
-                argument_text::parse(arg).unwrap();
-            }
+            argument_text::parse_all(&workload.args).unwrap();
         }
     }
 }

@@ -1,0 +1,226 @@
+//! Images of launch cases, and textures, surfaces and samplers on them, as they stand in a JSON file.
+
+use std::path::PathBuf;
+
+use ptx2spv_runtime::{AddressMode, Filter, ReadMode};
+use serde::{Deserialize, Serialize};
+
+use super::spec::Literal;
+
+/// Memory for textures and surfaces. The elements are in the forms of a buffer's, without them zeros: all channels of an
+/// element, elements of a row, rows, slices or layers, and then the next level.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageSpec {
+    /// Format of a channel: u8, s8, u16, s16, u32, s32, f16, f32, unorm8, unorm16, snorm8, snorm16.
+    pub format: String,
+    /// Channels of an element: 1, 2 or 4.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub channels: u32,
+    /// What elements are indexed by.
+    pub shape: Shape,
+    /// Width, height and depth, layers or cubes in elements, as many as the shape has.
+    pub size: Vec<u32>,
+    /// Levels of a mip-mapped array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u32>,
+    /// Bytes from row to row, if the shape is `pitched`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pitch: Option<u32>,
+    /// Whether surfaces can be made on the array.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub surface: bool,
+    /// Channels' numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Vec<Literal>>,
+    /// File with the bytes, little endian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// First byte of the file that counts, with `len` numbers from there on; without, the whole file does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// Bit patterns in hexadecimal, one for each number, with blanks between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits: Option<String>,
+    /// Name of a table of the case file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// How many zeros.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zeros: Option<u64>,
+    /// Every one of `len` numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Literal>,
+    /// Length that goes with `fill` and `at`, in numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+}
+
+/// What an image's elements are indexed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "named as CUDA names them")]
+pub enum Shape {
+    #[serde(rename = "1d")]
+    OneD,
+    #[serde(rename = "2d")]
+    TwoD,
+    #[serde(rename = "3d")]
+    ThreeD,
+    #[serde(rename = "1d_layered")]
+    OneDLayered,
+    #[serde(rename = "2d_layered")]
+    TwoDLayered,
+    #[serde(rename = "cube")]
+    Cube,
+    #[serde(rename = "cube_layered")]
+    CubeLayered,
+    #[serde(rename = "linear")]
+    Linear,
+    #[serde(rename = "pitched")]
+    Pitched,
+}
+
+/// A texture, a surface or a sampler: exactly one.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ObjectSpec {
+    /// A texture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texture: Option<TextureSpec>,
+    /// A surface: the name of its image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<String>,
+    /// A sampler: how textures are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<TextureSpec>,
+}
+
+/// An image, and how it is read: what isn't said is as in CUDA's runtime, zero.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TextureSpec {
+    /// The image; none for a sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Address modes in x, y and z; the last one stands for those that are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub address: Vec<AddressName>,
+    /// How a value comes from the elements around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<FilterName>,
+    /// What reading an element gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<ReadName>,
+    /// Whether coordinates from 0 to 1 span the texture.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub normalized: bool,
+    /// Whether channels but the fourth are sRGB.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub srgb: bool,
+    /// The greatest anisotropy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_anisotropy: Option<u32>,
+    /// How a value comes from the levels around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mip_filter: Option<FilterName>,
+    /// Added to the level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mip_bias: Option<f32>,
+    /// The lowest and the highest level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mip_levels: Option<[f32; 2]>,
+    /// What elements out of range are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub border: Option<[f32; 4]>,
+    /// Whether filters go on behind the edges of a cube's faces.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub seamless: bool,
+    /// A part of an array, or the array with other elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<ViewSpec>,
+}
+
+/// A part of an array, or the array with other elements.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewSpec {
+    /// Format of a channel, if it is another than the array's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Channels of an element, if the format is another.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub channels: u32,
+    /// The first and the last level.
+    #[serde(default)]
+    pub levels: [u32; 2],
+    /// The first and the last layer, of which a cube has six.
+    #[serde(default)]
+    pub layers: [u32; 2],
+}
+
+/// An address mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "named as CUDA names them")]
+pub enum AddressName {
+    Wrap,
+    Clamp,
+    Mirror,
+    Border,
+}
+
+impl From<AddressName> for AddressMode {
+    fn from(name: AddressName) -> Self {
+        match name {
+            AddressName::Wrap => Self::Wrap,
+            AddressName::Clamp => Self::Clamp,
+            AddressName::Mirror => Self::Mirror,
+            AddressName::Border => Self::Border,
+        }
+    }
+}
+
+/// A filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "named as CUDA names them")]
+pub enum FilterName {
+    Point,
+    Linear,
+}
+
+impl From<FilterName> for Filter {
+    fn from(name: FilterName) -> Self {
+        match name {
+            FilterName::Point => Self::Point,
+            FilterName::Linear => Self::Linear,
+        }
+    }
+}
+
+/// What reading an element gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadName {
+    /// The element as it is.
+    Element,
+    /// Floats from 0 to 1, or -1 to 1.
+    Normalized,
+}
+
+impl From<ReadName> for ReadMode {
+    fn from(name: ReadName) -> Self {
+        match name {
+            ReadName::Element => Self::ElementType,
+            ReadName::Normalized => Self::NormalizedFloat,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
