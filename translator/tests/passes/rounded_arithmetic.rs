@@ -1,11 +1,8 @@
 //! Arithmetic that doesn't round to nearest even, against rustc_apfloat (roots: against their squares, which the host
 //! computes exactly). The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
-mod passes_support;
-#[path = "passes_support/shape.rs"]
-mod shape;
-
-use passes_support::{Random, access};
+use super::shape::Shape;
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, Var, verify};
@@ -13,7 +10,6 @@ use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
-use shape::Shape;
 
 const ROUNDINGS: [Rounding; 4] = [Rounding::TowardZero, Rounding::Down, Rounding::Up, Rounding::Odd];
 

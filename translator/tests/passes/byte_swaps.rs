@@ -1,8 +1,6 @@
 //! Swaps of two bytes that are written as a sum for drivers that compile them wrong.
 
-mod passes_support;
-
-use passes_support::{Random, access};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, verify};

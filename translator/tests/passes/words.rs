@@ -2,12 +2,8 @@
 //! around its corners, in registers and as constants; atomics, under locks; and random programs, which do to memory what they
 //! did before.
 
-mod passes_support;
-#[path = "passes_support/program.rs"]
-mod program;
-
-use passes_support::{Random, access};
-use program::{MEMORY, random_program};
+use super::program::{MEMORY, random_program};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{

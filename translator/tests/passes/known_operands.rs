@@ -1,9 +1,7 @@
 //! Operands that a driver's compiler must not know are hidden from it, and no others. The interpreter plays a driver that makes
 //! of a sum with a constant zero the other addend, and the like.
 
-mod passes_support;
-
-use passes_support::access;
+use super::support::access;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, verify};

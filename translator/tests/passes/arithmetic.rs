@@ -1,11 +1,8 @@
 //! Emulated float arithmetic against correctly rounded references: the host's, and rustc_apfloat where it has the
 //! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
-mod passes_support;
-#[path = "passes_support/shape.rs"]
-mod shape;
-
-use passes_support::{Random, access};
+use super::shape::Shape;
+use super::support::{Random, access};
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
 use ptx2spv_translator::pipeline::legalize;
@@ -13,7 +10,6 @@ use ptx2spv_translator::target::{Facts, Feature};
 use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
-use shape::Shape;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {

@@ -1,9 +1,7 @@
 //! The approximate functions that legalization writes out, against the host's on f64, over the whole range of operands.
 //! Errors are printed (`--nocapture`); `docs/numerics.md` has the worst ones.
 
-mod passes_support;
-
-use passes_support::{Random, access};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};

@@ -1,12 +1,8 @@
 //! Functions that report loops cut short, on an interpreter that plays such a driver: random programs either say so or do
 //! to memory what they do without a limit.
 
-mod passes_support;
-#[path = "passes_support/program.rs"]
-mod program;
-
-use passes_support::{Random, access};
-use program::{MEMORY, random_program};
+use super::program::{MEMORY, random_program};
+use super::support::{Random, access};
 use ptx2spv_translator::interface::Status;
 use ptx2spv_translator::ir::eval::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};

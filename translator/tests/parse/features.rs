@@ -1,8 +1,6 @@
 //! The parser against the syntax that the PTX manual gives, construct by construct.
 
-mod parse_support;
-
-use parse_support::{PROLOGUE, body, functions, items, module, statements, variables};
+use super::support::{PROLOGUE, body, functions, items, module, statements, variables};
 use ptx2spv_translator::Source;
 use ptx2spv_translator::ast::{
     Constant, FunctionKind, Init, Instruction, Item, Linkage, Operand, StateSpace, Statement,

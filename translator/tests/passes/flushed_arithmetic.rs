@@ -1,8 +1,6 @@
 //! Arithmetic that flushes as `.ftz` does, against sums and products in more than twice the precision.
 
-mod passes_support;
-
-use passes_support::{Random, access};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};

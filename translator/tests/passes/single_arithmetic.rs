@@ -1,11 +1,8 @@
 //! `F32` to nearest on devices that flush denormals, round badly or have no `F64`, against the host's arithmetic. The
 //! interpreter plays such devices: they flush now and then, and what no fact vouches for is wrong.
 
-mod passes_support;
-#[path = "passes_support/shape.rs"]
-mod shape;
-
-use passes_support::{Random, access};
+use super::shape::Shape;
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{
@@ -13,7 +10,6 @@ use ptx2spv_translator::ir::{
 };
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
-use shape::Shape;
 
 /// A device that applies something to two or three words, as it was legalized for it.
 struct Device<'t> {

@@ -1,8 +1,6 @@
 //! Properties of the parser on random text: what is printed from a random module parses back to it, whatever white
 //! space and comments stand between the tokens; and no text makes the parser panic.
 
-mod parse_support;
-
 use proptest::prelude::*;
 use ptx2spv_translator::ast::{Constant, Init, Item, Operand, Statement, Variable};
 use ptx2spv_translator::{Source, parse};
@@ -376,7 +374,7 @@ proptest! {
     #[test]
     fn random_text_never_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         for text in [text, String::from_utf8_lossy(&bytes).into_owned()] {
-            for prefix in ["", parse_support::PROLOGUE, ".version 8.5 .target sm_90 .entry k() {", ".version 8.5 .target sm_90 .global .b8 x = {"] {
+            for prefix in ["", super::support::PROLOGUE, ".version 8.5 .target sm_90 .entry k() {", ".version 8.5 .target sm_90 .global .b8 x = {"] {
                 let source = Source::new("noise.ptx", format!("{prefix}{text}"));
                 let _ = parse::parse(&source);
             }

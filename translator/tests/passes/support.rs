@@ -1,7 +1,5 @@
 //! What the tests of passes share: a seeded source of choices and ordinary accesses.
 
-#![allow(dead_code, reason = "not every test uses all of it")]
-
 use ptx2spv_translator::ir::{Access, MemoryOrder, Space};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

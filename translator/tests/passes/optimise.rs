@@ -1,12 +1,8 @@
 //! The passes that hold on every device keep the meaning of programs: random ones do to memory what they did before.
 //! Further tests look at the shape of small functions.
 
-mod passes_support;
-#[path = "passes_support/program.rs"]
-mod program;
-
-use passes_support::{Random, access};
-use program::{MEMORY, random_program};
+use super::program::{MEMORY, random_program};
+use super::support::{Random, access};
 use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,

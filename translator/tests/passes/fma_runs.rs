@@ -1,8 +1,6 @@
 //! Runs of `Fma` on a device that flushes, in loops, against the host's arithmetic.
 
-mod passes_support;
-
-use passes_support::{Random, access};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, Value, verify};

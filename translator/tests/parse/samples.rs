@@ -6,9 +6,9 @@ use ptx2spv_translator::{Source, parse};
 #[test]
 fn samples_of_real_compilers() {
     for (name, text, kernels, instructions) in [
-        ("nvcc", include_str!("parse_samples/nvcc.ptx"), 1, 12),
-        ("triton", include_str!("parse_samples/triton.ptx"), 1, 9),
-        ("legacy", include_str!("parse_samples/legacy.ptx"), 1, 11),
+        ("nvcc", include_str!("samples/nvcc.ptx"), 1, 12),
+        ("triton", include_str!("samples/triton.ptx"), 1, 9),
+        ("legacy", include_str!("samples/legacy.ptx"), 1, 11),
     ] {
         let source = Source::new(name, text);
         let module = parse::parse(&source).unwrap_or_else(|errors| panic!("{errors}"));

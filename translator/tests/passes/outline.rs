@@ -1,8 +1,6 @@
 //! Long operations that a kernel has at many places: helpers take their place, and give the same.
 
-mod passes_support;
-
-use passes_support::{Random, access};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, Type, Value, verify};

@@ -6,7 +6,7 @@ use ptx2spv_translator::ir::{
     Op, Space, Stmt, Type, Unary, Value, Var,
 };
 
-use crate::passes_support::{Random, access};
+use crate::support::{Random, access};
 
 /// Bytes of each memory that programs use as they like.
 pub const MEMORY: u32 = 128;

@@ -1,10 +1,8 @@
 //! What the parser says about text that is not PTX, and where.
 
-mod parse_support;
-
 use std::time::{Duration, Instant};
 
-use parse_support::PROLOGUE;
+use super::support::PROLOGUE;
 use ptx2spv_translator::{Diagnostics, Source, parse};
 
 /// The errors of a text.

@@ -1,9 +1,7 @@
 //! Emulated roots and rounding to integers, against the host's double precision. The interpreter plays devices
 //! that have no result where Vulkan has none, and that drop what Vulkan lets them drop.
 
-mod passes_support;
-
-use passes_support::{Random, access};
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Op, Space, Type, Unary, Value, verify};

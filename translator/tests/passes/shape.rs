@@ -1,8 +1,6 @@
 //! Writes numbers of a float format: corners, random ones, and neighbours of others.
 
-#![allow(dead_code, reason = "not every test uses all of it")]
-
-use crate::passes_support::Random;
+use crate::support::Random;
 use ptx2spv_translator::ir::Type;
 
 /// A format as far as writing numbers in it goes.

@@ -1,10 +1,7 @@
 //! 64-bit floats on targets that have none, against rustc_apfloat and the host's own arithmetic (which is IEEE 754's).
 
-mod passes_support;
-#[path = "passes_support/shape.rs"]
-mod shape;
-
-use passes_support::{Random, access};
+use super::shape::Shape;
+use super::support::{Random, access};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{
@@ -15,7 +12,6 @@ use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
-use shape::Shape;
 
 /// The NaN of an invalid operation.
 const NAN: u64 = 0xfff8_0000_0000_0000;
