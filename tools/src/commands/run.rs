@@ -32,6 +32,7 @@ Examples:
   ptx2spv run cases.json --case small --save 2=sums.bin
   ptx2spv run saxpy.json --device reference --trace 0:5
   ptx2spv run blur.ptx --grid 40,30 --block 16,16 texture:@in.png,clamp surface:u8x4[640x480] --save 1=out.png
+  ptx2spv run old.ptx --block 64 --bind table=texture:f32[64]@table.raw f32[64]
   ptx2spv run saxpy.spv --block 32 f32:2 f32[32]:iota f32[32] u32:32 --save 2=sums.bin
 
 {}", argument_text::HELP))]
@@ -50,6 +51,9 @@ pub struct Arguments {
     /// Run only the launch case of this name.
     #[arg(long, value_name = "NAME")]
     case: Option<String>,
+    /// Bind a texture or surface reference of the module; may be given several times. The image has the reference's name.
+    #[arg(long, value_name = "NAME=TEXTURE")]
+    bind: Vec<String>,
     /// Number of blocks: X, X,Y or X,Y,Z [default: 1].
     #[arg(long, value_parser = dimensions, value_name = "SIZE")]
     grid: Option<[u32; 3]>,
@@ -145,8 +149,11 @@ fn refuse_case(arguments: &Arguments) -> Result<()> {
 
 /// The kernel's arguments.
 fn parse_args(arguments: &Arguments) -> Result<(Vec<Argument>, Textures)> {
-    let (args, textures) =
-        argument_text::parse_all(&arguments.args).map_err(|error| UsageError(format!("{error:#}")))?;
+    let usage = |error: anyhow::Error| UsageError(format!("{error:#}"));
+    let (args, mut textures) = argument_text::parse_all(&arguments.args).map_err(usage)?;
+    for text in &arguments.bind {
+        argument_text::bind(text, &mut textures).map_err(usage)?;
+    }
     show::check_saves(&arguments.save, &args, &textures)?;
     Ok((args, textures))
 }
@@ -256,7 +263,8 @@ fn entry<'n>(arguments: &Arguments, there: &[&'n str]) -> Result<&'n str> {
 fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let sizes = [arguments.grid, arguments.block, arguments.cluster];
     let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some();
-    if launch_options || arguments.entry.is_some() || !arguments.args.is_empty() {
+    let has_arguments = !arguments.args.is_empty() || !arguments.bind.is_empty();
+    if launch_options || arguments.entry.is_some() || has_arguments {
         return Err(UsageError("a launch case has its own kernel, sizes and arguments".to_owned()).into());
     }
     let cases = cases(arguments)?;
