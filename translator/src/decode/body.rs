@@ -131,8 +131,11 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     fn param(&mut self, variable: &ast::Variable<'s>) -> Result<Param, Diagnostic> {
         let ty = variables::element_type(variable)?;
-        if ty.class() == Class::Opaque {
-            return Err(Diagnostic::unsupported(format!("a parameter of type {ty}"), variable.span));
+        if ty.class() == Class::Opaque && self.function.kind == ast::FunctionKind::Func {
+            return Err(Diagnostic::unsupported(format!("a device function's parameter of type {ty}"), variable.span));
+        }
+        if ty.class() == Class::Opaque && !variable.dims.is_empty() {
+            return Err(Diagnostic::unsupported(format!("an array of type {ty}"), variable.span));
         }
         if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
@@ -312,6 +315,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                 Ok(())
             }
             _ => {
+                if variables::element_type(variable)?.class() == Class::Opaque {
+                    let message = "textures, samplers and surfaces are declared at module scope";
+                    return Err(Diagnostic::invalid(message, variable.span));
+                }
                 let id = self.module.declare_variable(variable, name)?;
                 self.declare(name, Symbol::Variable(id));
                 self.initialise(variable, id)

@@ -13,6 +13,7 @@ mod legacy;
 mod module;
 mod operands;
 pub mod program;
+mod references;
 mod scope;
 pub mod support;
 mod variables;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::legacy;
 use super::program::{FuncId, Passed, Program, VarId, Variable};
 use super::scope::{Ranges, Symbol, numbered};
 use super::variables;
+use super::{legacy, references};
 use crate::ast::{self, Linkage, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::table::{Form, Modifiers};
@@ -70,7 +70,9 @@ impl<'s> ModuleDecoder<'s> {
     ) -> Result<VarId, Diagnostic> {
         let ty = variables::element_type(variable)?;
         if matches!(variable.space, StateSpace::Tex) || ty.class() == Class::Opaque {
-            return Err(Diagnostic::unsupported("textures, surfaces and samplers", variable.span));
+            let reference = references::declared(variable, name, ty)?;
+            self.program.variables.push(reference);
+            return Ok(VarId(u32::try_from(self.program.variables.len() - 1).unwrap_or(u32::MAX)));
         }
         if matches!(variable.space, StateSpace::Reg | StateSpace::Sreg | StateSpace::Param) || ty == ScalarType::Pred {
             return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));

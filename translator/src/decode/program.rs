@@ -89,9 +89,11 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Whether its address is known when the module is loaded.
+    /// Whether its address is known when the module is loaded, and is not the handle of a texture or its like.
     pub fn has_known_address(&self) -> bool {
-        !self.external && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
+        !self.external
+            && self.ty.class() != Class::Opaque
+            && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
     }
 }
 
@@ -282,6 +284,8 @@ pub enum Operand {
     Address(Base, i64),
     /// The address of something as a value.
     AddressOf(Base, i64),
+    /// The handle of a texture, sampler or surface that a kernel's parameter holds.
+    Handle(ParamId),
     /// A label.
     Label(Label),
     /// A function.

@@ -144,6 +144,7 @@ fn renumber_operand(operand: &mut Operand, numbers: &Numbers) {
         | Operand::Special(_)
         | Operand::Video(_)
         | Operand::Sink
+        | Operand::Handle(_)
         | Operand::Address(..)
         | Operand::AddressOf(..)
         | Operand::Label(_)
