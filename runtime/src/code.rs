@@ -48,6 +48,8 @@ pub(crate) struct Sizes {
     pub threads: u32,
     /// Blocks of a cluster, if the launch says it.
     pub cluster: Option<[u32; 3]>,
+    /// Whether the launch is cooperative.
+    pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_bytes: u32,
 }
@@ -114,6 +116,7 @@ impl Ptx {
             math: self.math,
             block_threads: Some(sizes.threads),
             cluster: sizes.cluster,
+            cooperative: sizes.cooperative,
             dynamic_shared_bytes: sizes.dynamic_shared_bytes,
             // Findings name lines; drivers have no use for them, nor for marks.
             line_info: device.info().kind == DeviceKind::Reference,
@@ -150,6 +153,7 @@ impl Code {
         name: &str,
         variables: &LoadedVariables,
         cluster: Option<[u32; 3]>,
+        cooperative: bool,
     ) -> Result<Version, Error> {
         match self {
             Self::Spirv(variants) => match &variants[..] {
@@ -157,7 +161,7 @@ impl Code {
                 [] => Err(Error::Interface("it has no variant".to_owned())),
             },
             Self::Ptx(ptx) => {
-                let sizes = Sizes { threads: 1, cluster, dynamic_shared_bytes: 0 };
+                let sizes = Sizes { threads: 1, cluster, cooperative, dynamic_shared_bytes: 0 };
                 ptx.translate(device, name, variables, sizes)
             }
         }
@@ -175,10 +179,13 @@ impl Shipped {
         &self.interface
     }
 
-    /// The kernel of that name, if this variant has it for such clusters.
-    pub fn entry(&self, name: &str, cluster: Option<Cluster>) -> Option<&Entry> {
+    /// The kernel of that name, if this variant has it for the same launches as another one.
+    pub fn entry(&self, name: &str, like: &Entry) -> Option<&Entry> {
         let size = |cluster: Option<Cluster>| cluster.map(|cluster| cluster.size);
-        self.interface.entry(name).filter(|entry| size(entry.cluster) == size(cluster))
+        let alike = |entry: &&Entry| {
+            size(entry.cluster) == size(like.cluster) && entry.cooperative.is_some() == like.cooperative.is_some()
+        };
+        self.interface.entry(name).filter(alike)
     }
 
     /// One of its kernels.
@@ -217,7 +224,7 @@ mod tests {
         let Description { names, interface } = ptx.describe(&device).unwrap();
         assert_eq!((&names[..], &interface.variables.list[0].name[..]), (&["one".into(), "two".into()][..], "number"));
         let variables = LoadedVariables::new(&device, &interface).unwrap();
-        let sizes = Sizes { threads: 1, cluster: None, dynamic_shared_bytes: 0 };
+        let sizes = Sizes { threads: 1, cluster: None, cooperative: false, dynamic_shared_bytes: 0 };
         assert_eq!(ptx.translate(&device, kernel, &variables, sizes).unwrap().entry.name, kernel);
         lock(&ptx.parsed).is_some()
     }

@@ -26,10 +26,14 @@ pub(crate) struct Launch<'k> {
     max_count: [u32; 3],
     /// Device memory that the kernel uses as shared or local memory.
     scratch: Option<GroupScratch>,
-    /// The push constants up to the parameters, and then the parameter block.
-    data: Vec<u8>,
+    /// The push constants but for the parameters.
+    push: Vec<u8>,
+    /// Size of the workspace, of a cooperative launch.
+    workspace: Option<u64>,
+    /// The parameter block.
+    params: Vec<u8>,
     push_size: usize,
-    params: ParamLocation,
+    params_location: ParamLocation,
 }
 
 /// Scratch memory of a launch.
@@ -48,43 +52,52 @@ impl<'k> Launch<'k> {
         let scratch = entry.scratch.map(|scratch| group_scratch(scratch, variant));
         // No device has zero here, but a wrong one must not make us loop.
         let max_count = limits.max_compute_work_group_count.map(|count| count.max(1));
-        // `check::interface` bounds `params_size`, and `push_constant_size` by this length.
-        let mut data = vec![0; push_constant::PARAMS as usize + (entry.params_size as usize).next_multiple_of(4)];
-        put(&mut data, push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
+        let mut push = vec![0; entry.push_constant_size.max(push_constant::PARAMS) as usize];
+        put(&mut push, push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
+        // Blocks that can be suspended need no others beside them.
+        let waits = entry.waits && entry.cooperative.is_none();
         Self {
             kernel,
             status: None,
             pointers: Vec::new(),
             part: ([0; 3], extent),
             max_count: match scratch {
-                Some(scratch) if !entry.waits => scratch.max_count(extent, max_count),
+                Some(scratch) if !waits => scratch.max_count(extent, max_count),
                 _ => max_count,
             },
             scratch,
-            data,
+            push,
+            workspace: entry.cooperative.map(|cooperative| {
+                let groups = extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+                let blocks = entry.cluster.map_or(1, |cluster| cluster.blocks());
+                let threads = variant.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);
+                cooperative.workspace_bytes(groups, threads, variant.shared_bytes.into())
+            }),
+            // `check::interface` bounds the size.
+            params: vec![0; (entry.params_size as usize).next_multiple_of(4)],
             push_size: entry.push_constant_size as usize,
-            params: entry.params_location,
+            params_location: entry.params_location,
         }
     }
 
     /// The parameter block, to be filled.
     pub fn params_mut(&mut self) -> &mut [u8] {
-        &mut self.data[push_constant::PARAMS as usize..]
+        &mut self.params
     }
 
     /// Says where in device memory the module's variables lie.
     pub fn set_variables_address(&mut self, address: u64) {
-        put(&mut self.data, push_constant::VARIABLES_ADDRESS, &address.to_le_bytes());
+        put(&mut self.push, push_constant::VARIABLES_ADDRESS, &address.to_le_bytes());
     }
 
     /// The parameter block, if the kernel expects it in device memory.
     pub fn params(&self) -> Option<&[u8]> {
-        (self.params == ParamLocation::Buffer).then(|| &self.data[push_constant::PARAMS as usize..])
+        (self.params_location == ParamLocation::Buffer).then_some(&self.params[..])
     }
 
     /// Says where in device memory the parameter block lies.
     pub fn set_params_address(&mut self, address: u64) {
-        put(&mut self.data, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
+        put(&mut self.push, push_constant::PARAMS_ADDRESS, &address.to_le_bytes());
     }
 
     /// Bytes of scratch memory for the largest dispatch, if the kernel uses any. The dispatches run one after the other, with a
@@ -98,8 +111,18 @@ impl<'k> Launch<'k> {
     /// Says where in device memory the scratch memory lies.
     pub fn set_scratch_address(&mut self, address: u64) {
         if let Some(scratch) = self.scratch {
-            put(&mut self.data, scratch.address, &address.to_le_bytes());
+            put(&mut self.push, scratch.address, &address.to_le_bytes());
         }
+    }
+
+    /// Bytes of the workspace that a cooperative launch needs.
+    pub fn workspace_bytes(&self) -> Option<u64> {
+        self.workspace
+    }
+
+    /// Says where in device memory the workspace of a cooperative launch lies.
+    pub fn set_workspace_address(&mut self, address: u64) {
+        put(&mut self.push, push_constant::WORKSPACE_ADDRESS, &address.to_le_bytes());
     }
 
     /// The dispatches that together are the grid, or the present part of it: the push constants and the number of workgroups
@@ -109,8 +132,12 @@ impl<'k> Launch<'k> {
         parts(extent, self.max_count).map(move |(base, count)| {
             // Within the grid, whose sizes are below 2^31.
             let base = [0, 1, 2].map(|i| first[i] + base[i]);
-            let mut push = self.data[..self.push_size].to_vec();
+            let mut push = self.push.clone();
+            if self.params_location == ParamLocation::PushConstant {
+                put(&mut push, push_constant::PARAMS, &self.params);
+            }
             put(&mut push, push_constant::GRID_BASE, bytemuck::bytes_of(&base));
+            push.truncate(self.push_size);
             (push, count)
         })
     }

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     code: Arc<Code>,
     /// The size of clusters, where it is the launch that says it.
     cluster: Option<[u32; 3]>,
+    /// Whether its launches are cooperative.
+    cooperative: bool,
 }
 
 /// What tells versions of a kernel apart.
@@ -56,8 +58,11 @@ impl Kernel {
         cluster: Option<[u32; 3]>,
     ) -> Self {
         variables.add_reporter(&version.entry);
+        let cooperative = version.entry.cooperative.is_some();
         let (base, larger) = (Arc::new(version), Mutex::default());
-        Self { shared: Arc::new(Shared { device: device.clone(), variables, base, larger, code, cluster }) }
+        Self {
+            shared: Arc::new(Shared { device: device.clone(), variables, base, larger, code, cluster, cooperative }),
+        }
     }
 
     /// Its name in PTX.
@@ -68,6 +73,11 @@ impl Kernel {
     /// Its parameters in order.
     pub fn params(&self) -> &[Param] {
         &self.entry().params
+    }
+
+    /// Whether its launches are cooperative: see [`Module::cooperative_kernel`](crate::Module::cooperative_kernel).
+    pub fn is_cooperative(&self) -> bool {
+        self.shared.cooperative
     }
 
     /// Its whole description, as it is for blocks that the device takes with one invocation for each thread. For larger ones
@@ -92,7 +102,8 @@ impl Shared {
             Code::Ptx(ptx) => {
                 let room = reason.map_or(1, |_| threads.next_power_of_two());
                 let translate = |dynamic| {
-                    let sizes = Sizes { threads: room, cluster: self.cluster, dynamic_shared_bytes: dynamic };
+                    let Self { cluster, cooperative, .. } = *self;
+                    let sizes = Sizes { threads: room, cluster, cooperative, dynamic_shared_bytes: dynamic };
                     ptx.translate(&self.device, name, &self.variables, sizes)
                 };
                 let mut version = self.base.clone();
@@ -109,7 +120,7 @@ impl Shared {
             }
             Code::Spirv(variants) => {
                 let with_entry =
-                    |variant| Shipped::entry(variant, name, self.base.entry.cluster).map(|entry| (variant, entry));
+                    |variant| Shipped::entry(variant, name, &self.base.entry).map(|entry| (variant, entry));
                 for (number, (variant, entry)) in (0..).zip(variants.iter().filter_map(with_entry)) {
                     if misfit(entry, limits, block).is_none() && !lacks_shared(entry, limits, dynamic) {
                         return self.larger(VersionKey::Variant(number), || Ok(variant.version(entry)));

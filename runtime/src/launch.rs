@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::args::{self, Arg};
 use crate::backend::Backend;
+use crate::cooperative;
 use crate::device::{Device, StreamState};
 use crate::dispatch::Launch;
 use crate::error::Error;
@@ -94,6 +95,9 @@ impl Kernel {
     fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let device = &self.shared.device;
         let (prepared, mut launch) = self.prepare(config, args)?;
+        if let Some(bytes) = launch.workspace_bytes() {
+            return cooperative::run(device, stream, &*prepared.pipeline, &mut launch, bytes);
+        }
         // Where blocks wait for each other, the first part might not end.
         let Some(most) = device.max_dispatch_time().filter(|_| !self.entry().waits) else {
             // What was stopped has finished.
@@ -115,7 +119,8 @@ impl Kernel {
     }
 
     /// Launches the kernel `repeats` times, one after another, and returns how long each took, from the end of everything
-    /// before it to its own end: by the device's own clock, or the host's on the reference device. Grids are not split here.
+    /// before it to its own end: by the device's own clock, or the host's on the reference device and for cooperative launches.
+    /// Grids are not split here.
     ///
     /// # Safety
     /// As for [`Kernel::launch`].
@@ -125,6 +130,17 @@ impl Kernel {
     /// [`Kernel::launch`].
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
         let (prepared, mut launch) = self.prepare(config, args)?;
+        if let Some(bytes) = launch.workspace_bytes() {
+            let device = &self.shared.device;
+            let one = |_| {
+                let start = Instant::now();
+                cooperative::run(device, device.default_state(), &*prepared.pipeline, &mut launch, bytes)?;
+                device.synchronize()?;
+                Ok(start.elapsed())
+            };
+            device.synchronize()?;
+            return (0..repeats).map(one).collect();
+        }
         self.shared.device.wait_for_functions(self.shared.device.default_state())?;
         prepared.pipeline.time(&mut launch, repeats)
     }

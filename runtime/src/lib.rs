@@ -60,11 +60,11 @@
 mod allocations;
 mod args;
 mod backend;
-mod binary;
 mod buffer;
 mod cache;
 mod check;
 mod code;
+mod cooperative;
 mod copies;
 mod device;
 mod dispatch;
@@ -77,7 +77,6 @@ mod kernel;
 mod launch;
 mod launcher;
 mod limits;
-mod linker;
 mod memory;
 mod module;
 mod open;
@@ -111,7 +110,6 @@ mod version;
 mod vulkan;
 
 pub use args::Arg;
-pub use binary::read_programs;
 pub use buffer::Buffer;
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
 pub use copies::{CopySide, Place};
@@ -123,14 +121,12 @@ pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use launcher::{KernelAttributes, Launcher};
-pub use linker::Linker;
 pub use memory::DeviceMemory;
 pub use module::{LoadOptions, Module};
 pub use open::{devices, find_device};
 pub use options::ReferenceOptions;
 pub use pinned::{PinnedBuffer, PinnedKind, PinnedRange};
 pub use pool::{MemoryPool, PoolUsage};
-pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
 pub use ptx2spv_translator::{

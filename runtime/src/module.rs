@@ -30,8 +30,8 @@ struct Shared {
     kernels: Mutex<Kernels>,
 }
 
-/// Kernels by their names and the clusters that they were translated for.
-type Kernels = HashMap<(String, Option<[u32; 3]>), Kernel>;
+/// Kernels by their names, the clusters that they were translated for, and whether for cooperative launches.
+type Kernels = HashMap<(String, Option<[u32; 3]>, bool), Kernel>;
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,7 +140,7 @@ impl Module {
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        self.kernel_for(name, None)
+        self.kernel_for(name, None, false)
     }
 
     /// The kernel of that name for launches in clusters of so many blocks in x, y and z, as `cuLaunchKernelEx` makes them
@@ -151,24 +151,39 @@ impl Module {
     /// Those of [`Module::kernel`], also if the kernel names another size; [`Error::Interface`] if the module was loaded
     /// translated, and not for this size.
     pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel, Error> {
-        self.kernel_for(name, Some(size))
+        self.kernel_for(name, Some(size), false)
     }
 
-    fn kernel_for(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel, Error> {
+    /// The kernel of that name for cooperative launches, as `cuLaunchCooperativeKernel` makes them: its blocks may wait for each
+    /// other, as `grid.sync()` of CUDA's cooperative groups does. On every device, a grid may have any number of blocks.
+    ///
+    /// Where all blocks that are left wait for others, the grid's dispatch ends, and goes on in another. So a launch returns when
+    /// the kernel has ended. `cluster` is as in [`Module::cluster_kernel`].
+    ///
+    /// # Errors
+    /// Those of [`Module::cluster_kernel`].
+    pub fn cooperative_kernel(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel, Error> {
+        self.kernel_for(name, cluster, true)
+    }
+
+    fn kernel_for(&self, name: &str, cluster: Option<[u32; 3]>, cooperative: bool) -> Result<Kernel, Error> {
         let Shared { device, names, variables, code, kernels } = &*self.shared;
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
         }
         // Held while translating, so that two threads don't do the same work.
         let mut kernels = lock(kernels);
-        let key = (name.to_owned(), cluster);
+        let key = (name.to_owned(), cluster, cooperative);
         if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel.clone());
         }
-        let version = code.kernel(device, name, variables, cluster)?;
+        let version = code.kernel(device, name, variables, cluster, cooperative)?;
         let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
         if cluster.is_some_and(|cluster| cluster != size) {
             return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
+        }
+        if cooperative && version.entry.cooperative.is_none() {
+            return Err(Error::Interface(format!("`{name}` was not translated for cooperative launches")));
         }
         let kernel = Kernel::new(device, version, code.clone(), variables.clone(), cluster);
         kernels.insert(key, kernel.clone());

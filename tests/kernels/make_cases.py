@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, memory, pipelines, warps
+from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, memory, pipelines, warps
 
-FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters]
+FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids]
 
 
 def main(wanted):
@@ -21,8 +21,9 @@ def main(wanted):
         for make in family.FILES:
             if wanted and make.__name__ not in wanted:
                 continue
-            for old in casefile.DATA.glob(f"{make.__name__}.*.bin"):
-                old.unlink()
+            for prefix in ("", "nvcc."):
+                for old in casefile.DATA.glob(f"{prefix}{make.__name__}.*.bin"):
+                    old.unlink()
             make().write()
 
 

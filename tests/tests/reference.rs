@@ -41,6 +41,9 @@ const QUIRKS: [&str; 9] = [
 const SEEDS: u64 = 50;
 /// Under how many of them one case runs, if not under all of them.
 const SEEDS_OF_A_CASE: u64 = 1;
+/// Cases for which lanes must meet again behind a branch, as they do on devices and in plain runs: a shuffle among tiles of more than
+/// a warp in CUDA's library looks for what another lane clears behind one.
+const MEETING: &str = "nvcc/tiles";
 /// Every so many seeds the device is a preset's.
 const SEEDS_TO_A_PRESET: u64 = 3;
 
@@ -75,7 +78,9 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
         ..ReferenceOptions::default()
     });
     let first = drawn % SEEDS;
-    let seeds: Vec<u64> = if all {
+    let seeds: Vec<u64> = if name.contains(MEETING) {
+        Vec::new()
+    } else if all {
         (0..SEEDS).collect()
     } else {
         (0..SEEDS_OF_A_CASE).map(|i| (first + i * SEEDS / SEEDS_OF_A_CASE) % SEEDS).collect()

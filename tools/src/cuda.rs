@@ -287,7 +287,7 @@ impl<'m> Function<'m> {
             let code = unsafe { (api.cuFuncSetAttribute)(self.handle, MAX_DYNAMIC_SHARED, bytes) };
             api.check("cuFuncSetAttribute", code)?;
         }
-        Ok(BoundFunction { function: self, launch, cluster: None, args })
+        Ok(BoundFunction { function: self, launch, attributes: Vec::new(), args })
     }
 
     fn param_sizes(&self) -> Result<Vec<usize>, CudaError> {
@@ -311,8 +311,8 @@ impl<'m> Function<'m> {
 pub struct BoundFunction<'m> {
     function: Function<'m>,
     launch: Launch,
-    /// Blocks of a cluster, where the launch says it.
-    cluster: Option<[u32; 3]>,
+    /// What the launch says besides.
+    attributes: Vec<LaunchAttribute>,
     /// As many as there are parameters, each of its parameter's size.
     args: Vec<Vec<u8>>,
 }
@@ -320,8 +320,16 @@ pub struct BoundFunction<'m> {
 impl BoundFunction<'_> {
     /// With clusters of so many blocks in x, y and z, if that is not for the kernel to say.
     #[must_use]
-    pub fn in_clusters(self, cluster: Option<[u32; 3]>) -> Self {
-        Self { cluster, ..self }
+    pub fn in_clusters(mut self, cluster: Option<[u32; 3]>) -> Self {
+        self.attributes.extend(cluster.map(LaunchAttribute::cluster));
+        self
+    }
+
+    /// As a cooperative launch, if it is one.
+    #[must_use]
+    pub fn cooperatively(mut self, cooperative: bool) -> Self {
+        self.attributes.extend(cooperative.then(LaunchAttribute::cooperative));
+        self
     }
 
     /// Launches asynchronously.
@@ -329,17 +337,16 @@ impl BoundFunction<'_> {
         let mut pointers: Vec<*mut c_void> = self.args.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
         let Launch { grid: [gx, gy, gz], block: [bx, by, bz], dynamic_shared_bytes } = self.launch;
         let api = &self.function.context.api;
-        if let Some(size) = self.cluster {
-            let attribute = LaunchAttribute::cluster(size);
+        if !self.attributes.is_empty() {
             let config = LaunchConfig {
                 grid: self.launch.grid,
                 block: self.launch.block,
                 shared_bytes: dynamic_shared_bytes,
                 stream: ptr::null_mut(),
-                attributes: &attribute,
-                attribute_count: 1,
+                attributes: self.attributes.as_ptr(),
+                attribute_count: u32::try_from(self.attributes.len()).unwrap_or(0),
             };
-            // SAFETY: as below; the configuration and its one attribute are alive.
+            // SAFETY: as below; the configuration and its attributes are alive.
             let code = unsafe {
                 (api.cuLaunchKernelEx)(&config, self.function.handle, pointers.as_mut_ptr(), ptr::null_mut())
             };

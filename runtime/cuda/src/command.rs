@@ -36,6 +36,7 @@ pub(crate) struct Launch {
     pub function: Arc<Function>,
     pub config: LaunchConfig,
     pub cluster: Option<[u32; 3]>,
+    pub cooperative: bool,
     /// Bytes for each parameter.
     pub arguments: Vec<Vec<u8>>,
 }
@@ -103,11 +104,13 @@ impl Launch {
             return Err(INVALID_VALUE.because("more dynamic shared memory than was asked for by cuFuncSetAttribute"));
         }
         let loaded = &function.loaded;
-        let for_clusters = |size| loaded.module.cluster_kernel(function.kernel.name(), size);
+        let name = function.kernel.name();
         let kernel = match self.cluster {
-            Some(size) => for_clusters(size).map_err(|error| loaded.refuse(error))?,
-            None => function.kernel.clone(),
+            cluster if self.cooperative => loaded.module.cooperative_kernel(name, cluster),
+            Some(size) => loaded.module.cluster_kernel(name, size),
+            None => Ok(function.kernel.clone()),
         };
+        let kernel = kernel.map_err(|error| loaded.refuse(error))?;
         reference::update(&used.context, loaded)?;
         let arguments: Vec<_> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
         // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.

@@ -50,13 +50,23 @@ fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<A
 fn command(
     function: FunctionHandle,
     config: LaunchConfig,
-    cluster: Option<[u32; 3]>,
+    attributes: Attributes,
     params: In<Memory>,
     extra: In<Memory>,
 ) -> Result<Command, Code> {
     let function = function.get()?;
     let arguments = arguments(&function.kernel, params, extra)?;
-    Ok(Command::Kernel(Launch { function, config, cluster, arguments }))
+    let Attributes { cluster, cooperative } = attributes;
+    Ok(Command::Kernel(Launch { function, config, cluster, cooperative, arguments }))
+}
+
+/// What a launch may say of itself.
+#[derive(Clone, Copy, Default)]
+struct Attributes {
+    /// Blocks of a cluster.
+    cluster: Option<[u32; 3]>,
+    /// Whether blocks may wait for each other.
+    cooperative: bool,
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -75,7 +85,7 @@ pub(crate) fn kernel(
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
     let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
-    used.submit(command(function, config, None, params, extra)?)
+    used.submit(command(function, config, Attributes::default(), params, extra)?)
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -91,8 +101,10 @@ pub(crate) fn cooperative(
     stream: StreamHandle,
     params: In<Memory>,
 ) -> Result<(), Code> {
-    let extra = Memory::from_address(0).as_in();
-    kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, params, extra)
+    let used = stream::used(stream)?;
+    let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
+    let attributes = Attributes { cooperative: true, ..Attributes::default() };
+    used.submit(command(function, config, attributes, params, Memory::from_address(0).as_in())?)
 }
 
 /// `CUlaunchConfig`.
@@ -119,10 +131,10 @@ pub(crate) struct Attribute {
 
 /// Attributes that matter.
 const CLUSTER: c_uint = 4;
+const COOPERATIVE: c_uint = 2;
 
-/// Hints: nothing, access policy, synchronisation policy, scheduling of clusters, priority, memory domains, and carve-out. A
-/// cooperative launch (2) needs nothing either.
-const HINTS: [c_uint; 9] = [0, 1, 2, 3, 5, 8, 9, 10, 14];
+/// Hints: nothing, access policy, synchronisation policy, scheduling of clusters, priority, memory domains, and carve-out.
+const HINTS: [c_uint; 8] = [0, 1, 3, 5, 8, 9, 10, 14];
 
 /// Programmatic dependent launch lets a kernel begin early; that it begins late is allowed.
 const PROGRAMMATIC: c_uint = 6;
@@ -135,20 +147,21 @@ pub(crate) fn with_config(
 ) -> Result<(), Code> {
     let config = config.get()?;
     let used = stream::used(config.stream)?;
-    let mut cluster = None;
+    let mut attributes = Attributes::default();
     for attribute in config.attributes.list(config.attribute_count as usize)? {
         match attribute.id {
             CLUSTER => {
                 let [x, y, z, ..] = attribute.value;
-                cluster = Some([x, y, z]).filter(|&size| size != [1; 3]);
+                attributes.cluster = Some([x, y, z]).filter(|&size| size != [1; 3]);
             }
+            COOPERATIVE => attributes.cooperative = attribute.value[0] != 0,
             PROGRAMMATIC => {}
             id if HINTS.contains(&id) => {}
             id => return Err(NOT_SUPPORTED.because(format!("launch attribute {id}"))),
         }
     }
     let launch_config = LaunchConfig::new(config.grid, config.block).with_shared(config.shared_bytes);
-    used.submit(command(function, launch_config, cluster, params, extra)?)
+    used.submit(command(function, launch_config, attributes, params, extra)?)
 }
 
 /// What graphs know of a launch: `CUDA_KERNEL_NODE_PARAMS`, of which later versions have more behind.
@@ -175,7 +188,7 @@ pub(crate) struct NodeParamsV2 {
 impl NodeParams {
     pub fn command(self) -> Result<Command, Code> {
         let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
-        command(self.function, config, None, self.params, self.extra)
+        command(self.function, config, Attributes::default(), self.params, self.extra)
     }
 }
 

@@ -7,6 +7,7 @@ mod arguments;
 mod blocks;
 mod buffers;
 mod clusters;
+mod cooperative;
 mod events;
 mod faults;
 mod graphs;
@@ -182,6 +183,7 @@ fn basics_interface() -> Interface {
         reports: Vec::new(),
         prints: false,
         waits: false,
+        cooperative: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);

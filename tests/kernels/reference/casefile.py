@@ -49,21 +49,22 @@ def numbers(array):
 
 
 class CaseFile:
-    """The cases of one .ptx file."""
+    """The cases of one .ptx file, in a folder of their own if that is named."""
 
-    def __init__(self, name):
+    def __init__(self, name, folder=None):
+        self.path = f"{folder}/{name}" if folder else name
         self.name = name
         self.cases = []
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
-    def add(self, name, grid, block, args, expect, entry=None, dynamic_shared_bytes=0, tolerance=None, globals=None, cluster=None):
+    def add(self, name, grid, block, args, expect, entry=None, dynamic_shared_bytes=0, tolerance=None, globals=None, cluster=None, cooperative=False):
         """Adds a case.
 
         `args`: ndarray = buffer, numpy scalar = value, bytes = struct by value, None = null pointer.
         `expect`: argument index or global's name -> ndarray. `tolerance`: the same keys -> {"ulp"|"abs"|"rel": x};
         without one an array is compared bit for bit.
         """
-        name = f"{self.name}/{name}"
+        name = f"{self.path}/{name}"
         assert all(name != case["name"] for case in self.cases), name
         tolerance = tolerance or {}
         case = {
@@ -77,6 +78,8 @@ class CaseFile:
             case["dynamic_shared_bytes"] = dynamic_shared_bytes
         if cluster:
             case["cluster"] = self.dimensions(cluster)
+        if cooperative:
+            case["cooperative"] = True
         if globals:
             case["globals"] = {key: self.array(value, f"{name}.{key}") for key, value in globals.items()}
         case["args"] = [self.argument(arg, f"{name}.in{i}") for i, arg in enumerate(args)]
@@ -112,8 +115,7 @@ class CaseFile:
             return {"type": TYPES[arg.dtype], "value": numbers(np.array([arg]))[0]}
         return self.array(arg, label)
 
-    @staticmethod
-    def array(array, label, fill=True):
+    def array(self, array, label, fill=True):
         """An array as a fill (where the format allows one), inline, or as a file, whichever is smallest to read."""
         assert array.ndim == 1 and array.dtype.isnative
         kind = TYPES[array.dtype]
@@ -126,12 +128,13 @@ class CaseFile:
             return {"type": kind, "data": numbers(array)}
         # Equal contents share one file.
         file = DATA / f"{label.replace('/', '.')}.bin"
-        for other in sorted(DATA.glob(f"{label.split('/')[0]}.*.bin")):
+        folder = "../data" if "/" in self.path else "data"
+        for other in sorted(DATA.glob(f"{self.path.replace('/', '.')}.*.bin")):
             if other.read_bytes() == raw:
-                return {"type": kind, "file": f"data/{other.name}"}
+                return {"type": kind, "file": f"{folder}/{other.name}"}
         file.write_bytes(raw)
-        return {"type": kind, "file": f"data/{file.name}"}
+        return {"type": kind, "file": f"{folder}/{file.name}"}
 
     def write(self):
         lines = ",\n".join("  " + json.dumps(case) for case in self.cases)
-        (HERE / f"{self.name}.json").write_text(f"[\n{lines}\n]\n")
+        (HERE / f"{self.path}.json").write_text(f"[\n{lines}\n]\n")

@@ -30,6 +30,7 @@ pub fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepare
         grid: launch.grid,
         block: launch.block,
         cluster: None,
+        cooperative: false,
         dynamic_shared_bytes: 0,
         globals: BTreeMap::new(),
         textures: Textures::default(),

@@ -53,7 +53,7 @@ fn run(context: &Context, case: &Prepared) -> Result<Outputs, CudaError> {
     let made = Made::new(context, case)?;
     made.bind(&module, case)?;
     let bound = function.bind(Launch::from(case), made.bytes.clone())?;
-    bound.in_clusters(case.cluster).launch()?;
+    bound.in_clusters(case.cluster).cooperatively(case.cooperative).launch()?;
     context.synchronize()?;
     let mut outputs = made.read()?;
     for (name, &len) in &case.read_globals {

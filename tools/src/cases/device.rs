@@ -175,6 +175,7 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
     let _running = watch::running(format!("kernel `{}`{of_case} on {}", case.entry, device.info().name));
     let module = (steps.load)(device).map_err(failure)?;
     let kernel = match case.cluster {
+        cluster if case.cooperative => module.cooperative_kernel(&case.entry, cluster),
         Some(size) => module.cluster_kernel(&case.entry, size),
         None => module.kernel(&case.entry),
     };
@@ -326,8 +327,9 @@ fn is_limit(kind: &ErrorKind) -> bool {
 fn messages(diagnostics: &Diagnostics) -> String {
     let source = &diagnostics.source;
     let line = |diagnostic: &ptx2spv_translator::Diagnostic| {
+        let (line, column) = source.line_column(diagnostic.place().start);
         let help = diagnostic.help.iter().map(|help| format!(" ({help})")).collect::<String>();
-        format!("{}: {}{help}", source.place(diagnostic.place().start), diagnostic.kind)
+        format!("{}:{line}:{column}: {}{help}", source.name(), diagnostic.kind)
     };
     diagnostics.list.iter().map(line).collect::<Vec<_>>().join("\n")
 }

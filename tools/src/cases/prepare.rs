@@ -32,6 +32,8 @@ pub struct Prepared {
     pub block: [u32; 3],
     /// Blocks of a cluster in x, y and z, where the launch says it.
     pub cluster: Option<[u32; 3]>,
+    /// Whether the launch is cooperative.
+    pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_bytes: u32,
     /// Bytes to write to module variables before the launch.
@@ -361,6 +363,7 @@ pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str) -> Res
         grid: spec.grid,
         block: spec.block,
         cluster: spec.cluster,
+        cooperative: spec.cooperative,
         dynamic_shared_bytes: spec.dynamic_shared_bytes,
         globals,
         textures,

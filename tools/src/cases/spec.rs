@@ -34,6 +34,9 @@ pub struct CaseSpec {
     /// Blocks of a cluster in x, y and z, if it is the launch that says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<[u32; 3]>,
+    /// Whether the launch is cooperative: blocks may wait for each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dynamic_shared_bytes: u32,

@@ -22,22 +22,29 @@ pub struct LaunchConfig {
     pub attribute_count: c_uint,
 }
 
-/// `CUlaunchAttribute` with the size of a cluster as its value, which is padded to 64 bytes.
+/// `CUlaunchAttribute` with three numbers as its value, which is padded to 64 bytes.
 #[repr(C, align(8))]
 pub struct LaunchAttribute {
     pub id: c_int,
     pub pad: [u8; 4],
-    pub cluster: [c_uint; 3],
+    pub value: [c_uint; 3],
     pub rest: [c_uint; 13],
 }
 
 impl LaunchAttribute {
     /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`
     const CLUSTER_DIMENSION: c_int = 4;
+    /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`
+    const COOPERATIVE: c_int = 2;
 
     /// Blocks of a cluster in x, y and z.
     pub fn cluster(size: [u32; 3]) -> Self {
-        Self { id: Self::CLUSTER_DIMENSION, pad: [0; 4], cluster: size, rest: [0; 13] }
+        Self { id: Self::CLUSTER_DIMENSION, pad: [0; 4], value: size, rest: [0; 13] }
+    }
+
+    /// Blocks may wait for each other.
+    pub fn cooperative() -> Self {
+        Self { id: Self::COOPERATIVE, pad: [0; 4], value: [1, 0, 0], rest: [0; 13] }
     }
 }
 

@@ -54,6 +54,8 @@ pub mod push_constant {
     pub const GRID_BASE: u32 = 28;
     /// First byte of the parameter block, where [`super::ParamLocation::PushConstant`] says so; or the address of scratch memory.
     pub const PARAMS: u32 = 40;
+    /// u64: device address of the launch's workspace, for entries with [`super::Entry::cooperative`].
+    pub const WORKSPACE_ADDRESS: u32 = 48;
 }
 
 /// The interface of one SPIR-V module.
@@ -165,6 +167,42 @@ pub mod output {
     pub const HEADER: u64 = 16;
 }
 
+/// What lies in the workspace of a cooperative launch, which begins as zeros but for [`workspace::PATIENCE`]. As long as blocks are
+/// suspended, the host dispatches the grid again, which then goes on where it was.
+pub mod workspace {
+    /// Offset of the word by which blocks wait for each other, behind one that tells CUDA's libraries the size of both.
+    pub const BARRIER: u64 = 4;
+    /// Offset of the word that counts the workgroups suspended at the end of a dispatch. The host clears it before each.
+    pub const SUSPENDED: u64 = 8;
+    /// Offset of the word that counts the workgroups that could do more in a dispatch than wait. The host may clear it.
+    pub const PROGRESS: u64 = 12;
+    /// Offset of the word that says how often waiting threads look again before their workgroup is suspended.
+    pub const PATIENCE: u64 = 16;
+    /// Offset of what the first workgroup saves, if workgroups can be suspended; those of the others follow, x fastest.
+    pub const BLOCKS: u64 = 64;
+    /// Bytes of a workgroup before its shared memory, behind which its threads' words follow.
+    pub const BLOCK_HEADER: u64 = 16;
+}
+
+/// What a kernel needs that is translated for cooperative launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cooperative {
+    /// Words that each thread of the workgroup saves in the [`workspace`] when that is suspended, if it can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_words: Option<u32>,
+}
+
+impl Cooperative {
+    /// Size of the [`workspace`] in bytes, for so many workgroups of so many threads and bytes of shared memory.
+    pub fn workspace_bytes(self, workgroups: u64, threads: u64, shared_bytes: u64) -> u64 {
+        let block = |words: u32| {
+            let threads = threads.saturating_mul(4 * u64::from(words));
+            threads.saturating_add(shared_bytes).saturating_add(workspace::BLOCK_HEADER)
+        };
+        workgroups.saturating_mul(self.saved_words.map_or(0, block)).saturating_add(workspace::BLOCKS)
+    }
+}
+
 /// What lies in the region that kernels allocate from: arenas, each with granules of one size and a bitmap of those in use.
 pub mod heap {
     /// Granules of one size.
@@ -197,9 +235,6 @@ pub mod heap {
 pub struct SourceLocation {
     /// Line of the PTX text, from 1; 0 for the kernel as a whole.
     pub line: u32,
-    /// The module that the line is counted in, where several were linked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub module: Option<String>,
     /// The PTX function that it stands in, if that isn't the kernel itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
@@ -238,6 +273,10 @@ pub struct Entry {
     /// Whether its blocks may wait for each other: such a grid is no longer sure to end if it is split into several dispatches.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
+    /// What it takes besides, if it is translated for cooperative launches: its blocks may wait for each other then, however many
+    /// they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cooperative: Option<Cooperative>,
     /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,

@@ -9,7 +9,10 @@ pub enum Stop {
     /// A barrier instruction.
     Barrier(Barrier),
     /// An iteration of a loop that waits for another thread.
-    Yield,
+    Yield {
+        /// Whether that may be a thread of another block: the loop looks at global memory.
+        global: bool,
+    },
     /// An iteration of waiting for threads of the warp, which may be in such a loop or at a barrier.
     Await,
 }

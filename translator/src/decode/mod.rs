@@ -13,11 +13,9 @@ mod legacy;
 mod module;
 mod operands;
 pub mod program;
-mod references;
 mod scope;
 pub mod support;
 mod variables;
 mod video;
 
 pub use driver::decode;
-pub(crate) use driver::refresh;

@@ -45,8 +45,6 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
     pub functions: Vec<Function>,
-    /// Functions that are declared, with those that `.alias` says they are.
-    pub aliases: Vec<(FuncId, FuncId)>,
     /// The functions whose addresses the module's code or variables hold, by rising number.
     pub address_taken: Vec<FuncId>,
     /// Source files by their `.file` numbers.
@@ -66,8 +64,6 @@ impl Program {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// How other modules see it; not at all without a directive that says so.
-    pub linkage: Option<ast::Linkage>,
     /// Where it lives: const, global, shared or local.
     pub space: ast::StateSpace,
     /// Type of its elements.
@@ -89,11 +85,9 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Whether its address is known when the module is loaded, and is not the handle of a texture or its like.
+    /// Whether its address is known when the module is loaded.
     pub fn has_known_address(&self) -> bool {
-        !self.external
-            && self.ty.class() != Class::Opaque
-            && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
+        !self.external && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
     }
 }
 
@@ -138,10 +132,6 @@ pub struct Function {
     pub name: String,
     /// Kernel or function.
     pub kind: ast::FunctionKind,
-    /// How other modules see it; not at all without a directive that says so.
-    pub linkage: Option<ast::Linkage>,
-    /// The number of its module's `.target sm_NN`.
-    pub architecture: Option<u32>,
     /// Its header.
     pub span: Span,
     /// Registers.
@@ -284,8 +274,6 @@ pub enum Operand {
     Address(Base, i64),
     /// The address of something as a value.
     AddressOf(Base, i64),
-    /// The handle of a texture, sampler or surface that a kernel's parameter holds.
-    Handle(ParamId),
     /// A label.
     Label(Label),
     /// A function.
@@ -437,6 +425,11 @@ pub enum Special {
     ClusterNctaid(u8),
     ClusterRank,
     ClusterSize,
+    /// The lower or upper half of the address of a cooperative launch's workspace.
+    Workspace {
+        /// Whether the upper half.
+        high: bool,
+    },
     /// The fourth element of those that have three dimensions.
     Fourth,
     /// One that says the same everywhere, and its width in bits.
@@ -491,6 +484,8 @@ impl Special {
             ("%gridid", _, None) => Some(Self::GridId),
             ("%current_graph_exec", _, None) => Some(Self::Fixed(0, 64)),
             ("%is_explicit_cluster", _, None) => Some(Self::ExplicitCluster),
+            ("%envreg1", _, None) => Some(Self::Workspace { high: true }),
+            ("%envreg2", _, None) => Some(Self::Workspace { high: false }),
             (name, _, None) if Self::is_counter(name) => {
                 Some(Self::Fixed(0, if name.ends_with("_64") { 64 } else { 32 }))
             }

@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls;
 use super::resources::Services;
-use super::texture::srgb;
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -21,6 +20,10 @@ const MAX_PARAMS: u32 = 32_764;
 const MAX_LOCAL: u32 = 512 << 10;
 /// Bytes of shared memory that CUDA reserves for each block, for its own libraries. Kernels that don't ask where have none.
 pub const RESERVED_SHARED: u32 = 1 << 10;
+/// How many of them the libraries use: words by which warps wait for each other, and a slot for each warp.
+pub const RESERVED_SHARED_USED: u32 = RESERVED_SHARED_WORDS * 4 + 32 * 8;
+/// Those words.
+pub const RESERVED_SHARED_WORDS: u32 = 8;
 /// The most shared memory that CUDA gives a block, in bytes: that of sm_90, on which modules for older targets run too.
 const MAX_SHARED: u32 = 227 << 10;
 /// The most blocks that hardware has in a cluster.
@@ -35,8 +38,6 @@ pub struct Places {
     variables: FxHashMap<VarId, u64>,
     /// Offset of the word that sequentially consistent fences beyond the block go by, where the module has any.
     fence_word: Option<u64>,
-    /// Offset of the intensities of sRGB, where the module reads textures.
-    srgb_table: Option<u64>,
 }
 
 /// The memory layout of one kernel.
@@ -60,6 +61,8 @@ pub struct Layout {
     pub explicit_cluster: bool,
     /// Blocks of a cluster in x, y and z.
     pub cluster: [u32; 3],
+    /// Whether launches are cooperative.
+    pub cooperative: bool,
     /// What addresses of shared memory may have to be multiples of: a power of two, at least 16.
     pub shared_align: u32,
     /// Bytes of local memory.
@@ -87,11 +90,6 @@ impl Layout {
     /// Offset in the module's allocation of the word that sequentially consistent fences beyond the block go by.
     pub fn fence_word(&self) -> Option<u64> {
         self.module.fence_word
-    }
-
-    /// Offset in the module's allocation of the intensities of sRGB.
-    pub fn srgb_table(&self) -> Option<u64> {
-        self.module.srgb_table
     }
 
     /// Where dynamic shared memory begins.
@@ -157,19 +155,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         places.fence_word = Some(offset);
         variables.size = offset.saturating_add(4);
     }
-    if program.functions.iter().any(reads_textures) {
-        let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
-        let bytes = srgb::table();
-        places.srgb_table = Some(offset);
-        variables.size = offset.saturating_add(bytes.len() as u64);
-        variables.image.push(interface::ImageRun { offset, bytes });
-    }
     (variables, Arc::new(places))
-}
-
-/// Whether a function reads textures.
-fn reads_textures(function: &Function) -> bool {
-    function.instructions().any(|i| i.form.row.action == Action::Compute(Operation::TextureFetch))
 }
 
 /// Whether a function has sequentially consistent fences that other blocks take part in.
@@ -180,8 +166,8 @@ fn fences_beyond_block(function: &Function) -> bool {
 }
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
-fn shared_unit(kernel: &Function) -> u32 {
-    match kernel.architecture {
+fn shared_unit(program: &Program) -> u32 {
+    match program.architecture() {
         Some(30..80) => 256,
         _ => 128,
     }
@@ -196,6 +182,7 @@ pub fn lay_out(
     services: Services,
     policy: &Policy,
     cluster: Option<[u32; 3]>,
+    cooperative: bool,
 ) -> Result<Layout, Diagnostic> {
     let Some(function) = program.functions.get(kernel.0 as usize) else {
         return Err(Diagnostic::internal("a kernel that isn't there", None));
@@ -210,9 +197,10 @@ pub fn lay_out(
         shared_bytes: 0,
         reserved_shared: 0,
         dynamic_shared: false,
-        shared_unit: shared_unit(function),
+        shared_unit: shared_unit(program),
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
+        cooperative,
         shared_align: 16,
         local_bytes: 0,
         short_addresses: false,
@@ -236,7 +224,8 @@ pub fn lay_out(
         }
     }
     let room = policy.push_constants.saturating_sub(push_constant::PARAMS);
-    if layout.params_size > room || takes_param_address(function) {
+    // The address of a workspace has its place behind that of the parameters.
+    if layout.params_size > room || takes_param_address(function) || cooperative {
         layout.params_location = ParamLocation::Buffer;
     }
     let mut used = FxHashSet::default();

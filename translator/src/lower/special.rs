@@ -1,7 +1,7 @@
 //! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
 
 use super::device_words::fetch_add;
-use super::layout::{Layout, RESERVED_SHARED};
+use super::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
 use super::{Lowering, cluster};
 use crate::decode::program::{LaneMask, ReservedShared, Special};
 use crate::interface::push_constant;
@@ -58,15 +58,27 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
         }
         Special::DynamicSharedSize => b.builtin(Builtin::DynamicSharedBytes),
         Special::TotalSharedSize => {
-            shared_size(b, l.layout, l.layout.dynamic_shared_offset() - l.layout.reserved_shared)
+            let unit = u64::from(l.layout.shared_unit);
+            let total = shared_size(b, l.layout.dynamic_shared_offset() - l.layout.reserved_shared);
+            let total = b.add_const(total, unit - 1);
+            b.and_const(total, u64::from(u32::MAX) & !(unit - 1))
         }
-        Special::AggregateSharedSize => shared_size(b, l.layout, l.layout.dynamic_shared_offset()),
+        Special::AggregateSharedSize => {
+            shared_size(b, l.layout.dynamic_shared_offset() - l.layout.reserved_shared + RESERVED_SHARED)
+        }
+        // As on an H200, both parts begin where the reserved bytes do.
         Special::ReservedShared(what) => match what {
-            ReservedShared::Begin | ReservedShared::Part(0) => cluster::own_address(b, 0),
-            ReservedShared::Part(_) => cluster::own_address(b, RESERVED_SHARED / 2),
-            ReservedShared::End => cluster::own_address(b, RESERVED_SHARED),
+            ReservedShared::Begin | ReservedShared::Part(_) => cluster::own_address(b, 0),
+            ReservedShared::End => cluster::own_address(b, RESERVED_SHARED_USED),
             ReservedShared::Capacity => b.i32(RESERVED_SHARED),
         },
+        Special::Workspace { high } if l.layout.cooperative => {
+            let address = b.push_constant(Type::I64, push_constant::WORKSPACE_ADDRESS);
+            let (low, upper) = b.halves(address);
+            if high { upper } else { low }
+        }
+        // In other launches none is there, which is how kernels know.
+        Special::Workspace { .. } => b.i32(0),
         Special::ExplicitCluster => return (b.bool(l.layout.explicit_cluster), ScalarType::Pred),
         Special::Clock => {
             let clock = clock(l);
@@ -87,11 +99,10 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
     (value, ScalarType::U32)
 }
 
-/// The size of a block's shared memory, of which so many bytes are static, in the units in which hardware gives it away.
-fn shared_size(b: &mut Builder<'_>, layout: &Layout, static_bytes: u32) -> Value {
+/// The size of a block's shared memory, of which so many bytes are static.
+fn shared_size(b: &mut Builder<'_>, static_bytes: u32) -> Value {
     let dynamic = b.builtin(Builtin::DynamicSharedBytes);
-    let total = b.add_const(dynamic, u64::from(static_bytes) + u64::from(layout.shared_unit) - 1);
-    b.and_const(total, u64::from(!(layout.shared_unit - 1)))
+    b.add_const(dynamic, static_bytes.into())
 }
 
 /// The number of the workgroup, which is the block's or the cluster's. A large grid runs as several dispatches, each with

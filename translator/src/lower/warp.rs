@@ -132,6 +132,10 @@ fn operation<const N: usize>(
     if i.operands.len() > members {
         mask = Some(l.int(i, members, ScalarType::B32)?);
         l.note_exits();
+        if l.layout.reserved_shared > 0 && !matches!(op, WarpOp::Sync) {
+            // CUDA's libraries count on that lanes which meet see what others did to the memory reserved for them.
+            l.b.push(Stmt::Warp(Warp { results: Vec::new(), op: WarpOp::Sync, members: mask }));
+        }
     }
     l.b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members: mask }));
     Ok(results)

@@ -13,7 +13,9 @@ pub use unit::{Settings, Unit};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::emit::{self, EmitEntry, Emitted};
-use crate::interface::{BlockSize, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant};
+use crate::interface::{
+    BlockSize, Cooperative, Entry, Interface, Param, ParamLocation, Shared, SourceLocation, push_constant,
+};
 use crate::ir;
 use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
@@ -63,6 +65,7 @@ pub(crate) struct Kernel<'p> {
     reports: Vec<SourceLocation>,
     prints: bool,
     waits: bool,
+    cooperative: Option<Cooperative>,
     /// Offsets of the push constants that are pointers.
     pointers: BTreeSet<u32>,
 }
@@ -113,12 +116,12 @@ fn lower<'p>(
         let message = "32-bit addresses: device addresses have 64 bits, for which a module says `.address_size 64`";
         return Err(locate(ptx, Diagnostic::unsupported(message, program.address_bits_span)));
     }
-    let layout = layout::lay_out(program, id, variables, services, policy, options.cluster)
+    let layout = layout::lay_out(program, id, variables, services, policy, options.cluster, options.cooperative)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
     let Built { function, graph, prints } = build::build(program, id, &layout)?;
     let settings = Settings {
         policy,
-        architecture: crate::lower::calls::oldest_architecture(program, id),
+        architecture: program.architecture(),
         required_block: ptx.required_block,
         blocks: blocks(ptx, options.block_threads),
         kernel: number,
@@ -128,6 +131,7 @@ fn lower<'p>(
         scratch: layout.params_location.scratch_address(),
         dynamic_shared_bytes: options.dynamic_shared_bytes,
         checks: options.checks,
+        workspace: options.cooperative.then_some(push_constant::WORKSPACE_ADDRESS),
     };
     Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, settings })
 }
@@ -159,8 +163,20 @@ pub(crate) fn compile<'p>(
     }
     let reports = unit.reports.iter().map(|span| reports::place(module.program, ptx, module.source, *span)).collect();
     let number = settings.number(&unit.function);
+    let cooperative = options.cooperative.then_some(Cooperative { saved_words: unit.resolved.saved_words });
     let Unit { function, resolved, waits, pointers, .. } = unit;
-    Ok(Kernel { ptx, layout, function, threads: resolved.threads, number, reports, prints, waits, pointers })
+    Ok(Kernel {
+        ptx,
+        layout,
+        function,
+        threads: resolved.threads,
+        number,
+        reports,
+        prints,
+        waits,
+        cooperative,
+        pointers,
+    })
 }
 
 /// Refuses clusters that no workgroup of the target has room for, where the size of their blocks is known.
@@ -254,7 +270,8 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
     let inline = if inlined { layout.params_size } else { 0 };
     let scratch = kernel.function.scratch;
     let behind_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
-    let push_constants = (push_constant::PARAMS + inline).max(behind_scratch);
+    let behind_workspace = kernel.cooperative.map_or(0, |_| push_constant::WORKSPACE_ADDRESS + 8);
+    let push_constants = (push_constant::PARAMS + inline).max(behind_scratch).max(behind_workspace);
     Entry {
         name: kernel.ptx.name.clone(),
         params: params.collect(),
@@ -271,6 +288,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         reports: kernel.reports.clone(),
         prints: kernel.prints,
         waits: kernel.waits,
+        cooperative: kernel.cooperative,
         packing: kernel.function.packing,
         cluster: kernel.function.cluster,
         scratch,

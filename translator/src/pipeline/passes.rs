@@ -52,8 +52,13 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     unit("resolve_barriers", Graph, Uniform, |unit, settings| {
-        unit.resolved =
-            sync::resolve_barriers(&mut unit.function, &mut unit.graph, settings.required_threads(), settings.checks);
+        unit.resolved = sync::resolve_barriers(
+            &mut unit.function,
+            &mut unit.graph,
+            settings.required_threads(),
+            settings.checks,
+            settings.workspace,
+        );
         Ok(())
     }),
     unit("structurize", Uniform, Tree, structurize),

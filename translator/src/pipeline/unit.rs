@@ -118,6 +118,8 @@ pub struct Settings<'a> {
     pub dynamic_shared_bytes: u32,
     /// Whether kernels are marked for the reference device's checks.
     pub checks: bool,
+    /// Where the push constants have the address of the launch's workspace, if the launch is cooperative.
+    pub workspace: Option<u32>,
 }
 
 impl<'a> Settings<'a> {
@@ -135,6 +137,7 @@ impl<'a> Settings<'a> {
             scratch: push_constant::PARAMS_ADDRESS,
             dynamic_shared_bytes: 0,
             checks: false,
+            workspace: None,
         }
     }
 

@@ -22,7 +22,7 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
         return false;
     }
     let mut among_blocks = false;
-    let mut found = FxHashSet::default();
+    let mut found: FxHashMap<(usize, u32), bool> = FxHashMap::default();
     // Parts of the graph: their blocks, and the edges that count no more because they lead back in loops around.
     let mut todo = vec![((0..cfg.blocks.len()).collect::<Vec<usize>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
@@ -37,17 +37,20 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
             let back = ways_back(cfg, &component, &inside);
             let loops = Loop::new(cfg, &inside);
             if loops.is_left_by(function, cfg, &inside, &|stmt| loops.learns(stmt)) {
-                found.extend(back.iter().copied());
+                let global = loops.is_left_by(function, cfg, &inside, &|stmt| loops.learns_of_global(stmt));
+                for edge in &back {
+                    *found.entry(*edge).or_default() |= global;
+                }
                 among_blocks |= loops.is_left_by(function, cfg, &inside, &|stmt| loops.learns_of_blocks(stmt));
             }
             let cut = cut.iter().copied().chain(back).collect();
             todo.push((component, cut));
         }
     }
-    let mut found: Vec<(usize, u32)> = found.into_iter().collect();
+    let mut found: Vec<((usize, u32), bool)> = found.into_iter().collect();
     found.sort_unstable();
-    for (from, to) in found {
-        stop_between(cfg, from, to);
+    for ((from, to), global) in found {
+        stop_between(cfg, from, to, global);
     }
     among_blocks
 }
@@ -157,6 +160,16 @@ impl<'c> Loop<'c> {
         self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
     }
 
+    /// Whether a statement learns of other threads by what lies in global memory.
+    fn learns_of_global(&self, stmt: &Stmt) -> bool {
+        let space = match stmt {
+            Stmt::Load { access, .. } => access.space,
+            Stmt::Atomic(atomic) => atomic.access.space,
+            _ => return false,
+        };
+        self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
+    }
+
     /// Whether an atomic may take a lock: puts another value in the place of the one that it finds.
     fn takes(&self, atomic: &Atomic) -> bool {
         match (atomic.op, atomic.compare) {
@@ -209,11 +222,15 @@ fn reads_others(block: &Block) -> bool {
 }
 
 /// Puts a stop on an edge.
-fn stop_between(cfg: &mut Cfg, from: usize, to: u32) {
+fn stop_between(cfg: &mut Cfg, from: usize, to: u32, global: bool) {
     let middle = u32::try_from(cfg.blocks.len()).unwrap_or(u32::MAX);
     let Some(block) = cfg.blocks.get_mut(from) else { return };
     let turned = |next: u32| if next == to { middle } else { next };
     block.end = block.end.redirected(turned);
     let mark = block.body.iter().rev().find(|stmt| matches!(stmt, Stmt::At(_))).cloned();
-    cfg.blocks.push(BasicBlock { body: mark.into_iter().collect(), stop: Some(Stop::Yield), end: End::Goto(to) });
+    cfg.blocks.push(BasicBlock {
+        body: mark.into_iter().collect(),
+        stop: Some(Stop::Yield { global }),
+        end: End::Goto(to),
+    });
 }

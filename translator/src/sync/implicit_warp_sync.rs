@@ -16,7 +16,7 @@ const VOLTA: u32 = 70;
 
 /// Synchronizes the threads of a warp where a kernel for such an architecture relies on lockstep.
 pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture: Option<u32>) {
-    let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
+    let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { .. })));
     if spins && architecture.is_none_or(|number| number >= VOLTA) {
         return;
     }

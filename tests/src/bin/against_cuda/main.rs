@@ -228,6 +228,7 @@ fn case(ptx: String, entry: &str, grid: [u32; 3], block: [u32; 3], args: Vec<Arg
         grid,
         block,
         cluster: None,
+        cooperative: false,
         dynamic_shared_bytes: 0,
         globals: Default::default(),
         textures: Default::default(),

@@ -220,6 +220,5 @@ modifiers! {
         "diverged_members" DivergedMembers,
         "deadlock" Deadlock,
         "invalid_free" InvalidFree,
-        "surface_access" SurfaceAccess,
     }
 }

@@ -9,13 +9,13 @@ use recursion::Stack;
 
 use super::calls::{self, Recursive};
 use super::frame::{Frame, ParamSlot};
-use super::layout::Layout;
-use super::{Lowering, barriers, prologue};
+use super::layout::{Layout, RESERVED_SHARED_WORDS};
+use super::{Lowering, barriers, cluster, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::ir::{self, Builder, Stmt, Type, Value, Var};
+use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
 use crate::isa::operation::Action;
 use crate::isa::types::ScalarType;
 use crate::target::Cluster;
@@ -60,7 +60,11 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     };
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
+    let first = (layout.reserved_shared > 0).then(|| build.clear_reserved_shared());
     let entry = build.new_block();
+    if let Some(first) = first.and_then(|first| build.blocks.get_mut(first as usize)) {
+        first.end = End::Goto(entry);
+    }
     let exit = build.new_block();
     build.body(ptx, frame, entry, exit, exit);
     build.finish_recursive(exit);
@@ -108,6 +112,28 @@ impl<'p> Build<'p> {
     fn new_block(&mut self) -> u32 {
         self.blocks.push(BasicBlock::default());
         u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A block that clears the words by which tiles of several warps wait. They clear their own bits alone, with atomics on what
+    /// would be undefined in Vulkan.
+    fn clear_reserved_shared(&mut self) -> u32 {
+        let number = self.new_block();
+        let mut b = Builder::new(&mut self.function);
+        let index = b.builtin(Builtin::ThreadIndex);
+        let clears = b.compare_const(Compare::LessUnsigned, index, RESERVED_SHARED_WORDS.into());
+        b.if_(clears, |b| {
+            let first = cluster::own_address(b, 0);
+            let offset = b.shl(index, 2);
+            let address = b.add(first, offset);
+            let order = MemoryOrder::Relaxed(Scope::Cta);
+            let zero = b.i32(0);
+            b.store(Access { space: Space::Shared, bytes: 4, order, read_only: false }, address, vec![zero]);
+        });
+        let body = b.block;
+        if let Some(block) = self.blocks.get_mut(number as usize) {
+            block.body = body;
+        }
+        number
     }
 
     /// A frame whose first parameters are given; the others get words of their own.

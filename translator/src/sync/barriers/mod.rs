@@ -12,6 +12,9 @@
 //! A workgroup that is a cluster of several blocks is treated as one. With the first two ways, a block's barrier makes the cluster's
 //! other blocks wait too, which is harmless there. With `named`, each block has accounts of its own.
 //!
+//! In a cooperative launch, `suspension` lets a block whose threads all wait for other blocks end the dispatch there, and go on in
+//! the next one.
+//!
 //! Loops in which threads wait for each other ([`super::yield_in_loops`]) need one of the latter two: in each
 //! iteration all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
 //! until it ends or meets a barrier.
@@ -19,6 +22,7 @@
 mod in_place;
 mod named;
 mod state_machine;
+mod suspension;
 mod triple_buffer;
 
 use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
@@ -43,11 +47,20 @@ pub struct Resolved {
     pub threads: Option<u32>,
     /// Whether the kernel is a loop around barriers that stand under no condition.
     pub merged: bool,
+    /// Where its blocks can end a dispatch and go on in the next: words that each of their threads saves besides shared memory.
+    pub saved_words: Option<u32>,
 }
 
 /// Replaces every stop of a kernel. `required` is the number of threads of its blocks where it is known. `checks`: marks who
-/// arrives where ([`Stmt::Arrive`]).
-pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option<u64>, checks: bool) -> Resolved {
+/// arrives where ([`Stmt::Arrive`]). `workspace`: where the push constants have the address of a cooperative launch's workspace, if
+/// blocks that wait for others are to let them run.
+pub fn resolve_barriers(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    required: Option<u64>,
+    checks: bool,
+    workspace: Option<u32>,
+) -> Resolved {
     let padded = required.map(|required| required.next_multiple_of(WARP.into()));
     for block in &mut cfg.blocks {
         if let Some(Stop::Barrier(barrier)) = &mut block.stop
@@ -57,12 +70,14 @@ pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option
             barrier.count = None;
         }
     }
-    let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield)));
+    let yields = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { .. })));
+    let polls = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { global: true })));
+    let workspace = workspace.filter(|_| polls);
     let barriers = || cfg.blocks.iter().filter_map(|block| block.barrier().map(|barrier| (block, barrier)));
     let any = barriers().next().is_some();
     let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
     if !any && !yields && !awaits {
-        return Resolved { threads: None, merged: false };
+        return Resolved::default();
     }
     if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
@@ -74,7 +89,7 @@ pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option
             .all(|(block, divergent)| !divergent || block.barrier().is_none_or(Barrier::is_early));
         if together && let Some(multiple) = barriers().try_fold(1, in_place::multiple) {
             in_place::keep(function, cfg);
-            return Resolved { threads: (multiple > 1).then_some(multiple), merged: false };
+            return Resolved { threads: (multiple > 1).then_some(multiple), ..Resolved::default() };
         }
     }
     // Those of blocks and those of the cluster don't complete together.
@@ -84,7 +99,7 @@ pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option
         barrier.cluster == of_cluster && (waits || barrier.is_early())
     };
     let wait = match (any, yields) {
-        _ if awaits => Wait::Named,
+        _ if awaits || workspace.is_some() => Wait::Named,
         (true, true) => Wait::Named,
         _ if barriers().all(|(_, barrier)| whole(barrier)) => Wait::Together,
         _ => Wait::Named,
@@ -97,8 +112,8 @@ pub fn resolve_barriers(function: &mut Function, cfg: &mut Cfg, required: Option
     if checks {
         mark_arrivals(function, cfg);
     }
-    state_machine::merge(function, cfg, wait);
-    Resolved { threads: None, merged: true }
+    let saved_words = state_machine::merge(function, cfg, wait, workspace);
+    Resolved { threads: None, merged: true, saved_words }
 }
 
 /// Marks the arrivals at barriers that all threads of a warp must execute together. Where barriers are kept, they do.

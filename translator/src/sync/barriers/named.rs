@@ -14,6 +14,7 @@
 //! If nobody can go on, the kernel ends with a report. It does so too where more threads arrive at a barrier than it
 //! waits for, and not several times as many: which of them it waits for depends on their speed.
 
+use super::suspension::{self, Block as Suspended};
 use super::{WARP, WORD, add, block_threads, constant, store};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
 use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
@@ -32,8 +33,10 @@ mod head {
     pub const COMPLETE: u32 = 1;
     /// Whether there is another turn: [`super::GO_ON`] and so on.
     pub const VERDICT: u32 = 2;
+    /// Not zero if a thread waits for other blocks.
+    pub const POLLS: u32 = 3;
     /// How many they are.
-    pub const WORDS: u32 = 3;
+    pub const WORDS: u32 = 4;
 }
 
 /// Words of a block, before those of its barriers.
@@ -71,6 +74,8 @@ const GO_ON: u32 = 0;
 const END: u32 = 1;
 /// No thread can go on, or it is undecidable which.
 const STUCK: u32 = 2;
+/// All threads that are left wait for other blocks.
+const SUSPENDED: u32 = 3;
 
 /// What there are accounts of.
 #[derive(Clone, Copy)]
@@ -120,11 +125,23 @@ pub struct Account {
     waits: Var,
     /// The last verdict.
     verdict: Var,
+    /// What a cooperative launch needs.
+    polling: Option<Polling>,
+}
+
+/// What is known of waiting for other blocks; the variables are those of the workgroup's first thread.
+struct Polling {
+    /// Where the push constants have the address of the launch's workspace.
+    workspace: u32,
+    /// How often in succession threads could do nothing but look again at what other blocks have done.
+    idle: Var,
+    /// Whether they could do something else in this dispatch.
+    active: Var,
 }
 
 impl Account {
     /// Takes its place in shared memory.
-    pub fn new(function: &mut Function, cfg: &Cfg) -> Self {
+    pub fn new(function: &mut Function, cfg: &Cfg, workspace: Option<u32>) -> Self {
         let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
         let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
         for block in &cfg.blocks {
@@ -150,7 +167,17 @@ impl Account {
             at: function.var(Type::I32),
             waits: function.var(Type::Bool),
             verdict: function.var(Type::I32),
+            polling: workspace.map(|workspace| Polling {
+                workspace,
+                idle: function.var(Type::I32),
+                active: function.var(Type::Bool),
+            }),
         }
+    }
+
+    /// Where the push constants have the address of a workspace, if blocks are to be suspended.
+    pub fn workspace(&self) -> Option<u32> {
+        self.polling.as_ref().map(|polling| polling.workspace)
     }
 
     fn head(&self, b: &mut Builder<'_>, word: u32) -> Value {
@@ -331,6 +358,41 @@ impl Account {
         store(b, word, one);
     }
 
+    /// Notes that the thread can go on, if only to look once more at what others have done.
+    pub fn look_again(&self, b: &mut Builder<'_>, global: bool) {
+        if !global || self.polling.is_none() {
+            return self.stay_ready(b);
+        }
+        let word = self.head(b, head::POLLS);
+        let one = b.i32(1);
+        store(b, word, one);
+    }
+
+    /// Begins a dispatch: takes up again what was saved at the end of the one before. Gives whether the block had ended then.
+    pub fn begin_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) -> Value {
+        let status = suspended.restore(b);
+        b.barrier();
+        let is_new = b.is_zero(status);
+        if let Some(polling) = &self.polling {
+            let zero = b.i32(0);
+            b.set(polling.idle, zero);
+            b.set(polling.active, is_new);
+        }
+        b.compare_const(Compare::Equal, status, suspension::ENDED.into())
+    }
+
+    /// Ends a dispatch: saves what the block needs to go on, if it hasn't ended.
+    pub fn end_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) {
+        let Some(polling) = &self.polling else { return };
+        let verdict = b.get(self.verdict);
+        let goes_on = b.compare_const(Compare::Equal, verdict, SUSPENDED.into());
+        b.if_(goes_on, |b| suspended.save(b));
+        self.by_one(b, |b| {
+            let active = b.get(polling.active);
+            suspended.note(b, goes_on, active);
+        });
+    }
+
     /// Notes that the thread has left. Where it has arrived, it counts as one that has left from now on.
     pub fn leave(&self, b: &mut Builder<'_>) {
         let (one, rank) = (b.i32(1), b.cluster_rank());
@@ -450,14 +512,45 @@ impl Account {
         let ended = b.compare(Compare::Equal, gone, whole);
         let able = b.get(someone);
         let nobody = b.is_zero(able);
+        let polled = self.polling.as_ref().map(|polling| self.poll(b, polling, nobody));
         let unclear = b.get(tally.unclear);
         let stuck = b.or(nobody, unclear);
         let [go_on, end, stop] = [GO_ON, END, STUCK].map(|verdict| b.i32(verdict));
         let verdict = b.select(stuck, stop, go_on);
+        let verdict = match polled {
+            Some((polls, polled)) => {
+                let clear = b.not(unclear);
+                let polls = b.and(polls, clear);
+                b.select(polls, polled, verdict)
+            }
+            None => verdict,
+        };
         // Arrivals that nobody waits for may be left.
         let verdict = b.select(ended, end, verdict);
         let word = self.head(b, head::VERDICT);
         store(b, word, verdict);
+    }
+
+    /// Whether nobody can do anything but look at what other blocks have done, and the verdict then.
+    fn poll(&self, b: &mut Builder<'_>, polling: &Polling, nobody: Value) -> (Value, Value) {
+        let word = self.head(b, head::POLLS);
+        let polls = b.load_one(WORD, word);
+        let zero = b.i32(0);
+        store(b, word, zero);
+        let polls = b.is_nonzero(polls);
+        let only = b.and(polls, nobody);
+        let before = b.get(polling.idle);
+        let more = b.add_const(before, 1);
+        let idle = b.select(only, more, zero);
+        b.set(polling.idle, idle);
+        let active = b.get(polling.active);
+        let others = b.not(nobody);
+        let active = b.or(active, others);
+        b.set(polling.active, active);
+        let patience = suspension::patience(b, polling.workspace);
+        let patient = b.compare(Compare::LessUnsigned, idle, patience);
+        let [go_on, suspended] = [GO_ON, SUSPENDED].map(|verdict| b.i32(verdict));
+        (only, b.select(patient, go_on, suspended))
     }
 
     /// Tallies the barrier number `id` and clears its account if it is complete. So many threads have left in all; where

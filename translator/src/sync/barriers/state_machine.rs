@@ -5,6 +5,7 @@
 
 use super::named::Account;
 use super::store;
+use super::suspension::{Block as Suspended, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
 use crate::cfg::switch::switch;
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
@@ -48,11 +49,12 @@ impl Machine {
     }
 }
 
-/// Rebuilds the kernel around its stops.
-pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait) {
+/// Rebuilds the kernel around its stops. With a `workspace`, to which a push constant leads, blocks that wait for others are
+/// suspended; gives the words that each of their threads saves then.
+pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Option<u32>) -> Option<u32> {
     let host = match wait {
         Wait::Together => Host::Together(TripleBuffer::new(function, Sharing::Workgroup)),
-        Wait::Named => Host::Named(Account::new(function, cfg)),
+        Wait::Named => Host::Named(Account::new(function, cfg, workspace)),
     };
     let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
     let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));
@@ -102,9 +104,20 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait) {
     };
     let body = b.block;
     set(cfg, latch, body, End::Branch { condition: again, then: dispatch, otherwise: exit });
+
+    // Now that the loop is whole, it is known what goes around in it.
+    let suspended = match &machine.host {
+        Host::Named(account) => {
+            account.workspace().map(|at| Suspended::new(at, function, &live_at(function, cfg, dispatch)))
+        }
+        Host::Together(_) => None,
+    };
     if let Host::Named(account) = &machine.host {
         let mut b = machine.builder(function);
         account.report(&mut b);
+        if let Some(suspended) = &suspended {
+            account.end_dispatch(&mut b, suspended);
+        }
         let body = b.block;
         set(cfg, exit, body, End::Exit);
     }
@@ -115,8 +128,16 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait) {
         Host::Named(account) => account.open(&mut b),
     }
     set_state(&mut b, &machine, 1);
+    if let (Host::Named(account), Some(suspended)) = (&machine.host, &suspended) {
+        let ended = account.begin_dispatch(&mut b, suspended);
+        b.if_(ended, |b| {
+            set_state(b, &machine, ENDED);
+            account.leave(b);
+        });
+    }
     let body = b.block;
     set(cfg, 0, body, End::Goto(dispatch));
+    suspended.map(|suspended| suspended.words())
 }
 
 fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {
@@ -163,7 +184,7 @@ fn redirect(
     }
     match (&stop, &machine.host) {
         (Stop::Barrier(barrier), Host::Named(account)) => account.arrive(&mut b, barrier),
-        (Stop::Yield, Host::Named(account)) => account.stay_ready(&mut b),
+        (Stop::Yield { global }, Host::Named(account)) => account.look_again(&mut b, *global),
         _ => {}
     }
     let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));

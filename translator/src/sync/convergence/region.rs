@@ -87,7 +87,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     }
     // Threads that wait in a loop come later to what the others of their warp have reached already.
     for (number, block) in cfg.blocks.iter().enumerate() {
-        if !matches!(block.stop, Some(Stop::Yield)) {
+        if !matches!(block.stop, Some(Stop::Yield { .. })) {
             continue;
         }
         let behind = graph.reach(cfg, super::number(number), |block| is_barrier(cfg, block));

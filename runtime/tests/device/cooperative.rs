@@ -1,0 +1,133 @@
+//! Cooperative launches: what is refused, and that blocks get on however the grid is dispatched. The launch cases have the results.
+
+use std::time::Duration;
+
+use ptx2spv_runtime::{Error, LaunchConfig};
+use ptx2spv_translator::{Options, Program, Source};
+
+use crate::{Context, Launch};
+
+/// Every block waits for the next one, the last for none: in order of their numbers none would ever end.
+const CHAIN: &str = "
+    .version 7.0
+    .target sm_70
+    .address_size 64
+    .visible .entry chain(.param .u64 flags)
+    {
+        .reg .pred %p;
+        .reg .b32 %r<6>;
+        .reg .b64 %rd<3>;
+        ld.param.u64 %rd1, [flags];
+        mov.u32 %r1, %ctaid.x;
+        mov.u32 %r2, %nctaid.x;
+        mul.wide.u32 %rd2, %r1, 4;
+        add.u64 %rd1, %rd1, %rd2;
+        add.u32 %r3, %r1, 1;
+        setp.eq.u32 %p, %r3, %r2;
+        mov.u32 %r4, 0;
+        @%p bra found;
+    wait:
+        ld.acquire.gpu.global.u32 %r4, [%rd1+4];
+        setp.eq.u32 %p, %r4, 0;
+        @%p bra wait;
+    found:
+        add.u32 %r4, %r4, 1;
+        st.release.gpu.global.u32 [%rd1], %r4;
+        ret;
+    }
+    .visible .entry valid(.param .u64 out)
+    {
+        .reg .pred %p;
+        .reg .b32 %r<4>;
+        .reg .b64 %rd<2>;
+        ld.param.u64 %rd1, [out];
+        mov.u32 %r1, %envreg1;
+        mov.u32 %r2, %envreg2;
+        or.b32 %r1, %r1, %r2;
+        setp.ne.u32 %p, %r1, 0;
+        selp.u32 %r1, 1, 0, %p;
+        st.global.u32 [%rd1], %r1;
+        ret;
+    }
+    .visible .entry forever(.param .u64 flag)
+    {
+        .reg .pred %p;
+        .reg .b32 %r<2>;
+        .reg .b64 %rd<2>;
+        ld.param.u64 %rd1, [flag];
+    wait:
+        ld.acquire.gpu.global.u32 %r1, [%rd1];
+        setp.eq.u32 %p, %r1, 0;
+        @%p bra wait;
+        ret;
+    }";
+
+fn source() -> Source {
+    Source::new("chain.ptx", CHAIN)
+}
+
+#[test]
+fn blocks_that_wait_for_later_ones() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&source()).unwrap();
+    let kernel = module.cooperative_kernel("chain", None).unwrap();
+    assert!(kernel.is_cooperative());
+    let expected: Vec<u32> = (1..=50).rev().collect();
+    // Also where grids are submitted part by part.
+    for most in [None, Some(Duration::from_micros(1))] {
+        device.set_max_dispatch_time(most);
+        let flags = device.alloc_slice::<u32>(50).unwrap();
+        flags.fill(0).unwrap();
+        kernel.run(&LaunchConfig::new([50, 1, 1], [1; 3]), &[(&flags).into()]).unwrap();
+        assert_eq!(flags.to_vec().unwrap(), expected);
+    }
+    drop((module, kernel));
+    context.finish();
+}
+
+#[test]
+fn other_launches_have_no_workspace() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&source()).unwrap();
+    let out = device.alloc_slice::<u32>(1).unwrap();
+    for (kernel, expected) in
+        [(module.kernel("valid").unwrap(), 0), (module.cooperative_kernel("valid", None).unwrap(), 1)]
+    {
+        kernel.run(&LaunchConfig::new([1; 3], [1; 3]), &[(&out).into()]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [expected]);
+    }
+    drop((module, out));
+    context.finish();
+}
+
+#[test]
+fn waiting_without_end_is_told() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&source()).unwrap();
+    let flag = device.alloc_slice::<u32>(1).unwrap();
+    flag.fill(0).unwrap();
+    let kernel = module.cooperative_kernel("forever", None).unwrap();
+    let launched = kernel.run(&LaunchConfig::new([3, 1, 1], [1; 3]), &[(&flag).into()]);
+    assert!(matches!(&launched, Err(Error::Aborted { reason, .. }) if reason.contains("3 of them")), "{launched:?}");
+    drop((module, kernel, flag));
+    context.finish();
+}
+
+#[test]
+fn translations_are_for_one_kind_of_launch() {
+    let context = Context::new();
+    let device = &context.device;
+    let source = source();
+    let program = Program::new(&source).unwrap();
+    let load = |cooperative| {
+        let made = program.translate(&Options { cooperative, ..Options::new(device.target()) }).unwrap();
+        // SAFETY: the translation is as the translator made it.
+        unsafe { device.load_translated(&made) }.unwrap()
+    };
+    assert!(load(true).cooperative_kernel("chain", None).unwrap().is_cooperative());
+    assert!(matches!(load(false).cooperative_kernel("chain", None), Err(Error::Interface(_))));
+    context.finish();
+}

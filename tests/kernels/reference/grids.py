@@ -1,0 +1,142 @@
+"""What NVIDIA's compiler makes of cooperative groups (nvcc/): tiles of more than a warp, barriers of the grid. Results were compared
+with an H200's, but that there `is_valid()` holds in ordinary launches too, once there was a cooperative one.
+"""
+
+import numpy as np
+
+from .casefile import CaseFile, filled, written
+
+
+def tiles():
+    f = CaseFile("tiles", "nvcc")
+    for size, blocks, block in ((64, 1, 128), (512, 1, 512)):
+        values = f.rng.integers(-100, 101, blocks * block, dtype=np.int32)
+        # Tiles in which a vote has another outcome.
+        values[:size] = np.clip(values[:size], -80, 80)
+        rows = []
+        for tile in values.reshape(-1, size):
+            number = len(rows) // size % (block // size)
+            for t, value in enumerate(tile):
+                votes = int((tile > 90).any()) + 2 * int((tile > -90).all())
+                rows.append([tile.sum(), tile.min(), tile[:t].sum(), tile[: t + 1].max(), tile[(5 * number + 33) % size],
+                             votes, 3 * value, 3 * tile[(t + 40) % size], 1000 * number + t])  # fmt: skip
+        out = filled(np.int32, 9 * len(values) + 3)
+        result = written(out, np.array(rows, np.int32).ravel())
+        f.add(f"{size}_of_{block}", blocks, block, [values, out], {1: result}, entry=f"tiles_{size}")
+    return f
+
+
+def rounds(a, n, blocks, block, count):
+    """The kernel of that name, thread by thread between its barriers."""
+    a, b = [int(x) for x in a], [0] * n
+    threads, mask = blocks * block, 2**32 - 1
+    seen = [[0] * 64 for _ in range(blocks)]
+    more = list(range(threads))
+    history = [[i * k & mask for k in range(8)] for i in range(threads)]
+    sums = [0] * threads
+    for turn in range(count):
+        b = [(3 * a[(i + 1) % n] + a[(i + n // 2) % n] + turn) & mask for i in range(n)]
+        for i in range(threads):
+            sums[i] = (sums[i] + b[(i + 7 * turn) % n]) & mask
+            history[i][sums[i] & 7] = (history[i][sums[i] & 7] + sums[i]) & mask
+            place = (i % block + sums[i]) & mask
+            # A 32-bit unsigned sum of an int and an unsigned.
+            seen[i // block][place % 64] = (seen[i // block][place % 64] + sums[i]) & mask
+        a = [b[n - 1 - i] ^ more[i % threads] for i in range(n)]
+        more = [(x + turn) & mask for x in more]
+    out = []
+    for i in range(threads):
+        hashed = sums[i]
+        for k in range(8):
+            hashed = (31 * hashed + history[i][k]) & mask
+        out += [hashed, more[i], sum(seen[i // block]) & mask]
+    return [np.array(list, np.uint32) for list in (a, b, out)]
+
+
+def conjugate_gradients(right, width, iterations, blocks, block):
+    """In f32, in the kernel's order of operations."""
+    f32, n, threads = np.float32, width * width, blocks * block
+    x, r, p, ap = (np.zeros(n, f32) for _ in range(4))
+    r[:], p[:] = right, right
+    at = np.arange(n)
+
+    def dot(x, y):
+        sums = np.zeros(threads, f32)
+        for start in range(0, n, threads):
+            own = (x[start : start + threads] * y[start : start + threads]).astype(f32)
+            sums[: len(own)] = sums[: len(own)] + own
+        shared = sums.reshape(blocks, block).copy()
+        half = block // 2
+        while half:
+            shared[:, :half] = shared[:, :half] + shared[:, half : 2 * half]
+            half //= 2
+        partial[:] = shared[:, 0]
+        total = f32(0)
+        for value in shared[:, 0]:
+            total = f32(total + value)
+        return total
+
+    partial = np.zeros(blocks, f32)
+    rr, k = dot(r, r), 0
+    while k < iterations and rr > f32(1e-10):
+        total = f32(4) * p
+        column = at % width
+        for where, other in ((column > 0, -1), (column < width - 1, 1), (at >= width, -width), (at < n - width, width)):
+            total[where] = total[where] - p[at[where] + other]
+        ap[:] = total
+        alpha = f32(rr / dot(p, ap))
+        x = x + alpha * p
+        r = r - alpha * ap
+        following = dot(r, r)
+        beta = f32(following / rr)
+        rr = following
+        p = r + beta * p
+        k += 1
+    assert all(array.dtype == f32 for array in (x, r, p, ap))
+    return x, r, p, ap, partial, np.array([rr, k], f32)
+
+
+def grid_sync():
+    f = CaseFile("grid_sync", "nvcc")
+    for blocks, block, n, count in ((6, 64, 300, 2), (40, 32, 500, 1), (5, 40, 100, 2)):
+        a = f.rng.integers(0, 2**32, n, dtype=np.uint32)
+        b, out = filled(np.uint32, n), filled(np.uint32, 3 * blocks * block + 2)
+        after = rounds(a, n, blocks, block, count)
+        expect = {0: after[0], 1: after[1], 2: written(out, after[2])}
+        args = [a, b, out, np.int32(n), np.int32(count)]
+        f.add(f"rounds_{blocks}x{block}", blocks, block, args, expect, entry="rounds", dynamic_shared_bytes=4 * block, cooperative=True)
+    for blocks, block in ((3, 40),):
+        i = np.arange(blocks * block, dtype=np.uint64)
+        own = np.zeros_like(i)
+        for _ in range(10):
+            own = (own * np.uint64(5) + i) % np.uint64(2**32)
+        words, out = filled(np.uint32, len(i)), filled(np.uint32, len(i) + 1)
+        squares = (i * i + np.uint64(1)).astype(np.uint32)
+        result = written(out, squares[::-1] + own.astype(np.uint32))
+        f.add(f"halves_{blocks}x{block}", blocks, block, [words, out], {0: squares, 1: result}, entry="halves", cooperative=True)
+    words = 7 * np.arange(11, dtype=np.uint32) + np.uint32(1)
+    f.add("leavers", 11, 96, [filled(np.uint32, 11), filled(np.uint32, 11)], {0: words, 1: np.roll(words, -1)}, entry="leavers", cooperative=True)
+    for cooperative in (True, False):
+        i = np.arange(4 * 6 * 32, dtype=np.uint32)
+        rows = np.stack([np.full(24 * 32, cooperative, np.uint32), np.full(24 * 32, 24 * 32, np.uint32), i // 32, np.full(24 * 32, 24, np.uint32)], 1)
+        out = filled(np.uint32, rows.size + 1)
+        name = "group" if cooperative else "group_of_an_ordinary_launch"
+        f.add(name, (4, 3, 2), (8, 4), [out], {0: written(out, rows.ravel())}, entry="group", cooperative=cooperative)
+    for width, iterations, blocks, block in ((7, 60, 3, 32),):
+        n = width * width
+        right = f.rng.integers(-8, 9, n).astype(np.float32) / np.float32(4)
+        x, r, p, ap, partial, residual = conjugate_gradients(right, width, iterations, blocks, block)
+        dense = 4 * np.eye(n)
+        for i in range(n):
+            for other, near in ((i - 1, i % width > 0), (i + 1, i % width < width - 1), (i - width, i >= width), (i + width, i < n - width)):
+                if near:
+                    dense[i, other] = -1
+        assert np.abs(np.linalg.solve(dense, right.astype(np.float64)) - x).max() < 1e-5 and residual[0] < 1e-9
+        zeros = lambda length: filled(np.float32, length)
+        args = [right, zeros(n), zeros(n), zeros(n), zeros(n), zeros(blocks), np.int32(width), np.int32(iterations), zeros(3)]
+        expect = {1: x, 2: r, 3: p, 4: ap, 5: partial, 8: written(args[8], residual)}
+        f.add(f"conjugate_gradients_{width}", blocks, block, args, expect, entry="conjugate_gradients", cooperative=True)
+    return f
+
+
+FILES = [tiles, grid_sync]

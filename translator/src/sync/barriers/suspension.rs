@@ -1,0 +1,316 @@
+//! Blocks that let others run: where a cooperative launch's threads wait for other blocks, the block saves what it has and ends the
+//! dispatch. The host dispatches the grid again until all blocks have ended.
+//!
+//! So no progress between workgroups is needed, which Vulkan doesn't promise. Registers that are live around the loop of the
+//! [state machine](super::state_machine), local memory and shared memory go to the launch's [workspace]: for each workgroup its
+//! status, its shared memory, and then word by word those of all its threads.
+
+use super::block_threads;
+use crate::cfg::Cfg;
+use crate::interface::{push_constant, workspace};
+use crate::ir::{
+    Access, Atomic, AtomicOp, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
+    Var, VarSet,
+};
+
+/// Status of a block that hasn't run yet: zero. That of one which is to go on:
+const SUSPENDED: u32 = 1;
+/// Status of a block that has ended.
+pub const ENDED: u32 = 2;
+
+const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
+const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
+
+/// What a block saves.
+pub struct Block {
+    /// Where the push constants have the address of the workspace.
+    address: u32,
+    /// Variables, each with the number of its first word.
+    vars: Vec<(Var, u32)>,
+    /// Words of the variables.
+    var_words: u32,
+    /// Words of local memory.
+    local_words: u32,
+}
+
+/// Where a block's things are.
+struct Place {
+    /// Address of its status.
+    status: Value,
+    /// Address of its shared memory.
+    shared: Value,
+    /// Bytes of that; `I32`.
+    shared_bytes: Value,
+    /// Address of the first word of the thread.
+    own: Value,
+    /// The thread's number in the workgroup, and how many there are; `I32`.
+    index: Value,
+    threads: Value,
+    /// Bytes from one word of the thread to the next; `I64`.
+    step: Value,
+}
+
+/// How often threads look at what other blocks have done before they let others run.
+pub fn patience(b: &mut Builder<'_>, address: u32) -> Value {
+    let base = b.push_constant(Type::I64, address);
+    let word = b.add_const(base, workspace::PATIENCE);
+    b.load_one(GLOBAL, word)
+}
+
+impl Block {
+    /// A block with these variables, and those that all need.
+    pub fn new(address: u32, function: &Function, live: &VarSet) -> Self {
+        let mut live = live.clone();
+        if let Some(exited) = function.exited {
+            live.insert(exited);
+        }
+        let mut var_words = 0;
+        let mut vars = Vec::new();
+        for var in live.iter() {
+            vars.push((var, var_words));
+            var_words += if function.vars.get(var.0 as usize) == Some(&Type::I64) { 2 } else { 1 };
+        }
+        Self { address, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
+    }
+
+    /// Words that a thread saves.
+    pub fn words(&self) -> u32 {
+        self.var_words.saturating_add(self.local_words)
+    }
+
+    fn place(&self, b: &mut Builder<'_>) -> Place {
+        let mut threads = block_threads(b);
+        let mut index = b.builtin(Builtin::ThreadIndex);
+        let mut extents = [1; 3];
+        if let Some(cluster) = b.function.cluster {
+            let rank = b.cluster_rank();
+            let before = b.mul(rank, threads);
+            index = b.add(before, index);
+            threads = b.mul_const(threads, cluster.blocks().into());
+            extents = cluster.size;
+        }
+        let shared_bytes = if b.function.dynamic_shared || b.function.cluster.is_some() {
+            let kernel = b.builtin(Builtin::SharedBytes);
+            let own = b.function.own_shared_bytes;
+            b.add_const(kernel, own.into())
+        } else {
+            let all = b.function.shared_bytes;
+            b.i32(all)
+        };
+        let mut number = None;
+        for (dimension, extent) in (0..3_u8).zip(extents).rev() {
+            let offset = 4 * u32::from(dimension);
+            let first = b.push_constant(Type::I32, push_constant::GRID_BASE + offset);
+            let own = b.builtin(Builtin::WorkgroupId(dimension));
+            let own = b.add(first, own);
+            let own = b.zero_extend(own);
+            number = Some(match number {
+                None => own,
+                Some(number) => {
+                    let blocks = b.push_constant(Type::I32, push_constant::GRID_SIZE + offset);
+                    let extent = b.i32(extent);
+                    let count = b.div_unsigned(blocks, extent);
+                    let count = b.zero_extend(count);
+                    let before = b.mul(number, count);
+                    b.add(before, own)
+                }
+            });
+        }
+        let number = number.unwrap_or_else(|| b.i64(0));
+        let step = b.zero_extend(threads);
+        let step = b.shl(step, 2);
+        let all_words = b.mul_const(step, self.words().into());
+        let long_shared = b.zero_extend(shared_bytes);
+        let size = b.add(all_words, long_shared);
+        let size = b.add_const(size, workspace::BLOCK_HEADER);
+        let before = b.mul(number, size);
+        let base = b.push_constant(Type::I64, self.address);
+        let first = b.add_const(base, workspace::BLOCKS);
+        let status = b.add(first, before);
+        let shared = b.add_const(status, workspace::BLOCK_HEADER);
+        let words = b.add(shared, long_shared);
+        let offset = b.zero_extend(index);
+        let offset = b.shl(offset, 2);
+        let own = b.add(words, offset);
+        Place { status, shared, shared_bytes, own, index, threads, step }
+    }
+
+    /// Address of a word of the thread's own.
+    fn word(b: &mut Builder<'_>, place: &Place, number: u32) -> Value {
+        let offset = b.mul_const(place.step, number.into());
+        b.add(place.own, offset)
+    }
+
+    /// Copies the workgroup's shared memory between it and the workspace.
+    fn shared(b: &mut Builder<'_>, place: &Place, save: bool) {
+        let next = b.var(Type::I32);
+        let first = b.shl(place.index, 2);
+        b.set(next, first);
+        let step = b.shl(place.threads, 2);
+        b.loop_(|b| {
+            let at = b.get(next);
+            let inside = b.compare(Compare::LessUnsigned, at, place.shared_bytes);
+            b.if_else(inside, |_| {}, Builder::break_);
+            let offset = b.zero_extend(at);
+            let there = b.add(place.shared, offset);
+            copy(b, (SHARED, at), (GLOBAL, there), save);
+            let up = b.add(at, step);
+            b.set(next, up);
+        });
+    }
+
+    /// Copies the thread's local memory between it and the workspace.
+    fn local(&self, b: &mut Builder<'_>, place: &Place, save: bool) {
+        if self.local_words == 0 {
+            return;
+        }
+        let (next, there) = (b.var(Type::I32), b.var(Type::I64));
+        let zero = b.i32(0);
+        b.set(next, zero);
+        let first = Self::word(b, place, self.var_words);
+        b.set(there, first);
+        b.loop_(|b| {
+            let at = b.get(next);
+            let inside = b.compare_const(Compare::LessUnsigned, at, (4 * self.local_words).into());
+            b.if_else(inside, |_| {}, Builder::break_);
+            let to = b.get(there);
+            copy(b, (LOCAL, at), (GLOBAL, to), save);
+            let up = b.add_const(at, 4);
+            b.set(next, up);
+            let to = b.add(to, place.step);
+            b.set(there, to);
+        });
+    }
+
+    /// Saves all but the status.
+    pub fn save(&self, b: &mut Builder<'_>) {
+        let place = self.place(b);
+        for (var, number) in &self.vars {
+            let value = b.get(*var);
+            let words = match b.type_of(value) {
+                Type::I64 => <[Value; 2]>::from(b.halves(value)).to_vec(),
+                Type::Bool => vec![b.bool_to(Type::I32, value)],
+                _ => vec![value],
+            };
+            for (number, word) in (*number..).zip(words) {
+                let address = Self::word(b, &place, number);
+                b.store(GLOBAL, address, vec![word]);
+            }
+        }
+        self.local(b, &place, true);
+        Self::shared(b, &place, true);
+    }
+
+    /// Takes up what was saved, if anything was; gives the status.
+    pub fn restore(&self, b: &mut Builder<'_>) -> Value {
+        let place = self.place(b);
+        let status = b.load_one(GLOBAL, place.status);
+        let goes_on = b.compare_const(Compare::Equal, status, SUSPENDED.into());
+        b.if_(goes_on, |b| {
+            for (var, number) in &self.vars {
+                let address = Self::word(b, &place, *number);
+                let word = b.load_one(GLOBAL, address);
+                let value = match b.function.vars.get(var.0 as usize) {
+                    Some(Type::I64) => {
+                        let address = Self::word(b, &place, number + 1);
+                        let high = b.load_one(GLOBAL, address);
+                        b.join(word, high)
+                    }
+                    Some(Type::Bool) => b.is_nonzero(word),
+                    _ => word,
+                };
+                b.set(*var, value);
+            }
+            self.local(b, &place, false);
+            Self::shared(b, &place, false);
+        });
+        status
+    }
+
+    /// Notes the status, and for the host that there is a block to go on, or that it is further than before. For one thread.
+    pub fn note(&self, b: &mut Builder<'_>, goes_on: Value, active: Value) {
+        let place = self.place(b);
+        let [suspended, ended, one] = [SUSPENDED, ENDED, 1].map(|status| b.i32(status));
+        let before = b.load_one(GLOBAL, place.status);
+        let has_ended = b.compare_const(Compare::Equal, before, ENDED.into());
+        let status = b.select(goes_on, suspended, ended);
+        b.store(GLOBAL, place.status, vec![status]);
+        let base = b.push_constant(Type::I64, self.address);
+        let count = |b: &mut Builder<'_>, word| {
+            let address = b.add_const(base, word);
+            let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..GLOBAL };
+            b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand: one, compare: None });
+        };
+        b.if_(goes_on, |b| count(b, workspace::SUSPENDED));
+        let ends = b.or(goes_on, has_ended);
+        let ends = b.not(ends);
+        let progress = b.or(active, ends);
+        b.if_(progress, |b| count(b, workspace::PROGRESS));
+    }
+}
+
+/// Copies a word from the first place to the second to save it, else back.
+fn copy(b: &mut Builder<'_>, own: (Access, Value), saved: (Access, Value), save: bool) {
+    let (from, to) = if save { (own, saved) } else { (saved, own) };
+    let word = b.load_one(from.0, from.1);
+    b.store(to.0, to.1, vec![word]);
+}
+
+/// The variables whose values matter where a block of the graph begins.
+pub fn live_at(function: &Function, cfg: &Cfg, block: u32) -> VarSet {
+    let empty = || VarSet::new(function.vars.len());
+    let uses: Vec<Uses> = cfg.blocks.iter().map(|block| Uses::of(&block.body, empty())).collect();
+    let mut live: Vec<VarSet> = uses.iter().map(|uses| uses.read.clone()).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (number, (block, uses)) in cfg.blocks.iter().zip(&uses).enumerate().rev() {
+            let mut now = empty();
+            for next in block.end.successors() {
+                if let Some(behind) = live.get(next as usize) {
+                    now.extend(behind);
+                }
+            }
+            now.subtract(&uses.assigned);
+            now.extend(&uses.read);
+            if let Some(known) = live.get_mut(number).filter(|known| **known != now) {
+                *known = now;
+                changed = true;
+            }
+        }
+    }
+    live.get(block as usize).cloned().unwrap_or_else(empty)
+}
+
+/// What straight code does with variables.
+struct Uses {
+    /// Those that it reads before it assigns them.
+    read: VarSet,
+    /// Those that it assigns in any case.
+    assigned: VarSet,
+}
+
+impl Uses {
+    fn of(block: &[Stmt], empty: VarSet) -> Self {
+        let mut uses = Self { read: empty.clone(), assigned: empty };
+        uses.add(block, true);
+        uses
+    }
+
+    /// Adds statements, which run in any case or may not.
+    fn add(&mut self, block: &[Stmt], always: bool) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let(_, Op::Get(var)) if !self.assigned.contains(*var) => self.read.insert(*var),
+                Stmt::Set(var, _) if always => self.assigned.insert(*var),
+                Stmt::If { then, otherwise, .. } => {
+                    self.add(then, false);
+                    self.add(otherwise, false);
+                }
+                Stmt::Loop(body) => self.add(body, false),
+                _ => {}
+            }
+        }
+    }
+}
