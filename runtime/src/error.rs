@@ -41,6 +41,14 @@ pub enum Error {
         /// All devices by index and name.
         available: String,
     },
+    /// A file has no PTX that can be used, or several programs where one is wanted.
+    #[error("{name}: {error}")]
+    Binary {
+        /// The file.
+        name: String,
+        /// What is wrong.
+        error: ptx2spv_fatbin::Error,
+    },
     /// The value of an environment variable can't be used.
     #[error("the environment variable {name} is `{value}`: {reason}")]
     Environment {
@@ -328,7 +336,7 @@ pub enum Error {
     Forked,
     /// Kernels were stopped before their work was done: what they and those after them wrote is incomplete. Reported once,
     /// by the first call that waits for them or reads from the device; the device goes on working.
-    #[error("{}{}: {reason}; results are incomplete", kernel_list(kernels), place_of(place.as_ref()))]
+    #[error("{}{}: {reason}; results are incomplete", kernel_list(kernels), place_of(place.as_deref()))]
     Aborted {
         /// The kernel, or where it isn't known the kernels of one module that were launched since the last such call: at least
         /// one of them was stopped.
@@ -336,7 +344,7 @@ pub enum Error {
         /// Who stopped it and why.
         reason: String,
         /// Where it was, if one place can be told.
-        place: Option<SourceLocation>,
+        place: Option<Box<SourceLocation>>,
     },
     /// The reference device found something in kernels that they can't go on after: what they and those after them wrote is
     /// incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
@@ -418,8 +426,8 @@ fn kernel_list(kernels: &[String]) -> String {
 }
 
 fn place_of(place: Option<&SourceLocation>) -> String {
-    let Some(SourceLocation { line, function, source }) = place else { return String::new() };
-    let mut text = format!(" at line {line} of the PTX");
+    let Some(SourceLocation { line, module, function, source }) = place else { return String::new() };
+    let mut text = format!(" at line {line} of {}", module.as_deref().unwrap_or("the PTX"));
     if let Some(function) = function {
         text += &format!(", in `{function}`");
     }

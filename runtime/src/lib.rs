@@ -60,6 +60,7 @@
 mod allocations;
 mod args;
 mod backend;
+mod binary;
 mod buffer;
 mod cache;
 mod check;
@@ -77,6 +78,7 @@ mod kernel;
 mod launch;
 mod launcher;
 mod limits;
+mod linker;
 mod memory;
 mod module;
 mod open;
@@ -110,6 +112,7 @@ mod version;
 mod vulkan;
 
 pub use args::Arg;
+pub use binary::read_programs;
 pub use buffer::Buffer;
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
 pub use copies::{CopySide, Place};
@@ -121,12 +124,14 @@ pub use info::{DeviceInfo, DeviceKind, KnownBug};
 pub use kernel::Kernel;
 pub use launch::LaunchConfig;
 pub use launcher::{KernelAttributes, Launcher};
+pub use linker::Linker;
 pub use memory::DeviceMemory;
 pub use module::{LoadOptions, Module};
 pub use open::{devices, find_device};
 pub use options::ReferenceOptions;
 pub use pinned::{PinnedBuffer, PinnedKind, PinnedRange};
 pub use pool::{MemoryPool, PoolUsage};
+pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
 pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, Trace};
 pub use ptx2spv_translator::{

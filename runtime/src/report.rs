@@ -150,8 +150,11 @@ impl Reporters {
             (Some(Fault::InvalidFree), _) => {
                 "a thread called `free` for memory that `malloc` hasn't given or that was freed already".to_owned()
             }
+            (Some(Fault::SurfaceAccess), _) => {
+                "a thread accessed a surface outside of its bounds, or not aligned".to_owned()
+            }
             (None, _) => format!("it reported the unknown status {}", report.word(0)),
         };
-        Error::Aborted { kernels, reason, place }
+        Error::Aborted { kernels, reason, place: place.map(Box::new) }
     }
 }

@@ -4,11 +4,13 @@
 use std::fs;
 use std::path::Path;
 
+use ptx2spv_fatbin::{self as fatbin, Binary, Choice};
 use ptx2spv_translator::interface::Entry;
 use ptx2spv_translator::interface::{Bundle, Variant};
 use ptx2spv_translator::target::Limits;
 use ptx2spv_translator::{Interface, Source, Target};
 
+use crate::binary::read_programs;
 use crate::check;
 use crate::code::Shipped;
 use crate::device::Device;
@@ -30,10 +32,10 @@ impl Device {
     }
 
     /// Loads what `ptx2spv translate` wrote, or PTX: a `.spv` with the `.json` beside it, by either name, a bundle, whose
-    /// name ends in `.json` too, or a `.ptx`.
+    /// name ends in `.json` too, a `.ptx`, or an executable, library, object or fat binary with one program of PTX in it.
     ///
     /// # Safety
-    /// As for [`Device::load_spirv`], unless it is a `.ptx`.
+    /// As for [`Device::load_spirv`], unless it has PTX.
     ///
     /// # Errors
     /// [`Error::File`] if a file can't be read or isn't what its name says, and those of [`Device::load`],
@@ -61,7 +63,20 @@ impl Module {
                 }
                 pair(device, &path.with_extension("spv"), &interface(path)?)
             }
-            _ => Err(wrong(path, "its name ends neither in .ptx nor in .spv nor in .json")),
+            _ => {
+                let (name, bytes) = (path.display().to_string(), read(path)?);
+                if !Binary::is_binary(&bytes) {
+                    return Err(wrong(
+                        path,
+                        "it is no executable or library, and its name ends neither in .ptx nor in .spv nor in .json",
+                    ));
+                }
+                let programs = read_programs(&name, &bytes, Choice::default())?;
+                let [program] = &programs[..] else {
+                    return Err(Error::Binary { name, error: fatbin::Error::Several(programs.len()) });
+                };
+                device.load(program)
+            }
         }
     }
 

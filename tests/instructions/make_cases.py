@@ -42,6 +42,7 @@ from generator import (
     progress,
     simd,
     spaces,
+    textures,
     tiles,
     video,
     warps,
@@ -65,7 +66,7 @@ def generate(root):
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, control, functions, warps, meetings, masks, blocks, barriers,
-        mbarriers, newer, clusters, tiles, progress, litmus, launches, large_memory,
+        mbarriers, newer, clusters, textures, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))
     return total + sum(family.write(between) for family in progress.between_blocks(contents))

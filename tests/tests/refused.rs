@@ -16,6 +16,7 @@ fn kernel_for(version: &str, target: &str, instruction: &str) -> String {
     format!(
         ".version {version}\n.target {target}\n.address_size 64\n\
          .global .align 16 .b8 gl[256]; .const .align 16 .b8 co[256];\n\
+         .global .texref tx; .global .surfref sf;\n\
          .visible .entry k(.param .align 16 .b8 pa[64])\n{{\n\
          .shared .align 16 .b8 shm[256]; .local .align 16 .b8 loc[256];\n\
          .reg .pred %p, %q, %r, %p<3>; {registers}\n{instruction}\nret;\n}}\n"
@@ -56,6 +57,10 @@ fn what_ptxas_refuses_is_refused() {
 fn legal_instructions_are_accepted_in_the_same_kernel() {
     let legal = [
         "",
+        "tex.2d.v4.f32.s32 {%f0, %a1, %f2, _}, [tx, {%a0, 3, %a2, %a3}];",
+        "tex.level.a2d.v2.f16x2.s32 {%a0, %a1}|%p, [tx, %d0, {%a0, %a1, %a2, %a3}], 1, {2, -3};",
+        "suld.b.2d.v2.b8.trap {%h0, %h1}, [sf, {%a1, %a2, %a3, %a0}];",
+        "sust.p.1d.v2.b32.zero [%d1, %a0], {%f0, 7};",
         "add.u16 %uh0, %h1, %sh2;",
         "add.cc.u32 %u0, %a1, %s2;",
         "fma.rn.f32 %f0, %f1, %f2, %f3;",

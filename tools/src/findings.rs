@@ -54,12 +54,9 @@ fn site(out: &mut dyn Write, role: &str, site: &Site, text: &Text<'_>) -> io::Re
     match &site.line {
         Some((file, line)) => {
             writeln!(out, "{BAR}     {role} {file}:{line} in kernel {}", names::demangled(&site.entry))?;
-            if file == text.source.name() {
-                // Lines count from 1.
-                if let Some(quote) = text.source.text().lines().nth((*line as usize).saturating_sub(1)) {
-                    writeln!(out, "{BAR}         {}", quote.trim())?;
-                }
-                if let Some(origin) = text.program.as_ref().and_then(|program| program.origin(*line)) {
+            if let Some(quote) = text.source.line(file, *line) {
+                writeln!(out, "{BAR}         {}", text.source.slice(quote).trim())?;
+                if let Some(origin) = text.program.as_ref().and_then(|program| program.origin(file, *line)) {
                     writeln!(out, "{BAR}     from {origin}")?;
                 }
             }

@@ -1,26 +1,136 @@
-//! Reads PTX, and says of other files what they are and how to get PTX from them.
+//! Reads PTX, also out of executables and libraries, and says of other files what they are and how to get PTX from them.
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use ptx2spv_translator::Source;
+use anyhow::{Context, Result, anyhow, bail};
+use ptx2spv_fatbin::{self as fatbin, Architecture, Binary, Choice};
+use ptx2spv_runtime::{Error, read_programs};
+use ptx2spv_translator::{Program, Source};
 
-/// Reads PTX from a file, or from the standard input if it is `-`.
+use crate::cli::UsageError;
+use crate::names;
+
+/// What of a file is wanted that has more than one PTX module, and what is linked with it.
+#[derive(Debug, Default, clap::Args)]
+pub struct Selection {
+    /// Link with another file; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    link: Vec<PathBuf>,
+    /// Of PTX for several architectures in a file take that for this one, such as sm_80 or 90a [default: the newest that is for
+    /// all later ones too].
+    #[arg(long, value_name = "ARCH")]
+    arch: Option<Architecture>,
+    /// Of several programs in a file take the one with this number, which `ptx2spv extract` lists [default: the one that has the
+    /// kernel].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    module: Option<u32>,
+}
+
+impl Selection {
+    fn choice(&self) -> Choice {
+        self.arch.map_or(Choice::Newest, Choice::Exactly)
+    }
+
+    /// Reads a file, or the standard input if it is `-`: PTX, or an executable, a library, an object or a fat binary with some. Of
+    /// several programs the one with the kernel is meant, if one is named.
+    ///
+    /// # Errors
+    /// The file can't be read, has no PTX, has several programs of which none is named, or is something else that people have in
+    /// place of PTX; what to do about it is part of the message.
+    pub fn read(&self, file: &Path, kernel: Option<&str>) -> Result<Source> {
+        let first = self.read_one(file, kernel)?;
+        if self.link.is_empty() {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        for file in &self.link {
+            parts.extend(read_parts(file, self.choice())?);
+        }
+        Ok(Source::linked(file.display().to_string(), parts))
+    }
+
+    fn read_one(&self, file: &Path, kernel: Option<&str>) -> Result<Source> {
+        let (name, bytes) = read_file(file)?;
+        if !Binary::is_binary(&bytes) {
+            return text(name, bytes);
+        }
+        let mut programs = programs(&name, &bytes, self.choice())?;
+        if let Some(wanted) = self.module {
+            // The number stands in the names of modules, which are those of files.
+            let stem = file.file_name().unwrap_or_default().to_string_lossy();
+            let prefix = format!("{stem}.{wanted}.");
+            programs.retain(|program| program.modules().iter().any(|module| module.name.starts_with(&prefix)));
+            if programs.is_empty() {
+                bail!(
+                    "{name} has no PTX with the number {wanted}, or another one of the same program is preferred to it: see `ptx2spv extract {name}`"
+                );
+            }
+        }
+        if let (Some(kernel), 2..) = (kernel, programs.len()) {
+            programs.retain(|program| {
+                Program::new(program).is_ok_and(|parsed| names::find(kernel, &parsed.entries()).is_ok())
+            });
+            if programs.is_empty() {
+                bail!("no program in {name} has a kernel `{kernel}`: see `ptx2spv extract {name}`");
+            }
+        }
+        match programs.len() {
+            1 => programs.pop().context("a program"),
+            several => Err(UsageError(format!(
+                "{name} has {several} programs{}: name one by its number with --module (`ptx2spv extract {name}` lists them)",
+                kernel.map(|kernel| format!(" with a kernel `{kernel}`")).unwrap_or_default()
+            ))
+            .into()),
+        }
+    }
+}
+
+/// Reads PTX from a file, or from the standard input if it is `-`, with what there is by default: see [`Selection::read`].
 ///
 /// # Errors
-/// The file can't be read, or is something else that people have in place of PTX; what to do about it is part of the message.
+/// Those of [`Selection::read`].
 pub fn read_source(file: &Path) -> Result<Source> {
-    let (name, bytes) = if file == Path::new("-") {
+    Selection::default().read(file, None)
+}
+
+/// All modules of a file, for a linker.
+///
+/// # Errors
+/// Those of [`Selection::read`].
+pub fn read_parts(file: &Path, choice: Choice) -> Result<Vec<Source>> {
+    let (name, bytes) = read_file(file)?;
+    if Binary::is_binary(&bytes) { programs(&name, &bytes, choice) } else { Ok(vec![text(name, bytes)?]) }
+}
+
+/// A file's name for messages, and what is in it.
+///
+/// # Errors
+/// It can't be read.
+pub fn read_file(file: &Path) -> Result<(String, Vec<u8>)> {
+    if file == Path::new("-") {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).context("standard input")?;
-        ("<stdin>".to_owned(), bytes)
-    } else {
-        let name = file.display().to_string();
-        let bytes = fs::read(file).with_context(|| name.clone())?;
-        (name, bytes)
-    };
+        return Ok(("<stdin>".to_owned(), bytes));
+    }
+    let name = file.display().to_string();
+    let bytes = fs::read(file).with_context(|| name.clone())?;
+    Ok((name, bytes))
+}
+
+fn programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Source>> {
+    read_programs(name, bytes, choice).map_err(|error| {
+        let advice = match &error {
+            Error::Binary { error: fatbin::Error::MachineCode, .. } => RECOMPILE,
+            Error::Binary { error: fatbin::Error::NoPtx { wanted: None, .. }, .. } => WITH_PTX,
+            _ => return error.into(),
+        };
+        anyhow!("{error}\nhelp: {advice}")
+    })
+}
+
+fn text(name: String, bytes: Vec<u8>) -> Result<Source> {
     if let Some(Foreign { kind, advice }) = foreign_bytes(&bytes) {
         bail!("{name} is {kind}, not PTX\nhelp: {advice}");
     }
@@ -37,26 +147,18 @@ struct Foreign {
     advice: &'static str,
 }
 
-const EXTRACT: &str = "`cuobjdump -xptx all FILE` writes the PTX in it to files, if it was compiled with some \
-                       (`nvcc -gencode arch=compute_80,code=compute_80`)";
-const RECOMPILE: &str = "it is machine code for one kind of GPU; compile the source to PTX with `nvcc -ptx`, or take the PTX out of the \
-                         program that it belongs to with `cuobjdump -xptx all PROGRAM`";
+const RECOMPILE: &str =
+    "compile the source to PTX with `nvcc -ptx`, or take the program that the machine code belongs to, if that has PTX";
+const WITH_PTX: &str = "compile it with PTX, as `nvcc -gencode arch=compute_80,code=compute_80` does";
 const COMPILE: &str =
     "compile it: `nvcc -ptx FILE -o kernel.ptx`, or `clang++ --cuda-device-only --cuda-gpu-arch=sm_80 -S FILE`";
 const LLC: &str = "if it was compiled for nvptx64, `llc -mcpu=sm_80 FILE -o kernel.ptx` writes PTX";
 
 /// What the first bytes of a file say.
 fn foreign_bytes(bytes: &[u8]) -> Option<Foreign> {
-    /// `e_machine` of ELF files for NVIDIA GPUs.
-    const EM_CUDA: [u8; 2] = 190_u16.to_le_bytes();
-    const PROGRAM: &str = "an executable, library or object file";
     let (kind, advice) = match bytes {
-        [0x7f, b'E', b'L', b'F', ..] if bytes.get(18..20) == Some(&EM_CUDA[..]) => ("a CUBIN", RECOMPILE),
-        [0x7f, b'E', b'L', b'F', ..] | [b'M', b'Z', ..] => (PROGRAM, EXTRACT),
-        [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => (PROGRAM, EXTRACT),
-        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => ("a static library", EXTRACT),
-        // 0xba55ed50, and the wrapper that points to it.
-        [0x50, 0xed, 0x55, 0xba, ..] | [0xb1, 0x43, 0x62, 0x46, ..] => ("a CUDA fat binary", EXTRACT),
+        // What points to one in the memory of a program.
+        [0xb1, 0x43, 0x62, 0x46, ..] => ("the pointer to a CUDA fat binary, without that", RECOMPILE),
         [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => ("LLVM bitcode", LLC),
         [3, 2, 0x23, 7, ..] | [7, 0x23, 2, 3, ..] => {
             ("a SPIR-V module", "it is translated already; `ptx2spv run` takes a .spv that has its .json beside it")
@@ -99,20 +201,8 @@ mod tests {
         foreign_bytes(bytes).or_else(text).map(|foreign| foreign.kind)
     }
 
-    /// The first 20 bytes of an ELF file for a machine.
-    fn elf(machine: u16) -> Vec<u8> {
-        let mut bytes = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0x33, 7, 0, 0, 0, 0, 0, 0, 0, 2, 0];
-        bytes.extend(machine.to_le_bytes());
-        bytes
-    }
-
     #[test]
     fn what_people_have_in_place_of_ptx() {
-        assert_eq!(kind(&elf(190)), Some("a CUBIN"));
-        assert_eq!(kind(&elf(62)), Some("an executable, library or object file"));
-        assert_eq!(kind(b"MZ\x90\0"), Some("an executable, library or object file"));
-        assert_eq!(kind(b"!<arch>\nx"), Some("a static library"));
-        assert_eq!(kind(&0xba55_ed50_u32.to_le_bytes()), Some("a CUDA fat binary"));
         assert_eq!(kind(b"BC\xc0\xde5\x14"), Some("LLVM bitcode"));
         assert_eq!(kind(&0x0723_0203_u32.to_le_bytes()), Some("a SPIR-V module"));
         assert_eq!(kind(b"\xff\xfe.\0v\0"), Some("text in UTF-16"));

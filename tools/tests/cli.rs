@@ -39,7 +39,7 @@ fn fails(args: &[&str], status: i32, part: &str) {
 
 #[test]
 fn help_is_there_for_every_subcommand() {
-    for name in ["translate", "inspect", "devices", "run", "test", "cuda", "cache", "completions"] {
+    for name in ["translate", "inspect", "extract", "link", "devices", "run", "test", "cuda", "cache", "completions"] {
         let done = run(&[name, "--help"]);
         assert_eq!(done.status, Some(0));
         assert!(done.out.contains("Example"), "{name}");
@@ -676,7 +676,7 @@ fn files_that_are_not_ptx_are_named() {
     let mut cubin = b"\x7fELF\x02\x01\x01\x33\x07\0\0\0\0\0\0\0\x02\0".to_vec();
     cubin.extend(190_u16.to_le_bytes());
     for (bytes, kind, help) in [
-        (&cubin[..], "a CUBIN, not PTX", "nvcc -ptx"),
+        (&cubin[..], "machine code for one kind of NVIDIA device (a cubin), where PTX is needed", "nvcc -ptx"),
         (b"BC\xc0\xde", "LLVM bitcode, not PTX", "llc -mcpu="),
         (b"__global__ void k() {}", "a source file in C++, not PTX", "nvcc -ptx"),
     ] {
@@ -686,6 +686,79 @@ fn files_that_are_not_ptx_are_named() {
             fails(&[command, &path], 1, help);
         }
     }
+}
+
+/// A container with plain PTX for one architecture.
+fn fat_binary(text: &str) -> Vec<u8> {
+    let mut payload = text.as_bytes().to_vec();
+    payload.resize((text.len() + 1).next_multiple_of(8), 0);
+    let mut bytes = 0xba55_ed50_u32.to_le_bytes().to_vec();
+    bytes.extend([1, 0, 16, 0]);
+    bytes.extend((64 + payload.len() as u64).to_le_bytes());
+    bytes.extend([1, 0, 1, 1, 64, 0, 0, 0]);
+    bytes.extend((payload.len() as u64).to_le_bytes());
+    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 80, 0, 0, 0]);
+    bytes.extend([0; 32]);
+    bytes.extend(payload);
+    bytes
+}
+
+#[test]
+fn programs_out_of_fat_binaries() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let kernel = |name: &str, value: u32| {
+        format!(
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry {name}(.param .u64 out)\n{{\n.reg .b64 %rd;\n\
+             ld.param.u64 %rd, [out];\nst.global.u32 [%rd], {value};\nret;\n}}\n"
+        )
+    };
+    let file = at("both.fatbin");
+    fs::write(&file, [fat_binary(&kernel("one", 1)), fat_binary(&kernel("two", 2))].concat()).unwrap();
+    let device = ["--device", "reference", "u32[1]"];
+    for (arguments, value) in
+        [(["--kernel", "one"], "1"), (["--kernel", "two"], "2"), (["--module", "2"], "2"), (["--entry", "one"], "1")]
+    {
+        let done = run(&[&["run", &file][..], &arguments, &device].concat());
+        assert_eq!(done.out, format!("  arg 0, u32[1]: {value}\n"), "{}", done.err);
+    }
+    fails(&["run", &file], 2, "both.fatbin has 2 programs: name one by its number with --module");
+    fails(&["inspect", &file, "--module", "3"], 1, "has no PTX with the number 3");
+    fails(&["run", &file, "--kernel", "three"], 1, "no program in");
+    fails(&["translate", &file, "--arch", "sm_90"], 1, "there is no PTX for sm_90 in it; it has PTX for sm_80");
+    let listed: serde_json::Value = serde_json::from_str(&run(&["extract", &file, "--json"]).out).unwrap();
+    assert_eq!(
+        (&listed[1]["number"], &listed[1]["kernels"][0], &listed[1]["version"]),
+        (&2.into(), &"two".into(), &"8.1".into())
+    );
+    assert!(run(&["extract", &file]).out.contains("kernels of 2\n  two\n"));
+    let done = run(&["extract", &file, "-o", &at("out")]);
+    let written = at("out/both.fatbin.2.sm_80.ptx");
+    assert!(done.out.ends_with(&format!("{written}\n")), "{}", done.out);
+    assert_eq!(fs::read_to_string(written).unwrap(), kernel("two", 2));
+    fails(&["extract", &at("out/both.fatbin.2.sm_80.ptx")], 1, "this is no executable, library, object or fat binary");
+}
+
+#[test]
+fn modules_are_linked() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let header = ".version 7.0\n.target sm_70\n.address_size 64\n";
+    let (kernel, data, linked) = (at("kernel.ptx"), at("data.ptx"), at("linked.ptx"));
+    let text = ".extern .global .u32 x;\n.visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd;\n.reg .b32 %r;\n\
+                ld.param.u64 %rd, [out];\nld.global.u32 %r, [x];\nst.global.u32 [%rd], %r;\nret;\n}\n";
+    fs::write(&kernel, format!("{header}{text}")).unwrap();
+    fs::write(&data, format!("{header}.visible .global .u32 x = 7;\n")).unwrap();
+    assert_eq!(run(&["link", &kernel, &data, "-o", &linked]).out, format!("{linked}\n"));
+    let device = ["u32[1]", "--device", "reference"];
+    for arguments in [&["run", &linked][..], &["run", &kernel, "--link", &data]] {
+        let done = run(&[arguments, &device].concat());
+        assert_eq!(done.out, "  arg 0, u32[1]: 7\n", "{}", done.err);
+    }
+    let done = run(&["inspect", &linked]);
+    assert!(done.out.contains(&format!("{data}: PTX 7.0, target sm_70, 64-bit addresses")), "{}", done.out);
+    fails(&["link", &kernel, "-o", &linked], 1, &format!("Undefined reference to `x`\n  ┌─ {kernel}:4:22"));
+    fails(&["link", &data, &data, "-o", &linked], 1, "Multiple definition of `x`");
 }
 
 #[test]

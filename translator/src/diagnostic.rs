@@ -1,87 +1,17 @@
-//! Source text, spans, and the typed diagnostics that every stage of the translator reports.
+//! The typed diagnostics that every stage of the translator reports.
 //!
 //! A stage never stops at the first problem where it can go on: it collects [`Diagnostic`]s and hands
 //! them back together as [`Diagnostics`].
 
 use std::fmt;
-use std::sync::Arc;
 
 use codespan_reporting::diagnostic as render;
-use codespan_reporting::files::{Files, SimpleFile};
+use codespan_reporting::files::{Files, SimpleFiles};
 use codespan_reporting::term;
 
+use crate::source::floor_char_boundary;
+pub use crate::source::{Source, Span};
 use crate::target::Feature;
-
-/// PTX text with the name it is reported under.
-#[derive(Clone, Debug)]
-pub struct Source {
-    name: Arc<str>,
-    text: Arc<str>,
-}
-
-impl Source {
-    /// Text to translate, and the name (usually a path) that diagnostics show for it.
-    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), text: text.into() }
-    }
-
-    /// The name that diagnostics show.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The whole text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// One-based line and column (in characters) of a byte offset; offsets past the end count as the end.
-    pub fn line_column(&self, offset: u32) -> (usize, usize) {
-        let end = floor_char_boundary(&self.text, offset as usize);
-        let before = &self.text[..end];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        (line, before[line_start..].chars().count() + 1)
-    }
-
-    /// Where a line, counted from 1, begins and ends in the text.
-    pub(crate) fn line_bytes(&self, line: u32) -> Option<(u32, u32)> {
-        let text = self.text.split('\n').nth(line.checked_sub(1)? as usize)?;
-        let start = text.as_ptr() as usize - self.text.as_ptr() as usize;
-        Some((u32::try_from(start).ok()?, u32::try_from(start + text.len()).ok()?))
-    }
-
-    /// The text of a span; spans that don't lie on character boundaries are widened to the left.
-    pub fn slice(&self, span: Span) -> &str {
-        let start = floor_char_boundary(&self.text, span.start as usize);
-        let end = floor_char_boundary(&self.text, span.end as usize).max(start);
-        &self.text[start..end]
-    }
-}
-
-fn floor_char_boundary(text: &str, offset: usize) -> usize {
-    let mut end = offset.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
-}
-
-/// A half-open range of byte offsets into a [`Source`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-}
-
-impl Span {
-    /// The smallest span that holds both.
-    pub fn to(self, other: Span) -> Span {
-        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
-    }
-}
 
 /// What is wrong, by kind; [`fmt::Display`] gives the message that a person reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -145,12 +75,14 @@ pub struct Diagnostic {
     pub function: Option<String>,
     /// Advice or background, if there is any.
     pub help: Option<String>,
+    /// Another place that it is about, and what is there.
+    pub related: Option<Box<(Span, String)>>,
 }
 
 impl Diagnostic {
     /// A diagnostic without help text.
     pub fn new(kind: ErrorKind, span: impl Into<Option<Span>>) -> Self {
-        Self { kind, span: span.into(), function: None, help: None }
+        Self { kind, span: span.into(), function: None, help: None, related: None }
     }
 
     /// What to point at: the start of the text for what has no place.
@@ -177,6 +109,13 @@ impl Diagnostic {
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds another place that it is about.
+    #[must_use]
+    pub fn with_related(mut self, span: Span, what: impl Into<String>) -> Self {
+        self.related = Some(Box::new((span, what.into())));
         self
     }
 
@@ -215,31 +154,33 @@ impl Diagnostics {
 
     /// The report as shown on a terminal, without colours: file, line, column, the source line with the place marked.
     pub fn render(&self) -> String {
-        let file = SimpleFile::new(self.source.name(), self.source.text());
+        let mut files = SimpleFiles::new();
+        let numbers: Vec<usize> = self
+            .source
+            .modules()
+            .iter()
+            .map(|module| files.add(&*module.name, self.source.slice(module.span)))
+            .collect();
         let config = term::Config::default();
         let mut out = String::new();
         for diagnostic in &self.list {
-            let place = diagnostic.place();
-            let start = floor_char_boundary(self.source.text(), place.start as usize);
-            let end = floor_char_boundary(self.source.text(), place.end as usize).max(start);
-            // A span of many lines would print them all: mark its first line only.
-            let end = self.source.text()[start..end].find('\n').map_or(end, |newline| start + newline);
             let mut notes = Vec::new();
             notes.extend(diagnostic.function.iter().map(|name| format!("in function `{name}`")));
             notes.extend(diagnostic.help.iter().cloned());
-            let line = file.line_index((), start).and_then(|line| file.line_range((), line));
-            let quotable = line.is_ok_and(|line| line.len() <= Self::MAX_QUOTED);
             let mut report = render::Diagnostic::error().with_message(diagnostic.kind.to_string());
-            if quotable {
-                report.labels.push(render::Label::primary((), start..end));
-            } else {
-                let (line, column) = self.source.line_column(place.start);
-                notes.insert(0, format!("at {}:{line}:{column}", self.source.name()));
+            match self.label(&files, &numbers, diagnostic.place(), render::LabelStyle::Primary) {
+                Some(label) => report.labels.push(label),
+                None => notes.insert(0, format!("at {}", self.source.place(diagnostic.place().start))),
+            }
+            if let Some((span, what)) = diagnostic.related.as_deref() {
+                match self.label(&files, &numbers, *span, render::LabelStyle::Secondary) {
+                    Some(label) => report.labels.push(label.with_message(what)),
+                    None => notes.push(format!("{what} at {}", self.source.place(span.start))),
+                }
             }
             let mut text = String::new();
-            if term::emit_to_string(&mut text, &config, &file, &report.with_notes(notes)).is_err() {
-                let (line, column) = self.source.line_column(place.start);
-                text = format!("error: {}\n  at {}:{line}:{column}\n", diagnostic.kind, self.source.name());
+            if term::emit_to_string(&mut text, &config, &files, &report.with_notes(notes)).is_err() {
+                text = format!("error: {}\n  at {}\n", diagnostic.kind, self.source.place(diagnostic.place().start));
             }
             out.push_str(&text);
         }
@@ -247,6 +188,27 @@ impl Diagnostics {
             out.push_str(&format!("… and {} more errors\n", self.left_out));
         }
         out
+    }
+
+    /// Marks a place, if its line is short enough to be quoted.
+    fn label(
+        &self,
+        files: &SimpleFiles<&str, &str>,
+        numbers: &[usize],
+        place: Span,
+        style: render::LabelStyle,
+    ) -> Option<render::Label<usize>> {
+        let module = self.source.module_at(place.start)?;
+        let index = self.source.modules().iter().position(|other| other.span == module.span)?;
+        let file = *numbers.get(index)?;
+        let text = self.source.slice(module.span);
+        let within = |offset: u32| floor_char_boundary(text, offset.saturating_sub(module.span.start) as usize);
+        let start = within(place.start);
+        let end = within(place.end).max(start);
+        // A span of many lines would print them all: mark its first line only.
+        let end = text[start..end].find('\n').map_or(end, |newline| start + newline);
+        let line = files.line_index(file, start).and_then(|line| files.line_range(file, line)).ok()?;
+        (line.len() <= Self::MAX_QUOTED).then(|| render::Label::new(style, file, start..end))
     }
 }
 

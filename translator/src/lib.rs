@@ -6,8 +6,10 @@
 
 mod cfg;
 mod diagnostic;
+mod link;
 mod lower;
 mod soft;
+mod source;
 mod sync;
 mod warp;
 
@@ -39,20 +41,35 @@ use std::time::Instant;
 
 use policy::Policy;
 
-pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind, Source, Span};
+pub use diagnostic::{Diagnostic, Diagnostics, ErrorKind};
 pub use interface::{Assumptions, Contents, Interface};
 pub use ptx2spv_interface as interface;
 pub use ptx2spv_target as target;
+pub use source::{Place, Source, SourceModule, Span};
 pub use target::{Feature, Math, MathError, Target, Topic};
 
 /// A hash of the translator's code: what versions with equal ones translate is the same.
 pub const CODE_VERSION: &str = env!("PTX2SPV_CODE");
 
-/// A PTX module, parsed and decoded: every name resolved and every instruction checked against the table.
+/// A PTX module, or several that are linked, parsed and decoded: every name resolved and every instruction checked against the table.
 #[derive(Debug)]
 pub struct Program<'s> {
     source: &'s Source,
+    headers: Vec<Header>,
     decoded: decode::program::Program,
+}
+
+/// What a module says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The module's name.
+    pub module: String,
+    /// `.version`: major and minor.
+    pub version: (u32, u32),
+    /// `.target`: the architecture and its options.
+    pub target: Vec<String>,
+    /// Width of addresses in bits.
+    pub address_bits: u32,
 }
 
 /// What to translate, and for which device.
@@ -116,15 +133,35 @@ pub struct Translation {
 }
 
 impl<'s> Program<'s> {
-    /// Parses and decodes a module.
+    /// Parses and decodes a module, or several, which are linked then: see [`Source::linked`].
     ///
     /// # Errors
-    /// Everything that makes the text invalid PTX, for all its functions together. What is valid but not translated is an
-    /// error of [`Program::translate`].
+    /// Everything that makes the text invalid PTX, for all its functions together, or that keeps modules from being linked. What is
+    /// valid but not translated is an error of [`Program::translate`].
     pub fn new(source: &'s Source) -> Result<Self, Diagnostics> {
-        let ast = parse::parse(source)?;
-        let decoded = decode::decode(source, &ast).map_err(|errors| Diagnostics::new(source.clone(), errors))?;
-        Ok(Self { source, decoded })
+        let refuse = |errors| Diagnostics::new(source.clone(), errors);
+        let (mut modules, mut errors) = (Vec::new(), Vec::new());
+        for ast in parse::parse_modules(source)? {
+            match decode::decode(source, &ast) {
+                Ok(module) => modules.push(module),
+                Err(found) => errors.extend(found),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(refuse(errors));
+        }
+        let headers = source.modules().iter().zip(&modules).map(|(module, program)| Header {
+            module: module.name.to_string(),
+            version: program.version,
+            target: program.target.clone(),
+            address_bits: program.address_bits,
+        });
+        let headers = headers.collect();
+        let decoded = match modules.pop() {
+            Some(only) if modules.is_empty() && !source.is_linked() => only,
+            last => link::link(source, modules.into_iter().chain(last).collect()).map_err(refuse)?,
+        };
+        Ok(Self { source, headers, decoded })
     }
 
     /// Names of the kernels that have a body, in source order.
@@ -132,15 +169,15 @@ impl<'s> Program<'s> {
         self.decoded.kernels().map(|(_, function)| function.name.as_str()).collect()
     }
 
-    /// `.version`, `.target` with its options, and the width of addresses in bits.
-    pub fn header(&self) -> ((u32, u32), &[String], u32) {
-        (self.decoded.version, &self.decoded.target, self.decoded.address_bits)
+    /// What its modules say of themselves; there is one, unless several are linked.
+    pub fn headers(&self) -> &[Header] {
+        &self.headers
     }
 
-    /// What `.loc` says of the code on a line of the PTX text, counted from 1: file and line of what that was compiled from,
-    /// such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
-    pub fn origin(&self, line: u32) -> Option<String> {
-        lower::reports::line_origin(&self.decoded, self.source, line)
+    /// What `.loc` says of the code on a line, counted from 1, of the module of a name: file and line of what that was compiled
+    /// from, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
+    pub fn origin(&self, module: &str, line: u32) -> Option<String> {
+        lower::reports::line_origin(&self.decoded, self.source, module, line)
     }
 
     /// Translates kernels to one SPIR-V module.

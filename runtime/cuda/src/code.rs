@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::CStr;
 
+use ptx2spv_fatbin::Error as Wrong;
 use ptx2spv_runtime::{Error, FindingKind, TextureError};
 
 /// A `CUresult` that tells of an error.
@@ -172,6 +173,8 @@ impl From<Error> for Code {
             Error::Environment { .. } | Error::NoReference | Error::NoValidation(_) => NO_DEVICE,
             Error::OutOfMemory(_) | Error::BufferTooLarge { .. } | Error::Allocator(_) => OUT_OF_MEMORY,
             Error::Translation(_) | Error::Refused { .. } => INVALID_PTX,
+            Error::Binary { error: Wrong::MachineCode | Wrong::NoPtx { .. }, .. } => NO_BINARY_FOR_GPU,
+            Error::Binary { .. } => INVALID_IMAGE,
             Error::MissingFeatures { .. } | Error::NoVariant { .. } | Error::SpirvVersion { .. } => NO_BINARY_FOR_GPU,
             Error::NoKernel { .. } | Error::NoVariable(_) => NOT_FOUND,
             Error::NoTime => INVALID_HANDLE,

@@ -1,19 +1,28 @@
-//! What modules are loaded from: PTX text. Machine code of NVIDIA's devices is refused.
+//! What modules are loaded from: PTX text, or fat binaries with some. Machine code of NVIDIA's devices is refused.
 
 use std::path::Path;
 
+use ptx2spv_fatbin::{Binary, CONTAINER_MAGIC, Choice, Error as Wrong, WRAPPER_MAGIC};
+use ptx2spv_runtime::{Source, read_programs};
+
+use crate::attributes;
 use crate::code::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU};
-use crate::raw::{Memory, Text};
+use crate::raw::{In, Memory, Text};
 
 /// First bytes of machine code.
 const ELF: [u8; 4] = *b"\x7fELF";
 
-/// First words of fat binaries: of the container, and of what points to one.
-const FAT_BINARY: u32 = 0xba55_ed50;
-const FAT_BINARY_WRAPPER: u32 = 0x4662_43b1;
+/// The name that errors show for PTX from memory.
+const NAME: &str = "module.ptx";
+
+/// The name that errors show for fat binaries from memory.
+const BINARY: &str = "module";
+
+/// The most containers that a program is taken to be linked from.
+const MOST_CONTAINERS: u64 = 1 << 16;
 
 /// The PTX of an image in memory.
-pub(crate) fn read(image: Memory) -> Result<String, Code> {
+pub(crate) fn read(image: Memory) -> Result<Source, Code> {
     if image.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -26,31 +35,77 @@ pub(crate) fn read(image: Memory) -> Result<String, Code> {
         }
     }
     if first == ELF {
-        return Err(machine_code());
+        return Err(NO_BINARY_FOR_GPU.because(Wrong::MachineCode));
     }
     match u32::from_le_bytes(first) {
-        FAT_BINARY | FAT_BINARY_WRAPPER => {
-            Err(crate::code::NOT_SUPPORTED.because("fat binaries aren't read yet: pass the PTX"))
-        }
-        _ => Text::from(image).get(),
+        CONTAINER_MAGIC => only(BINARY, container(image)?),
+        WRAPPER_MAGIC => wrapper(image),
+        _ => Ok(Source::new(NAME, Text::from(image).get()?)),
     }
 }
 
-/// The PTX of an image of a known length.
-pub(crate) fn from_bytes(bytes: &[u8]) -> Result<String, Code> {
-    if bytes.starts_with(&ELF) {
-        return Err(machine_code());
+/// The bytes of a container in memory.
+fn container<'a>(image: Memory) -> Result<&'a [u8], Code> {
+    const HEADER: u64 = 16;
+    if image.as_in::<u32>().get()? != CONTAINER_MAGIC {
+        return Err(INVALID_IMAGE.because("a pointer to a fat binary leads to something else"));
     }
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    std::str::from_utf8(&bytes[..end]).map(str::to_owned).map_err(|error| INVALID_IMAGE.because(error))
+    let (header, size) = (image.offset(6).as_in::<u16>().get()?, image.offset(8).as_in::<u64>().get()?);
+    image.bytes(size.saturating_add(u64::from(header)).max(HEADER))
+}
+
+/// What programs have for each of their containers: a pointer to it, and of a linked program also a list of pointers to those that it
+/// was linked from, which have the PTX.
+fn wrapper(image: Memory) -> Result<Source, Code> {
+    const LINKED: u32 = 2;
+    let pointer = |offset| Ok::<_, Code>(Memory::from_address(image.offset(offset).as_in::<u64>().get()?));
+    let (version, data, list) = (image.offset(4).as_in::<u32>().get()?, pointer(8)?, pointer(16)?);
+    if version != LINKED || list.is_null() {
+        return only(BINARY, container(data)?);
+    }
+    let list: In<u64> = list.as_in();
+    let mut parts = Vec::new();
+    for index in 0..MOST_CONTAINERS {
+        let one = Memory::from_address(list.at(index as usize)?);
+        if one.is_null() {
+            break;
+        }
+        parts.extend(programs(&format!("{BINARY}-{index}"), container(one)?)?);
+    }
+    if parts.is_empty() { only(BINARY, container(data)?) } else { Ok(Source::linked(BINARY, parts)) }
+}
+
+/// The programs in a file, each with all the modules that it is linked from.
+fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
+    if !Binary::is_binary(bytes) {
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        let text = std::str::from_utf8(&bytes[..end]).map_err(|error| INVALID_IMAGE.because(error))?;
+        return Ok(vec![Source::new(name, text)]);
+    }
+    Ok(read_programs(name, bytes, choice())?)
+}
+
+/// The newest PTX that a device of the compute capability takes which is answered.
+pub(crate) fn choice() -> Choice {
+    let (major, minor) = attributes::compute_capability();
+    Choice::For(u32::try_from(10 * major + minor).unwrap_or(0))
+}
+
+/// The only program in a file.
+fn only(name: &str, bytes: &[u8]) -> Result<Source, Code> {
+    let mut programs = programs(name, bytes)?;
+    match programs.pop() {
+        Some(only) if programs.is_empty() => Ok(only),
+        _ => Err(INVALID_IMAGE.because(format!("there are {} programs in it", programs.len() + 1))),
+    }
 }
 
 /// The PTX of a file.
-pub(crate) fn from_file(path: &Path) -> Result<String, Code> {
-    let bytes = std::fs::read(path).map_err(|error| FILE_NOT_FOUND.because(format!("{}: {error}", path.display())))?;
-    from_bytes(&bytes)
+pub(crate) fn from_file(path: &Path) -> Result<Source, Code> {
+    only(&path.display().to_string(), &read_file(path)?)
 }
 
-fn machine_code() -> Code {
-    NO_BINARY_FOR_GPU.because("machine code (a cubin) for NVIDIA's devices, where PTX is needed")
+/// The bytes of a file.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Code> {
+    std::fs::read(path).map_err(|error| FILE_NOT_FOUND.because(format!("{}: {error}", path.display())))
 }

@@ -16,7 +16,7 @@ pub(crate) struct Options {
 struct Log {
     text: Option<Memory>,
     /// The room for the text, and where the option's value stands, to which the text's length is written.
-    size: Option<(usize, Out<usize>)>,
+    size: Option<(usize, Memory)>,
 }
 
 /// `CU_JIT_INFO_LOG_BUFFER` and those behind it.
@@ -35,9 +35,9 @@ impl Options {
             match options.at(index)? {
                 INFO_LOG => read.info.text = Some(Memory::from_address(value as u64)),
                 // Sizes are numbers of 32 bits, whatever stands above.
-                INFO_LOG_SIZE => read.info.size = Some((value & 0xffff_ffff, place)),
+                INFO_LOG_SIZE => read.info.size = Some((value & 0xffff_ffff, place.into())),
                 ERROR_LOG => read.error.text = Some(Memory::from_address(value as u64)),
-                ERROR_LOG_SIZE => read.error.size = Some((value & 0xffff_ffff, place)),
+                ERROR_LOG_SIZE => read.error.size = Some((value & 0xffff_ffff, place.into())),
                 _ => {}
             }
         }
@@ -65,6 +65,6 @@ impl Log {
             place[..len].copy_from_slice(&text.as_bytes()[..len]);
             place[len] = 0;
         }
-        written.set(len)
+        written.as_out::<usize>().set(len)
     }
 }

@@ -4,6 +4,8 @@ use std::ffi::c_uint;
 use std::path::Path;
 use std::sync::Arc;
 
+use ptx2spv_translator::Source;
+
 use crate::code::{Code, INVALID_VALUE};
 use crate::function::{self, FunctionHandle};
 use crate::handle::{Handle, Object, Table};
@@ -31,10 +33,10 @@ impl Object for Library {
     }
 }
 
-fn make(library: Out<LibraryHandle>, ptx: String, options: &jit::Options) -> Result<(), Code> {
+fn make(library: Out<LibraryHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
     let library = library.needed()?;
     let device = state::device()?;
-    let loaded = Arc::new(Loaded::new(None, &device, ptx, options)?);
+    let loaded = Arc::new(Loaded::new(None, &device, source, options)?);
     let module = Handle::new(loaded.clone())?;
     library.set(Handle::new(Arc::new(Library { loaded, module }))?)
 }
@@ -52,7 +54,7 @@ pub(crate) fn load_data(
 ) -> Result<(), Code> {
     let library = library.needed()?;
     state::device()?;
-    make(library, image::read(image)?, &jit::Options::read(count, options, values)?)
+    make(library, &image::read(image)?, &jit::Options::read(count, options, values)?)
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -68,7 +70,7 @@ pub(crate) fn load_file(
 ) -> Result<(), Code> {
     let library = library.needed()?;
     state::device()?;
-    make(library, image::from_file(Path::new(&path.get()?))?, &jit::Options::read(count, options, values)?)
+    make(library, &image::from_file(Path::new(&path.get()?))?, &jit::Options::read(count, options, values)?)
 }
 
 pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {

@@ -1,10 +1,12 @@
-//! The linker functions. What is linked is PTX text, and so is the image.
+//! The linker functions. What is linked is PTX, also out of fat binaries, objects and libraries; the image is the text of all modules.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use ptx2spv_runtime::{Error, Linker};
+
+use crate::code::{Code, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_SUPPORTED};
 use crate::context;
 use crate::handle::{Handle, Object, Table};
 use crate::image;
@@ -14,12 +16,13 @@ use crate::sync::lock;
 
 /// A link that is going on.
 pub(crate) struct Link {
-    parts: Mutex<Parts>,
+    /// Where the caller wants to read what went wrong, up to the link's end.
+    options: jit::Options,
+    state: Mutex<State>,
 }
 
-#[derive(Default)]
-struct Parts {
-    list: Vec<String>,
+struct State {
+    linker: Linker,
     /// What was made of the parts, with the zero at its end. Callers have it until the link is destroyed.
     image: Option<Box<[u8]>>,
 }
@@ -36,8 +39,13 @@ impl Object for Link {
     }
 }
 
-/// Kinds of input: machine code, PTX, fat binaries, objects, libraries, intermediate code.
+/// Kinds of input. The one behind these is intermediate code, which nobody else reads.
+const MACHINE_CODE: c_uint = 0;
 const PTX: c_uint = 1;
+const LIBRARY: c_uint = 4;
+
+/// The name that errors show for parts that have none.
+const NAME: &str = "module.ptx";
 
 pub(crate) fn create(
     count: c_uint,
@@ -47,8 +55,10 @@ pub(crate) fn create(
 ) -> Result<(), Code> {
     let link = link.needed()?;
     context::current()?;
-    jit::Options::read(count, options, values)?.begin()?;
-    link.set(Handle::new(Arc::new(Link { parts: Mutex::default() }))?)
+    let options = jit::Options::read(count, options, values)?;
+    options.begin()?;
+    let state = Mutex::new(State { linker: Linker::new(image::choice()), image: None });
+    link.set(Handle::new(Arc::new(Link { options, state }))?)
 }
 
 #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
@@ -57,7 +67,7 @@ pub(crate) fn add_data(
     kind: c_uint,
     data: Memory,
     size: usize,
-    _name: *const c_char,
+    name: *const c_char,
     count: c_uint,
     options: In<c_uint>,
     values: Out<usize>,
@@ -68,7 +78,8 @@ pub(crate) fn add_data(
     if data.is_null() || size == 0 {
         return Err(INVALID_VALUE);
     }
-    add(&link, kind, || image::from_bytes(data.bytes(size as u64)?))
+    let name = Text::from(name).get().ok().filter(|name| !name.is_empty());
+    link.add(kind, name.as_deref().unwrap_or(NAME), data.bytes(size as u64)?)
 }
 
 pub(crate) fn add_file(
@@ -82,28 +93,40 @@ pub(crate) fn add_file(
     context::current()?;
     let link = link.get()?;
     jit::Options::read(count, options, values)?;
-    add(&link, kind, || image::from_file(Path::new(&path.get()?)))
+    let path = path.get()?;
+    link.add(kind, &path, &image::read_file(Path::new(&path))?)
 }
 
-fn add(link: &Link, kind: c_uint, ptx: impl FnOnce() -> Result<String, Code>) -> Result<(), Code> {
-    if kind != PTX {
-        return Err(NOT_SUPPORTED.because(format!("input of kind {kind}: only PTX can be linked")));
+impl Link {
+    /// Takes a part, if its text is PTX. The kinds from PTX to libraries are told from each other by their bytes.
+    fn add(&self, kind: c_uint, name: &str, bytes: &[u8]) -> Result<(), Code> {
+        match kind {
+            MACHINE_CODE => return Err(NO_BINARY_FOR_GPU.because("machine code (a cubin): only PTX can be linked")),
+            PTX..=LIBRARY => {}
+            _ => return Err(NOT_SUPPORTED.because(format!("input of kind {kind}: only PTX can be linked"))),
+        }
+        lock(&self.state).linker.add_bytes(name, bytes).map_err(|error| self.fail(error))
     }
-    lock(&link.parts).list.push(ptx()?);
-    Ok(())
+
+    /// Tells the caller what went wrong.
+    fn fail(&self, error: Error) -> Code {
+        match self.options.fail(&error.to_string()) {
+            Ok(()) => error.into(),
+            Err(code) => code,
+        }
+    }
 }
 
 pub(crate) fn complete(link: LinkHandle, image: Out<*const c_void>, size: Out<usize>) -> Result<(), Code> {
     let image = image.needed()?;
     context::current()?;
     let link = link.get()?;
-    let mut parts = lock(&link.parts);
-    let text = match &parts.list[..] {
-        [] => return Err(INVALID_VALUE),
-        [only] => only.clone(),
-        several => return Err(NOT_SUPPORTED.because(format!("{} modules to link: only one can be", several.len()))),
-    };
-    let bytes = parts.image.insert(text.into_bytes().into_iter().chain([0]).collect());
+    let mut state = lock(&link.state);
+    if state.linker.is_empty() {
+        return Err(INVALID_VALUE);
+    }
+    let linked = state.linker.link("linked").map_err(|error| link.fail(error))?;
+    let bytes = state.image.insert(linked.text().bytes().chain([0]).collect());
     size.set_if_any(bytes.len());
     image.set(bytes.as_ptr().cast())
 }

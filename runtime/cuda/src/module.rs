@@ -45,20 +45,17 @@ impl Object for Loaded {
     }
 }
 
-/// The name that errors show for PTX from memory.
-const NAME: &str = "module.ptx";
-
 impl Loaded {
     /// Loads PTX.
     pub fn new(
         context: Option<Arc<Context>>,
         device: &Device,
-        ptx: String,
+        source: &Source,
         options: &jit::Options,
     ) -> Result<Self, Code> {
         options.begin()?;
-        let dumped = trace::dump("ptx", ptx.as_bytes());
-        match device.load(&Source::new(NAME, ptx)) {
+        let dumped = trace::dump("ptx", source.text().as_bytes());
+        match device.load(source) {
             Ok(module) => Ok(Self {
                 context,
                 module,
@@ -105,9 +102,11 @@ impl Loaded {
 fn refuse(what: &str, error: Error, dumped: Option<&Dumped>) -> Code {
     if let Error::Translation(diagnostics) = &error {
         let first = diagnostics.list.first().map(|first| {
-            let (line, column) = diagnostics.source.line_column(first.place().start);
-            let text = diagnostics.source.text().lines().nth(line - 1).unwrap_or_default().trim();
-            format!("{}:{line}:{column}: {}: {text}", diagnostics.source.name(), first.kind)
+            let source = &diagnostics.source;
+            let place = source.place(first.place().start);
+            let line = u32::try_from(place.line).ok().and_then(|line| source.line(&place.file, line));
+            let text = line.map_or("", |line| source.slice(line).trim());
+            format!("{place}: {}: {text}", first.kind)
         });
         trace::say(&format!("{what}: {}", first.unwrap_or_default()));
     }
@@ -118,14 +117,14 @@ fn refuse(what: &str, error: Error, dumped: Option<&Dumped>) -> Code {
 }
 
 pub(crate) fn load(module: Out<ModuleHandle>, path: Text) -> Result<(), Code> {
-    let ptx = image::from_file(Path::new(&path.get()?))?;
-    load_ptx(module, ptx, &jit::Options::default())
+    let source = image::from_file(Path::new(&path.get()?))?;
+    load_source(module, &source, &jit::Options::default())
 }
 
 pub(crate) fn load_data(module: Out<ModuleHandle>, image: Memory) -> Result<(), Code> {
     let module = module.needed()?;
     context::current()?;
-    load_ptx(module, image::read(image)?, &jit::Options::default())
+    load_source(module, &image::read(image)?, &jit::Options::default())
 }
 
 pub(crate) fn load_data_with(
@@ -137,14 +136,14 @@ pub(crate) fn load_data_with(
 ) -> Result<(), Code> {
     let module = module.needed()?;
     context::current()?;
-    load_ptx(module, image::read(image)?, &jit::Options::read(count, options, values)?)
+    load_source(module, &image::read(image)?, &jit::Options::read(count, options, values)?)
 }
 
-fn load_ptx(module: Out<ModuleHandle>, ptx: String, options: &jit::Options) -> Result<(), Code> {
+fn load_source(module: Out<ModuleHandle>, source: &Source, options: &jit::Options) -> Result<(), Code> {
     let module = module.needed()?;
     let context = context::current()?;
     let device = context.device.clone();
-    module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, ptx, options)?))?)
+    module.set(Handle::new(Arc::new(Loaded::new(Some(context), &device, source, options)?))?)
 }
 
 pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {

@@ -150,6 +150,18 @@ impl Text {
     }
 }
 
+impl<T> From<Out<T>> for Memory {
+    fn from(place: Out<T>) -> Self {
+        Self(place.0.cast())
+    }
+}
+
+impl From<*const c_char> for Text {
+    fn from(text: *const c_char) -> Self {
+        Self(text)
+    }
+}
+
 impl From<Memory> for Text {
     fn from(memory: Memory) -> Self {
         Self(memory.0.cast())

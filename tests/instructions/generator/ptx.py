@@ -142,10 +142,16 @@ class Family:
 def arrays_of(case):
     """The arrays of a case with their types."""
     variables = case.get("globals", {})
+    images = case.get("images", {})
     for array in [*case["args"], *variables.values()]:
         yield array, array.get("type")
+    for image in images.values():
+        yield image, image["format"]
     for expect in case["expect"]:
-        of = case["args"][expect["arg"]] if "arg" in expect else variables.get(expect["global"], {})
+        if "image" in expect:
+            of = {"type": images[expect["image"]]["format"]}
+        else:
+            of = case["args"][expect["arg"]] if "arg" in expect else variables.get(expect["global"], {})
         yield expect, expect.get("type", of.get("type"))
 
 

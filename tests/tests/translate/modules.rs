@@ -129,7 +129,7 @@ fn initial_values_that_nobody_knows_are_refused_where_they_are_used() {
 
 #[test]
 fn declarations_that_are_not_translated_matter_where_they_are_used() {
-    let texture = ".global .texref picture;\n".to_owned();
+    let texture = ".global .texref picture[2];\n".to_owned();
     accepted(&(texture.clone() + &kernel("k", "")));
     let text = HEADER.to_owned() + &texture + &kernel("k", "mov.u64 %rd2, picture;");
     let errors = translate(&text, &lavapipe(), None, false).unwrap_err();

@@ -45,6 +45,16 @@ pub fn parse_all(texts: &[impl AsRef<str>]) -> Result<(Vec<Argument>, Textures)>
     Ok((args.collect::<Result<_>>()?, textures))
 }
 
+/// Parses what a module's reference is bound to, such as `table=texture:@photo.png`, and makes the image.
+pub fn bind(text: &str, textures: &mut Textures) -> Result<()> {
+    let (name, object) = text.split_once('=').with_context(|| format!("`{text}`: expected a name and `=`"))?;
+    let object = image_text::parse(object, name, textures)
+        .unwrap_or_else(|| bail!("expected a texture or a surface"))
+        .with_context(|| format!("`{text}`"))?;
+    textures.references.insert(name.to_owned(), object);
+    Ok(())
+}
+
 /// Parses one argument, which has a name.
 fn parse(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
     parse_unnamed(text, name, textures).with_context(|| format!("argument `{text}`"))
@@ -265,6 +275,19 @@ mod tests {
         for chunk in bytes("f32[1000]:random(3)").chunks_exact(4) {
             let value = f32::from_le_bytes(chunk.try_into().unwrap());
             assert!((-1.0..1.0).contains(&value), "{value}");
+        }
+    }
+
+    #[test]
+    fn references() {
+        let mut textures = Textures::default();
+        bind("table=texture:f32[4],linear", &mut textures).unwrap();
+        assert!(textures.images.contains_key("table") && textures.references.contains_key("table"));
+        for (text, part) in
+            [("table", "a name"), ("t=f32[4]", "a texture or a surface"), ("t=texture:f32[x]", "a size")]
+        {
+            let message = format!("{:#}", bind(text, &mut textures).unwrap_err());
+            assert!(message.contains(part), "{message}");
         }
     }
 

@@ -327,9 +327,8 @@ fn is_limit(kind: &ErrorKind) -> bool {
 fn messages(diagnostics: &Diagnostics) -> String {
     let source = &diagnostics.source;
     let line = |diagnostic: &ptx2spv_translator::Diagnostic| {
-        let (line, column) = source.line_column(diagnostic.place().start);
         let help = diagnostic.help.iter().map(|help| format!(" ({help})")).collect::<String>();
-        format!("{}:{line}:{column}: {}{help}", source.name(), diagnostic.kind)
+        format!("{}: {}{help}", source.place(diagnostic.place().start), diagnostic.kind)
     };
     diagnostics.list.iter().map(line).collect::<Vec<_>>().join("\n")
 }

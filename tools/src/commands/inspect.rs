@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use ptx2spv::cli::Status;
+use ptx2spv::input::Selection;
+use ptx2spv::names;
 use ptx2spv::table;
-use ptx2spv::{input, names};
 use ptx2spv_translator::interface::{BlockSize, Entry, Interface, Shared, Variables};
 use ptx2spv_translator::target::Scratch;
 use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Target};
@@ -20,8 +21,10 @@ Examples:
   ptx2spv inspect kernel.ptx
   ptx2spv inspect kernel.ptx --json | jq '.kernels[].name'")]
 pub struct Arguments {
-    /// PTX file, or `-` for the standard input.
+    /// PTX file, executable or library with PTX in it, or `-` for the standard input.
     file: PathBuf,
+    #[command(flatten)]
+    selection: Selection,
     /// Write JSON.
     #[arg(long)]
     json: bool,
@@ -30,14 +33,21 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     file: String,
+    /// One, unless several are linked.
+    modules: Vec<Module>,
+    kernels: Vec<Kernel>,
+    variables: Variables,
+}
+
+#[derive(Serialize)]
+struct Module {
+    name: String,
     /// `.version`: major and minor.
     version: (u32, u32),
     /// `.target`: the architecture and its options.
     target: Vec<String>,
     /// Width of addresses in bits.
     address_bits: u32,
-    kernels: Vec<Kernel>,
-    variables: Variables,
 }
 
 #[derive(Serialize)]
@@ -52,16 +62,19 @@ struct Kernel {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let source = input::read_source(&arguments.file)?;
+    let source = arguments.selection.read(&arguments.file, None)?;
     let program = Program::new(&source)?;
     // Kernels are asked for one by one, for a device that has everything: what fails here fails everywhere.
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
-    let (version, ptx_target, address_bits) = program.header();
+    let modules = program.headers().iter().map(|header| Module {
+        name: header.module.clone(),
+        version: header.version,
+        target: header.target.clone(),
+        address_bits: header.address_bits,
+    });
     let mut report = Report {
         file: source.name().to_owned(),
-        version,
-        target: ptx_target.to_vec(),
-        address_bits,
+        modules: modules.collect(),
         kernels: Vec::new(),
         variables: Variables::default(),
     };
@@ -111,8 +124,10 @@ fn merge(all: &mut Variables, variables: Variables) {
 fn print(report: &Report, out: &mut dyn Write) -> Result<()> {
     let failed = report.kernels.iter().filter(|kernel| kernel.errors.is_some()).count();
     writeln!(out, "{}: {} kernels, {failed} of them can't be translated", report.file, report.kernels.len())?;
-    let ((major, minor), target) = (report.version, report.target.join(", "));
-    writeln!(out, "PTX {major}.{minor}, target {target}, {}-bit addresses", report.address_bits)?;
+    for Module { name, version: (major, minor), target, address_bits } in &report.modules {
+        let name = if report.modules.len() > 1 { format!("{name}: ") } else { String::new() };
+        writeln!(out, "{name}PTX {major}.{minor}, target {}, {address_bits}-bit addresses", target.join(", "))?;
+    }
     for kernel in &report.kernels {
         let name = names::demangled(&kernel.name);
         writeln!(out, "\nkernel {name}")?;

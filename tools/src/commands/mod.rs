@@ -14,7 +14,9 @@ mod cache;
 mod completions;
 pub mod cuda;
 mod devices;
+mod extract;
 mod inspect;
+mod link;
 mod passes;
 mod ptxas;
 mod run;
@@ -40,6 +42,8 @@ pub struct CommandLine {
 enum Command {
     Translate(translate::Arguments),
     Inspect(inspect::Arguments),
+    Extract(extract::Arguments),
+    Link(link::Arguments),
     Devices(devices::Arguments),
     Run(run::Arguments),
     Test(test::Arguments),
@@ -73,6 +77,8 @@ impl CommandLine {
         match self.command {
             Command::Translate(arguments) => translate::run(&arguments, out),
             Command::Inspect(arguments) => inspect::run(&arguments, out),
+            Command::Extract(arguments) => extract::run(&arguments, out),
+            Command::Link(arguments) => link::run(&arguments, out),
             Command::Devices(arguments) => devices::run(&arguments, out),
             Command::Run(arguments) => run::run(&arguments, out),
             Command::Test(arguments) => test::run(&arguments, out),

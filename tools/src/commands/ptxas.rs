@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use ptx2spv::cli::{self, Status};
 use ptx2spv::input;
-use ptx2spv_translator::{Diagnostics, Options, Program, Target};
+use ptx2spv_translator::{Diagnostics, Options, Place, Program, Target};
 
 /// Check PTX as ptxas does, and write the text itself where ptxas writes machine code.
 ///
@@ -87,10 +87,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 
 /// Shows errors as ptxas does.
 fn refuse(errors: &Diagnostics) -> Status {
-    let name = errors.source.name();
     for error in &errors.list {
-        let (line, _) = errors.source.line_column(error.place().start);
-        cli::warn(format_args!("ptxas {name}, line {line}; error   : {}", error.kind));
+        let Place { file, line, .. } = errors.source.place(error.place().start);
+        cli::warn(format_args!("ptxas {file}, line {line}; error   : {}", error.kind));
     }
     cli::warn("ptxas fatal   : Ptx assembly aborted due to errors");
     Status::Code(255)

@@ -12,7 +12,8 @@ use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
 use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verdict, argument_text, judge};
 use ptx2spv::cli::{Status, UsageError};
 use ptx2spv::findings;
-use ptx2spv::{input, names, style};
+use ptx2spv::input::Selection;
+use ptx2spv::{names, style};
 use ptx2spv_runtime::{Config, Device, DeviceSelector, Error, Finding, Module, ReferenceDevice, Trace};
 use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Interface, Program, Source};
@@ -25,27 +26,34 @@ mod show;
 #[command(after_help = format!("\
 Examples:
   ptx2spv run saxpy.ptx --grid 4 --block 256 f32[1024]:iota f32[1024]:1 f32:2 u32:1024
+  ptx2spv run ./program --kernel saxpy --block 256 f32[256]:iota f32[256]:1 f32:2 u32:256
   ptx2spv run saxpy.json
   ptx2spv run saxpy.json --device reference --check
   ptx2spv run cases.json --case small --save 2=sums.bin
   ptx2spv run saxpy.json --device reference --trace 0:5
   ptx2spv run blur.ptx --grid 40,30 --block 16,16 texture:@in.png,clamp surface:u8x4[640x480] --save 1=out.png
+  ptx2spv run old.ptx --block 64 --bind table=texture:f32[64]@table.raw f32[64]
   ptx2spv run saxpy.spv --block 32 f32:2 f32[32]:iota f32[32] u32:32 --save 2=sums.bin
 
 {}", argument_text::HELP))]
 pub struct Arguments {
-    /// PTX file (`-` for the standard input), launch cases (a file ending in .json), or what `ptx2spv translate` wrote: a .spv with
-    /// its .json beside it, or a bundle.
+    /// PTX file (`-` for the standard input), executable or library with PTX in it, launch cases (a file ending in .json), or what
+    /// `ptx2spv translate` wrote: a .spv with its .json beside it, or a bundle.
     file: PathBuf,
     /// Kernel arguments in order, see below.
     #[arg(value_name = "ARG")]
     args: Vec<String>,
     /// Kernel to run, by its name in PTX or C++ [default: the only one].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "kernel", value_name = "NAME")]
     entry: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Run only the launch case of this name.
     #[arg(long, value_name = "NAME")]
     case: Option<String>,
+    /// Bind a texture or surface reference of the module; may be given several times. The image has the reference's name.
+    #[arg(long, value_name = "NAME=TEXTURE")]
+    bind: Vec<String>,
     /// Number of blocks: X, X,Y or X,Y,Z [default: 1].
     #[arg(long, value_parser = dimensions, value_name = "SIZE")]
     grid: Option<[u32; 3]>,
@@ -129,7 +137,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
 fn run_ptx(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     refuse_case(arguments)?;
     let args = parse_args(arguments)?;
-    let source = input::read_source(&arguments.file)?;
+    let source = arguments.selection.read(&arguments.file, arguments.entry.as_deref())?;
     let program = Program::new(&source)?;
     run_kernel(arguments, args, &source, &program.entries(), None, out)
 }
@@ -144,8 +152,11 @@ fn refuse_case(arguments: &Arguments) -> Result<()> {
 
 /// The kernel's arguments.
 fn parse_args(arguments: &Arguments) -> Result<(Vec<Argument>, Textures)> {
-    let (args, textures) =
-        argument_text::parse_all(&arguments.args).map_err(|error| UsageError(format!("{error:#}")))?;
+    let usage = |error: anyhow::Error| UsageError(format!("{error:#}"));
+    let (args, mut textures) = argument_text::parse_all(&arguments.args).map_err(usage)?;
+    for text in &arguments.bind {
+        argument_text::bind(text, &mut textures).map_err(usage)?;
+    }
     show::check_saves(&arguments.save, &args, &textures)?;
     Ok((args, textures))
 }
@@ -256,7 +267,8 @@ fn entry<'n>(arguments: &Arguments, there: &[&'n str]) -> Result<&'n str> {
 fn run_cases(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let sizes = [arguments.grid, arguments.block, arguments.cluster];
     let launch_options = sizes.iter().any(Option::is_some) || arguments.shared.is_some() || arguments.cooperative;
-    if launch_options || arguments.entry.is_some() || !arguments.args.is_empty() {
+    let has_arguments = !arguments.args.is_empty() || !arguments.bind.is_empty();
+    if launch_options || arguments.entry.is_some() || has_arguments {
         return Err(UsageError("a launch case has its own kernel, sizes and arguments".to_owned()).into());
     }
     let cases = cases(arguments)?;

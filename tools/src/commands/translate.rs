@@ -9,9 +9,10 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use ptx2spv::cli::{self, MathArgument, Status, UsageError};
+use ptx2spv::input::Selection;
+use ptx2spv::names;
 use ptx2spv::progress::Progress;
 use ptx2spv::target;
-use ptx2spv::{input, names};
 use ptx2spv_translator::interface::Bundle;
 use ptx2spv_translator::{Options, Program, Translation};
 
@@ -28,11 +29,15 @@ Examples:
   ptx2spv translate kernel.ptx --emit spirv,header      kernel.spv, and its interface for C and C++ in kernel.h
   ptx2spv translate kernel.ptx --entry axpy -o axpy.spv one kernel only, to axpy.spv and axpy.json
   ptx2spv translate kernel.ptx -o kernel.spvasm         its assembly text
+  ptx2spv translate program --arch sm_80                the PTX for sm_80 in an executable, to program.spv and program.json
+  ptx2spv translate a.ptx --link b.ptx                  two modules that need each other
   ptx2spv translate kernel.ptx --dump-passes passes     the kernels after every pass, in passes/
   nvcc -ptx k.cu -o - | ptx2spv translate - --emit asm -o -")]
 pub struct Arguments {
-    /// PTX file, or `-` for the standard input.
+    /// PTX file, executable or library with PTX in it, or `-` for the standard input.
     file: PathBuf,
+    #[command(flatten)]
+    selection: Selection,
     /// Device to translate for: a preset (`ptx2spv devices --presets` lists them) or a file written by `ptx2spv devices
     /// --device X --json`; several, as a list, are each written to files of their own, with the target's name before the
     /// extension [default: the first Vulkan device here, or else the preset lavapipe].
@@ -152,7 +157,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     if let ([], [(_, found)]) = (&arguments.target[..], &targets[..]) {
         cli::note(format_args!("note: translating for {found}"));
     }
-    let source = input::read_source(&arguments.file)?;
+    let source = arguments.selection.read(&arguments.file, arguments.entry.first().map(String::as_str))?;
     let start = Instant::now();
     let program = Program::new(&source)?;
     let parsing = start.elapsed();

@@ -235,6 +235,9 @@ pub mod heap {
 pub struct SourceLocation {
     /// Line of the PTX text, from 1; 0 for the kernel as a whole.
     pub line: u32,
+    /// The module that the line is counted in, where several were linked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// The PTX function that it stands in, if that isn't the kernel itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,

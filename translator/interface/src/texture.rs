@@ -9,7 +9,7 @@
 //!
 //! **References.** A module variable `.global .texref`, `.samplerref` or `.surfref`, or `.tex` of PTX 1.x, *is* a record:
 //! [`crate::Interface::variables`] lists each with its [`crate::Variable::ty`] (`texref`, `samplerref`, `surfref`; a `.tex` variable is
-//! a `texref`) and [`RECORD_BYTES`] bytes per element. The host binds a reference by writing the record there between launches.
+//! a `texref`) and [`RECORD_BYTES`] bytes. The host binds a reference by writing the record there between launches.
 //! The initial image has what the PTX initialises (address modes, filter, normalised coordinates) in an otherwise zero
 //! record; a zero record is an unbound reference, where all texels are out of range. The variable's handle is its address with
 //! the tag bit.
@@ -114,6 +114,8 @@ pub mod flag {
     pub const SRGB: u32 = 0x10;
     /// No interpolation between levels is to be skipped; without effect.
     pub const NO_TRILINEAR_OPTIMIZATION: u32 = 0x20;
+    /// Of a sampler beside a texture: coordinates count texels whatever the texture says.
+    pub const FORCE_UNNORMALIZED: u32 = 0x1_0000;
     /// Filters go on behind the edges of a cube's faces.
     pub const SEAMLESS: u32 = 0x40;
 }

@@ -27,6 +27,8 @@ pub(super) fn decode<'s>(module: &mut ModuleDecoder<'s>, ast: &ast::Function<'s>
     let function = Function {
         name: ast.name.text.to_owned(),
         kind: ast.kind,
+        linkage: ast.linkage,
+        architecture: module.program.architecture(),
         span: ast.span,
         registers: Vec::new(),
         params: Vec::new(),
@@ -129,8 +131,11 @@ impl<'s> FunctionDecoder<'_, 's> {
 
     fn param(&mut self, variable: &ast::Variable<'s>) -> Result<Param, Diagnostic> {
         let ty = variables::element_type(variable)?;
-        if ty.class() == Class::Opaque {
-            return Err(Diagnostic::unsupported(format!("a parameter of type {ty}"), variable.span));
+        if ty.class() == Class::Opaque && self.function.kind == ast::FunctionKind::Func {
+            return Err(Diagnostic::unsupported(format!("a device function's parameter of type {ty}"), variable.span));
+        }
+        if ty.class() == Class::Opaque && !variable.dims.is_empty() {
+            return Err(Diagnostic::unsupported(format!("an array of type {ty}"), variable.span));
         }
         if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));
@@ -310,6 +315,10 @@ impl<'s> FunctionDecoder<'_, 's> {
                 Ok(())
             }
             _ => {
+                if variables::element_type(variable)?.class() == Class::Opaque {
+                    let message = "textures, samplers and surfaces are declared at module scope";
+                    return Err(Diagnostic::invalid(message, variable.span));
+                }
                 let id = self.module.declare_variable(variable, name)?;
                 self.declare(name, Symbol::Variable(id));
                 self.initialise(variable, id)
@@ -324,6 +333,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Err(Diagnostic::internal("a variable without a declaration", variable.span));
         };
         declared.in_function = true;
+        declared.linkage = None;
         let (ty, size) = (declared.ty, declared.size);
         let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
         let content = variables::initial_content(variable, ty, size, &find)?;
@@ -331,7 +341,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             InitValue::Address { variable, .. } => module.program.variables.get(variable.0 as usize),
             _ => None,
         });
-        if let Some(unknown) = targets.into_iter().find(|target| !target.has_known_address()) {
+        if let Some(unknown) = targets.into_iter().find(|target| !module.knows_address(target)) {
             return Err(variables::unknown_address(&unknown.name, variable.span));
         }
         if let Some(declared) = module.program.variables.get_mut(id.0 as usize) {

@@ -6,7 +6,7 @@ use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::table::{Form, Modifiers};
-use crate::isa::types::ScalarType;
+use crate::isa::types::{Class, ScalarType};
 
 type Result = std::result::Result<(), Diagnostic>;
 
@@ -41,6 +41,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "mbarrier" => parts.mbarrier()?,
             "cp" => parts.copy()?,
             "pmevent" => parts.event()?,
+            "mad" => parts.rounding(self.program())?,
             "bfe" | "bfi" => parts.field()?,
             _ => {}
         }
@@ -249,6 +250,19 @@ impl Parts<'_, '_> {
         };
         if self.ast.operands.iter().rev().take(2).any(large) {
             return self.refuse("a constant position or length of a bit field must be below 256");
+        }
+        Ok(())
+    }
+
+    /// `mad` on floats: see [`crate::lower::float::mad`].
+    fn rounding(&self, program: &Program) -> Result {
+        let ty = self.modifiers.ty(0);
+        let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| self.modifiers.has(rounding));
+        let is_early = program.version <= (3, 1) && ty == ScalarType::F32;
+        let is_old = is_early || program.architecture().is_some_and(|number| number < 20);
+        if ty.class() == Class::Float && !rounds && !is_old {
+            return self
+                .refuse("`mad` on floats without a rounding, which only PTX up to 3.1 and targets before sm_20 have");
         }
         Ok(())
     }

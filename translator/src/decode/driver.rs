@@ -10,7 +10,7 @@ use crate::ast::{self, FunctionKind, Linkage, StateSpace};
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 use crate::isa::types::ScalarType;
 
-/// Decodes a module. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
+/// Decodes a module of a source. Errors are those that make it invalid PTX; what is merely unsupported is kept with its function.
 pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, Vec<Diagnostic>> {
     let mut decoder = ModuleDecoder {
         program: Program {
@@ -22,6 +22,7 @@ pub fn decode<'s>(source: &'s Source, ast: &ast::Module<'s>) -> Result<Program, 
         },
         errors: Vec::new(),
         text: source.text(),
+        linked: source.is_linked(),
         names: FxHashMap::default(),
         ranges: Ranges::default(),
         signatures: Vec::new(),
@@ -235,7 +236,7 @@ impl<'s> ModuleDecoder<'s> {
                 _ => None,
             })
             .collect();
-        let unknown = |(id, variable): &(VarId, &Variable)| !known.contains(id) || !variable.has_known_address();
+        let unknown = |(id, variable): &(VarId, &Variable)| !known.contains(id) || !self.knows_address(variable);
         let all = (0..).map(VarId).zip(&self.program.variables);
         let mut todo: Vec<VarId> = all.filter(unknown).map(|(id, _)| id).collect();
         while let Some(target) = todo.pop() {
@@ -274,9 +275,29 @@ impl<'s> ModuleDecoder<'s> {
         }
         // Every signature came from a function item of its name, so every slot is filled.
         self.program.functions = decoded.into_iter().flatten().collect();
-        self.program.address_taken = address_taken(&self.program);
-        arrays::size_open(&mut self.program);
+        self.program.aliases = self.aliases();
+        refresh(&mut self.program);
     }
+
+    /// Functions that are declared under a name that means another one.
+    fn aliases(&self) -> Vec<(FuncId, FuncId)> {
+        let mut aliases: Vec<_> = self
+            .declared
+            .iter()
+            .filter_map(|(name, id)| match self.names.get(name) {
+                Some(Symbol::Function(target)) if target != id => Some((*id, *target)),
+                _ => None,
+            })
+            .collect();
+        aliases.sort_unstable();
+        aliases
+    }
+}
+
+/// Finds out again what depends on all functions together.
+pub(crate) fn refresh(program: &mut Program) {
+    program.address_taken = address_taken(program);
+    arrays::size_open(program);
 }
 
 fn address_taken(program: &Program) -> Vec<FuncId> {

@@ -63,6 +63,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
             param.memory = Some(VarId(u32::try_from(variables.len()).unwrap_or(u32::MAX)));
             variables.push(Variable {
                 name: param.name.clone(),
+                linkage: None,
                 space: StateSpace::Local,
                 ty: param.ty,
                 // Whole words, as it is passed.

@@ -13,9 +13,11 @@ mod legacy;
 mod module;
 mod operands;
 pub mod program;
+mod references;
 mod scope;
 pub mod support;
 mod variables;
 mod video;
 
 pub use driver::decode;
+pub(crate) use driver::refresh;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::legacy;
 use super::program::{FuncId, Passed, Program, VarId, Variable};
 use super::scope::{Ranges, Symbol, numbered};
 use super::variables;
+use super::{legacy, references};
 use crate::ast::{self, Linkage, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::table::{Form, Modifiers};
@@ -30,6 +30,8 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) program: Program,
     pub(super) errors: Vec<Diagnostic>,
     pub(super) text: &'s str,
+    /// Whether the module will be linked with others, which have what it declares `.extern`.
+    pub(super) linked: bool,
     pub(super) names: FxHashMap<&'s str, Symbol>,
     /// Ranges of registers at module scope.
     pub(super) ranges: Ranges<'s>,
@@ -42,6 +44,12 @@ pub(super) struct ModuleDecoder<'s> {
 }
 
 impl<'s> ModuleDecoder<'s> {
+    /// Whether a variable's address is known when the program is loaded.
+    pub(super) fn knows_address(&self, variable: &Variable) -> bool {
+        let elsewhere = self.linked && variable.external;
+        variable.has_known_address() || elsewhere && matches!(variable.space, StateSpace::Global | StateSpace::Const)
+    }
+
     /// A symbol for something that isn't translated for that reason.
     pub(super) fn unsupported_symbol(&mut self, reason: Diagnostic) -> Symbol {
         self.reasons.push(reason);
@@ -62,7 +70,9 @@ impl<'s> ModuleDecoder<'s> {
     ) -> Result<VarId, Diagnostic> {
         let ty = variables::element_type(variable)?;
         if matches!(variable.space, StateSpace::Tex) || ty.class() == Class::Opaque {
-            return Err(Diagnostic::unsupported("textures, surfaces and samplers", variable.span));
+            let reference = references::declared(variable, name, ty)?;
+            self.program.variables.push(reference);
+            return Ok(VarId(u32::try_from(self.program.variables.len() - 1).unwrap_or(u32::MAX)));
         }
         if matches!(variable.space, StateSpace::Reg | StateSpace::Sreg | StateSpace::Param) || ty == ScalarType::Pred {
             return Err(Diagnostic::invalid(format!("`{}` can't be declared here", name.text), variable.span));
@@ -74,6 +84,7 @@ impl<'s> ModuleDecoder<'s> {
         let external = variable.linkage == Some(Linkage::Extern) && variable.space != StateSpace::Shared;
         self.program.variables.push(Variable {
             name: name.text.to_owned(),
+            linkage: variable.linkage,
             space: variable.space,
             ty,
             size: size.unwrap_or(0),

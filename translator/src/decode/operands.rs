@@ -31,12 +31,16 @@
 //! | `c.v` | the same without selector |
 //! | `@` | label |
 //! | `@@` | table of labels |
+//! | `[texref]`, `[samplerref]`, `[surfref]` | a texture, a texture or sampler, a surface in brackets: handle or reference |
+//! | `[surface]` | a surface and coordinates |
+//! | `texture` | everything after `tex` or `tld4` |
 //! | `call` | everything after `call` |
 //!
 //! A word that ends in `?` may be missing together with all that follow, one that ends in `~` without those that follow. Such
 //! an operand then reads as `_`.
 
 mod calls;
+mod textures;
 
 use super::constants::immediate;
 use super::function::FunctionDecoder;
@@ -61,8 +65,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         form: &Form,
         modifiers: &Modifiers,
     ) -> Result<Vec<Operand>> {
-        if form.operands.first() == Some(&"call") {
-            return self.call_operands(instruction);
+        match form.operands.first() {
+            Some(&"call") => return self.call_operands(instruction),
+            Some(&"texture") => return self.texture_operands(instruction, modifiers),
+            _ => {}
         }
         let given = &instruction.operands;
         let hinted = modifiers.has("L2::cache_hint");
@@ -106,6 +112,10 @@ impl<'s> FunctionDecoder<'_, 's> {
             "@" => return self.label_operand(operand),
             "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
+            "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
+            "[samplerref]" => return self.queried(operand, &[ScalarType::TexRef, ScalarType::SamplerRef]),
+            "[surfref]" => return self.queried(operand, &[ScalarType::SurfRef]),
+            "[surface]" => return self.surface_place(operand, modifiers),
             "a|!p" => return self.number_or_predicate(operand),
             "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
@@ -413,6 +423,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         match self.resolve(name)? {
             Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
+            Symbol::Param(param) if self.param_type(param).class() == Class::Opaque && offset == 0 => {
+                Ok(Operand::Handle(param))
+            }
             Symbol::Param(param) => {
                 self.take_address(param, name.span)?;
                 Ok(Operand::AddressOf(Base::Param(param), offset))
@@ -452,6 +465,12 @@ impl<'s> FunctionDecoder<'_, 's> {
                         format!("register `{}` of type {ty} can't hold an address", name.text),
                         name.span,
                     ))
+                }
+                Symbol::Variable(variable) if self.variable_type(variable).class() == Class::Opaque => {
+                    Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
+                }
+                Symbol::Param(param) if self.param_type(param).class() == Class::Opaque => {
+                    Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
                 }
                 Symbol::Variable(variable) => Ok((Base::Variable(variable), 0)),
                 Symbol::Param(param) => Ok((Base::Param(param), 0)),

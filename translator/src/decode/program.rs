@@ -45,6 +45,8 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// All functions, prototypes included; one entry per name.
     pub functions: Vec<Function>,
+    /// Functions that are declared, with those that `.alias` says they are.
+    pub aliases: Vec<(FuncId, FuncId)>,
     /// The functions whose addresses the module's code or variables hold, by rising number.
     pub address_taken: Vec<FuncId>,
     /// Source files by their `.file` numbers.
@@ -64,6 +66,8 @@ impl Program {
 pub struct Variable {
     /// Its name.
     pub name: String,
+    /// How other modules see it; not at all without a directive that says so.
+    pub linkage: Option<ast::Linkage>,
     /// Where it lives: const, global, shared or local.
     pub space: ast::StateSpace,
     /// Type of its elements.
@@ -85,9 +89,11 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Whether its address is known when the module is loaded.
+    /// Whether its address is known when the module is loaded, and is not the handle of a texture or its like.
     pub fn has_known_address(&self) -> bool {
-        !self.external && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
+        !self.external
+            && self.ty.class() != Class::Opaque
+            && matches!(self.space, ast::StateSpace::Global | ast::StateSpace::Const)
     }
 }
 
@@ -132,6 +138,10 @@ pub struct Function {
     pub name: String,
     /// Kernel or function.
     pub kind: ast::FunctionKind,
+    /// How other modules see it; not at all without a directive that says so.
+    pub linkage: Option<ast::Linkage>,
+    /// The number of its module's `.target sm_NN`.
+    pub architecture: Option<u32>,
     /// Its header.
     pub span: Span,
     /// Registers.
@@ -274,6 +284,8 @@ pub enum Operand {
     Address(Base, i64),
     /// The address of something as a value.
     AddressOf(Base, i64),
+    /// The handle of a texture, sampler or surface that a kernel's parameter holds.
+    Handle(ParamId),
     /// A label.
     Label(Label),
     /// A function.

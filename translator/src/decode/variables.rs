@@ -2,6 +2,7 @@
 
 use super::constants::immediate;
 use super::program::{InitPiece, InitValue, Passed};
+use super::references;
 use super::scope::Symbol;
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::{Diagnostic, Span};
@@ -97,6 +98,9 @@ pub(super) fn initial_content(
     size: u64,
     find: &dyn Fn(&str) -> Option<Symbol>,
 ) -> Result<Vec<InitPiece>, Diagnostic> {
+    if ty.class() == Class::Opaque {
+        return references::initial_record(variable);
+    }
     let Some(init) = &variable.init else { return Ok(Vec::new()) };
     let mut pieces = Vec::new();
     let mut filler = Filler { ty, end: size, find, pieces: &mut pieces };
@@ -173,7 +177,7 @@ impl Filler<'_> {
                 self.pieces.push(InitPiece { offset, size, value });
                 Ok(())
             }
-            ast::Init::Property { span, .. } => Err(Diagnostic::unsupported("initial properties of textures", *span)),
+            ast::Init::Property { span, .. } => Err(Diagnostic::invalid("only references have properties", *span)),
             ast::Init::String(_, span) => Err(Diagnostic::invalid("a string can't stand inside braces", *span)),
             ast::Init::List(list, span) => {
                 // A flat list may fill a nested array: then every element is a scalar.

@@ -118,10 +118,14 @@ impl<'t> Module<'t> {
 
     /// Names the source that line information points to; asks for line information.
     pub(super) fn name_source(&mut self, source: &Source) {
-        let file = self.id();
-        let name = vec![Operand::LiteralString(source.name().into())];
-        self.dr.debug_string_source.push(instruction(Op::String, 0, file, name));
-        self.lines = Some(Lines::new(file, source));
+        let mut files = Vec::new();
+        for module in source.modules() {
+            let file = self.id();
+            let name = vec![Operand::LiteralString(module.name.to_string())];
+            self.dr.debug_string_source.push(instruction(Op::String, 0, file, name));
+            files.push(file);
+        }
+        self.lines = Some(Lines::new(&files, source));
     }
 
     /// Whether modules for the target have Vulkan's memory model, and not the older one of GLSL 4.50.

@@ -352,8 +352,11 @@ pub const ALL: &[Instruction] = &[
     op("suld", &["suld.b.(1d|2d|3d|a1d|a2d){.ca|.cg|.cs|.cv}{.v2|.v4}.(b8|b16|b32|b64).(trap|clamp|zero)"]),
     op("suq", &["suq.(width|height|depth|channel_data_type|channel_order|array_size|memory_layout).b32"]),
     op("sured", &[
-        "sured.b.(add|min|max|and|or).(1d|2d|3d).(u32|u64|s32|b32|s64).(trap|clamp|zero)",
-        "sured.p.(add|min|max|and|or).(1d|2d|3d).(b32|b64).(trap|clamp|zero)",
+        "sured.b.add.(1d|2d|3d).(u32|u64|s32).(trap|clamp|zero)",
+        "sured.b.(min|max).(1d|2d|3d).(u32|u64|s32|s64).(trap|clamp|zero)",
+        "sured.b.(and|or).(1d|2d|3d).b32.(trap|clamp|zero)",
+        "sured.p.(add|min|max|and|or).(1d|2d|3d).b32.(trap|clamp|zero)",
+        "sured.p.(min|max).(1d|2d|3d).b64.(trap|clamp|zero)",
     ]),
     op("sust", &[
         "sust.b.(1d|2d|3d|a1d|a2d){.wb|.cg|.cs|.wt}{.v2|.v4}.(b8|b16|b32|b64).(trap|clamp|zero)",
@@ -363,8 +366,12 @@ pub const ALL: &[Instruction] = &[
     op("tanh", &["tanh.approx.(f32|f16|f16x2|bf16|bf16x2)"]),
     op("testp", &["testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)"]),
     op("tex", &[
-        "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms).v4.(u32|s32|f16|f32).(s32|f32)",
-        "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms).v2.f16x2.(s32|f32)",
+        "tex{.base|.level}.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32",
+        "tex{.base|.level}.(1d|2d|3d|a1d|a2d).v2.f16x2.s32",
+        "tex{.base}.(2dms|a2dms).v4.(u32|s32|f16|f32).s32",
+        "tex{.base}.(2dms|a2dms).v2.f16x2.s32",
+        "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32",
+        "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v2.f16x2.f32",
     ]),
     op("tld4", &["tld4.(r|g|b|a).(2d|a2d|cube|acube).v4.(u32|s32|f32).f32"]),
     op("trap", &["trap"]),

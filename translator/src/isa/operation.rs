@@ -215,6 +215,14 @@ operations! {
     BulkReduce [atomic],
     BulkZeros,
     Pmevent [counts_events],
+    TextureFetch,
+    TextureQuery,
+    IsTypeOf,
+    SurfaceLoad [may_report],
+    SurfaceStore [may_report],
+    SurfaceStoreFormatted [may_report],
+    SurfaceReduce [may_report, atomic],
+    SurfaceQuery,
 }
 
 /// What becomes of a row's instructions.

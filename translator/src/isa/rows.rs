@@ -453,6 +453,26 @@ rows! {
     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
 
+    // Textures and surfaces
+    "tex{.base}.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureFetch);
+    "tex{.base}.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureFetch);
+    "tex.level.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureFetch);
+    "tex.level.(1d|2d|3d|a1d|a2d).v2.f16x2.s32", "texture" => Compute(TextureFetch);
+    "txq.(width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|num_samples).b32", "d [texref]" => Compute(TextureQuery);
+    "txq.(filter_mode|addr_mode_0|addr_mode_1|addr_mode_2).b32", "d [samplerref]" => Compute(TextureQuery);
+    "txq.force_unnormalized_coords.b32", "d [samplerref]" => Compute(TextureQuery);
+    "txq.level.(width|height|depth).b32", "d [texref] a:s32" => Compute(TextureQuery);
+    "istypep.(texref|samplerref|surfref)", "d:pred r:u64" => Compute(IsTypeOf);
+    "suld.b.(1d|2d|3d|a1d|a2d){.ca|.cg|.cs|.cv}{.v2|.v4}.(b8|b16|b32|b64).(trap|clamp|zero)", "V [surface]" => Compute(SurfaceLoad);
+    "sust.b.(1d|2d|3d|a1d|a2d){.wb|.cg|.cs|.wt}{.v2|.v4}.(b8|b16|b32|b64).(trap|clamp|zero)", "[surface] v" => Compute(SurfaceStore);
+    "sust.p.(1d|2d|3d|a1d|a2d){.v2|.v4}.b32.(trap|clamp|zero)", "[surface] v" => Compute(SurfaceStoreFormatted);
+    "sured.b.add.(1d|2d|3d).(u32|s32|u64).(trap|clamp|zero)", "[surface] b" => Compute(SurfaceReduce);
+    "sured.b.(min|max).(1d|2d|3d).(u32|s32|u64|s64).(trap|clamp|zero)", "[surface] b" => Compute(SurfaceReduce);
+    "sured.b.(and|or).(1d|2d|3d).b32.(trap|clamp|zero)", "[surface] b" => Compute(SurfaceReduce);
+    "sured.p.(add|min|max|and|or).(1d|2d|3d).b32.(trap|clamp|zero)", "[surface] b" => Compute(SurfaceReduce);
+    "sured.p.(min|max).(1d|2d|3d).b64.(trap|clamp|zero)", "[surface] b" => Compute(SurfaceReduce);
+    "suq.(width|height|depth|channel_data_type|channel_order|array_size|memory_layout).b32", "d [surfref]" => Compute(SurfaceQuery);
+
     // Control flow
     "bra{.uni}", "@" => Branch;
     "brx.idx{.uni}", "a:u32 @@" => IndexedBranch;

@@ -2,7 +2,7 @@
 //! without anything but exact arithmetic on normal numbers, so that every device gives the same results.
 //!
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. What errors remain is measured in
-//! `translator/tests/approximate.rs`.
+//! `translator/tests/passes/approximate.rs`.
 
 use super::division::divide;
 use super::flushed::flush;

@@ -104,6 +104,11 @@ fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u
     }
 }
 
+/// The number of the oldest architecture that a kernel or anything it may call is for.
+pub(crate) fn oldest_architecture(program: &Program, kernel: FuncId) -> Option<u32> {
+    reachable(program, kernel).into_iter().filter_map(|function| function.architecture).min()
+}
+
 /// The kernel and all functions it may call, each once.
 pub(super) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
     let mut seen = FxHashSet::default();

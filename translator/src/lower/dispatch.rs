@@ -3,7 +3,7 @@
 use super::{
     Lowering, Result, approximate, async_stores, atomics, caches, cluster, compare, convert, convert_float,
     convert_packed, copies, events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory,
-    movement, packed, simd, stack, video, warp,
+    movement, packed, simd, stack, texture, video, warp,
 };
 use crate::decode::program::Instruction;
 use crate::isa::operation::Operation;
@@ -164,5 +164,13 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::BulkReduce => copies::bulk_reduce,
         Operation::BulkZeros => copies::bulk_zeros,
         Operation::Pmevent => events::pmevent,
+        Operation::TextureFetch => texture::fetch::fetch,
+        Operation::TextureQuery => texture::query::texture,
+        Operation::IsTypeOf => texture::query::is_type_of,
+        Operation::SurfaceLoad => texture::surface::load,
+        Operation::SurfaceStore => texture::surface::store,
+        Operation::SurfaceStoreFormatted => texture::formatted::store,
+        Operation::SurfaceReduce => texture::surface::reduce,
+        Operation::SurfaceQuery => texture::query::surface,
     }
 }

@@ -6,7 +6,6 @@
 use super::packed::{join, part};
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::diagnostic::Diagnostic;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::types::ScalarType;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
@@ -247,15 +246,6 @@ pub fn mixed_fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips have and PTX up to 3.1 on f32, it rounds
 /// to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let rounds = ["rn", "rz", "rm", "rp"].into_iter().any(|rounding| i.modifiers.has(rounding));
-    let is_early = l.program.version <= (3, 1) && i.modifiers.ty(0) == ScalarType::F32;
-    let is_old = is_early || l.program.architecture().is_some_and(|number| number < 20);
-    if !rounds && !is_old {
-        return Err(Diagnostic::invalid(
-            "`mad` on floats without a rounding, which only PTX up to 3.1 and targets before sm_20 have",
-            i.span,
-        ));
-    }
     fma(l, i)
 }
 

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls;
 use super::resources::Services;
+use super::texture::srgb;
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -38,6 +39,8 @@ pub struct Places {
     variables: FxHashMap<VarId, u64>,
     /// Offset of the word that sequentially consistent fences beyond the block go by, where the module has any.
     fence_word: Option<u64>,
+    /// Offset of the intensities of sRGB, where the module reads textures.
+    srgb_table: Option<u64>,
 }
 
 /// The memory layout of one kernel.
@@ -90,6 +93,11 @@ impl Layout {
     /// Offset in the module's allocation of the word that sequentially consistent fences beyond the block go by.
     pub fn fence_word(&self) -> Option<u64> {
         self.module.fence_word
+    }
+
+    /// Offset in the module's allocation of the intensities of sRGB.
+    pub fn srgb_table(&self) -> Option<u64> {
+        self.module.srgb_table
     }
 
     /// Where dynamic shared memory begins.
@@ -155,7 +163,19 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         places.fence_word = Some(offset);
         variables.size = offset.saturating_add(4);
     }
+    if program.functions.iter().any(reads_textures) {
+        let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
+        let bytes = srgb::table();
+        places.srgb_table = Some(offset);
+        variables.size = offset.saturating_add(bytes.len() as u64);
+        variables.image.push(interface::ImageRun { offset, bytes });
+    }
     (variables, Arc::new(places))
+}
+
+/// Whether a function reads textures.
+fn reads_textures(function: &Function) -> bool {
+    function.instructions().any(|i| i.form.row.action == Action::Compute(Operation::TextureFetch))
 }
 
 /// Whether a function has sequentially consistent fences that other blocks take part in.
@@ -166,8 +186,8 @@ fn fences_beyond_block(function: &Function) -> bool {
 }
 
 /// What `%total_smem_size` is a multiple of (PTX chapter 10).
-fn shared_unit(program: &Program) -> u32 {
-    match program.architecture() {
+fn shared_unit(kernel: &Function) -> u32 {
+    match kernel.architecture {
         Some(30..80) => 256,
         _ => 128,
     }
@@ -197,7 +217,7 @@ pub fn lay_out(
         shared_bytes: 0,
         reserved_shared: 0,
         dynamic_shared: false,
-        shared_unit: shared_unit(program),
+        shared_unit: shared_unit(function),
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
         cooperative,

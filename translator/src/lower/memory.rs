@@ -1,9 +1,9 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
 use super::frame::ParamSlot;
-use super::{Lowering, Result, addresses32, cluster};
+use super::{Lowering, Result, addresses32, cluster, texture};
 use crate::ast::StateSpace;
-use crate::decode::program::{Base, Instruction, Operand};
+use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value};
@@ -286,7 +286,12 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
                 return Ok(l.b.i64(narrow.into()));
             }
             let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-            Ok(l.b.add_const(base, place.wrapping_add(offset)))
+            let address = l.b.add_const(base, place.wrapping_add(offset));
+            // That of a texture, sampler or surface is its handle.
+            Ok(match texture::handle_tag(variable.ty) {
+                Some(tag) => l.b.or_const(address, tag),
+                None => address,
+            })
         }
         Base::Param(param) if let Some(variable) = l.frame.memory(param.0 as usize) => {
             // As a generic address, which is a local one too: `ld.param` has to tell it from a kernel parameter's.
@@ -304,6 +309,20 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             _ => Err(Diagnostic::internal("the address of a parameter that has none", None)),
         },
         Base::Reg(_) | Base::Absolute => Err(Diagnostic::internal("the address of something that has none", None)),
+    }
+}
+
+/// The handle that a kernel's parameter holds.
+pub fn handle(l: &mut Lowering<'_, '_>, param: ParamId) -> Result<Value> {
+    match l.frame.params.get(param.0 as usize) {
+        Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
+            let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
+            let address = l.b.add_const(base, u64::from(*at));
+            let access = Access { space: Space::Global, bytes: 8, order: MemoryOrder::Weak, read_only: true };
+            Ok(l.b.load_one(access, address))
+        }
+        Some(ParamSlot::Kernel(at)) => Ok(l.b.push_constant(Type::I64, push_constant::PARAMS.wrapping_add(*at))),
+        _ => Err(Diagnostic::internal("a handle in no kernel's parameter", None)),
     }
 }
 

@@ -42,6 +42,7 @@ pub mod services;
 pub mod simd;
 pub mod special;
 pub mod stack;
+pub mod texture;
 pub mod video;
 pub mod warp;
 
@@ -173,6 +174,7 @@ impl Lowering<'_, '_> {
                 let value = memory::variable_address(self, *base, *offset)?;
                 Ok(if ty.bits() == 64 { value } else { self.narrow(value) })
             }
+            Operand::Handle(param) => memory::handle(self, *param),
             other => Err(Diagnostic::internal(format!("operand {other:?} read as a value"), None)),
         }
     }

@@ -16,16 +16,18 @@ pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
 /// Describes a place in a kernel or in what it calls; or the kernel as a whole.
 pub fn place(program: &Program, kernel: &Function, source: &Source, span: Option<Span>) -> SourceLocation {
     let Some(span) = span else { return SourceLocation::default() };
-    let line = u32::try_from(source.line_column(span.start).0).unwrap_or(u32::MAX);
+    let at = source.place(span.start);
+    let line = u32::try_from(at.line).unwrap_or(u32::MAX);
+    let module = source.is_linked().then(|| at.file.to_string());
     let function = function_at(program, span.start..=span.start);
     let origin = function.and_then(|function| origin(program, function, span.start));
     let function = function.filter(|function| function.name != kernel.name).map(|function| function.name.clone());
-    SourceLocation { line, function, source: origin }
+    SourceLocation { line, module, function, source: origin }
 }
 
-/// What `.loc` says of the code on a line of the text, from 1: see [`SourceLocation::source`].
-pub fn line_origin(program: &Program, source: &Source, line: u32) -> Option<String> {
-    let (start, end) = source.line_bytes(line)?;
+/// What `.loc` says of the code on a line, from 1, of a module's text: see [`SourceLocation::source`].
+pub fn line_origin(program: &Program, source: &Source, file: &str, line: u32) -> Option<String> {
+    let Span { start, end } = source.line(file, line)?;
     let function = function_at(program, start..=end)?;
     // The line's first instruction.
     let at = function.instructions().map(|instruction| instruction.span.start).find(|at| (start..=end).contains(at))?;

@@ -21,6 +21,8 @@ const LONGEST: usize = 256 << 10;
 
 pub(super) struct Driver<'s> {
     text: &'s str,
+    /// Where the module begins.
+    start: usize,
     offset: usize,
 }
 
@@ -39,10 +41,10 @@ impl Window<'_> {
 }
 
 impl<'s> Driver<'s> {
-    /// At the start of a text, after its byte order mark.
-    pub(super) fn new(text: &'s str) -> Self {
-        let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, offset }
+    /// At the start of a module, after its byte order mark; the text goes up to the module's end.
+    pub(super) fn new(text: &'s str, start: usize) -> Self {
+        let marked = text.get(start..).is_some_and(|module| module.starts_with('\u{feff}'));
+        Self { text, start, offset: if marked { start + '\u{feff}'.len_utf8() } else { start } }
     }
 
     pub(super) fn text(&self) -> &'s str {
@@ -80,9 +82,9 @@ impl<'s> Driver<'s> {
         error::expected_at(self.text, what, self.offset)
     }
 
-    /// The line in which a span starts, from 1.
+    /// The line of the module in which a span starts, from 1.
     pub(super) fn line(&self, span: Span) -> usize {
-        let before = self.text.as_bytes().get(..span.start as usize).unwrap_or_default();
+        let before = self.text.as_bytes().get(self.start..span.start as usize).unwrap_or_default();
         before.iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 

@@ -26,25 +26,46 @@ use scan::{Braces, Stop};
 use crate::ast::{Item, Linkage, Module, Variable};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 
-/// Parses a module.
+/// Parses the text of one module.
 ///
 /// # Errors
 ///
-/// All syntax errors, up to [`Diagnostics::MAX`]; text without `.version` at its start gives that one error alone.
+/// Those of [`parse_modules`]; a text of several modules is one too.
 pub fn parse<'s>(source: &'s Source) -> Result<Module<'s>, Diagnostics> {
+    let mut modules = parse_modules(source)?;
+    match modules.pop() {
+        Some(only) if modules.is_empty() => Ok(only),
+        _ => {
+            let message = format!("{} modules, where one is wanted", source.modules().len());
+            Err(Diagnostics::new(source.clone(), vec![Diagnostic::invalid(message, None)]))
+        }
+    }
+}
+
+/// Parses all modules of a text.
+///
+/// # Errors
+///
+/// All syntax errors, up to [`Diagnostics::MAX`]; a module without `.version` at its start gives that one error alone.
+pub fn parse_modules<'s>(source: &'s Source) -> Result<Vec<Module<'s>>, Diagnostics> {
     let failed = |list| Err(Diagnostics::new(source.clone(), list));
     if u32::try_from(source.text().len()).is_err() {
         let message = "the file is larger than 4 GiB";
         return failed(vec![Diagnostic::invalid(message, None)]);
     }
-    let mut parser = Parser {
-        driver: Driver::new(source.text()),
-        module: Module::default(),
-        errors: Vec::new(),
-        tokens: Vec::new(),
-    };
-    parser.module();
-    if parser.errors.is_empty() { Ok(parser.module) } else { failed(parser.errors) }
+    let (mut modules, mut errors) = (Vec::new(), Vec::new());
+    for Span { start, end } in source.modules().iter().map(|module| module.span) {
+        let mut parser = Parser {
+            driver: Driver::new(source.text().get(..end as usize).unwrap_or_default(), start as usize),
+            module: Module::default(),
+            errors: Vec::new(),
+            tokens: Vec::new(),
+        };
+        parser.module();
+        errors.extend(parser.errors);
+        modules.push(parser.module);
+    }
+    if errors.is_empty() { Ok(modules) } else { failed(errors) }
 }
 
 struct Parser<'s> {

@@ -121,7 +121,7 @@ fn lower<'p>(
     let Built { function, graph, prints } = build::build(program, id, &layout)?;
     let settings = Settings {
         policy,
-        architecture: program.architecture(),
+        architecture: crate::lower::calls::oldest_architecture(program, id),
         required_block: ptx.required_block,
         blocks: blocks(ptx, options.block_threads),
         kernel: number,

@@ -26,10 +26,12 @@ pub enum Fault {
     Deadlock,
     /// A thread called `free` with an address that `malloc` hasn't given, or has and was given back already.
     InvalidFree,
+    /// A thread accessed a surface outside of its bounds with `.trap`, or not aligned to the access's size.
+    SurfaceAccess,
 }
 
 impl Fault {
-    const ALL: [Fault; 9] = [
+    const ALL: [Fault; 10] = [
         Fault::LoopCutShort,
         Fault::Trap,
         Fault::Breakpoint,
@@ -39,6 +41,7 @@ impl Fault {
         Fault::DivergedMembers,
         Fault::Deadlock,
         Fault::InvalidFree,
+        Fault::SurfaceAccess,
     ];
 
     /// The number that stands for it in the record's first word: from 1, below 2^31.

@@ -220,5 +220,6 @@ modifiers! {
         "diverged_members" DivergedMembers,
         "deadlock" Deadlock,
         "invalid_free" InvalidFree,
+        "surface_access" SurfaceAccess,
     }
 }

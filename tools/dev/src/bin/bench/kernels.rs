@@ -196,6 +196,7 @@ pub fn prepare(workload: &Workload) -> Result<Prepared> {
         grid: workload.grid,
         block: workload.block,
         cluster: None,
+        cooperative: false,
         dynamic_shared_bytes: workload.shared,
         globals: BTreeMap::new(),
         textures,

@@ -1,0 +1,145 @@
+//! Devices and their memory.
+
+use std::ffi::{CString, c_char, c_void};
+
+use ptx2spv_runtime as runtime;
+use ptx2spv_runtime::DeviceSelector;
+
+use crate::error::{Failure, Status, call};
+use crate::pointer::{free, get, optional_text, put, slice};
+
+/// An open device.
+pub struct Device {
+    pub(crate) device: runtime::Device,
+    name: CString,
+}
+
+/// Opens a device: by number, by kind ("cpu", "integrated", "discrete", "reference") or by a part of the name, as `--device` takes
+/// it; null is the environment's `PTX2SPV_DEVICE`, or else the best one.
+///
+/// # Safety
+/// `selector` is null or ends with a zero, and `device` points to room for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_open(selector: *const c_char, device: *mut *mut Device) -> Status {
+    call(|| {
+        // SAFETY: by the contract.
+        let selector = match unsafe { optional_text(selector, "selector") }? {
+            Some(selector) => selector.parse()?,
+            None => DeviceSelector::Default,
+        };
+        let open = || -> Result<_, Failure> {
+            let device = runtime::Device::open(&selector)?;
+            let name = CString::new(device.info().name.replace('\0', "")).unwrap_or_default();
+            Ok(Box::into_raw(Box::new(Device { device, name })))
+        };
+        // SAFETY: by the contract.
+        unsafe { put(device, "device", open) }
+    })
+}
+
+/// The device's name, which stays valid as long as the device; null for a null pointer.
+///
+/// # Safety
+/// `device` is null or live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_device_name(device: *const Device) -> *const c_char {
+    // SAFETY: by the contract.
+    unsafe { get(device, "device") }.map_or(std::ptr::null(), |device| device.name.as_ptr())
+}
+
+/// Waits until everything launched has finished.
+///
+/// # Safety
+/// `device` is null or live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_synchronize(device: *const Device) -> Status {
+    // SAFETY: by the contract.
+    call(|| Ok(unsafe { get(device, "device") }?.device.synchronize()?))
+}
+
+/// Allocates device memory, and gives its address, which kernels take for a pointer. It may be freed only by this device's
+/// ptx2spv_free.
+///
+/// # Safety
+/// `device` is null or live, and `address` points to room for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_alloc(device: *const Device, bytes: u64, address: *mut u64) -> Status {
+    call(|| {
+        // SAFETY: by the contract.
+        let device = unsafe { get(device, "device") }?;
+        // SAFETY: by the contract.
+        unsafe { put(address, "address", || Ok(device.device.memory().allocate(bytes)?)) }
+    })
+}
+
+/// Frees device memory by its address, once all launches that were made before have finished.
+///
+/// # Safety
+/// `device` is null or live, and no launch is still to come that reaches the memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_free(device: *const Device, address: u64) -> Status {
+    // SAFETY: by the contract.
+    call(|| Ok(unsafe { get(device, "device")?.device.memory().free(address) }?))
+}
+
+/// Writes bytes to device memory, in the order of the calls.
+///
+/// # Safety
+/// `device` is null or live, and `data` points to so many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_write(
+    device: *const Device,
+    address: u64,
+    data: *const c_void,
+    bytes: usize,
+) -> Status {
+    call(|| {
+        // SAFETY: by the contract.
+        let (device, data) = unsafe { (get(device, "device")?, slice(data.cast(), bytes, "data")?) };
+        Ok(device.device.memory().write(address, data)?)
+    })
+}
+
+/// Reads bytes of device memory, once all that was launched before has finished.
+///
+/// # Safety
+/// `device` is null or live, and `data` points to room for so many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_read(device: *const Device, address: u64, data: *mut c_void, bytes: usize) -> Status {
+    call(|| {
+        // SAFETY: by the contract.
+        let device = unsafe { get(device, "device") }?;
+        // C's memory may be uninitialized, which a slice of Rust's must not be.
+        let mut read = vec![0; bytes];
+        device.device.memory().read(address, &mut read)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        if data.is_null() {
+            return Err(Failure::argument("`data` is null"));
+        }
+        // SAFETY: by the contract.
+        unsafe { std::ptr::copy_nonoverlapping(read.as_ptr(), data.cast(), bytes) };
+        Ok(())
+    })
+}
+
+/// Sets bytes of device memory.
+///
+/// # Safety
+/// `device` is null or live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_set(device: *const Device, address: u64, value: u8, bytes: u64) -> Status {
+    // SAFETY: by the contract.
+    call(|| Ok(unsafe { get(device, "device") }?.device.memory().set_8(address, value, bytes)?))
+}
+
+/// Closes a device. It ends when its last module and kernel is freed too.
+///
+/// # Safety
+/// `device` is null or live, and isn't used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptx2spv_close(device: *mut Device) {
+    // SAFETY: by the contract.
+    unsafe { free(device) };
+}

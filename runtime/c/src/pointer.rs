@@ -1,0 +1,84 @@
+//! Pointers that C programs pass.
+
+use std::ffi::{CStr, c_char};
+
+use crate::error::Failure;
+
+/// What a pointer points to.
+///
+/// # Safety
+/// It is null, or points to a live value of the type.
+pub(crate) unsafe fn get<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Failure> {
+    // SAFETY: by the contract.
+    unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
+}
+
+/// Puts a result where a pointer points to.
+///
+/// # Safety
+/// It is null, or points to room for the value.
+pub(crate) unsafe fn put<T>(
+    pointer: *mut T,
+    name: &str,
+    value: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    let value = value()?;
+    // SAFETY: by the contract.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// A text.
+///
+/// # Safety
+/// The pointer is null, or points to bytes of which one is zero.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str, Failure> {
+    // SAFETY: by the contract.
+    unsafe { optional_text(pointer, name) }?.ok_or_else(|| null(name))
+}
+
+/// A text that may be left out.
+///
+/// # Safety
+/// As for [`text`].
+pub(crate) unsafe fn optional_text<'a>(pointer: *const c_char, name: &str) -> Result<Option<&'a str>, Failure> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: by the contract.
+    let text = unsafe { CStr::from_ptr(pointer) }.to_str();
+    text.map(Some).map_err(|_| Failure::argument(format!("`{name}` is not UTF-8")))
+}
+
+/// Elements that lie one after another; the pointer may be null if there are none.
+///
+/// # Safety
+/// The pointer is null, or points to so many elements.
+pub(crate) unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Result<&'a [T], Failure> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: by the contract.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+}
+
+/// Frees an object.
+///
+/// # Safety
+/// The pointer is null, or came from [`Box::into_raw`] and is freed once.
+pub(crate) unsafe fn free<T>(pointer: *mut T) {
+    if !pointer.is_null() {
+        // SAFETY: by the contract.
+        drop(unsafe { Box::from_raw(pointer) });
+    }
+}
+
+fn null(name: &str) -> Failure {
+    Failure::argument(format!("`{name}` is null"))
+}

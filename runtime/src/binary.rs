@@ -1,0 +1,31 @@
+//! PTX out of executables, libraries and fat binaries.
+
+use std::path::Path;
+
+use ptx2spv_fatbin::{Binary, Choice, Program};
+use ptx2spv_translator::Source;
+
+use crate::error::Error;
+
+/// The programs in an executable, a library, an object or a fat binary that errors call `name`. Each can be loaded by itself; what
+/// was compiled for the linker (`nvcc -rdc=true`) is one program.
+///
+/// # Errors
+/// [`Error::Binary`].
+pub fn read_programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Source>, Error> {
+    let stem = Path::new(name).file_name().map_or_else(|| name.into(), |file| file.to_string_lossy());
+    let wrong = |error| Error::Binary { name: name.to_owned(), error };
+    let programs = Binary::read(bytes).and_then(|binary| binary.programs(&stem, choice)).map_err(wrong)?;
+    Ok(programs.into_iter().map(|program| source(name, program)).collect())
+}
+
+/// A program as it is loaded.
+pub(crate) fn source(name: &str, program: Program) -> Source {
+    let relocatable = program.relocatable;
+    let mut modules: Vec<Source> =
+        program.modules.into_iter().map(|module| Source::new(module.name, module.ptx)).collect();
+    match modules.pop() {
+        Some(only) if modules.is_empty() && !relocatable => only,
+        last => Source::linked(name, modules.into_iter().chain(last)),
+    }
+}

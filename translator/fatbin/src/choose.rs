@@ -1,0 +1,105 @@
+//! Chooses the PTX of programs.
+
+use std::cmp::Reverse;
+
+use crate::{Architecture, Binary, Container, Entry, Error, Kind};
+
+/// Which PTX is wanted where there is some for several architectures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The newest; what runs everywhere before what runs on one architecture or family alone, since that is full of
+    /// instructions that no other device has.
+    #[default]
+    Newest,
+    /// The newest that a device of this compute capability runs, else the oldest.
+    For(u32),
+    /// For this architecture alone.
+    Exactly(Architecture),
+}
+
+/// What runs by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its modules: several if they have to be linked.
+    pub modules: Vec<Module>,
+    /// Whether it was made for the linker, and may need what isn't there.
+    pub relocatable: bool,
+}
+
+/// PTX with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// What errors call it, and what a file with it would be called.
+    pub name: String,
+    /// The text.
+    pub ptx: String,
+}
+
+impl Choice {
+    /// The better of the entries of a container has the higher key; one that is not wanted has none.
+    fn key(self, entry: &Entry<'_>) -> Option<impl Ord + use<>> {
+        let Architecture { number, suffix } = entry.architecture;
+        if entry.kind != Kind::Ptx {
+            return None;
+        }
+        // Of those that the device doesn't run the oldest: the lower number counts more.
+        let (runs, order) = match self {
+            Self::Newest => (true, i64::from(number)),
+            Self::For(most) if number <= most => (true, i64::from(number)),
+            Self::For(_) => (false, -i64::from(number)),
+            Self::Exactly(wanted) if wanted != entry.architecture => return None,
+            Self::Exactly(_) => (true, 0),
+        };
+        Some((runs, suffix.is_none(), order, entry.version))
+    }
+
+    /// The best of a container; of equal ones the first.
+    fn best<'e, 'a>(self, numbered: impl Iterator<Item = (usize, &'e Entry<'a>)>) -> Option<(usize, &'e Entry<'a>)>
+    where
+        'a: 'e,
+    {
+        let keyed = numbered.filter_map(|(number, entry)| Some((self.key(entry)?, Reverse(number), entry)));
+        keyed.max_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1))).map(|(_, Reverse(number), entry)| (number, entry))
+    }
+}
+
+impl Binary<'_> {
+    /// The programs of a file called `stem`: one for each container that was linked or needs no linker, and one of all the
+    /// others, which have to be linked. Containers without PTX are passed over as long as others have some.
+    ///
+    /// # Errors
+    /// No PTX that is wanted, or what is wrong with it.
+    pub fn programs(&self, stem: &str, choice: Choice) -> Result<Vec<Program>, Error> {
+        let mut programs = Vec::new();
+        let mut linked = Vec::new();
+        let mut first = 1;
+        for container in &self.containers {
+            let numbered = (first..).zip(&container.entries);
+            first += container.entries.len();
+            let Some((number, entry)) = choice.best(numbered) else { continue };
+            let module = Module { name: entry.file_name(stem, number), ptx: entry.ptx()? };
+            if container.relocatable {
+                linked.push(module);
+            } else {
+                programs.push(Program { modules: vec![module], relocatable: false });
+            }
+        }
+        if !linked.is_empty() {
+            programs.push(Program { modules: linked, relocatable: true });
+        }
+        if programs.is_empty() { Err(self.no_ptx(choice)) } else { Ok(programs) }
+    }
+
+    fn no_ptx(&self, choice: Choice) -> Error {
+        let entries = self.containers.iter().flat_map(|container: &Container<'_>| &container.entries);
+        let mut list: Vec<String> = entries.map(|entry| format!("{} for {}", entry.kind, entry.architecture)).collect();
+        list.sort();
+        list.dedup();
+        let there = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
+        let wanted = match choice {
+            Choice::Exactly(architecture) => Some(architecture.to_string()),
+            Choice::Newest | Choice::For(_) => None,
+        };
+        Error::NoPtx { wanted, there }
+    }
+}

@@ -1,0 +1,164 @@
+//! Entries of containers.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::{Compression, Error};
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// PTX.
+    Ptx,
+    /// Machine code: a cubin.
+    Elf,
+    /// Intermediate code for NVIDIA's linker, which nobody else reads.
+    Lto,
+    /// Something else, by its number.
+    Other(u16),
+}
+
+impl Kind {
+    pub(crate) fn of(number: u16) -> Self {
+        match number {
+            1 => Self::Ptx,
+            2 | 0x10 => Self::Elf,
+            8 => Self::Lto,
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ptx => f.write_str("PTX"),
+            Self::Elf => f.write_str("machine code"),
+            Self::Lto => f.write_str("code for the linker (LTO)"),
+            Self::Other(number) => write!(f, "kind {number:#x}"),
+        }
+    }
+}
+
+/// What an entry was compiled for: `sm_90a` and the like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Architecture {
+    /// The number.
+    pub number: u32,
+    /// `a` for instructions of this architecture alone, `f` for those of its family.
+    pub suffix: Option<char>,
+}
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}", self.number)?;
+        self.suffix.map_or(Ok(()), |suffix| write!(f, "{suffix}"))
+    }
+}
+
+impl std::str::FromStr for Architecture {
+    type Err = String;
+
+    /// `80`, `sm_80`, `compute_80`, `sm_90a`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rest = text.strip_prefix("sm_").or(text.strip_prefix("compute_")).unwrap_or(text);
+        let (digits, suffix) = match rest.strip_suffix(['a', 'f']) {
+            Some(digits) => (digits, rest.chars().last()),
+            None => (rest, None),
+        };
+        let number = digits.parse().map_err(|_| format!("`{text}` is no architecture, such as sm_80"))?;
+        Ok(Self { number, suffix })
+    }
+}
+
+/// One payload with what its header says.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// The version of PTX, or of the format of machine code: major and minor.
+    pub version: (u16, u16),
+    /// What it is for.
+    pub architecture: Architecture,
+    /// How it is compressed.
+    pub compression: Compression,
+    /// Its size in the file, and of several payloads that are compressed together the size of all of them.
+    pub stored_size: u64,
+    /// Its size when decompressed.
+    pub size: u64,
+    /// The source file, or what the compiler was told to call it.
+    pub identifier: Option<String>,
+    /// Options for NVIDIA's assembler.
+    pub options: Option<String>,
+    pub(crate) payload: Payload<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Payload<'a> {
+    /// The entry's own.
+    Whole(&'a [u8]),
+    /// A part of what several entries share, by its offset.
+    Part(Arc<Blob<'a>>, u64),
+}
+
+/// Payloads that are compressed together.
+#[derive(Debug)]
+pub(crate) struct Blob<'a> {
+    pub stored: &'a [u8],
+    pub compression: Compression,
+    pub size: u64,
+    /// Decompressed when first asked for.
+    pub content: OnceLock<Result<Cow<'a, [u8]>, Error>>,
+}
+
+impl Blob<'_> {
+    fn content(&self) -> Result<&[u8], Error> {
+        let content = self.content.get_or_init(|| self.compression.decompress(self.stored, self.size));
+        content.as_ref().map(|bytes| &**bytes).map_err(Error::clone)
+    }
+}
+
+impl Entry<'_> {
+    /// The payload, decompressed.
+    ///
+    /// # Errors
+    /// It doesn't decompress to what the header says.
+    pub fn bytes(&self) -> Result<Cow<'_, [u8]>, Error> {
+        match &self.payload {
+            Payload::Whole(stored) => self.compression.decompress(stored, self.size),
+            Payload::Part(blob, offset) => {
+                let part = usize::try_from(*offset).ok().zip(usize::try_from(self.size).ok());
+                let part =
+                    part.and_then(|(start, size)| blob.content().map(|all| all.get(start..)?.get(..size)).transpose());
+                let missing = || Error::Compression("a part lies outside of what it is a part of".to_owned());
+                part.ok_or_else(missing)?.map(Cow::Borrowed)
+            }
+        }
+    }
+
+    /// The text of PTX.
+    ///
+    /// # Errors
+    /// It is no PTX, no text, or doesn't decompress.
+    pub fn ptx(&self) -> Result<String, Error> {
+        if self.kind != Kind::Ptx {
+            return Err(Error::NotText);
+        }
+        let bytes = self.bytes()?;
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        let text = bytes.get(..end).unwrap_or_default();
+        std::str::from_utf8(text).map(str::to_owned).map_err(|_| Error::NotText)
+    }
+
+    /// What to call a file with this entry, of a file or program called `stem`; `number` tells it from others.
+    pub fn file_name(&self, stem: &str, number: usize) -> String {
+        let extension = match self.kind {
+            Kind::Ptx => "ptx",
+            Kind::Elf => "cubin",
+            Kind::Lto => "ltoir",
+            Kind::Other(_) => "bin",
+        };
+        format!("{stem}.{number}.{}.{extension}", self.architecture)
+    }
+}

@@ -1,0 +1,47 @@
+//! What can be wrong with a file.
+
+/// Why a file can't be read, or has nothing that can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It isn't one of the kinds of files that have fat binaries.
+    #[error("this is no executable, library, object or fat binary: {0}")]
+    Unknown(String),
+    /// A file that could have fat binaries, and doesn't.
+    #[error("there is no CUDA code in this file")]
+    NoFatBinary,
+    /// A cubin.
+    #[error("this is machine code for one kind of NVIDIA device (a cubin), where PTX is needed")]
+    MachineCode,
+    /// A container of before CUDA 4.
+    #[error("this fat binary has a form that CUDA doesn't write any more")]
+    OldContainer,
+    /// Sizes and places that contradict each other.
+    #[error("this fat binary is damaged at byte {at}: {what}")]
+    Damaged {
+        /// Where the container or entry begins, counted from the start of the section that has it.
+        at: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A payload that doesn't decompress to the size that its entry says.
+    #[error("an entry can't be decompressed: {0}")]
+    Compression(String),
+    /// Larger than anything that is decompressed here.
+    #[error("an entry of {0} bytes is larger than what is decompressed")]
+    TooLarge(u64),
+    /// PTX that is no text.
+    #[error("what should be PTX is no text")]
+    NotText,
+    /// Where one program is wanted there are others.
+    #[error("there are {0} programs in it; what is wanted is one")]
+    Several(usize),
+    /// Nothing but machine code, or nothing for the architecture that was asked for.
+    #[error("there is no PTX{} in it; it has {there}", wanted.as_ref().map(|wanted| format!(" for {wanted}")).unwrap_or_default())]
+    NoPtx {
+        /// The architecture that was asked for.
+        wanted: Option<String>,
+        /// What there is instead.
+        there: String,
+    },
+}

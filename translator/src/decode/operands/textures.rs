@@ -1,0 +1,207 @@
+//! Operands of `tex`, `tld4` and surface instructions: what names a texture, sampler or surface, and vectors of coordinates.
+
+use super::Result;
+use crate::ast;
+use crate::decode::function::FunctionDecoder;
+use crate::decode::program::{Base, Operand};
+use crate::decode::scope::Symbol;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::table::Modifiers;
+use crate::isa::types::{Class, ScalarType};
+
+/// The dimensions of textures and surfaces.
+const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"];
+
+/// The word that says the dimensions.
+fn geometry(modifiers: &Modifiers) -> &'static str {
+    modifiers.one_of(GEOMETRIES).unwrap_or("1d")
+}
+
+/// Whether a register of one type may stand for another of its width, which is all that texture instructions ask.
+fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
+    found.bits() == wanted.bits() && (found == ScalarType::Pred) == (wanted == ScalarType::Pred)
+}
+
+/// How many elements a vector of a geometry's coordinates has at least, without the layer.
+fn dimensions(geometry: &str) -> usize {
+    match geometry {
+        "1d" | "a1d" => 1,
+        "2d" | "a2d" => 2,
+        _ => 3,
+    }
+}
+
+impl<'s> FunctionDecoder<'_, 's> {
+    /// `{d}|p, [texture, sampler, {c}], level or gradients, offset, comparison` become a pair of destinations, a list of the
+    /// handles and the coordinates, and what follows in seven places, `_` for what isn't there.
+    pub(super) fn texture_operands(
+        &mut self,
+        instruction: &ast::Instruction<'s>,
+        modifiers: &Modifiers,
+    ) -> Result<Vec<Operand>> {
+        let [destination, place, rest @ ..] = instruction.operands.as_slice() else {
+            return Err(Diagnostic::invalid("a destination and a texture are needed", instruction.span));
+        };
+        let geometry = geometry(modifiers);
+        let destination = self.texture_destination(destination, modifiers)?;
+        let place = self.texture_place(place, geometry, modifiers)?;
+        let mut rest = rest.iter();
+        let mut needed =
+            |what: &str| rest.next().ok_or_else(|| Diagnostic::invalid(format!("{what} is missing"), instruction.span));
+        let mut level = Operand::Sink;
+        let mut gradients = [Operand::Sink, Operand::Sink];
+        if modifiers.has("level") {
+            level = self.source(needed("the level")?, modifiers.ty(1), as_wide)?;
+        } else if modifiers.has("grad") {
+            for gradient in &mut gradients {
+                let written = needed("a gradient")?;
+                *gradient = self.coordinates(written, &vec![ScalarType::F32; dimensions(geometry)])?;
+            }
+        }
+        let mut next = rest.next();
+        let offset = match next {
+            Some(written) if self.is_vector(written) => {
+                if matches!(geometry, "cube" | "acube") {
+                    return Err(Diagnostic::invalid("an offset in a cube", written.span()));
+                }
+                next = rest.next();
+                self.coordinates(written, &vec![ScalarType::S32; dimensions(geometry)])?
+            }
+            _ => Operand::Sink,
+        };
+        let compared = match next {
+            Some(written) if geometry == "3d" || modifiers.ty(1) != ScalarType::F32 => {
+                let message = format!("a depth to compare with on .{geometry} with coordinates of {}", modifiers.ty(1));
+                return Err(Diagnostic::invalid(message, written.span()));
+            }
+            Some(written) => self.source(written, ScalarType::F32, as_wide)?,
+            None => Operand::Sink,
+        };
+        if let Some(surplus) = rest.next() {
+            return Err(Diagnostic::invalid("an operand too many", surplus.span()));
+        }
+        let [along_x, along_y] = gradients;
+        Ok(vec![destination, place, level, along_x, along_y, offset, compared])
+    }
+
+    /// `{d0, d1, d2, d3}|p`
+    fn texture_destination(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
+        let (vector, predicate) = match operand {
+            ast::Operand::Pair(pair, _) => (&pair[0], Some(&pair[1])),
+            vector => (vector, None),
+        };
+        let vector = self.vector(vector, modifiers.ty(0), as_wide, modifiers, true)?;
+        let predicate = match predicate {
+            Some(predicate) => self.destination_or_sink(predicate, ScalarType::Pred, ScalarType::fits)?,
+            None => Operand::Sink,
+        };
+        Ok(Operand::Pair(Box::new([vector, predicate])))
+    }
+
+    /// `[texture, {c}]` or `[texture, sampler, {c}]` become texture, sampler or `_`, coordinates.
+    fn texture_place(&mut self, operand: &ast::Operand<'s>, geometry: &str, modifiers: &Modifiers) -> Result<Operand> {
+        let ast::Operand::Address { base, offset: 0, more, span } = operand else {
+            return Err(Diagnostic::invalid("expected a texture and coordinates in brackets", operand.span()));
+        };
+        let texture = self.handle(base, &[ScalarType::TexRef])?;
+        let (sampler, coordinates) = match more.as_slice() {
+            [coordinates] => (Operand::Sink, coordinates),
+            [sampler, coordinates] => {
+                (self.handle(sampler, &[ScalarType::SamplerRef, ScalarType::TexRef])?, coordinates)
+            }
+            _ => return Err(Diagnostic::invalid("expected a texture and coordinates in brackets", *span)),
+        };
+        let coordinates = self.coordinates(coordinates, &coordinate_types(geometry, modifiers.ty(1)))?;
+        let mut all = vec![texture, sampler];
+        if let Operand::List(coordinates) = coordinates {
+            all.extend(coordinates);
+        }
+        Ok(Operand::List(all))
+    }
+
+    /// `[surface, {c}]` becomes the surface and the coordinates.
+    pub(super) fn surface_place(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
+        let ast::Operand::Address { base, offset: 0, more, span } = operand else {
+            return Err(Diagnostic::invalid("expected a surface and coordinates in brackets", operand.span()));
+        };
+        let [coordinates] = more.as_slice() else {
+            return Err(Diagnostic::invalid("expected a surface and coordinates in brackets", *span));
+        };
+        let surface = self.handle(base, &[ScalarType::SurfRef])?;
+        let types = coordinate_types(geometry(modifiers), ScalarType::S32);
+        let mut all = vec![surface];
+        if let Operand::List(coordinates) = self.coordinates(coordinates, &types)? {
+            all.extend(coordinates);
+        }
+        Ok(Operand::List(all))
+    }
+
+    /// `[a]` of `txq` and `suq`.
+    pub(super) fn queried(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType]) -> Result<Operand> {
+        match operand {
+            ast::Operand::Address { base, offset: 0, more, .. } if more.is_empty() => self.handle(base, types),
+            other => Err(Diagnostic::invalid("expected a handle or reference in brackets", other.span())),
+        }
+    }
+
+    /// A reference of one of these types, or a register with a handle.
+    fn handle(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType]) -> Result<Operand> {
+        let wanted = || types.iter().map(|ty| format!("`{ty}`, ")).collect::<String>();
+        let refuse = |span: Span| {
+            let message = format!("expected {}or a 64-bit register with a handle", wanted());
+            Err(Diagnostic::invalid(message, span))
+        };
+        let ast::Operand::Name { name, suffix: None } = operand else { return refuse(operand.span()) };
+        match self.resolve(*name)? {
+            Symbol::Variable(variable) if types.contains(&self.variable_type(variable)) => {
+                Ok(Operand::AddressOf(Base::Variable(variable), 0))
+            }
+            Symbol::Param(param) if types.contains(&self.param_type(param)) => Ok(Operand::Handle(param)),
+            Symbol::Reg(register) => {
+                let ty = self.register_type(register);
+                let holds = ty.bits() == 64 && matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
+                if holds { Ok(Operand::Reg(register)) } else { refuse(name.span) }
+            }
+            _ => refuse(name.span),
+        }
+    }
+
+    /// A vector of 1, 2 or 4 elements, or a scalar in place of one, whose first elements have these types. What follows them is
+    /// padding.
+    fn coordinates(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType]) -> Result<Operand> {
+        let elements: Vec<ast::Operand<'s>> = match operand {
+            ast::Operand::Vector(elements, _) => elements.clone(),
+            other => match self.vector_register(other) {
+                Some(vector) => vector.elements().collect(),
+                None => vec![other.clone()],
+            },
+        };
+        let least = if types.len() == 3 { 4 } else { types.len() };
+        if elements.len() < least || !matches!(elements.len(), 1 | 2 | 4) {
+            let message = format!("a vector of {least} is needed here, {} elements are given", elements.len());
+            return Err(Diagnostic::invalid(message, operand.span()));
+        }
+        let last = types.last().copied().unwrap_or(ScalarType::B32);
+        let mut decoded = Vec::new();
+        for (number, element) in elements.iter().enumerate() {
+            let ty = types.get(number).copied();
+            // A layer isn't a float.
+            let fits = if ty == Some(ScalarType::U32) { ScalarType::fits } else { as_wide };
+            let element = self.source(element, ty.unwrap_or(last), fits)?;
+            if ty.is_some() {
+                decoded.push(element);
+            }
+        }
+        Ok(Operand::List(decoded))
+    }
+
+    fn is_vector(&mut self, operand: &ast::Operand<'s>) -> bool {
+        matches!(operand, ast::Operand::Vector(..)) || self.vector_register(operand).is_some()
+    }
+}
+
+/// Types of a geometry's coordinates, the layer first.
+fn coordinate_types(geometry: &str, ty: ScalarType) -> Vec<ScalarType> {
+    let layer = geometry.starts_with('a').then_some(ScalarType::U32);
+    layer.into_iter().chain(std::iter::repeat_n(ty, dimensions(geometry))).collect()
+}

@@ -1,0 +1,170 @@
+//! Makes one program of several whose names are resolved: numbers of variables, functions and files count through all modules.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::resolve::{Id, Resolved};
+use crate::decode::program::{Base, FuncId, Function, InitValue, Item, Operand, Program, VarId, Variable};
+use crate::decode::refresh;
+use crate::diagnostic::Source;
+
+/// The numbers that a module's variables and functions get.
+#[derive(Default)]
+struct Numbers {
+    variables: Vec<VarId>,
+    functions: Vec<FuncId>,
+}
+
+impl Numbers {
+    fn variable(&self, id: &mut VarId) {
+        if let Some(new) = self.variables.get(id.0 as usize) {
+            *id = *new;
+        }
+    }
+
+    fn function(&self, id: &mut FuncId) {
+        if let Some(new) = self.functions.get(id.0 as usize) {
+            *id = *new;
+        }
+    }
+}
+
+/// Joins modules. What is replaced is left out.
+pub(super) fn merge(source: &Source, modules: Vec<Program>, resolved: &Resolved) -> Program {
+    let numbers = number(&modules, resolved);
+    let mut merged = Program::default();
+    let mut files = 0;
+    if let Some(first) = modules.first() {
+        merged.version = first.version;
+        merged.target = first.target.clone();
+        merged.address_bits = first.address_bits;
+        merged.address_bits_span = first.address_bits_span;
+    }
+    for (module, (program, numbers)) in modules.into_iter().zip(&numbers).enumerate() {
+        let renumbered = join_files(&mut merged.files, &mut files, program.files);
+        for (id, mut variable) in (0..).map(VarId).zip(program.variables) {
+            let id = Id::Variable(module, id);
+            if resolved.replaced.contains_key(&id) {
+                continue;
+            }
+            variable.align = resolved.alignments.get(&id).copied().unwrap_or(0).max(variable.align);
+            renumber_variable(&mut variable, numbers);
+            merged.variables.push(variable);
+        }
+        for (id, mut function) in (0..).map(FuncId).zip(program.functions) {
+            if resolved.replaced.contains_key(&Id::Function(module, id)) {
+                continue;
+            }
+            renumber_function(&mut function, numbers);
+            for line in &mut function.lines {
+                let calls = line.calls.iter_mut().map(|(file, _)| file);
+                for file in calls.chain([&mut line.file]) {
+                    *file = renumbered.get(file).copied().unwrap_or(*file);
+                }
+            }
+            merged.functions.push(function);
+        }
+    }
+    distinguish(source, &mut merged);
+    refresh(&mut merged);
+    merged
+}
+
+/// Counts what is left, and gives what is replaced the number of what replaces it.
+fn number(modules: &[Program], resolved: &Resolved) -> Vec<Numbers> {
+    let (mut variables, mut functions) = (0, 0);
+    let mut new: FxHashMap<Id, u32> = FxHashMap::default();
+    let mut count = |id: Id, next: &mut u32| {
+        if !resolved.replaced.contains_key(&id) {
+            new.insert(id, *next);
+            *next += 1;
+        }
+    };
+    for (module, program) in modules.iter().enumerate() {
+        (0..).map(VarId).zip(&program.variables).for_each(|(id, _)| count(Id::Variable(module, id), &mut variables));
+        (0..).map(FuncId).zip(&program.functions).for_each(|(id, _)| count(Id::Function(module, id), &mut functions));
+    }
+    let find = |id: Id| new.get(&resolved.find(id)).copied().unwrap_or(u32::MAX);
+    let numbers = |(module, program): (usize, &Program)| Numbers {
+        variables: (0..)
+            .map(VarId)
+            .zip(&program.variables)
+            .map(|(id, _)| VarId(find(Id::Variable(module, id))))
+            .collect(),
+        functions: (0..)
+            .map(FuncId)
+            .zip(&program.functions)
+            .map(|(id, _)| FuncId(find(Id::Function(module, id))))
+            .collect(),
+    };
+    modules.iter().enumerate().map(numbers).collect()
+}
+
+/// Adds a module's files to those known, and gives their new numbers by their old ones.
+fn join_files(all: &mut FxHashMap<u32, String>, next: &mut u32, files: FxHashMap<u32, String>) -> FxHashMap<u32, u32> {
+    let mut renumbered = FxHashMap::default();
+    for (number, name) in files {
+        renumbered.insert(number, *next);
+        all.insert(*next, name);
+        *next += 1;
+    }
+    renumbered
+}
+
+fn renumber_variable(variable: &mut Variable, numbers: &Numbers) {
+    for piece in &mut variable.init {
+        match &mut piece.value {
+            InitValue::Bits(_) => {}
+            InitValue::Address { variable, .. } => numbers.variable(variable),
+            InitValue::Function { function, .. } => numbers.function(function),
+        }
+    }
+}
+
+fn renumber_function(function: &mut Function, numbers: &Numbers) {
+    function.params.iter_mut().filter_map(|param| param.memory.as_mut()).for_each(|id| numbers.variable(id));
+    for item in function.body.iter_mut().flatten() {
+        if let Item::Instruction(instruction) = item {
+            instruction.operands.iter_mut().for_each(|operand| renumber_operand(operand, numbers));
+        }
+    }
+}
+
+/// Operands nest two deep.
+fn renumber_operand(operand: &mut Operand, numbers: &Numbers) {
+    match operand {
+        Operand::Address(Base::Variable(id), _) | Operand::AddressOf(Base::Variable(id), _) => numbers.variable(id),
+        Operand::Function(id) | Operand::FunctionAddress(id) => numbers.function(id),
+        Operand::Vector(list) | Operand::List(list) => list.iter_mut().for_each(|part| renumber_operand(part, numbers)),
+        Operand::Pair(pair) => pair.iter_mut().for_each(|part| renumber_operand(part, numbers)),
+        Operand::Targets(targets) => targets.functions.iter_mut().flatten().for_each(|id| numbers.function(id)),
+        Operand::Reg(_)
+        | Operand::NotReg(_)
+        | Operand::Sum(..)
+        | Operand::Imm(_)
+        | Operand::Special(_)
+        | Operand::Video(_)
+        | Operand::Sink
+        | Operand::Handle(_)
+        | Operand::Address(..)
+        | Operand::AddressOf(..)
+        | Operand::Label(_)
+        | Operand::Labels(_) => {}
+    }
+}
+
+/// Of kernels and variables that modules have for themselves under the same name, the first keeps the name for the host; the others
+/// are called `name@module`. What modules show to each other keeps its name in any case.
+fn distinguish(source: &Source, program: &mut Program) {
+    let shared = |name: &str, linked: bool| linked.then(|| name.to_owned());
+    let variables = program.variables.iter().filter_map(|one| shared(&one.name, one.linkage.is_some()));
+    let functions = program.functions.iter().filter_map(|one| shared(&one.name, one.linkage.is_some()));
+    let mut taken: FxHashSet<String> = variables.chain(functions).collect();
+    let variables = program.variables.iter_mut().filter(|one| !one.in_function && one.linkage.is_none());
+    let functions = program.functions.iter_mut().filter(|one| one.body.is_some() && one.linkage.is_none());
+    let names = variables.map(|one| (&mut one.name, one.span)).chain(functions.map(|one| (&mut one.name, one.span)));
+    for (name, span) in names {
+        if !taken.insert(name.clone()) {
+            *name = format!("{name}@{}", source.place(span.start).file);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Links decoded modules to one program, by the rules of NVIDIA's linker.
+//!
+//! [`resolve`] finds out which declarations mean the same; [`merge`] makes one program of what is left. Each function keeps what its
+//! own module's version and target mean for it: decoding has seen to the version, and [`Function::architecture`] has the target.
+//!
+//! [`Function::architecture`]: crate::decode::program::Function::architecture
+
+mod merge;
+mod resolve;
+
+use rustc_hash::FxHashSet;
+
+use crate::decode::program::{InitValue, Program, VarId};
+use crate::diagnostic::{Diagnostic, Source};
+
+/// Links modules, in the order in which a linker gets them.
+///
+/// # Errors
+/// What no module defines, what several do, and declarations that contradict each other, all together.
+pub fn link(source: &Source, modules: Vec<Program>) -> Result<Program, Vec<Diagnostic>> {
+    let resolved = resolve::resolve(&modules)?;
+    let program = merge::merge(source, modules, &resolved);
+    let errors = unknown_addresses(&program);
+    if errors.is_empty() { Ok(program) } else { Err(errors) }
+}
+
+/// Refuses variables that other modules may use whose initial content holds addresses that nobody knows when the program is loaded,
+/// or the addresses of such variables. Decoding refuses only what uses them in their own module.
+fn unknown_addresses(program: &Program) -> Vec<Diagnostic> {
+    let all = || (0..).map(VarId).zip(&program.variables);
+    let mut unknown: FxHashSet<VarId> =
+        all().filter(|(_, variable)| !variable.has_known_address()).map(|(id, _)| id).collect();
+    let mut errors = Vec::new();
+    loop {
+        let before = unknown.len();
+        for (id, variable) in all() {
+            let target = variable.init.iter().find_map(|piece| match piece.value {
+                InitValue::Address { variable, .. } if unknown.contains(&variable) => Some(variable),
+                _ => None,
+            });
+            let Some(target) = target.filter(|_| unknown.insert(id)) else { continue };
+            if variable.linkage.is_some() {
+                let name = program.variables.get(target.0 as usize).map_or("", |target| &target.name);
+                let message = format!("the address of `{name}` as an initial value");
+                errors.push(Diagnostic::unsupported(message, variable.span));
+            }
+        }
+        if unknown.len() == before {
+            return errors;
+        }
+    }
+}

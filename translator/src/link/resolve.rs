@@ -1,0 +1,235 @@
+//! Which declarations of several modules mean the same, and which of them counts.
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{FunctionKind, Linkage, StateSpace};
+use crate::decode::program::{FuncId, Function, Program, VarId, Variable};
+use crate::diagnostic::{Diagnostic, Span};
+
+/// A variable or function of a module, by the module's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Id {
+    Variable(usize, VarId),
+    Function(usize, FuncId),
+}
+
+/// What replaces declarations that don't count.
+pub(super) struct Resolved {
+    /// By what is replaced; the others stay as they are.
+    pub replaced: FxHashMap<Id, Id>,
+    /// Alignments that variables get beside their own, since some module relies on them.
+    pub alignments: FxHashMap<Id, u64>,
+}
+
+/// A declaration that other modules see.
+#[derive(Clone, Copy)]
+struct Declared<'p> {
+    id: Id,
+    /// Whether that is another function, which an alias stands for.
+    alias: bool,
+    linkage: Linkage,
+    is: Is<'p>,
+}
+
+/// What is declared.
+#[derive(Clone, Copy)]
+enum Is<'p> {
+    Variable(&'p Variable),
+    /// A function, as it is declared, and whether the module defines it.
+    Function(&'p Function, bool),
+}
+
+/// Finds out what each name means.
+pub(super) fn resolve(modules: &[Program]) -> Result<Resolved, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    if let Some(other) =
+        modules.iter().find(|other| modules.first().is_some_and(|first| first.address_bits != other.address_bits))
+    {
+        let message = "modules with addresses of 32 and of 64 bits can't be linked";
+        errors.push(Diagnostic::invalid(message, other.address_bits_span));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut table: FxHashMap<&str, Vec<Declared<'_>>> = FxHashMap::default();
+    for (number, module) in modules.iter().enumerate() {
+        for (name, declared) in declarations(number, module) {
+            table.entry(name).or_insert_with(|| {
+                names.push(name);
+                Vec::new()
+            });
+            table.entry(name).and_modify(|list| list.push(declared));
+        }
+    }
+    let mut resolved = Resolved { replaced: FxHashMap::default(), alignments: FxHashMap::default() };
+    let mut aliases = Vec::new();
+    for name in names {
+        let list = table.get(name).map(Vec::as_slice).unwrap_or_default();
+        match choose(name, list) {
+            Ok(chosen) => {
+                let others = list.iter().filter(|other| other.id != chosen);
+                resolved.replaced.extend(others.clone().filter(|other| !other.alias).map(|other| (other.id, chosen)));
+                aliases.extend(others.filter(|other| other.alias).map(|other| (*other, chosen)));
+                let align = list.iter().filter_map(|one| match one.is {
+                    Is::Variable(variable) => Some(variable.align),
+                    Is::Function(..) => None,
+                });
+                resolved.alignments.extend(align.max().map(|align| (chosen, align)));
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    // Uses of an alias in its own module are uses of what it stands for, which must not have a meaning of its own.
+    let torn = aliases.iter().filter(|(alias, chosen)| resolved.find(alias.id) != resolved.find(*chosen));
+    errors.extend(torn.map(|(alias, _)| {
+        Diagnostic::unsupported("an alias that the definition in another module replaces", alias.span())
+    }));
+    if errors.is_empty() { Ok(resolved) } else { Err(errors) }
+}
+
+impl Resolved {
+    /// What a declaration means in the end: what replaces an alias may be replaced itself.
+    pub(super) fn find(&self, id: Id) -> Id {
+        let next = |id: &Id| self.replaced.get(id).copied();
+        std::iter::successors(Some(id), next).take(self.replaced.len() + 1).last().unwrap_or(id)
+    }
+}
+
+/// What a module shows to others or needs of them. Dynamic shared memory is one area whatever it is called.
+fn declarations(number: usize, module: &Program) -> impl Iterator<Item = (&str, Declared<'_>)> {
+    let variables = (0..).map(VarId).zip(&module.variables).filter_map(move |(id, variable)| {
+        let linkage = variable.linkage.filter(|_| !variable.in_function)?;
+        let dynamic = variable.space == StateSpace::Shared && variable.unsized_array;
+        let declared = Declared { id: Id::Variable(number, id), alias: false, linkage, is: Is::Variable(variable) };
+        (!dynamic).then_some((variable.name.as_str(), declared))
+    });
+    let functions = (0..).map(FuncId).zip(&module.functions).filter_map(move |(id, function)| {
+        let linkage = function.linkage?;
+        // An alias is defined by the function that it stands for.
+        let alias = module.aliases.iter().find(|(name, _)| *name == id).map(|(_, target)| *target);
+        let defined = alias.is_some() || function.body.is_some();
+        let is = Is::Function(function, defined);
+        let declared = Declared { id: Id::Function(number, alias.unwrap_or(id)), alias: alias.is_some(), linkage, is };
+        Some((function.name.as_str(), declared))
+    });
+    variables.chain(functions)
+}
+
+impl Declared<'_> {
+    fn span(self) -> Span {
+        match self.is {
+            Is::Variable(variable) => variable.span,
+            Is::Function(function, _) => function.span,
+        }
+    }
+
+    fn is_definition(self) -> bool {
+        match self.is {
+            Is::Variable(_) => self.linkage != Linkage::Extern,
+            Is::Function(_, defined) => defined,
+        }
+    }
+
+    fn is_common(self) -> bool {
+        self.linkage == Linkage::Common
+    }
+}
+
+/// The declaration that counts.
+fn choose(name: &str, list: &[Declared<'_>]) -> Result<Id, Diagnostic> {
+    let definitions = list.iter().copied().filter(|one| one.is_definition());
+    let strong: Vec<Declared<'_>> =
+        definitions.clone().filter(|one| !matches!(one.linkage, Linkage::Weak | Linkage::Common)).collect();
+    if let [first, second, ..] = strong[..] {
+        return Err(contradiction("Multiple definition of", name, second, first));
+    }
+    let weak = definitions.clone().find(|one| one.linkage == Linkage::Weak);
+    let common = definitions.filter(|one| one.is_common());
+    if let (Some(weak), Some(common), []) = (weak, common.clone().next(), &strong[..]) {
+        return Err(contradiction("`.weak` and `.common` definitions of", name, common, weak));
+    }
+    // Of equally large ones the first.
+    let largest = common.rev().max_by_key(|one| match one.is {
+        Is::Variable(variable) => variable.size,
+        Is::Function(..) => 0,
+    });
+    let provided = is_provided(name);
+    let chosen = strong.first().copied().or(weak).or(largest);
+    let Some(chosen) = chosen.or_else(|| list.first().copied().filter(|_| provided)) else {
+        return match list.first() {
+            // Old compilers declare static shared memory so.
+            Some(Declared { id, is: Is::Variable(Variable { space: StateSpace::Shared, .. }), .. }) => Ok(*id),
+            first => Err(undefined(name, first.map(|first| first.span()))),
+        };
+    };
+    for other in list.iter().copied() {
+        if provided && !chosen.is_definition() {
+            continue;
+        }
+        if let Some(what) = disagreement(chosen, other) {
+            let (first, second) =
+                if other.span().start < chosen.span().start { (other, chosen) } else { (chosen, other) };
+            return Err(contradiction(what, name, second, first));
+        }
+    }
+    Ok(chosen.id)
+}
+
+/// Two places that can't both be right.
+fn contradiction(what: &str, name: &str, place: Declared<'_>, first: Declared<'_>) -> Diagnostic {
+    Diagnostic::invalid(format!("{what} `{name}`"), place.span()).with_related(first.span(), "first declared here")
+}
+
+fn undefined(name: &str, span: Option<Span>) -> Diagnostic {
+    let error = Diagnostic::invalid(format!("Undefined reference to `{name}`"), span);
+    if name.starts_with("__nv_") {
+        let help =
+            "CUDA's mathematical functions come in bitcode (libdevice), which compilers link before they write PTX";
+        return error.with_help(help);
+    }
+    error
+}
+
+/// In what two declarations of a name contradict each other.
+fn disagreement(one: Declared<'_>, other: Declared<'_>) -> Option<&'static str> {
+    match (one.is, other.is) {
+        (Is::Variable(a), Is::Variable(b)) if a.space != b.space => Some("Memory space doesn't match for"),
+        (Is::Variable(a), Is::Variable(b)) => {
+            // A `.common` one takes the size that the others have.
+            let known = !(a.unsized_array || b.unsized_array || one.is_common() || other.is_common());
+            (known && a.size != b.size).then_some("Size doesn't match for")
+        }
+        (Is::Function(a, _), Is::Function(b, _)) if a.kind != b.kind => Some("Type doesn't match for"),
+        (Is::Function(a, _), Is::Function(b, _)) => {
+            (prototype(a) != prototype(b)).then_some("Prototype doesn't match for")
+        }
+        _ => Some("Type doesn't match for"),
+    }
+}
+
+/// How a function is called: kernels are not.
+fn prototype(function: &Function) -> Option<(Vec<Shape>, Vec<Shape>)> {
+    if function.kind == FunctionKind::Entry {
+        return None;
+    }
+    let shapes = |from: usize, count: usize| {
+        let list = function.params.iter().skip(from).take(count);
+        list.map(|param| Shape { bytes: (!param.open).then_some(param.size), register: param.register.is_some() })
+            .collect()
+    };
+    Some((shapes(0, function.formals), shapes(function.formals, function.results)))
+}
+
+/// How a parameter or result is passed.
+#[derive(PartialEq, Eq)]
+struct Shape {
+    /// `None` for an array without a size.
+    bytes: Option<u32>,
+    register: bool,
+}
+
+/// Whether CUDA's driver has a function of that name, or its library for launches from kernels. Whether this translator has one too
+/// is a question for the kernels that call it.
+pub(super) fn is_provided(name: &str) -> bool {
+    const NAMES: &[&str] = &["vprintf", "malloc", "free", "__assertfail"];
+    const PREFIXES: &[&str] = &["__cuda", "cuda", "cnp"];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}

@@ -1,0 +1,115 @@
+//! `tex` with whole numbers for coordinates: texels without filter, in the level that is asked for.
+//!
+//! Without a level, texels outside are zero, whatever the address mode, and layers likewise. With a level, coordinates and layers
+//! go to the nearest that there is, and of a level that there isn't all texels are zero. `.1d` reads linear memory alone.
+
+use super::record::Record;
+use super::texel::Format;
+use super::{Geometry, Point, clamp, is_linear, least, list};
+use crate::decode::program::{Instruction, Operand};
+use crate::ir::{Rounding, Type, Value, Var};
+use crate::isa::types::ScalarType;
+use crate::lower::packed::join;
+use crate::lower::{Lowering, Result};
+use crate::soft::{self, HALF, Overflow};
+
+/// `tex` with coordinates of `.s32`
+pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let geometry = Geometry::of(i);
+    let operands = list(i, 1)?;
+    let Some((handle, rest)) = operands.split_first() else { return Ok(()) };
+    let record = Record::of(l, handle)?;
+    let mut point = Point::of(l, geometry, rest.get(1..).unwrap_or_default())?;
+    offset(l, i, &mut point)?;
+    let image = record.image(l);
+    let is_line = geometry == Geometry { dimensions: 1, layered: false };
+    let leveled = i.modifiers.has("level") && !is_line;
+    let (level, is_there) = if leveled {
+        let number = l.int(i, 2, ScalarType::S32)?;
+        let (levels, _) = record.levels_and_kind(l);
+        let count = levels.at_least_one(l);
+        let is_level = l.b.ult(number, count);
+        let zero = l.b.i32(0);
+        let number = l.b.select(is_level, number, zero);
+        let level = levels.level(l, image.level, number);
+        for (coordinate, extent) in point.coordinates.iter_mut().zip(level.extents(geometry, image.layers)) {
+            let last = l.b.sub_const(extent, 1);
+            *coordinate = clamp(l, *coordinate, last);
+        }
+        if let Some(layer) = &mut point.layer {
+            let last = l.b.sub_const(image.layers, 1);
+            *layer = least(l, *layer, last);
+        }
+        // Of an unbound reference there is nothing.
+        let is_bound = l.b.is_nonzero(level.width);
+        (level, l.b.and(is_level, is_bound))
+    } else {
+        let mut is_inside = l.b.bool(true);
+        if is_line {
+            let (_, kind) = record.levels_and_kind(l);
+            is_inside = is_linear(l, kind);
+        }
+        let extents = image.level.extents(geometry, image.layers);
+        for (coordinate, extent) in point.coordinates.iter().chain(&point.layer).zip(extents) {
+            let is_below = l.b.ult(*coordinate, extent);
+            is_inside = l.b.and(is_inside, is_below);
+        }
+        (image.level, is_inside)
+    };
+    let format = Format::of(l, image.texel, image.channels);
+    let channels = [Type::I32; 4].map(|ty| l.b.var(ty));
+    let zero = l.b.i32(0);
+    channels.into_iter().for_each(|var| l.b.set(var, zero));
+    let outer = std::mem::take(&mut l.b.block);
+    if let Some(x) = point.coordinates.first().copied() {
+        let bytes = format.bytes(l, x);
+        let address = level.address(l, geometry, bytes, &point);
+        format.load(l, address, channels)?;
+    }
+    let then = std::mem::replace(&mut l.b.block, outer);
+    l.b.push(crate::ir::Stmt::If { condition: is_there, then, otherwise: Vec::new() });
+    finish(l, i, channels)
+}
+
+/// Farther than any texture is wide, so that an offset makes no far coordinate a near one.
+const FAR: u32 = 1 << 30;
+
+/// Adds the operand that is an offset to coordinates. Hardware has four bits for each.
+fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, point: &mut Point) -> Result {
+    let Some(Operand::List(offsets)) = i.operands.get(5) else { return Ok(()) };
+    for (coordinate, offset) in point.coordinates.iter_mut().zip(offsets) {
+        let offset = l.source(offset, ScalarType::S32)?;
+        let offset = l.sign_extend_narrow(offset, 4);
+        let (near, far) = (l.b.i32(FAR.wrapping_neg()), l.b.i32(FAR));
+        let is_low = l.b.slt(*coordinate, near);
+        *coordinate = l.b.select(is_low, near, *coordinate);
+        let is_high = l.b.slt(far, *coordinate);
+        *coordinate = l.b.select(is_high, far, *coordinate);
+        *coordinate = l.b.add(*coordinate, offset);
+    }
+    Ok(())
+}
+
+/// Writes the result, and that all of it was resident.
+pub(super) fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, channels: [Var; 4]) -> Result {
+    let Some(Operand::Pair(destinations)) = i.operands.first() else { return Ok(()) };
+    let [vector, predicate] = destinations.as_ref();
+    let ty = i.modifiers.ty(0);
+    let mut values: Vec<Value> = channels.map(|var| l.b.get(var)).into();
+    if matches!(ty, ScalarType::F16 | ScalarType::F16x2) {
+        for value in &mut values {
+            let float = l.b.bitcast(*value, Type::F32);
+            *value = soft::narrow(&mut l.b, HALF, Rounding::NearestEven, Overflow::Rounded, float);
+        }
+    }
+    if ty == ScalarType::F16x2 {
+        values = values.chunks(2).map(|pair| join(l, pair, 16)).collect();
+    }
+    if let Operand::Vector(destinations) = vector {
+        for (destination, value) in destinations.iter().zip(values) {
+            l.assign(destination, ty, value)?;
+        }
+    }
+    let resident = l.b.bool(true);
+    l.assign(predicate, ScalarType::Pred, resident)
+}

@@ -1,0 +1,123 @@
+//! `sust.p`: stores of a surface's elements, which are converted to its format. Integers go to the nearest that the format has,
+//! floats towards zero, and channels without a source become zero.
+
+use super::is_among;
+use super::surface::{Place, within_rows};
+use super::texel::Format;
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::interface::texture::{Texel, field};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Value, Var};
+use crate::isa::types::ScalarType;
+use crate::lower::{Lowering, Result};
+use crate::soft::{self, HALF, Overflow};
+
+/// `sust.p`
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let Operand::Vector(sources) = l.operand(i, 1) else {
+        return Err(Diagnostic::internal("a store without sources", i.span));
+    };
+    let mut values = sources.iter().map(|source| l.source(source, ScalarType::B32)).collect::<Result<Vec<_>>>()?;
+    while values.len() < 4 {
+        values.push(l.b.i32(0));
+    }
+    let Some(Operand::List(place)) = i.operands.first() else {
+        return Err(Diagnostic::internal("a store without a surface", i.span));
+    };
+    let Some(handle) = place.first() else {
+        return Err(Diagnostic::internal("a store without a surface", i.span));
+    };
+    let record = super::record::Record::of(l, handle)?;
+    let texel = record.word(l, field::TEXEL);
+    let channels = record.word(l, field::CHANNELS);
+    let format = Format::of(l, texel, channels);
+    let one = l.b.i32(1);
+    let size = format.bytes(l, one);
+    let place = Place::of(l, i, 0, size, |l, first| {
+        let first = within_rows(l, first);
+        format.bytes(l, first)
+    })?;
+    let vars: Vec<Var> = values.iter().map(|_| l.b.var(Type::I32)).collect();
+    for (var, value) in vars.iter().zip(values) {
+        l.b.set(*var, value);
+    }
+    convert(l, texel, &vars);
+    let channels: Vec<Value> = vars.iter().map(|var| l.b.get(*var)).collect();
+    let words = words(l, format, &channels);
+    place.then(l, |l, address| {
+        put(&mut l.b, format.shift, address, &words);
+        Ok(())
+    })
+}
+
+/// Makes of words what a channel holds.
+fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
+    let b = &mut l.b;
+    let is_half = b.compare_const(Compare::Equal, texel, Texel::F16.code().into());
+    b.if_(is_half, |b| {
+        for var in channels {
+            let bits = b.get(*var);
+            let float = b.bitcast(bits, Type::F32);
+            let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
+            b.set(*var, half);
+        }
+    });
+    let bytes = 1 << Texel::U8.code() | 1 << Texel::S8.code();
+    let narrow = bytes | 1 << Texel::U16.code() | 1 << Texel::S16.code();
+    let signed = 1 << Texel::S8.code() | 1 << Texel::S16.code();
+    let is_narrow = is_among(l, texel, narrow);
+    let is_byte = is_among(l, texel, bytes);
+    let is_signed = is_among(l, texel, signed);
+    l.b.if_(is_narrow, |b| {
+        let [byte, short] = [b.i32(0xff), b.i32(0xffff)];
+        let mask = b.select(is_byte, byte, short);
+        let half = b.shr(mask, 1);
+        let lowest = b.not(half);
+        for var in channels {
+            let value = b.get(*var);
+            let is_low = b.slt(value, lowest);
+            let signed = b.select(is_low, lowest, value);
+            let is_high = b.slt(half, signed);
+            let signed = b.select(is_high, half, signed);
+            let is_above = b.ult(mask, value);
+            let unsigned = b.select(is_above, mask, value);
+            let value = b.select(is_signed, signed, unsigned);
+            let value = b.and(value, mask);
+            b.set(*var, value);
+        }
+    });
+}
+
+/// The words that a texel's channels lie in.
+fn words(l: &mut Lowering<'_, '_>, format: Format, channels: &[Value]) -> Vec<Value> {
+    let [Some(red), Some(green), Some(blue), Some(alpha)] = [0, 1, 2, 3].map(|at| channels.get(at).copied()) else {
+        return Vec::new();
+    };
+    let b = &mut l.b;
+    let mut pair = |low: Value, high: Value, by: u32| {
+        let high = b.shl(high, by);
+        b.or(low, high)
+    };
+    let (bytes, more) = (pair(red, green, 8), pair(blue, alpha, 8));
+    let bytes = pair(bytes, more, 16);
+    let (shorts, more) = (pair(red, green, 16), pair(blue, alpha, 16));
+    let is_byte = format.is_channel(l, 0);
+    let is_short = format.is_channel(l, 1);
+    let first = l.b.select(is_short, shorts, red);
+    let first = l.b.select(is_byte, bytes, first);
+    let second = l.b.select(is_short, more, green);
+    vec![first, second, blue, alpha]
+}
+
+/// Stores as much as the texel has.
+fn put(b: &mut Builder<'_>, shift: Value, address: Value, words: &[Value]) {
+    let sizes = [(0, 1, 1), (1, 2, 1), (2, 4, 1), (3, 4, 2), (4, 4, 4)];
+    for (size, bytes, count) in sizes {
+        let is_size = b.compare_const(Compare::Equal, shift, size);
+        let values: Vec<Value> = words.iter().copied().take(count).collect();
+        b.if_(is_size, |b| {
+            let access = Access { space: Space::Global, bytes, order: MemoryOrder::Weak, read_only: false };
+            b.store(access, address, values);
+        });
+    }
+}

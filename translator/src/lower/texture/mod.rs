@@ -1,0 +1,103 @@
+//! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records, see
+//! [`crate::interface::texture`]. What they do where the manual is silent is what hardware was seen to do: `docs/numerics.md`.
+
+pub mod fetch;
+pub mod formatted;
+pub mod query;
+mod record;
+pub mod srgb;
+pub mod surface;
+mod texel;
+
+use super::{Lowering, Result};
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::interface::texture;
+use crate::ir::{Compare, Value};
+use crate::isa::types::ScalarType;
+
+pub use record::handle_tag;
+
+/// What coordinates mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Geometry {
+    /// Coordinates within a layer.
+    dimensions: usize,
+    /// Whether a layer stands before them.
+    layered: bool,
+}
+
+impl Geometry {
+    fn of(i: &Instruction) -> Geometry {
+        let (dimensions, layered) = match i.modifiers.one_of(&["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"]) {
+            Some("1d") => (1, false),
+            Some("2d") => (2, false),
+            Some("a1d") => (1, true),
+            Some("a2d") => (2, true),
+            Some("acube") => (3, true),
+            _ => (3, false),
+        };
+        Geometry { dimensions, layered }
+    }
+}
+
+/// A point by whole numbers.
+struct Point {
+    /// As many coordinates as there are dimensions.
+    coordinates: Vec<Value>,
+    layer: Option<Value>,
+}
+
+/// The elements of a list of operands.
+fn list(i: &Instruction, operand: usize) -> Result<&[Operand]> {
+    match i.operands.get(operand) {
+        Some(Operand::List(elements)) => Ok(elements),
+        _ => Err(Diagnostic::internal("a texture or surface without coordinates", i.span)),
+    }
+}
+
+impl Point {
+    /// From operands, the layer first.
+    fn of(l: &mut Lowering<'_, '_>, geometry: Geometry, operands: &[Operand]) -> Result<Point> {
+        let mut values = Vec::new();
+        for operand in operands {
+            values.push(l.source(operand, ScalarType::B32)?);
+        }
+        let layer = (geometry.layered && !values.is_empty()).then(|| values.remove(0));
+        Ok(Point { coordinates: values, layer })
+    }
+}
+
+/// `value`, clamped to `0..=last` as a signed number.
+fn clamp(l: &mut Lowering<'_, '_>, value: Value, last: Value) -> Value {
+    let zero = l.b.i32(0);
+    let is_below = l.b.slt(value, zero);
+    let value = l.b.select(is_below, zero, value);
+    let is_above = l.b.slt(last, value);
+    l.b.select(is_above, last, value)
+}
+
+/// The smaller of two unsigned numbers.
+fn least(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+    let less = l.b.ult(a, b);
+    l.b.select(less, a, b)
+}
+
+/// Whether a record's number is one of those whose bits are set.
+fn is_among(l: &mut Lowering<'_, '_>, number: Value, bits: u64) -> Value {
+    let bits = l.b.i32(bits as u32);
+    let number = l.b.and_const(number, 31);
+    let bit = l.b.shr_by(bits, number);
+    let bit = l.b.and_const(bit, 1);
+    l.b.is_nonzero(bit)
+}
+
+/// Bits of kinds.
+fn kinds(kinds: &[texture::Kind]) -> u64 {
+    kinds.iter().map(|kind| 1 << kind.code()).sum()
+}
+
+/// Whether a kind is linear memory of one dimension.
+fn is_linear(l: &mut Lowering<'_, '_>, kind: Value) -> Value {
+    l.b.compare_const(Compare::Equal, kind, texture::Kind::Linear.code().into())
+}

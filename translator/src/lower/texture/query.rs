@@ -1,0 +1,145 @@
+//! `txq`, `suq` and `istypep`. Sizes are as the texture unit gives them: those that a texture doesn't have are 0, but for
+//! the height of one dimension, which is 1 for arrays; and layers stand in the next dimension's place.
+
+use super::record::{Image, Record, handle_tag};
+use super::{is_among, kinds};
+use crate::decode::program::Instruction;
+use crate::interface::texture::Kind::{Array3d, Cube, Layered1d, Layered2d, LayeredCube, Linear, Pitched};
+use crate::interface::texture::{AddressMode, Kind, field, flag};
+use crate::ir::Value;
+use crate::isa::types::ScalarType;
+use crate::lower::{Lowering, Result};
+
+/// `txq`
+pub fn texture(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let record = Record::of(l, l.operand(i, 1))?;
+    let what = i.modifiers.words.iter().copied().find(|word| *word != "level").unwrap_or("width");
+    let value = match what {
+        "width" | "height" | "depth" => {
+            let mut image = record.image(l);
+            let (levels, kind) = record.levels_and_kind(l);
+            let mut exists = None;
+            if i.modifiers.has("level") {
+                let number = l.int(i, 2, ScalarType::S32)?;
+                let count = levels.at_least_one(l);
+                let is_level = l.b.ult(number, count);
+                let zero = l.b.i32(0);
+                let number = l.b.select(is_level, number, zero);
+                image.level = levels.level(l, image.level, number);
+                exists = Some(is_level);
+            }
+            let value = extent(l, what, &image, kind, &[Layered2d, LayeredCube], &[Linear]);
+            match exists {
+                Some(exists) => {
+                    let zero = l.b.i32(0);
+                    l.b.select(exists, value, zero)
+                }
+                None => value,
+            }
+        }
+        "array_size" => {
+            let layers = record.word(l, field::LAYERS);
+            let kind = record.word(l, field::KIND);
+            layers_if(l, kind, layers, &[Layered1d, Layered2d, LayeredCube], true)
+        }
+        "num_mipmap_levels" => record.word(l, field::LEVELS),
+        "num_samples" => record.word(l, field::SAMPLES),
+        "channel_data_type" => record.word(l, field::FORMAT),
+        "channel_order" => record.word(l, field::CHANNELS),
+        "normalized_coords" => flag_of(l, record, flag::NORMALIZED),
+        "force_unnormalized_coords" => flag_of(l, record, flag::FORCE_UNNORMALIZED),
+        "filter_mode" => record.word(l, field::FILTER),
+        "addr_mode_0" => address_mode(l, record, 0),
+        "addr_mode_1" => address_mode(l, record, 1),
+        _ => address_mode(l, record, 2),
+    };
+    l.set(i, 0, ScalarType::B32, value)
+}
+
+/// `suq`
+pub fn surface(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let record = Record::of(l, l.operand(i, 1))?;
+    let what = i.modifiers.words.first().copied().unwrap_or("width");
+    let value = match what {
+        "width" | "height" | "depth" => {
+            let image = record.image(l);
+            let kind = record.word(l, field::KIND);
+            extent(l, what, &image, kind, &[Layered2d, Cube, LayeredCube], &[Linear, Kind::Array1d])
+        }
+        "array_size" => {
+            let layers = record.word(l, field::LAYERS);
+            let kind = record.word(l, field::KIND);
+            layers_if(l, kind, layers, &[Layered1d, Layered2d, Cube, LayeredCube], false)
+        }
+        "channel_data_type" => record.word(l, field::FORMAT),
+        "channel_order" => record.word(l, field::CHANNELS),
+        _ => {
+            let kind = record.word(l, field::KIND);
+            let is_linear = is_among(l, kind, kinds(&[Linear, Pitched]));
+            l.b.bool_to(crate::ir::Type::I32, is_linear)
+        }
+    };
+    l.set(i, 0, ScalarType::B32, value)
+}
+
+/// A size. `deep` kinds have their layers for depth, `flat` ones no height.
+fn extent(l: &mut Lowering<'_, '_>, what: &str, image: &Image, kind: Value, deep: &[Kind], flat: &[Kind]) -> Value {
+    let zero = l.b.i32(0);
+    match what {
+        "width" => image.level.width,
+        "height" => {
+            let is_layered = is_among(l, kind, kinds(&[Layered1d]));
+            let is_flat = is_among(l, kind, kinds(flat));
+            let height = l.b.select(is_layered, image.layers, image.level.height);
+            l.b.select(is_flat, zero, height)
+        }
+        _ => {
+            let is_solid = is_among(l, kind, kinds(&[Array3d]));
+            let depth = l.b.select(is_solid, image.level.depth, zero);
+            // A texture's cubes count, of a surface each face.
+            let cubes = !deep.contains(&Cube);
+            let layers = layers_if(l, kind, image.layers, deep, cubes);
+            l.b.or(depth, layers)
+        }
+    }
+}
+
+/// The layers, or cubes, of kinds that have any; else 0.
+fn layers_if(l: &mut Lowering<'_, '_>, kind: Value, layers: Value, of: &[Kind], cubes: bool) -> Value {
+    let mut count = layers;
+    if cubes {
+        let is_cubes = is_among(l, kind, kinds(&[LayeredCube]));
+        let number = l.b.div_unsigned_const(layers, 6);
+        count = l.b.select(is_cubes, number, layers);
+    }
+    let has = is_among(l, kind, kinds(of));
+    let zero = l.b.i32(0);
+    l.b.select(has, count, zero)
+}
+
+fn flag_of(l: &mut Lowering<'_, '_>, record: Record, bit: u32) -> Value {
+    let flags = record.word(l, field::FLAGS);
+    let bit = l.b.and_const(flags, bit.into());
+    let is_set = l.b.is_nonzero(bit);
+    l.b.bool_to(crate::ir::Type::I32, is_set)
+}
+
+/// An address mode by its number in PTX: wrap, mirror, clamp as OpenGL does, clamp to the edge, to the border.
+fn address_mode(l: &mut Lowering<'_, '_>, record: Record, dimension: u32) -> Value {
+    let numbers = [(AddressMode::Wrap, 0), (AddressMode::Mirror, 1), (AddressMode::Clamp, 3), (AddressMode::Border, 4)];
+    let table = numbers.into_iter().map(|(mode, number)| number << (4 * mode.code())).sum();
+    let table = l.b.i32(table);
+    let mode = record.word(l, field::ADDRESS_MODE + 4 * dimension);
+    let place = l.b.and_const(mode, 3);
+    let place = l.b.shl(place, 2);
+    let number = l.b.shr_by(table, place);
+    l.b.and_const(number, 7)
+}
+
+/// `istypep`
+pub fn is_type_of(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let handle = l.int(i, 1, ScalarType::B64)?;
+    let tag = l.b.and_const(handle, handle_tag(i.modifiers.ty(0)).unwrap_or(0));
+    let is_type = l.b.is_nonzero(tag);
+    l.set(i, 0, ScalarType::Pred, is_type)
+}

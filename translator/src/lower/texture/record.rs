@@ -1,0 +1,167 @@
+//! Reading records of textures and surfaces, and the levels of mip maps.
+
+use super::{Geometry, Point};
+use crate::decode::program::Operand;
+use crate::interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
+use crate::ir::{Access, MemoryOrder, Space, Type, Value};
+use crate::isa::types::ScalarType;
+use crate::lower::{Lowering, Result};
+
+/// The bit that tells what a reference of such a type refers to in its handle.
+pub fn handle_tag(ty: ScalarType) -> Option<u64> {
+    match ty {
+        ScalarType::TexRef => Some(TEXTURE),
+        ScalarType::SurfRef => Some(SURFACE),
+        ScalarType::SamplerRef => Some(SAMPLER),
+        _ => None,
+    }
+}
+
+/// Records change between launches only.
+const READ: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: true };
+
+/// A record by its address.
+#[derive(Clone, Copy)]
+pub(super) struct Record(Value);
+
+impl Record {
+    /// The record behind a handle.
+    pub(super) fn of(l: &mut Lowering<'_, '_>, handle: &Operand) -> Result<Record> {
+        let handle = l.source(handle, ScalarType::B64)?;
+        Ok(Record(l.b.and_const(handle, ADDRESS)))
+    }
+
+    /// One field.
+    pub(super) fn word(self, l: &mut Lowering<'_, '_>, field: u32) -> Value {
+        let address = l.b.add_const(self.0, field.into());
+        l.b.load_one(READ, address)
+    }
+
+    /// The aligned four words that begin with a field.
+    fn words(self, l: &mut Lowering<'_, '_>, field: u32) -> [Value; 4] {
+        let address = l.b.add_const(self.0, field.into());
+        let words = l.b.load(READ, address, 4);
+        std::array::from_fn(|number| words.get(number).copied().unwrap_or(address))
+    }
+
+    /// What there is of the memory.
+    pub(super) fn image(self, l: &mut Lowering<'_, '_>) -> Image {
+        let [base, base_high, width, height] = self.words(l, field::BASE);
+        let [depth, layers, pitch, texel] = self.words(l, field::DEPTH);
+        let [slice, slice_high, channels, _] = self.words(l, field::SLICE);
+        let base = l.b.join(base, base_high);
+        let level = Level { base, slice: [slice, slice_high], pitch, width, height, depth };
+        Image { level, layers, texel, channels }
+    }
+
+    /// The levels of a mip map, 0 if there is none, and the kind.
+    pub(super) fn levels_and_kind(self, l: &mut Lowering<'_, '_>) -> (Levels, Value) {
+        let [table, table_high, count, kind] = self.words(l, field::LEVEL_TABLE);
+        (Levels { table: l.b.join(table, table_high), count }, kind)
+    }
+}
+
+/// The memory behind a record.
+pub(super) struct Image {
+    /// Level 0.
+    pub(super) level: Level,
+    pub(super) layers: Value,
+    pub(super) texel: Value,
+    pub(super) channels: Value,
+}
+
+/// The table of levels.
+pub(super) struct Levels {
+    table: Value,
+    /// How many; 0 without mip maps.
+    pub(super) count: Value,
+}
+
+/// One level.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    base: Value,
+    slice: [Value; 2],
+    pub(super) pitch: Value,
+    pub(super) width: Value,
+    pub(super) height: Value,
+    pub(super) depth: Value,
+}
+
+impl Levels {
+    /// How many there are, which is one without mip maps.
+    pub(super) fn at_least_one(&self, l: &mut Lowering<'_, '_>) -> Value {
+        let none = l.b.is_zero(self.count);
+        let one = l.b.i32(1);
+        l.b.select(none, one, self.count)
+    }
+
+    /// A level of those that there are; level 0 is as the record has it.
+    pub(super) fn level(&self, l: &mut Lowering<'_, '_>, first: Level, number: Value) -> Level {
+        let values = [first.slice[0], first.slice[1], first.pitch, first.width, first.height, first.depth];
+        let vars = values.map(|value| {
+            let var = l.b.var(Type::I32);
+            l.b.set(var, value);
+            var
+        });
+        let base = l.b.var(Type::I64);
+        l.b.set(base, first.base);
+        let is_other = l.b.is_nonzero(number);
+        let outer = std::mem::take(&mut l.b.block);
+        let offset = l.b.mul_const(number, LEVEL_BYTES);
+        let offset = l.b.zero_extend(offset);
+        let entry = Record(l.b.add(self.table, offset));
+        let [low, high, slice, slice_high] = entry.words(l, level_field::BASE);
+        let [width, height, depth, pitch] = entry.words(l, level_field::WIDTH);
+        let other = l.b.join(low, high);
+        l.b.set(base, other);
+        for (var, value) in vars.into_iter().zip([slice, slice_high, pitch, width, height, depth]) {
+            l.b.set(var, value);
+        }
+        let then = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(crate::ir::Stmt::If { condition: is_other, then, otherwise: Vec::new() });
+        let base = l.b.get(base);
+        let [slice, slice_high, pitch, width, height, depth] = vars.map(|var| l.b.get(var));
+        Level { base, slice: [slice, slice_high], pitch, width, height, depth }
+    }
+}
+
+impl Level {
+    /// The address of what lies `bytes` from the start of a row; for a point within the level.
+    pub(super) fn address(&self, l: &mut Lowering<'_, '_>, geometry: Geometry, bytes: Value, point: &Point) -> Value {
+        let offset = l.b.zero_extend(bytes);
+        let mut address = l.b.add(self.base, offset);
+        let mut coordinates = point.coordinates.iter().skip(1).copied();
+        if let Some(y) = coordinates.next() {
+            let offset = wide_product(l, y, self.pitch);
+            address = l.b.add(address, offset);
+        }
+        if let Some(z) = if geometry.layered { point.layer } else { coordinates.next() } {
+            let [low, high] = self.slice;
+            let offset = wide_product(l, z, low);
+            address = l.b.add(address, offset);
+            let upper = l.b.mul(z, high);
+            let zero = l.b.i32(0);
+            let offset = l.b.join(zero, upper);
+            address = l.b.add(address, offset);
+        }
+        address
+    }
+
+    /// How far the coordinates go, the layers last.
+    pub(super) fn extents(&self, geometry: Geometry, layers: Value) -> Vec<Value> {
+        let mut extents: Vec<Value> =
+            [self.width, self.height, self.depth].into_iter().take(geometry.dimensions).collect();
+        if geometry.layered {
+            extents.push(layers);
+        }
+        extents
+    }
+}
+
+/// The product of two unsigned `I32` as an `I64`.
+fn wide_product(l: &mut Lowering<'_, '_>, x: Value, y: Value) -> Value {
+    let low = l.b.mul(x, y);
+    let high = l.b.mul_high_unsigned(x, y);
+    l.b.join(low, high)
+}

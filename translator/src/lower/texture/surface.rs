@@ -1,0 +1,215 @@
+//! `suld.b`, `sust.b` and `sured`: accesses to a surface by bytes, with a rule for what lies outside.
+//!
+//! `.clamp` goes to the nearest place where the whole access lies inside of its row, `.zero` loads zeros and drops stores, and
+//! `.trap` does so too and has the launch fail. So does an access that isn't aligned.
+
+use super::record::{Level, Record};
+use super::{Geometry, Point, clamp, least, list};
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::interface::texture::field;
+use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Stmt, Value};
+use crate::isa::types::ScalarType;
+use crate::lower::{Lowering, Result, carrier};
+use crate::target::Fault;
+
+/// Numbers of `CUarray_format` that are signed integers, as bits.
+const SIGNED_FORMATS: u64 = 1 << 8 | 1 << 9 | 1 << 10;
+
+/// Where an access to a surface goes.
+pub(super) struct Place {
+    pub(super) record: Record,
+    pub(super) geometry: Geometry,
+    /// The level, which a surface has one of.
+    pub(super) level: Level,
+    /// Where in the row, in bytes.
+    pub(super) bytes: Value,
+    pub(super) point: Point,
+    /// Whether there is such a place.
+    pub(super) is_there: Value,
+}
+
+impl Place {
+    /// The place of an access to so many bytes, a power of two; `bytes_of` gives those before the first coordinate.
+    pub(super) fn of(
+        l: &mut Lowering<'_, '_>,
+        i: &Instruction,
+        operand: usize,
+        size: Value,
+        bytes_of: impl FnOnce(&mut Lowering<'_, '_>, Value) -> Value,
+    ) -> Result<Place> {
+        let geometry = Geometry::of(i);
+        let operands = list(i, operand)?;
+        let Some((handle, rest)) = operands.split_first() else {
+            return Err(Diagnostic::internal("a surface that isn't there", i.span));
+        };
+        let record = Record::of(l, handle)?;
+        let mut point = Point::of(l, geometry, rest)?;
+        let image = record.image(l);
+        let first = point.coordinates.first().copied();
+        let first = first.ok_or_else(|| Diagnostic::internal("a surface without coordinates", i.span))?;
+        let mut bytes = bytes_of(l, first);
+        let format = super::texel::Format::of(l, image.texel, image.channels);
+        let row = format.bytes(l, image.level.width);
+        let mut is_there = l.b.ule(size, row);
+        // Where the last access of the size that starts inside of the row does.
+        let last = l.b.sub(row, size);
+        let below = l.b.sub_const(size, 1);
+        let misplaced = l.b.and(bytes, below);
+        let is_aligned = l.b.is_zero(misplaced);
+        let extents = image.level.extents(geometry, image.layers);
+        let others = extents.into_iter().skip(1);
+        let mut fails = l.b.not(is_aligned);
+        if i.modifiers.has("clamp") {
+            let above = l.b.not(below);
+            let last = l.b.and(last, above);
+            bytes = clamp(l, bytes, last);
+            let mut others = others;
+            for (coordinate, extent) in point.coordinates.iter_mut().skip(1).zip(&mut others) {
+                let last = l.b.sub_const(extent, 1);
+                *coordinate = clamp(l, *coordinate, last);
+            }
+            if let (Some(layer), Some(extent)) = (&mut point.layer, others.next()) {
+                let last = l.b.sub_const(extent, 1);
+                *layer = least(l, *layer, last);
+            }
+        } else {
+            let is_inside = l.b.ule(bytes, last);
+            is_there = l.b.and(is_there, is_inside);
+            for (coordinate, extent) in point.coordinates.iter().skip(1).chain(&point.layer).zip(others) {
+                let is_inside = l.b.ult(*coordinate, extent);
+                is_there = l.b.and(is_there, is_inside);
+            }
+            if i.modifiers.has("trap") {
+                let is_outside = l.b.not(is_there);
+                fails = l.b.or(fails, is_outside);
+            }
+        }
+        l.b.if_(fails, |b| b.report(Fault::SurfaceAccess));
+        let is_there = l.b.and(is_there, is_aligned);
+        Ok(Place { record, geometry, level: image.level, bytes, point, is_there })
+    }
+
+    /// Appends what is done if there is such a place, with its address.
+    pub(super) fn then(
+        &self,
+        l: &mut Lowering<'_, '_>,
+        access: impl FnOnce(&mut Lowering<'_, '_>, Value) -> Result,
+    ) -> Result {
+        let outer = std::mem::take(&mut l.b.block);
+        let address = self.level.address(l, self.geometry, self.bytes, &self.point);
+        let result = access(l, address);
+        let then = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(Stmt::If { condition: self.is_there, then, otherwise: Vec::new() });
+        result
+    }
+}
+
+/// An element's number, as far outside as doesn't overflow where it was farther: no row is longer.
+pub(super) fn within_rows(l: &mut Lowering<'_, '_>, number: Value) -> Value {
+    let [least, most] = [l.b.i32(0xf800_0000), l.b.i32(0x07ff_ffff)];
+    let is_low = l.b.slt(number, least);
+    let is_high = l.b.slt(most, number);
+    let number = l.b.select(is_low, least, number);
+    l.b.select(is_high, most, number)
+}
+
+/// An access to elements of a type, which together have at most 16 bytes.
+fn access(i: &Instruction, ty: ScalarType, elements: usize) -> Result<(Access, u32)> {
+    let bytes = ty.bytes();
+    let size = bytes.saturating_mul(u32::try_from(elements).unwrap_or(u32::MAX));
+    if size > 16 {
+        return Err(Diagnostic::invalid(format!("a vector of {elements} elements of type {ty}"), i.span));
+    }
+    let bytes = u8::try_from(bytes).unwrap_or(8);
+    Ok((Access { space: Space::Global, bytes, order: MemoryOrder::Weak, read_only: false }, size))
+}
+
+/// `suld.b`
+pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let Operand::Vector(destinations) = l.operand(i, 0) else {
+        return Err(Diagnostic::internal("a load without destinations", i.span));
+    };
+    let (access, size) = access(i, ty, destinations.len())?;
+    let size = l.b.i32(size);
+    let place = Place::of(l, i, 1, size, |_, bytes| bytes)?;
+    let vars: Vec<_> = destinations.iter().map(|_| l.b.var(carrier(ty))).collect();
+    let zero = l.b.constant(carrier(ty), 0);
+    vars.iter().for_each(|var| l.b.set(*var, zero));
+    place.then(l, |l, address| {
+        let values = l.b.load(access, address, vars.len());
+        vars.iter().zip(values).for_each(|(var, value)| l.b.set(*var, value));
+        Ok(())
+    })?;
+    destinations.iter().zip(vars).try_for_each(|(destination, var)| {
+        let value = l.b.get(var);
+        l.assign(destination, ty, value)
+    })
+}
+
+/// `sust.b`
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let Operand::Vector(sources) = l.operand(i, 1) else {
+        return Err(Diagnostic::internal("a store without sources", i.span));
+    };
+    let (access, size) = access(i, ty, sources.len())?;
+    let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
+    let size = l.b.i32(size);
+    let place = Place::of(l, i, 0, size, |_, bytes| bytes)?;
+    place.then(l, |l, address| {
+        l.b.store(access, address, values);
+        Ok(())
+    })
+}
+
+/// `sured`: by bytes, or with `.p` by elements of the operation's type, whatever a texel's size is.
+pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let ty = i.modifiers.ty(0);
+    let by_elements = i.modifiers.has("p");
+    let bytes = ty.bytes();
+    let operand = l.int(i, 1, ty)?;
+    let size = l.b.i32(bytes);
+    let place = Place::of(l, i, 0, size, |l, first| {
+        if !by_elements {
+            return first;
+        }
+        let first = within_rows(l, first);
+        l.b.shl(first, bytes.trailing_zeros())
+    })?;
+    let access = Access {
+        space: Space::Global,
+        bytes: u8::try_from(bytes).unwrap_or(8),
+        order: MemoryOrder::Relaxed(Scope::Device),
+        read_only: false,
+    };
+    let reduce = |l: &mut Lowering<'_, '_>, op: AtomicOp| {
+        place.then(l, |l, address| {
+            l.b.atomic(Atomic { result: None, op, access, address, operand, compare: None });
+            Ok(())
+        })
+    };
+    let [unsigned, signed] = match i.modifiers.one_of(&["add", "min", "max", "and", "or"]) {
+        Some("min") => [AtomicOp::MinUnsigned, AtomicOp::MinSigned],
+        Some("max") => [AtomicOp::MaxUnsigned, AtomicOp::MaxSigned],
+        Some("and") => [AtomicOp::And; 2],
+        Some("or") => [AtomicOp::Or; 2],
+        _ => [AtomicOp::Add; 2],
+    };
+    if !by_elements || unsigned == signed {
+        return reduce(l, if ty.is_signed() { signed } else { unsigned });
+    }
+    // The surface says whether its numbers have a sign.
+    let format = place.record.word(l, field::FORMAT);
+    let is_signed = super::is_among(l, format, SIGNED_FORMATS);
+    let limit = l.b.compare_const(Compare::LessUnsigned, format, 32);
+    let is_signed = l.b.and(is_signed, limit);
+    let outer = std::mem::take(&mut l.b.block);
+    reduce(l, signed)?;
+    let then = std::mem::take(&mut l.b.block);
+    reduce(l, unsigned)?;
+    let otherwise = std::mem::replace(&mut l.b.block, outer);
+    l.b.push(Stmt::If { condition: is_signed, then, otherwise });
+    Ok(())
+}

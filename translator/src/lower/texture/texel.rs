@@ -1,0 +1,221 @@
+//! What becomes of a texel: four words of 32 bits, by its format.
+
+use super::is_among;
+use crate::diagnostic::Diagnostic;
+use crate::interface::push_constant;
+use crate::interface::texture::Texel;
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value, Var};
+use crate::lower::{Lowering, Result};
+use crate::soft::{self, HALF};
+
+/// Textures and surfaces may be written while a kernel runs, by others or itself.
+const READ: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+
+/// Formats by what their channels are.
+const ALL: [Texel; 12] = [
+    Texel::U8,
+    Texel::S8,
+    Texel::U16,
+    Texel::S16,
+    Texel::B32,
+    Texel::F16,
+    Texel::F32,
+    Texel::Unorm8,
+    Texel::Snorm8,
+    Texel::Unorm16,
+    Texel::Snorm16,
+    Texel::Srgb8,
+];
+
+/// The bits of formats.
+fn formats(is: impl Fn(Texel) -> bool) -> u64 {
+    ALL.into_iter().filter(|texel| is(*texel)).map(|texel| 1 << texel.code()).sum()
+}
+
+/// How a record's texels lie in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Format {
+    texel: Value,
+    /// Base-2 logarithm of a channel's bytes.
+    channel: Value,
+    /// Base-2 logarithm of a texel's bytes.
+    pub(super) shift: Value,
+}
+
+impl Format {
+    pub(super) fn of(l: &mut Lowering<'_, '_>, texel: Value, channels: Value) -> Format {
+        let table = ALL.into_iter().map(|texel| (texel.bytes() / 2) << (2 * texel.code())).sum();
+        let table = l.b.i32(table);
+        let place = l.b.shl(texel, 1);
+        let place = l.b.and_const(place, 31);
+        let channel = l.b.shr_by(table, place);
+        let channel = l.b.and_const(channel, 3);
+        let more = l.b.shr(channels, 1);
+        let shift = l.b.add(channel, more);
+        Format { texel, channel, shift: l.b.and_const(shift, 7) }
+    }
+
+    /// Whether that is the base-2 logarithm of a channel's bytes.
+    pub(super) fn is_channel(&self, l: &mut Lowering<'_, '_>, logarithm: u64) -> Value {
+        l.b.compare_const(Compare::Equal, self.channel, logarithm)
+    }
+
+    /// Bytes of so many texels.
+    pub(super) fn bytes(&self, l: &mut Lowering<'_, '_>, texels: Value) -> Value {
+        l.b.shl_by(texels, self.shift)
+    }
+
+    /// The channels of the texel at an address, 0 where it has none, into variables.
+    pub(super) fn load(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
+        let words = [Type::I32; 4].map(|ty| l.b.var(ty));
+        let shift = self.shift;
+        let b = &mut l.b;
+        let is_long = b.compare_const(Compare::Equal, shift, 4);
+        b.if_else(
+            is_long,
+            |b| load(b, address, words, 4),
+            |b| {
+                let is_double = b.compare_const(Compare::Equal, shift, 3);
+                b.if_else(
+                    is_double,
+                    |b| load(b, address, [words[0], words[1], words[2], words[3]], 2),
+                    |b| load_narrow(b, address, words[0], shift),
+                );
+            },
+        );
+        let words = words.map(|var| l.b.get(var));
+        let channels = self.split(l, words);
+        for (var, channel) in into.into_iter().zip(channels) {
+            l.b.set(var, channel);
+        }
+        self.convert(l, into)
+    }
+
+    /// The channels as they lie in words.
+    fn split(&self, l: &mut Lowering<'_, '_>, words: [Value; 4]) -> [Value; 4] {
+        let is_byte = l.b.is_zero(self.channel);
+        let is_word = l.b.compare_const(Compare::Equal, self.channel, 2);
+        let [first, second, third, fourth] = words;
+        let mut part = |word: Value, at: u32, bits: u32| {
+            let word = l.b.shr(word, at);
+            l.b.and_const(word, (1 << bits) - 1)
+        };
+        let bytes = [0, 8, 16, 24].map(|at| part(first, at, 8));
+        let shorts = [part(first, 0, 16), part(first, 16, 16), part(second, 0, 16), part(second, 16, 16)];
+        let mut channels = [first, second, third, fourth];
+        for ((channel, byte), short) in channels.iter_mut().zip(bytes).zip(shorts) {
+            let narrow = l.b.select(is_byte, byte, short);
+            *channel = l.b.select(is_word, *channel, narrow);
+        }
+        channels
+    }
+
+    /// Makes 32 bits of what narrower channels hold.
+    fn convert(&self, l: &mut Lowering<'_, '_>, channels: [Var; 4]) -> Result {
+        let whole = formats(|texel| matches!(texel, Texel::U8 | Texel::U16 | Texel::B32 | Texel::F32));
+        let is_whole = is_among(l, self.texel, whole);
+        let changes = l.b.not(is_whole);
+        let (texel, channel) = (self.texel, self.channel);
+        let signed = formats(|texel| matches!(texel, Texel::S8 | Texel::S16 | Texel::Snorm8 | Texel::Snorm16));
+        let is_signed = is_among(l, texel, signed);
+        let floats = formats(|texel| texel.code() >= Texel::Unorm8.code());
+        let is_normalised = is_among(l, texel, floats);
+        let Some(table) = l.layout.srgb_table() else {
+            return Err(Diagnostic::internal("a texture without the table of sRGB", None));
+        };
+        l.b.if_(changes, |b| {
+            let is_half = b.compare_const(Compare::Equal, texel, Texel::F16.code().into());
+            b.if_else(
+                is_half,
+                |b| {
+                    for var in channels {
+                        let bits = b.get(var);
+                        let float = soft::widen(b, HALF, bits);
+                        let bits = b.bits(float);
+                        b.set(var, bits);
+                    }
+                },
+                |b| {
+                    b.if_(is_signed, |b| extend(b, channel, channels));
+                    let is_srgb = b.compare_const(Compare::Equal, texel, Texel::Srgb8.code().into());
+                    let [red, green, blue, alpha] = channels;
+                    b.if_(is_normalised, |b| {
+                        b.if_else(
+                            is_srgb,
+                            |b| [red, green, blue].into_iter().for_each(|var| decode_srgb(b, table, var)),
+                            |b| normalise(b, channel, is_signed, &[red, green, blue]),
+                        );
+                        normalise(b, channel, is_signed, &[alpha]);
+                    });
+                },
+            );
+        });
+        Ok(())
+    }
+}
+
+/// As many words as a wide texel has.
+fn load(b: &mut Builder<'_>, address: Value, words: [Var; 4], count: usize) {
+    let loaded = b.load(READ, address, count);
+    for (var, word) in words.into_iter().zip(loaded) {
+        b.set(var, word);
+    }
+}
+
+/// A texel of at most four bytes.
+fn load_narrow(b: &mut Builder<'_>, address: Value, into: Var, shift: Value) {
+    for (logarithm, bytes) in [(0, 1), (1, 2), (2, 4)] {
+        let is_size = b.compare_const(Compare::Equal, shift, logarithm);
+        b.if_(is_size, |b| {
+            let word = b.load_one(Access { bytes, ..READ }, address);
+            b.set(into, word);
+        });
+    }
+}
+
+/// Extends narrow channels by their sign.
+fn extend(b: &mut Builder<'_>, channel: Value, channels: [Var; 4]) {
+    let is_byte = b.is_zero(channel);
+    let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
+    let above = b.select(is_byte, twenty_four, sixteen);
+    for var in channels {
+        let bits = b.get(var);
+        let bits = b.shl_by(bits, above);
+        let bits = b.sar_by(bits, above);
+        b.set(var, bits);
+    }
+}
+
+/// Integers as the fractions of the greatest that they stand for, -1 for what is less.
+fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]) {
+    let is_byte = b.is_zero(channel);
+    let mut largest = |byte: f32, short: f32| {
+        let (byte, short) = (b.f32(byte), b.f32(short));
+        b.select(is_byte, byte, short)
+    };
+    let signed = largest(127.0, 32767.0);
+    let unsigned = largest(255.0, 65535.0);
+    let largest = b.select(is_signed, signed, unsigned);
+    let least = b.f32(-1.0);
+    for var in channels {
+        let bits = b.get(*var);
+        let number = b.unary(crate::ir::Unary::SignedToFloat(Type::F32), bits);
+        let fraction = b.fdiv(number, largest);
+        let is_less = b.flt(fraction, least);
+        let fraction = b.select(is_less, least, fraction);
+        let bits = b.bits(fraction);
+        b.set(*var, bits);
+    }
+}
+
+/// The intensity of a channel of sRGB, from the table at an offset in the module's variables.
+fn decode_srgb(b: &mut Builder<'_>, table: u64, channel: Var) {
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    let base = b.add_const(base, table);
+    let byte = b.get(channel);
+    let offset = b.shl(byte, 2);
+    let offset = b.zero_extend(offset);
+    let address = b.add(base, offset);
+    let intensity = b.load_one(Access { read_only: true, ..READ }, address);
+    b.set(channel, intensity);
+}

@@ -1,0 +1,417 @@
+//! Emulated float arithmetic against correctly rounded references: the host's, and rustc_apfloat where it has the
+//! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
+
+use super::shape::Shape;
+use super::support::{Random, access};
+use ptx2spv_translator::ir::eval::Machine;
+use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
+use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
+use rustc_apfloat::ieee::{Double, Single};
+use rustc_apfloat::{Float, Round};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Fma,
+    Div,
+    Sqrt,
+}
+
+impl Operation {
+    fn op(self, [x, y, z]: [Value; 3]) -> Op {
+        match self {
+            Operation::Fma => Op::Fma(x, y, z),
+            Operation::Div => Op::Binary(Binary::FDiv, x, y),
+            Operation::Sqrt => Op::Unary(Unary::Sqrt, x),
+        }
+    }
+
+    /// Whether an operation of the kind is left.
+    fn is_in(self, function: &Function) -> bool {
+        let name = ["fma ", "fdiv ", "sqrt "][self as usize];
+        let types = [": f32 =", ": f64 ="];
+        let text = function.to_string();
+        text.lines().any(|line| types.iter().any(|ty| line.contains(&format!("{ty} {name}"))))
+    }
+}
+
+fn bytes(ty: Type) -> u8 {
+    if ty == Type::F32 { 4 } else { 8 }
+}
+
+/// A function that applies an operation to variables 0 to 2 and leaves the result in shared memory's first bytes.
+fn function(operation: Operation, ty: Type, target: &Target) -> Function {
+    let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
+    let mut function = Function::default();
+    let operands = [(); 3].map(|()| function.var(bits));
+    let mut b = Builder::new(&mut function);
+    let operands = operands.map(|var: Var| {
+        let value = b.get(var);
+        b.bitcast(value, ty)
+    });
+    let result = b.op(ty, operation.op(operands));
+    let result = b.bits(result);
+    let address = b.i32(0);
+    b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
+    b.finish();
+    legalize(&mut function, target).unwrap();
+    assert_eq!(verify(&function), Ok(()), "{function}");
+    function
+}
+
+/// The correctly rounded result; any NaN as NVIDIA's.
+fn reference(operation: Operation, ty: Type, [x, y, z]: [u64; 3], twice: bool) -> u64 {
+    if ty == Type::F32 {
+        let [a, b, c] = [x, y, z].map(|bits| f32::from_bits(bits as u32));
+        let result = match operation {
+            Operation::Fma => a.mul_add(b, c),
+            Operation::Div => a / b,
+            Operation::Sqrt => a.sqrt(),
+        };
+        let result = if result.is_nan() { 0x7fff_ffff } else { result.to_bits().into() };
+        if twice && operation != Operation::Sqrt {
+            let [a, b, c] = [x, y, z].map(|bits| Single::from_bits(bits.into()));
+            assert_eq!(result, second_reference(operation, a, b, c, 0x7fff_ffff), "references differ");
+        }
+        result
+    } else {
+        let [a, b, c] = [x, y, z].map(f64::from_bits);
+        let result = match operation {
+            Operation::Fma => a.mul_add(b, c),
+            Operation::Div => a / b,
+            Operation::Sqrt => a.sqrt(),
+        };
+        let result = if result.is_nan() { 0xfff8_0000_0000_0000 } else { result.to_bits() };
+        if twice && operation != Operation::Sqrt {
+            let [a, b, c] = [x, y, z].map(|bits| Double::from_bits(bits.into()));
+            assert_eq!(result, second_reference(operation, a, b, c, 0xfff8_0000_0000_0000), "references differ");
+        }
+        result
+    }
+}
+
+fn second_reference<F: Float>(operation: Operation, a: F, b: F, c: F, nan: u64) -> u64 {
+    let result = match operation {
+        Operation::Fma => a.mul_add_r(b, c, Round::NearestTiesToEven).value,
+        _ => a.div_r(b, Round::NearestTiesToEven).value,
+    };
+    if result.is_nan() { nan } else { result.to_bits() as u64 }
+}
+
+fn operands(shape: Shape, operation: Operation, random: &mut Random) -> [u64; 3] {
+    let (x, y, z) = (shape.random(random), shape.random(random), shape.random(random));
+    let related = random.below(2) == 0;
+    let product = shape.compute(x, y, |x, y| x * y, |x, y| x * y);
+    match operation {
+        _ if !related => [x, y, z],
+        Operation::Fma => [x, y, shape.near(product, random)],
+        Operation::Div => [shape.near(product, random), y, z],
+        Operation::Sqrt => {
+            let square = shape.compute(x, x, |x, y| x * y, |x, y| x * y);
+            [shape.near(square, random), y, z]
+        }
+    }
+}
+
+/// A device that applies an operation as it was legalized for it.
+struct Device<'t> {
+    operation: Operation,
+    ty: Type,
+    target: &'t Target,
+    function: Function,
+    machine: Machine,
+}
+
+impl<'t> Device<'t> {
+    fn new(operation: Operation, ty: Type, target: &'t Target) -> Self {
+        let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
+        Self { operation, ty, target, function: function(operation, ty, target), machine }
+    }
+
+    /// Compares a result with the reference, and that with a second one if `twice`.
+    fn check(&mut self, operands: [u64; 3], twice: bool) {
+        let Self { operation, ty, target, function, machine } = self;
+        machine.vars.clear();
+        machine.vars.extend(operands);
+        machine.steps = 100_000;
+        machine.run(function).unwrap_or_else(|fault| panic!("{operation:?} {operands:x?}: {fault}"));
+        let result =
+            machine.shared[..bytes(*ty).into()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        // The NaN of a device that rounds once is its own.
+        let result = match ty {
+            Type::F32 if f32::from_bits(result as u32).is_nan() && target.facts.fma_f32_fused => 0x7fff_ffff,
+            _ => result,
+        };
+        let expected = reference(*operation, *ty, operands, twice);
+        assert_eq!(result, expected, "{operation:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
+    }
+}
+
+fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
+    let expanded = match (operation, ty) {
+        (Operation::Fma, Type::F32) => !target.facts.fma_f32_fused || !target.facts.fma_f32_denormals,
+        (Operation::Fma, _) => !target.facts.fma_f64_fused,
+        (Operation::Div, Type::F32) => !target.facts.div_f32_rounded,
+        (Operation::Div, _) => !target.facts.div_f64_rounded,
+        (Operation::Sqrt, Type::F32) => !target.facts.sqrt_f32_rounded,
+        (Operation::Sqrt, _) => !target.facts.sqrt_f64_rounded,
+    };
+    assert!(expanded, "the test is of emulations");
+    let mut device = Device::new(operation, ty, target);
+    let mut run = |operands, twice| device.check(operands, twice);
+
+    let shape = Shape::of(ty);
+    let corners = shape.corners();
+    for &x in &corners {
+        for &y in &corners[..if operation == Operation::Sqrt { 1 } else { corners.len() }] {
+            run([x, y, 0], true);
+            if operation == Operation::Fma {
+                // Some of them: all would be millions.
+                corners.iter().skip((x as usize ^ y as usize) % 11).step_by(11).for_each(|&z| run([x, y, z], false));
+            }
+        }
+    }
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
+    for case in 0..cases {
+        run(operands(shape, operation, &mut random), case % 16 == 0);
+    }
+}
+
+/// A device with `F64`, or without, about whose arithmetic these facts are known.
+fn target(name: &str, has_double: bool, facts: Facts) -> Target {
+    let mut target = Target::preset("lavapipe").expect("a preset");
+    target.name = name.into();
+    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
+    if !has_double {
+        target.features.remove(&Feature::ShaderFloat64);
+    }
+    target
+}
+
+fn exact_double(denormals_f32_kept: bool) -> Target {
+    let facts = Facts { div_f64_rounded: true, sqrt_f64_rounded: true, denormals_f32_kept, ..Facts::default() };
+    target(if denormals_f32_kept { "exact F64" } else { "exact F64, flushing" }, true, facts)
+}
+
+fn unknown(has_double: bool) -> Target {
+    target(if has_double { "unknown" } else { "unknown, no F64" }, has_double, Facts::default())
+}
+
+#[test]
+fn fma_f32_through_f64() {
+    check(Operation::Fma, Type::F32, &Target::preset("lavapipe").expect("a preset"), 1_000_000);
+    check(Operation::Fma, Type::F32, &unknown(true), 500_000);
+}
+
+#[test]
+fn fma_f32_on_integers() {
+    check(Operation::Fma, Type::F32, &unknown(false), 500_000);
+}
+
+/// Devices that fuse but flush, with and without other means to do better.
+fn flushing_fma() -> [Target; 3] {
+    let fused = |denormals_f32_kept| Facts { fma_f32_fused: true, denormals_f32_kept, ..Facts::default() };
+    [
+        target("flushing Fma", true, fused(true)),
+        target("all flushing", true, fused(false)),
+        target("flushing Fma, no F64", false, fused(true)),
+    ]
+}
+
+#[test]
+fn fma_f32_on_a_device_that_flushes() {
+    let [double, flushing, integers] = flushing_fma();
+    check(Operation::Fma, Type::F32, &double, 1_000_000);
+    check(Operation::Fma, Type::F32, &flushing, 200_000);
+    check(Operation::Fma, Type::F32, &integers, 200_000);
+}
+
+#[test]
+fn fma_f32_with_denormals() {
+    let magnitudes = |low: f64| {
+        let least = f64::from(f32::from_bits(1));
+        [low, low + least, low * 1.5, low * (2.0 - f64::from(f32::EPSILON))].map(|x| (x as f32).to_bits())
+    };
+    let exponents = [-149, -148, -140, -127, -126, -125, -103, -102, -101, -100, -77, -76, -75, -64, -63, -62, -50];
+    let exponents = exponents.into_iter().chain([-24, -23, -1, 0, 1, 23, 24, 25, 63, 64, 100, 126, 127]);
+    let mut interesting: Vec<u32> = exponents.flat_map(|exponent| magnitudes(2f64.powi(exponent))).collect();
+    interesting.extend([0, 0x7f_ffff, 0x80_0001, 0x7f7f_ffff, 0x7f80_0000, 0x7fc0_0000]);
+    interesting.sort_unstable();
+    interesting.dedup();
+    let tiny = [0, 1, 2, 0x40_0000, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x100_0000];
+    for target in flushing_fma() {
+        let mut device = Device::new(Operation::Fma, Type::F32, &target);
+        let mut all_signs = |[x, y, z]: [u32; 3]| {
+            for signs in 0..8u32 {
+                let sign = |bit: u32| (signs >> bit & 1) << 31;
+                device.check([x | sign(0), y | sign(1), z | sign(2)].map(u64::from), false);
+            }
+        };
+        for (index, &x) in interesting.iter().enumerate() {
+            for (other, &y) in interesting.iter().enumerate() {
+                let product = (f32::from_bits(x) * f32::from_bits(y)).to_bits() & 0x7fff_ffff;
+                // Near cancellation, ties broken by next to nothing, and every kind of addend now and then.
+                let near = [product.saturating_sub(1), product, product.saturating_add(1).min(0x7f80_0000)];
+                let addends = near.into_iter().chain(tiny);
+                addends.for_each(|z| all_signs([x, y, z]));
+                interesting.iter().skip((7 * index + other) % 29).step_by(29).for_each(|&z| all_signs([x, y, z]));
+            }
+        }
+    }
+}
+
+#[test]
+fn fma_f64() {
+    check(Operation::Fma, Type::F64, &Target::preset("lavapipe").expect("a preset"), 1_000_000);
+}
+
+#[test]
+fn division_f32_through_f64() {
+    check(Operation::Div, Type::F32, &exact_double(true), 500_000);
+    check(Operation::Div, Type::F32, &exact_double(false), 500_000);
+}
+
+#[test]
+fn division_on_integers() {
+    check(Operation::Div, Type::F32, &unknown(true), 500_000);
+    check(Operation::Div, Type::F64, &unknown(true), 1_000_000);
+}
+
+#[test]
+fn sqrt_f32() {
+    check(Operation::Sqrt, Type::F32, &exact_double(true), 500_000);
+    check(Operation::Sqrt, Type::F32, &exact_double(false), 500_000);
+    check(Operation::Sqrt, Type::F32, &unknown(false), 500_000);
+}
+
+#[test]
+fn sqrt_f64() {
+    check(Operation::Sqrt, Type::F64, &unknown(true), 50_000);
+}
+
+#[test]
+fn what_the_device_does_right_stays() {
+    let target = target("right", true, Facts::ALL);
+    for operation in [Operation::Fma, Operation::Div, Operation::Sqrt] {
+        for ty in [Type::F32, Type::F64] {
+            assert!(operation.is_in(&function(operation, ty, &target)));
+            assert!(!operation.is_in(&function(operation, ty, &unknown(false))));
+        }
+    }
+}
+
+#[test]
+fn fast_math_takes_the_device_as_it_is() {
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n\
+        .visible .entry k(.param .u64 p) {\n\
+        .reg .u64 %a;\n.reg .f32 %x;\n\
+        ld.param.u64 %a, [p];\nld.global.f32 %x, [%a];\n\
+        fma.rn.f32 %x, %x, %x, %x;\ndiv.rn.f32 %x, %x, %x;\nsqrt.rn.f32 %x, %x;\n\
+        st.global.f32 [%a], %x;\nret;\n}\n";
+    let source = Source::new("k.ptx", text);
+    let program = Program::new(&source).expect("valid PTX");
+    let target = unknown(true);
+    let has_own = |math| {
+        let translation = program.translate(&Options { math, ..Options::new(&target) }).expect("translatable");
+        assert_eq!(translation.interface.math, math);
+        let assembly = translation.disassemble();
+        [" Fma ", "OpFDiv", " Sqrt "].map(|name| assembly.contains(name))
+    };
+    assert_eq!(has_own(Math::FAST), [true; 3]);
+    // The emulated root begins with the device's.
+    assert_eq!(has_own(Math::EXACT), [false, false, true]);
+}
+
+/// A kernel of one instruction on f32.
+fn assembly(instruction: &str, math: Math, target: &Target) -> String {
+    let text = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n\
+         .reg .u64 %a;\n.reg .f32 %x;\nld.param.u64 %a, [p];\nld.global.f32 %x, [%a];\n\
+         {instruction}\nst.global.f32 [%a], %x;\nret;\n}}\n"
+    );
+    let source = Source::new("k.ptx", text);
+    let program = Program::new(&source).expect("valid PTX");
+    program.translate(&Options { math, ..Options::new(target) }).expect("translatable").disassemble()
+}
+
+#[test]
+fn each_topic_changes_its_own_instructions() {
+    let target = unknown(true);
+    let instructions = [
+        (Topic::Fma, "fma.rn.f32 %x, %x, %x, %x;"),
+        (Topic::Division, "div.rn.f32 %x, %x, %x;"),
+        (Topic::Division, "sqrt.rn.f32 %x, %x;"),
+        (Topic::Denormals, "mul.ftz.f32 %x, %x, %x;"),
+        (Topic::Approximate, "ex2.approx.f32 %x, %x;"),
+        (Topic::Approximate, "rsqrt.approx.f32 %x, %x;"),
+        (Topic::Nan, "add.f32 %x, %x, %x;"),
+        (Topic::Rounding, "cvt.rmi.f32.f32 %x, %x;"),
+    ];
+    for (its_own, instruction) in instructions {
+        let exact = assembly(instruction, Math::default(), &target);
+        for topic in Topic::ALL {
+            let changed = assembly(instruction, Math::EXACT.with(*topic, true), &target) != exact;
+            // Which NaN it is concerns all; expansions convert to f64, with denormals; and that of 2^x rounds.
+            let by_parts = matches!(topic, Topic::Nan | Topic::Denormals)
+                || (its_own, *topic) == (Topic::Approximate, Topic::Rounding);
+            let concerns = *topic == its_own || by_parts;
+            assert!(concerns || !changed, "{instruction} with {}=fast", topic.name());
+            assert!(changed || *topic != its_own, "{instruction} with {}=fast", topic.name());
+        }
+    }
+}
+
+#[test]
+fn nans_cost_nothing_where_only_floats_use_them() {
+    let target = target("right", true, Facts::ALL);
+    let selections = |instructions| assembly(instructions, Math::EXACT, &target).matches("OpSelect ").count();
+    assert_eq!(selections("add.f32 %x, %x, %x;"), 1);
+    assert_eq!(selections("add.f32 %x, %x, %x;\nmul.f32 %x, %x, %x;\nsub.f32 %x, %x, %x;"), 1);
+    let target = Target { facts: Facts { nan_f32_nvidia: true, ..Facts::ALL }, ..unknown(true) };
+    assert!(!assembly("add.f32 %x, %x, %x;", Math::EXACT, &target).contains("OpSelect "));
+}
+
+#[test]
+fn roots_that_are_right_at_the_ends_stand_alone() {
+    let target = target("right", true, Facts::TRUSTED);
+    for (instruction, function) in [
+        ("sqrt.approx.f32", " Sqrt "),
+        ("rsqrt.approx.f32", " InverseSqrt "),
+        ("rsqrt.approx.ftz.f32", " InverseSqrt "),
+    ] {
+        let assembly = assembly(&format!("{instruction} %x, %x;"), Math::EXACT, &target);
+        assert!(assembly.contains(function), "{assembly}");
+        for other in ["OpSelect ", "OpFMul ", "OpFOrdLessThan ", "OpBitwiseAnd "] {
+            assert!(!assembly.contains(other), "{assembly}");
+        }
+    }
+}
+
+#[test]
+fn doubles_whose_denormals_may_be_flushed_are_not_used() {
+    let facts = Facts { denormals_f64_kept: false, ..Facts::default() };
+    let flushing = Target { facts: facts.clone(), ..target("f64", true, Facts::default()) };
+    let without = Target { facts, ..target("f64", false, Facts::default()) };
+    let keeping = target("f64", true, Facts::default());
+    for instruction in [
+        "cvt.f64.f32 %d, %x; add.rn.f64 %d, %d, %d; cvt.rn.f32.f64 %x, %d;",
+        "cvt.f64.f32 %d, %x; rsqrt.approx.f64 %d, %d; cvt.rn.f32.f64 %x, %d;",
+        "cvt.f64.f32 %d, %x; atom.global.add.f64 %d, [%a], %d;",
+        "fma.rn.f32 %x, %x, %x, %x;",
+        "fma.rz.ftz.f32 %x, %x, %x, %x;",
+        "add.rz.f32 %x, %x, %x;",
+        "div.rn.f32 %x, %x, %x;",
+        "sqrt.rn.f32 %x, %x;",
+        "sqrt.approx.f32 %x, %x;",
+    ] {
+        let instruction = format!(".reg .f64 %d;\n{instruction}");
+        let [flushing, without, keeping] =
+            [&flushing, &without, &keeping].map(|target| assembly(&instruction, Math::EXACT, target));
+        assert_eq!(flushing, without, "{instruction}");
+        assert!(!flushing.contains("OpCapability Float64"), "{flushing}");
+        // Quotients and roots need further facts.
+        let is_used = keeping.contains("OpCapability Float64");
+        assert_eq!(is_used, !instruction.contains("div") && !instruction.contains("sqrt.rn"), "{instruction}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Functions that report loops cut short, on an interpreter that plays such a driver: random programs either say so or do
+//! to memory what they do without a limit.
+
+use super::program::{MEMORY, random_program};
+use super::support::{Random, access};
+use ptx2spv_translator::interface::Status;
+use ptx2spv_translator::ir::eval::{Fault, GLOBAL_BASE, Machine};
+use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
+use ptx2spv_translator::legalize::{expand_reports, report_cut_loops};
+use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::target::Fault as Reported;
+use ptx2spv_translator::{Options, Program, Source, Target};
+
+/// Bytes of global memory that programs use; the status record follows.
+const GLOBAL: usize = MEMORY as usize + 64;
+const STATUS: Status = Status { offset: GLOBAL as u64 };
+
+/// Makes a function report loops cut short, as kernel number 5.
+fn watch(function: &mut Function) {
+    report_cut_loops(function, STATUS);
+    let places = expand_reports(function, STATUS, 5);
+    assert!(places.iter().all(|place| place.is_none()) && places.len() < 2, "{places:?}");
+}
+
+/// What a run leaves in memory, and the status.
+fn run(function: &Function, loop_budget: Option<u32>, status: u32) -> Result<([Vec<u8>; 3], u32), Fault> {
+    let mut machine = Machine {
+        global: [vec![0x5a; GLOBAL], status.to_le_bytes().to_vec(), vec![0; Status::SIZE as usize - 4]].concat(),
+        shared: vec![0xa5; MEMORY as usize],
+        local: vec![0x3c; MEMORY as usize + 16],
+        push_constants: GLOBAL_BASE.to_le_bytes().to_vec(),
+        thread: 3,
+        steps: 1_000_000,
+        loop_budget,
+        ..Machine::default()
+    };
+    machine.run(function)?;
+    let word = machine.global.split_off(GLOBAL);
+    machine.local.truncate(MEMORY as usize);
+    let memory = [machine.global, machine.shared, machine.local];
+    Ok((memory, u32::from_le_bytes([word[0], word[1], word[2], word[3]])))
+}
+
+#[test]
+fn random_programs_are_right_or_say_so() {
+    let target = Target::preset("lavapipe").expect("a preset");
+    let (mut silent, mut reported) = (0, 0);
+    for seed in 1..1500 {
+        let mut plain = random_program(&mut Random::new(seed));
+        legalize(&mut plain, &target).unwrap();
+        let (expected, _) = run(&plain, None, Status::FINE).unwrap();
+        let mut watched = plain.clone();
+        watch(&mut watched);
+        assert_eq!(verify(&watched), Ok(()), "seed {seed}\n{watched}");
+        let ample = run(&watched, Some(100_000), Status::FINE);
+        assert_eq!(ample, Ok((expected.clone(), Status::FINE)), "seed {seed}\n{watched}");
+        // An earlier report stays and changes nothing else.
+        assert_eq!(run(&watched, None, 9), Ok((expected.clone(), 9)), "seed {seed}");
+        let has_loop = plain.to_string().contains("loop");
+        assert_eq!(has_loop, plain.to_string() != watched.to_string(), "seed {seed}\n{watched}");
+        for budget in 1..40 {
+            let (memory, status) = run(&watched, Some(budget), Status::FINE).unwrap();
+            if status == Status::FINE {
+                assert_eq!(memory, expected, "seed {seed}, budget {budget}\n{watched}");
+                silent += 1;
+            } else {
+                assert_eq!(status, Reported::LoopCutShort.code());
+                reported += 1;
+            }
+        }
+    }
+    assert!(silent > 1000 && reported > 1000, "{silent} {reported}");
+}
+
+/// `rounds` rounds, and after them a store to an address that is right only after the last.
+fn counting(rounds: u64) -> Function {
+    let mut function = Function::default();
+    let left = function.var(Type::I64);
+    let mut b = Builder::new(&mut function);
+    let start = b.i64(rounds);
+    b.set(left, start);
+    b.loop_(|b| {
+        let before = b.get(left);
+        let after = b.sub_const(before, 1);
+        b.set(left, after);
+        let done = b.is_zero(after);
+        b.if_(done, Builder::break_);
+    });
+    let rest = b.get(left);
+    let far = b.shl(rest, 40);
+    let base = b.push_constant(Type::I64, 0);
+    let address = b.add(base, far);
+    let seven = b.i32(7);
+    b.store(access(Space::Global, 4), address, vec![seven]);
+    b.finish();
+    function
+}
+
+#[test]
+fn reports_at_the_limit_and_not_far_below() {
+    let plain = counting(100);
+    assert!(matches!(run(&plain, Some(99), Status::FINE), Err(Fault::Access { .. })));
+    let mut watched = plain;
+    watch(&mut watched);
+    let status = |budget| run(&watched, Some(budget), Status::FINE).map(|(memory, status)| (memory[0][0], status));
+    for budget in 1..100 {
+        // The store is left out.
+        assert_eq!(status(budget), Ok((0x5a, Reported::LoopCutShort.code())), "{budget}");
+    }
+    // The probes' own rounds are five: two after the loop, one around the kernel, two at its end.
+    for budget in 105..120 {
+        assert_eq!(status(budget), Ok((7, Status::FINE)), "{budget}");
+    }
+}
+
+const MODULE: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 2 .b8 odd[7];
+.visible .entry straight() { ret; }
+.visible .entry forever() { again: bra again; }
+";
+
+#[test]
+fn the_word_follows_the_variables_whatever_the_entries() {
+    let source = Source::new("module.ptx", MODULE);
+    let program = Program::new(&source).unwrap();
+    let mut target = Target::preset("lavapipe").unwrap();
+    let interface = |target: &Target, entries: Option<&[String]>| {
+        program.translate(&Options { entries, ..Options::new(target) }).unwrap().interface
+    };
+    let all = interface(&target, None);
+    assert_eq!((all.status, all.variables.size), (Some(Status { offset: 8 }), 8 + Status::SIZE));
+    // Only what has loops may report, from no place in particular.
+    let reports: Vec<(u32, usize)> = all.entries.iter().map(|entry| (entry.number, entry.reports.len())).collect();
+    assert_eq!(reports, [(0, 0), (1, 1)]);
+    for entries in [&[][..], &["straight".to_owned()], &["forever".to_owned()]] {
+        let some = interface(&target, Some(entries));
+        assert_eq!((some.status, &some.variables), (all.status, &all.variables));
+    }
+    target.quirks.loop_budget = None;
+    let without = interface(&target, None);
+    assert_eq!((without.status, without.variables.size), (None, 7));
+}

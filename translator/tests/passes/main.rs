@@ -1,0 +1,24 @@
+//! Passes over the intermediate representation against exact references and against what programs do before and after them, in an interpreter
+//! of it.
+
+mod approximate;
+mod arithmetic;
+mod byte_swaps;
+mod doubles;
+mod flushed_arithmetic;
+mod fma_runs;
+mod folding;
+mod known_operands;
+mod loop_budget;
+mod optimise;
+mod outline;
+mod pointers;
+mod program;
+mod round;
+mod rounded_arithmetic;
+mod shape;
+mod single_arithmetic;
+mod structurize;
+mod support;
+mod verify;
+mod words;

@@ -1,0 +1,379 @@
+//! `F32` to nearest on devices that flush denormals, round badly or have no `F64`, against the host's arithmetic. The
+//! interpreter plays such devices: they flush now and then, and what no fact vouches for is wrong.
+
+use super::shape::Shape;
+use super::support::{Random, access};
+use ptx2spv_translator::Target;
+use ptx2spv_translator::ir::eval::Machine;
+use ptx2spv_translator::ir::{
+    Arithmetic, Atomic, AtomicOp, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value, verify,
+};
+use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::target::{Facts, Feature};
+
+/// A device that applies something to two or three words, as it was legalized for it.
+struct Device<'t> {
+    target: &'t Target,
+    function: Function,
+    machine: Machine,
+}
+
+impl<'t> Device<'t> {
+    fn new(target: &'t Target, apply: impl FnOnce(&mut Builder<'_>, [Value; 3]) -> Value) -> Self {
+        let mut function = Function::default();
+        let vars = [(); 3].map(|()| function.var(Type::I32));
+        let mut b = Builder::new(&mut function);
+        let operands = vars.map(|var| b.get(var));
+        let result = apply(&mut b, operands);
+        let result = b.bits(result);
+        let address = b.i32(8);
+        let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
+        b.store(access(Space::Shared, bytes), address, vec![result]);
+        b.finish();
+        assert_eq!(verify(&function), Ok(()), "{function}");
+        legalize(&mut function, target).unwrap();
+        assert_eq!(verify(&function), Ok(()), "{function}");
+        let machine = Machine { facts: target.facts.clone(), shared: vec![0; 16], ..Machine::default() };
+        Self { target, function, machine }
+    }
+
+    /// The same of floats, with NVIDIA's NaN.
+    fn of_floats(target: &'t Target, apply: impl FnOnce(&mut Builder<'_>, [Value; 3]) -> Value) -> Self {
+        Self::new(target, |b, operands| {
+            let operands = operands.map(|bits| b.bitcast(bits, Type::F32));
+            let result = apply(b, operands);
+            let nan = b.constant(Type::F32, 0x7fff_ffff);
+            b.or_nan(result, nan)
+        })
+    }
+
+    fn run(&mut self, operands: [u32; 3]) -> u64 {
+        self.machine.vars = operands.map(u64::from).to_vec();
+        // What is flushed depends on the steps that are left.
+        self.machine.steps = 100_000 + u64::from(operands[0] ^ operands[1] >> 3) % 64;
+        self.machine.shared[8..].fill(0);
+        self.machine.run(&self.function).unwrap_or_else(|fault| panic!("{operands:x?}: {fault}"));
+        self.machine.shared[8..].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+    }
+
+    fn check(&mut self, what: &str, operands: [u32; 3], expected: u64) {
+        let found = self.run(operands);
+        let name = &self.target.name;
+        assert_eq!(found, expected, "{what} on {name} of {operands:#x?}: {found:#x}, not {expected:#x}");
+    }
+}
+
+/// Bits of a result, NVIDIA's of NaN.
+fn bits(result: f32) -> u64 {
+    if result.is_nan() { 0x7fff_ffff } else { result.to_bits().into() }
+}
+
+/// A device whose compiler makes nothing wrong of operands that it knows.
+fn known_operands_right() -> Facts {
+    Facts {
+        known_specials_f32_right: true,
+        known_constants_f32_right: true,
+        known_specials_f64_right: true,
+        known_constants_f64_right: true,
+        ..Facts::default()
+    }
+}
+
+/// Devices without `F64`, but for the last.
+fn targets() -> [Target; 4] {
+    let flushing = Facts { normal_f32_exact: true, ..known_operands_right() };
+    let good = Facts {
+        fma_f32_fused: true,
+        div_f32_normal: true,
+        sqrt_f32_normal: true,
+        rounding_exact: true,
+        convert_f32_exact: true,
+        ..flushing.clone()
+    };
+    let doubles = Facts {
+        denormals_f64_kept: true,
+        fma_f64_fused: true,
+        div_f64_rounded: true,
+        sqrt_f64_rounded: true,
+        ..flushing.clone()
+    };
+    [("flushing", flushing), ("flushing, else right", good), ("untrusted", Facts::default()), ("with F64", doubles)]
+        .map(|(name, facts)| {
+            let mut target = Target::preset("lavapipe").expect("a preset");
+            target.name = name.into();
+            target.facts = facts;
+            if name != "with F64" {
+                target.features.remove(&Feature::ShaderFloat64);
+            }
+            target
+        })
+}
+
+/// Numbers at the thresholds of what is done in which way, and their neighbours.
+fn corners() -> Vec<u32> {
+    let exponents = [0, 1, 2, 24, 25, 26, 27, 28, 29, 30, 31, 40, 50, 66, 67, 68, 102, 103, 104, 126, 127, 128, 150];
+    let exponents = exponents.into_iter().chain([151, 175, 190, 215, 230, 253, 254]);
+    let mut list: Vec<u32> =
+        exponents.flat_map(|exponent| [0, 1, 0x40_0001, 0x7f_fffe, 0x7f_ffff].map(|f| exponent << 23 | f)).collect();
+    list.extend([2, 3, 0x20_0000, 0x40_0000, 0x7f80_0000, 0x7fc0_0001, 0x7fff_ffff]);
+    list.extend(list.clone().into_iter().map(|bits| bits | 1 << 31));
+    list
+}
+
+/// Pairs of corners, and random operands: many of them tiny, many with results that cancel, or of which little is left.
+fn operands(cases: u32) -> impl Iterator<Item = [u32; 3]> {
+    let corners = corners();
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
+    let mut list = Vec::new();
+    for &x in &corners {
+        for &y in &corners {
+            list.push([x, y, random.pick(&corners)]);
+        }
+    }
+    let shape = Shape::of(Type::F32);
+    for case in 0..cases {
+        let mut any = || {
+            let bits = shape.random(&mut random) as u32;
+            // Tiny ones, and such whose product is.
+            match random.below(4) {
+                0 => bits & 0x80ff_ffff | (random.below(4) as u32) << 23,
+                1 => bits & 0x807f_ffff | (58 + random.below(12) as u32) << 23,
+                _ => bits,
+            }
+        };
+        let [x, y, z] = [any(), any(), any()];
+        let product = (f32::from_bits(x) * f32::from_bits(y)).to_bits().into();
+        list.push(match case % 4 {
+            0 => [x, y, z],
+            1 => [x, shape.near(x.into(), &mut random) as u32, z],
+            2 => [x, y, shape.near(product, &mut random) as u32],
+            _ => [shape.near(product, &mut random) as u32, x, y],
+        });
+    }
+    list.into_iter()
+}
+
+fn check(cases: u32, apply: fn(Value, Value, Value) -> Arithmetic, right: fn(f32, f32, f32) -> f32) {
+    for target in &targets() {
+        let what = format!("{:?}", apply(Value(0), Value(1), Value(2)));
+        let mut device = Device::of_floats(target, |b, [x, y, z]| b.rounded(Rounding::NearestEven, apply(x, y, z)));
+        for operands in operands(cases) {
+            let [x, y, z] = operands.map(f32::from_bits);
+            device.check(&what, operands, bits(right(x, y, z)));
+        }
+    }
+}
+
+#[test]
+fn sums() {
+    check(200_000, |x, y, _| Arithmetic::Add(x, y), |x, y, _| x + y);
+    check(100_000, |x, y, _| Arithmetic::Sub(x, y), |x, y, _| x - y);
+}
+
+#[test]
+fn products() {
+    check(200_000, |x, y, _| Arithmetic::Mul(x, y), |x, y, _| x * y);
+}
+
+#[test]
+fn fused_products() {
+    check(300_000, Arithmetic::Fma, f32::mul_add);
+}
+
+#[test]
+fn quotients() {
+    check(100_000, |x, y, _| Arithmetic::Div(x, y), |x, y, _| x / y);
+}
+
+#[test]
+fn roots() {
+    check(60_000, |x, _, _| Arithmetic::Sqrt(x), |x, _, _| x.sqrt());
+}
+
+#[test]
+fn sums_with_constants() {
+    for constant in [1.0, -3e-30, 1e-37, 0.0, -0.0, f32::from_bits(5), f32::INFINITY] {
+        for target in &targets() {
+            let mut device = Device::of_floats(target, |b, [x, ..]| {
+                let constant = b.f32(constant);
+                b.fadd(x, constant)
+            });
+            for [x, ..] in operands(2_000) {
+                device.check("a sum with a constant", [x, 0, 0], bits(f32::from_bits(x) + constant));
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons() {
+    type Holds = fn(f32, f32) -> bool;
+    let comparisons: [(Compare, Holds); 4] = [
+        (Compare::FEqual, |x, y| x == y),
+        (Compare::FNotEqual, |x, y| x != y),
+        (Compare::FLess, |x, y| x < y),
+        (Compare::FLessEqual, |x, y| x <= y),
+    ];
+    for target in &targets() {
+        for (compare, holds) in comparisons {
+            let apply = |b: &mut Builder<'_>, x, y| {
+                let holds = b.compare(compare, x, y);
+                b.bool_to(Type::I32, holds)
+            };
+            let mut device = Device::new(target, |b, operands| {
+                let [x, y, _] = operands.map(|bits| b.bitcast(bits, Type::F32));
+                apply(b, x, y)
+            });
+            for operands in operands(20_000) {
+                let [x, y, _] = operands.map(f32::from_bits);
+                device.check(&format!("{compare:?}"), operands, holds(x, y).into());
+            }
+            for constant in [0.0, -0.0, 1.0, f32::from_bits(1), f32::NAN] {
+                for swapped in [false, true] {
+                    let mut device = Device::new(target, |b, [x, ..]| {
+                        let x = b.bitcast(x, Type::F32);
+                        let constant = b.f32(constant);
+                        if swapped { apply(b, constant, x) } else { apply(b, x, constant) }
+                    });
+                    for [x, ..] in operands(500) {
+                        let float = f32::from_bits(x);
+                        let holds = if swapped { holds(constant, float) } else { holds(float, constant) };
+                        device.check(&format!("{compare:?} {constant} {swapped}"), [x, 0, 0], holds.into());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Integers with few bits set, with ties, and at the ends of their ranges.
+fn integers() -> Vec<u64> {
+    let mut random = Random::new(23);
+    let mut list = vec![0, 1, 2, u64::MAX, 1 << 63, (1 << 63) - 1, 1 << 31, (1 << 31) - 1, u32::MAX.into(), 1 << 32];
+    for _ in 0..20_000 {
+        let noise = random.bits() >> random.below(64);
+        let sparse = (1 << random.below(64)) | (1 << random.below(64)) | (1u64 << random.below(64));
+        list.extend([noise, sparse, sparse.wrapping_sub(1), !sparse]);
+    }
+    list
+}
+
+#[test]
+fn floats_from_integers() {
+    for target in &targets() {
+        for wide in [false, true] {
+            for signed in [false, true] {
+                let convert = if signed { Unary::SignedToFloat } else { Unary::UnsignedToFloat };
+                let mut device = Device::new(target, |b, [low, high, _]| {
+                    let integer = if wide { b.join(low, high) } else { low };
+                    b.unary(convert(Type::F32), integer)
+                });
+                for integer in integers() {
+                    let (low, high) = (integer as u32, (integer >> 32) as u32);
+                    let expected = match (wide, signed) {
+                        (false, false) => low as f32,
+                        (false, true) => low as i32 as f32,
+                        (true, false) => integer as f32,
+                        (true, true) => integer as i64 as f32,
+                    };
+                    device.check("a conversion", [low, high, 0], bits(expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rounding_to_whole_numbers() {
+    type Right = fn(f32) -> f32;
+    let functions: [(Unary, Right); 4] = [
+        (Unary::Trunc, f32::trunc),
+        (Unary::RoundEven, f32::round_ties_even),
+        (Unary::Floor, f32::floor),
+        (Unary::Ceil, f32::ceil),
+    ];
+    for target in &targets() {
+        for (op, right) in functions {
+            let mut device = Device::of_floats(target, |b, [x, ..]| b.unary(op, x));
+            for [x, ..] in operands(10_000) {
+                device.check(&format!("{op:?}"), [x, 0, 0], bits(right(f32::from_bits(x))));
+            }
+        }
+    }
+}
+
+#[test]
+fn conversions_to_f64_and_back() {
+    let [.., target] = &targets();
+    let mut wide = Device::new(target, |b, [x, ..]| {
+        let x = b.bitcast(x, Type::F32);
+        b.op(Type::F64, Op::Unary(Unary::Widen, x))
+    });
+    let mut narrow = Device::of_floats(target, |b, [x, y, _]| {
+        let [low, high] = [x, y].map(|float| b.bits(float));
+        let x = b.join(low, high);
+        let x = b.bitcast(x, Type::F64);
+        b.narrow(x)
+    });
+    for [x, y, _] in operands(20_000) {
+        let float = f64::from(f32::from_bits(x));
+        if !float.is_nan() {
+            wide.check("widening", [x, 0, 0], float.to_bits());
+        }
+        let float = float * f64::from(f32::from_bits(y));
+        narrow.check("narrowing", [float.to_bits() as u32, (float.to_bits() >> 32) as u32, 0], bits(float as f32));
+    }
+}
+
+/// The sum that a reduction leaves in a memory.
+fn reduce(target: &Target, space: Space, right: fn(f32, f32) -> f32) {
+    let mut device = Device::new(target, |b, [old, operand, _]| {
+        let (address, access) = match space {
+            Space::Shared => (b.i32(0), access(space, 4)),
+            _ => (b.i64(ptx2spv_translator::ir::eval::GLOBAL_BASE), access(space, 4)),
+        };
+        b.store(access, address, vec![old]);
+        b.push(Stmt::Atomic(Atomic { result: None, op: AtomicOp::FAdd, access, address, operand, compare: None }));
+        b.load_one(access, address)
+    });
+    device.machine.global = vec![0; 8];
+    for operands in operands(20_000) {
+        let [x, y, _] = operands.map(f32::from_bits);
+        let expected = right(x, y);
+        if !expected.is_nan() {
+            device.check(&format!("a reduction in {space:?} memory"), operands, bits(expected));
+        }
+    }
+}
+
+#[test]
+fn reductions() {
+    for target in &targets() {
+        reduce(target, Space::Shared, |x, y| x + y);
+        reduce(target, Space::Global, |x, y| {
+            let flush = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
+            flush(flush(x) + flush(y))
+        });
+    }
+}
+
+/// What a kernel's every sum, product and fused product costs on a device that is right about normal numbers: operations that
+/// run where no denormal is near.
+#[test]
+fn the_common_case_is_short() {
+    let [target, ..] = &targets();
+    let steps = |apply: fn(Value, Value, Value) -> Arithmetic| {
+        let mut device = Device::new(target, |b, operands| {
+            let [x, y, z] = operands.map(|bits| b.bitcast(bits, Type::F32));
+            b.rounded(Rounding::NearestEven, apply(x, y, z))
+        });
+        let operands = [1.5f32, 2.5, 0.3].map(f32::to_bits);
+        device.run(operands);
+        let all = 100_000 + u64::from(operands[0] ^ operands[1] >> 3) % 64;
+        all - device.machine.steps
+    };
+    // Reading operands and storing the result is ten of them.
+    assert!(steps(|x, y, _| Arithmetic::Add(x, y)) <= 22);
+    assert!(steps(|x, y, _| Arithmetic::Mul(x, y)) <= 24);
+    assert!(steps(Arithmetic::Fma) <= 80);
+}
