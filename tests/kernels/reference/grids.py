@@ -139,4 +139,22 @@ def grid_sync():
     return f
 
 
-FILES = [tiles, grid_sync]
+def grid_handles():
+    f = CaseFile("grid_handles", "nvcc")
+    blocks, block, rounds = 5, 40, 3
+    n = blocks * block
+    i = np.arange(n, dtype=np.uint32)
+    sums = sum((i + 33 * turn) % n * (turn + 3) for turn in range(rounds)).astype(np.uint32)
+    args = [filled(np.uint32, n), filled(np.uint32, n + 1), np.int32(rounds)]
+    words = i * np.uint32(rounds + 2)
+    f.add("by_handle", blocks, block, args, {0: words, 1: written(args[1], sums)}, entry="by_handle", cooperative=True)
+    for cooperative in (True, False):
+        row = lambda k: [1, 0, 6, 1, 0, k, 1, 0, 0, 999] if cooperative else [0, 999, 0, 0, 999, 0, 0, 0, 0, 999]
+        out = filled(np.uint32, 62)
+        rows = np.array([row(k) for k in range(6)], np.uint32).ravel()
+        name = "queries" if cooperative else "queries_of_an_ordinary_launch"
+        f.add(name, 3, 2, [out], {0: written(out, rows)}, entry="handle_queries", cooperative=cooperative)
+    return f
+
+
+FILES = [tiles, grid_sync, grid_handles]

@@ -26,6 +26,7 @@ pub mod fields;
 pub mod float;
 pub mod float_bits;
 pub mod frame;
+mod grid;
 pub mod half;
 mod heap;
 pub mod integer;

@@ -1,10 +1,10 @@
-//! Functions that CUDA has ready for kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
+//! Functions that CUDA has ready for kernels: `vprintf`, `__assertfail`, `malloc` and `free`, and those of a cooperative launch's grid.
 //!
 //! What is printed goes to the host as it is: the format's address and the arguments' bytes. All that happens here is to
 //! find out how many they are. `heap` has the allocator.
 
 use super::device_words::{WORD, fetch_add};
-use super::{Lowering, Result, heap, special};
+use super::{Lowering, Result, grid, heap, special};
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
 use crate::interface::{MemoryRegion, output, push_constant};
@@ -22,14 +22,31 @@ pub enum Service {
     Allocate,
     /// `free(pointer)`.
     Free,
+    /// `cudaCGGetIntrinsicHandle(scope)`.
+    GroupHandle,
+    /// `cudaCGSynchronize(handle, flags)`, which the graph has blocks for.
+    GridBarrier,
+    /// `cudaCGGetSize(threads, grids, handle)`.
+    GroupSize,
+    /// `cudaCGGetRank(thread, grid, handle)`.
+    GroupRank,
 }
 
 /// Bytes of the formal parameters and of the results of each.
-const SIGNATURES: [(&str, Service, &[u32], &[u32]); 4] = [
+const SIGNATURES: [(&str, Service, &[u32], &[u32]); 13] = [
     ("vprintf", Service::Print, &[8, 8], &[4]),
     ("__assertfail", Service::Assert, &[8, 8, 4, 8, 8], &[]),
     ("malloc", Service::Allocate, &[8], &[8]),
     ("free", Service::Free, &[8], &[]),
+    ("cudaCGGetIntrinsicHandle", Service::GroupHandle, &[4], &[8]),
+    ("cudaCGSynchronize", Service::GridBarrier, &[8, 4], &[4]),
+    ("cudaCGSynchronizeGrid", Service::GridBarrier, &[8, 4], &[4]),
+    ("cudaCGGetSize", Service::GroupSize, &[8, 8, 8], &[4]),
+    ("cudaCGGetRank", Service::GroupRank, &[8, 8, 8], &[4]),
+    ("__cuda_syscall_CGS_get_intrinsic_handle", Service::GroupHandle, &[4], &[8]),
+    ("__cuda_syscall_CGS_sync", Service::GridBarrier, &[8, 4], &[4]),
+    ("__cuda_syscall_CGS_get_size", Service::GroupSize, &[8, 8, 8], &[4]),
+    ("__cuda_syscall_CGS_get_rank", Service::GroupRank, &[8, 8, 8], &[4]),
 ];
 
 impl Service {
@@ -83,6 +100,9 @@ impl Service {
                 heap::free(&mut l.b, region, pointer);
                 Ok(None)
             }
+            (Service::GroupHandle, &[scope]) => Ok(Some(grid::handle(l, scope))),
+            (Service::GroupSize, &[threads, grids, handle]) => Ok(Some(grid::size(l, threads, grids, handle))),
+            (Service::GroupRank, &[thread, grid, handle]) => Ok(Some(grid::rank(l, thread, grid, handle))),
             _ => Err(Diagnostic::internal("a function with other arguments", None)),
         }
     }

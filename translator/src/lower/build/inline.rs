@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{Stmt, Type, Value, Var};
 use crate::lower::frame::{Frame, ParamSlot};
 use crate::lower::services::Service;
-use crate::lower::{calls, carrier};
+use crate::lower::{Lowering, calls, carrier};
 use crate::target::Fault;
 
 /// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
@@ -107,7 +107,7 @@ impl<'p> Build<'p> {
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
-        let result = self.with(instance, |lowering| {
+        let lower = |lowering: &mut Lowering<'_, '_>| {
             let value = |slot: &Slot| match slot {
                 Slot::Words(words) => match words.as_slice() {
                     [low, high] => {
@@ -120,8 +120,15 @@ impl<'p> Build<'p> {
                 Slot::Register(var) => lowering.b.get(*var),
             };
             let arguments: Vec<Value> = slots.iter().take(callee.formals).map(value).collect();
+            if service == Service::GridBarrier {
+                return Ok(arguments.first().copied());
+            }
             service.lower(lowering, &arguments)
-        })?;
+        };
+        let mut result = self.with(instance, lower)?;
+        if let (Service::GridBarrier, Some(handle)) = (service, result) {
+            result = Some(self.grid_barrier(instance, handle));
+        }
         if service.ends_thread() {
             self.finish(instance, End::Goto(instance.exits), call.next);
             return Ok(());

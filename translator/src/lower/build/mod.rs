@@ -1,5 +1,6 @@
 //! Builds a kernel's control-flow graph: finds basic blocks, lowers their instructions, and inlines calls.
 
+mod grid_barrier;
 mod inline;
 mod recursion;
 

@@ -1,0 +1,85 @@
+//! The barrier of a cooperative launch's grid as a function, in the form that CUDA's compiler gives to `grid.sync()`: the first thread of
+//! each block adds to a word and waits until its upper bit has changed, between two barriers of the block.
+
+use super::{Build, Instance};
+use crate::cfg::{Barrier, End, Kind, Stop};
+use crate::decode::program::Special;
+use crate::interface::workspace;
+use crate::ir::{Access, Atomic, AtomicOp, Builtin, MemoryOrder, Scope, Space, Type, Value};
+use crate::lower::{Lowering, grid, special};
+
+/// The word of the barrier.
+const WORD: Access =
+    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Acquire(Scope::Device), read_only: false };
+
+impl<'p> Build<'p> {
+    /// Has all threads of the grid wait for each other, if a handle isn't zero, which is the address of a workspace; gives the
+    /// error.
+    pub(super) fn grid_barrier(&mut self, instance: &mut Instance<'p>, handle: Value) -> Value {
+        let [error, before] = [(); 2].map(|()| self.function.var(Type::I32));
+        let address = self.function.var(Type::I64);
+        let [meet, lead, arrive, wait, leave, done, after] = [(); 7].map(|()| self.new_block());
+
+        let given = self.with(instance, |l| {
+            let unknown = l.b.i32(grid::UNKNOWN);
+            l.b.set(error, unknown);
+            let word = l.b.add_const(handle, workspace::BARRIER);
+            l.b.set(address, word);
+            l.b.is_nonzero(handle)
+        });
+        self.finish(instance, End::Branch { condition: given, then: meet, otherwise: after }, meet);
+        self.block_barrier(instance, lead);
+        let first = self.with(instance, |l| {
+            let index = l.b.builtin(Builtin::ThreadIndex);
+            l.b.is_zero(index)
+        });
+        self.finish(instance, End::Branch { condition: first, then: arrive, otherwise: leave }, arrive);
+        self.with(instance, |l| {
+            let share = share(l);
+            let seen = l.b.function.value(Type::I32);
+            let address = l.b.get(address);
+            let access = Access { order: MemoryOrder::AcquireRelease(Scope::Device), ..WORD };
+            let op = AtomicOp::Add;
+            l.b.atomic(Atomic { result: Some(seen), op, access, address, operand: share, compare: None });
+            l.b.set(before, seen);
+        });
+        self.finish(instance, End::Goto(wait), wait);
+        let open = self.with(instance, |l| {
+            let address = l.b.get(address);
+            let now = l.b.load_one(WORD, address);
+            let before = l.b.get(before);
+            let changed = l.b.xor(now, before);
+            let upper = l.b.shr(changed, 31);
+            l.b.is_nonzero(upper)
+        });
+        self.finish(instance, End::Branch { condition: open, then: leave, otherwise: wait }, leave);
+        self.block_barrier(instance, done);
+        self.with(instance, |l| {
+            let zero = l.b.i32(0);
+            l.b.set(error, zero);
+        });
+        self.finish(instance, End::Goto(after), after);
+        self.with(instance, |l| l.b.get(error))
+    }
+
+    /// A barrier of the block at the end of the current one.
+    fn block_barrier(&mut self, instance: &mut Instance<'p>, next: u32) {
+        let id = self.with(instance, |l| l.b.i32(0));
+        let barrier = Barrier { kind: Kind::Sync, id, count: None, cluster: false, aligned: false };
+        self.stop(instance, Stop::Barrier(barrier));
+        self.finish(instance, End::Goto(next), next);
+    }
+}
+
+/// What a block adds to the word, so that all shares together change its upper bit alone.
+fn share(l: &mut Lowering<'_, '_>) -> Value {
+    let blocks = grid::blocks(l);
+    let most = l.b.i32((1 << 31) + 1);
+    let rest = l.b.sub(most, blocks);
+    let [x, y, z] = [0, 1, 2].map(|dimension| special::read(l, Special::Ctaid(dimension)).0);
+    let place = l.b.or(x, y);
+    let place = l.b.or(place, z);
+    let is_first = l.b.is_zero(place);
+    let one = l.b.i32(1);
+    l.b.select(is_first, rest, one)
+}
