@@ -132,6 +132,18 @@ int cuTexRefGetMipmapLevelClamp(float *least, float *most, TexRef reference);
 int cuTexRefSetBorderColor(TexRef reference, const float *color);
 int cuTexRefGetBorderColor(float *color, TexRef reference);
 
+int cuCtxSynchronize(void);
+int cuModuleLoadData(void **module, const void *image);
+int cuModuleUnload(void *module);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuModuleGetTexRef(TexRef *reference, void *module, const char *name);
+int cuModuleGetSurfRef(void **reference, void *module, const char *name);
+int cuSurfRefSetArray(void *reference, Array array, unsigned flags);
+int cuSurfRefGetArray(Array *array, void *reference);
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                   void *stream, void **arguments, void **extra);
+
+enum { NOT_FOUND = 500 };
 enum { INVALID_VALUE = 1, INVALID_HANDLE = 400, NOT_SUPPORTED = 801 };
 enum { U8 = 1, S32 = 10, HALF = 0x10, FLOAT = 0x20 };
 enum { LAYERED = 1, SURFACE = 2, CUBE = 4, SPARSE = 0x40 };
@@ -366,6 +378,107 @@ static void references(void) {
     EXPECT(INVALID_HANDLE, cuTexRefDestroy(reference));
 }
 
+/* Thread i gets element i of linear memory by a reference, and of arrays by an object and by a reference, and writes all; their sum
+   to a surface. */
+static const char *const KERNELS =
+    ".version 7.0\n.target sm_50\n.address_size 64\n"
+    ".global .texref table;\n"
+    ".global .texref image;\n"
+    ".global .surfref canvas;\n"
+    ".visible .entry gather(.param .u64 object, .param .u64 out)\n"
+    "{\n"
+    "  .reg .b32 %i, %x, %zero, %r<12>;\n"
+    "  .reg .b64 %object, %out, %at;\n"
+    "  mov.u32 %i, %tid.x;\n"
+    "  mov.u32 %zero, 0;\n"
+    "  ld.param.u64 %object, [object];\n"
+    "  ld.param.u64 %out, [out];\n"
+    "  tex.1d.v4.s32.s32 {%r0, %r1, %r2, %r3}, [table, {%i}];\n"
+    "  tex.2d.v4.s32.s32 {%r4, %r5, %r6, %r7}, [%object, {%i, %zero}];\n"
+    "  tex.2d.v4.s32.s32 {%r8, %r9, %r10, %r11}, [image, {%i, %zero}];\n"
+    "  mul.wide.u32 %at, %i, 16;\n"
+    "  add.u64 %at, %at, %out;\n"
+    "  st.global.v4.u32 [%at], {%r0, %r4, %r8, %i};\n"
+    "  add.s32 %r0, %r0, %r4;\n"
+    "  add.s32 %r0, %r0, %r8;\n"
+    "  shl.b32 %x, %i, 2;\n"
+    "  sust.b.2d.b32.trap [canvas, {%x, %zero}], {%r0};\n"
+    "  ret;\n"
+    "}\n";
+
+static void kernels(void) {
+    void *module, *function, *reference;
+    TexRef table, image, again;
+    Object object;
+    Array canvas, array, bound;
+    Address memory, out;
+    int numbers[68], found[32], sums[8];
+    for (int i = 0; i < 68; i++) numbers[i] = i * i;
+    OK(cuModuleLoadData(&module, KERNELS));
+    OK(cuModuleGetFunction(&function, module, "gather"));
+    OK(cuModuleGetTexRef(&table, module, "table"));
+    OK(cuModuleGetTexRef(&again, module, "table"));
+    TRUE(table == again);
+    OK(cuModuleGetTexRef(&image, module, "image"));
+    EXPECT(NOT_FOUND, cuModuleGetTexRef(&again, module, "canvas"));
+    EXPECT(NOT_FOUND, cuModuleGetSurfRef(&reference, module, "nothing"));
+    EXPECT(INVALID_VALUE, cuTexRefDestroy(table));
+    OK(cuModuleGetSurfRef(&reference, module, "canvas"));
+    struct description line = {8, 1, S32, 1};
+    struct description_3d drawn = {8, 1, 0, S32, 1, SURFACE};
+    OK(cuArrayCreate_v2(&array, &line));
+    OK(cuArray3DCreate_v2(&canvas, &drawn));
+    EXPECT(INVALID_VALUE, cuSurfRefSetArray(reference, array, 0));
+    OK(cuSurfRefSetArray(reference, canvas, 0));
+    OK(cuSurfRefGetArray(&bound, reference));
+    TRUE(bound == canvas);
+    OK(cuMemcpyHtoA_v2(array, 0, numbers, 32));
+    OK(cuMemAlloc_v2(&memory, sizeof numbers));
+    OK(cuMemAlloc_v2(&out, sizeof found));
+    OK(cuMemcpyHtoD_v2(memory, numbers, sizeof numbers));
+    struct resource resource = {.kind = 0, .of.array = array};
+    struct texture texture = {.flags = 1};
+    OK(cuTexObjectCreate(&object, &resource, &texture, NULL));
+    void *arguments[] = {&object, &out};
+    for (int bind = 0; bind < 4; bind++) {
+        /* References that nothing is bound to read as zeroes. */
+        if (bind == 1) {
+            /* Flags and format count although they are set after the address. */
+            OK(cuTexRefSetAddress_v2(NULL, table, memory + 256, 12));
+            OK(cuTexRefSetFlags(table, 1));
+            OK(cuTexRefSetFormat(table, S32, 1));
+        } else if (bind == 2) {
+            size_t offset;
+            OK(cuTexRefSetAddress_v2(&offset, table, memory, 32));
+            OK(cuTexRefSetArray(image, array, 1));
+        } else if (bind == 3) {
+            OK(cuTexRefSetArray(image, NULL, 0));
+        }
+        OK(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
+        OK(cuMemcpyDtoH_v2(found, out, sizeof found));
+        OK(cuMemcpyAtoH_v2(sums, canvas, 0, sizeof sums));
+        for (int i = 0; i < 8; i++) {
+            int by_table = bind == 0 ? 0 : bind > 1 ? numbers[i] : i < 3 ? numbers[64 + i] : 0;
+            int by_image = bind == 2 ? numbers[i] : 0;
+            TRUE(found[4 * i] == by_table && found[4 * i + 1] == numbers[i] && found[4 * i + 2] == by_image);
+            TRUE(found[4 * i + 3] == i && sums[i] == by_table + numbers[i] + by_image);
+        }
+    }
+    /* What is wrong with a reference is said when it counts. */
+    OK(cuTexRefSetFlags(table, 0x10));
+    EXPECT(INVALID_VALUE, cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuTexRefSetFlags(table, 1));
+    OK(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuTexObjectDestroy(object));
+    OK(cuArrayDestroy(array));
+    OK(cuModuleUnload(module));
+    EXPECT(INVALID_HANDLE, cuTexRefSetFlags(table, 1));
+    OK(cuArrayDestroy(canvas));
+    OK(cuMemFree_v2(memory));
+    OK(cuMemFree_v2(out));
+}
+
 int main(void) {
     void *context;
     OK(cuInit(0));
@@ -373,6 +486,7 @@ int main(void) {
     arrays();
     objects();
     references();
+    kernels();
     OK(cuCtxDestroy_v2(context));
     puts("done");
     return 0;

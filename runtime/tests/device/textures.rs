@@ -2,13 +2,14 @@
 
 use ptx2spv_runtime::interface::texture::{ADDRESS, LEVEL_BYTES, RECORD_BYTES, field, level_field};
 use ptx2spv_runtime::{
-    AddressMode, ArrayDescriptor, ArrayShape, ChannelFormat, Config, CopySide, Device, Error, Extent, Filter, ReadMode,
-    ReferenceKind, Resource, ResourceView, TexelFormat, TextureDescriptor, TextureError,
+    AddressMode, Arg, ArrayDescriptor, ArrayShape, Buffer, ChannelFormat, Config, CopySide, Device, Error, Extent,
+    Filter, FindingKind, LaunchConfig, ReadMode, ReferenceKind, ReferenceOptions, Resource, ResourceView, Stream,
+    TexelFormat, TextureDescriptor, TextureError,
 };
-
+use ptx2spv_translator::Source;
 use ptx2spv_translator::interface::{ImageRun, Variable};
 
-use crate::{Context, Load, basics, basics_interface};
+use crate::{Context, Launch, Load, basics, basics_interface};
 
 fn format(channel: ChannelFormat, channels: u32) -> TexelFormat {
     TexelFormat::new(channel, channels).unwrap()
@@ -396,4 +397,123 @@ fn references_by_name() {
     assert!(broken(module.reference("value")).to_string().contains("no reference"));
     assert!(matches!(module.reference("nothing"), Err(Error::NoVariable(_))));
     assert!(matches!(images.element(2), Err(Error::OutOfRange { .. })));
+}
+
+/// * `gather(image, out)`: element i of linear memory.
+/// * `invert(canvas)`: each thread's element of a surface, inverted.
+/// * `named(out)`: element i of what `table` is bound to.
+const KERNELS: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.global .texref table;
+.visible .entry gather(.param .u64 image, .param .u64 out)
+{
+    .reg .b32 %i, %r<4>;
+    .reg .b64 %image, %out, %at;
+    mov.u32 %i, %tid.x;
+    ld.param.u64 %image, [image];
+    tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%image, {%i}]; // gather
+    ld.param.u64 %out, [out];
+    mul.wide.u32 %at, %i, 4;
+    add.u64 %out, %out, %at;
+    st.global.u32 [%out], %r0;
+    ret;
+}
+.visible .entry invert(.param .u64 canvas)
+{
+    .reg .b32 %x, %y, %r;
+    .reg .b64 %canvas;
+    mov.u32 %x, %tid.x;
+    mov.u32 %y, %tid.y;
+    shl.b32 %x, %x, 2;
+    ld.param.u64 %canvas, [canvas];
+    suld.b.2d.b32.trap {%r}, [%canvas, {%x, %y}]; // load
+    not.b32 %r, %r;
+    sust.b.2d.b32.trap [%canvas, {%x, %y}], {%r};
+    ret;
+}
+.visible .entry named(.param .u64 out)
+{
+    .reg .b32 %i, %r<4>;
+    .reg .b64 %out, %at;
+    mov.u32 %i, %tid.x;
+    tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [table, {%i}];
+    ld.param.u64 %out, [out];
+    mul.wide.u32 %at, %i, 4;
+    add.u64 %out, %out, %at;
+    st.global.u32 [%out], %r0;
+    ret;
+}
+";
+
+fn linear(buffer: &Buffer) -> Resource {
+    Resource::Linear { address: buffer.address(), format: format(ChannelFormat::U32, 1), bytes: buffer.len() }
+}
+
+#[test]
+fn kernels_find_what_they_are_given() {
+    for context in Context::several() {
+        let device = &context.device;
+        let module = device.load(&Source::new("textures.ptx", KERNELS)).unwrap();
+        let (numbers, out) = (device.upload(&[5_u32, 6, 7, 8]).unwrap(), device.alloc(64).unwrap());
+        let (config, stream) = (LaunchConfig::new([1; 3], [4, 1, 1]), device.non_blocking_stream());
+        let launch = |kernel: &str, stream: &Stream, args: &[Arg<'_>]| {
+            // SAFETY: the buffer has room for all threads, and textures have no end.
+            unsafe { module.kernel(kernel).unwrap().launch_on(stream, &config, args) }.unwrap();
+        };
+        let texture = device.texture(&linear(&numbers), &TextureDescriptor::default()).unwrap();
+        launch("gather", &stream, &[(&texture).into(), (&out).into()]);
+        // The object ends when the launch has.
+        drop(texture);
+        stream.synchronize().unwrap();
+        assert_eq!(out.download::<u32>().unwrap()[..4], [5, 6, 7, 8]);
+
+        // A launch finds what the reference was bound to when it was asked for, in whatever stream it is.
+        let table = module.reference("table").unwrap();
+        let others = device.upload(&[9_u32, 10, 11]).unwrap();
+        table.bind_texture(&linear(&numbers), &TextureDescriptor::default()).unwrap();
+        launch("named", &stream, &[(&out).into()]);
+        table.bind_texture(&linear(&others), &TextureDescriptor::default()).unwrap();
+        let second = device.alloc(64).unwrap();
+        launch("named", &stream, &[(&second).into()]);
+        table.unbind().unwrap();
+        let third = device.alloc(64).unwrap();
+        launch("named", &device.default_stream(), &[(&third).into()]);
+        stream.synchronize().unwrap();
+        let found = [&out, &second, &third].map(|buffer| buffer.download::<u32>().unwrap()[..4].to_vec());
+        assert_eq!(found, [[5, 6, 7, 8], [9, 10, 11, 0], [0; 4]]);
+
+        let canvas = ArrayDescriptor::new(ChannelFormat::U32, ArrayShape::TwoD { width: 4, height: 1 }).surface();
+        let array = device.array(&canvas).unwrap();
+        array.write(&[1_u32, 2, 3, 4]).unwrap();
+        let surface = device.surface(&array).unwrap();
+        launch("invert", &device.default_stream(), &[(&surface).into()]);
+        assert_eq!(array.read::<u32>().unwrap(), [!1, !2, !3, !4]);
+        drop((array, surface, module, table, numbers, others, out, second, third, stream));
+        context.finish();
+    }
+}
+
+#[test]
+fn what_is_wrong_with_textures_is_found() {
+    let device = Device::reference("check".parse::<ReferenceOptions>().unwrap().config().unwrap());
+    let module = device.load(&Source::new("textures.ptx", KERNELS)).unwrap();
+    let out = device.alloc(64).unwrap();
+    let config = LaunchConfig::new([1; 3], [4, 1, 1]);
+    let run = |kernel: &str, args: &[Arg<'_>]| {
+        module.kernel(kernel).unwrap().run(&config, args).unwrap();
+        let Err(Error::Fault { findings }) = device.synchronize() else { panic!("nothing found") };
+        assert_eq!(findings[0].site.line.as_ref().map(|(file, _)| file.as_str()), Some("textures.ptx"));
+        findings[0].kind
+    };
+    // Memory that was freed under a texture.
+    let numbers = device.upload(&[5_u32, 6, 7, 8]).unwrap();
+    let texture = device.texture(&linear(&numbers), &TextureDescriptor::default()).unwrap();
+    drop(numbers);
+    assert_eq!(run("gather", &[(&texture).into(), (&out).into()]), FindingKind::UseAfterFree);
+    // A handle whose texture is no more.
+    let handle = texture.handle();
+    drop(texture);
+    assert_eq!(run("gather", &[handle.into(), (&out).into()]), FindingKind::UseAfterFree);
 }
