@@ -20,12 +20,24 @@ pub fn read_programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Sou
 }
 
 /// A program as it is loaded.
-pub(crate) fn source(name: &str, program: Program) -> Source {
+fn source(name: &str, program: Program) -> Source {
     let relocatable = program.relocatable;
-    let mut modules: Vec<Source> =
-        program.modules.into_iter().map(|module| Source::new(module.name, module.ptx)).collect();
+    let modules = program.modules.into_iter().filter(|module| !(relocatable && is_device_runtime(&module.ptx)));
+    let mut modules: Vec<Source> = modules.map(|module| Source::new(module.name, module.ptx)).collect();
     match modules.pop() {
         Some(only) if modules.is_empty() && !relocatable => only,
         last => Source::linked(name, modules.into_iter().chain(last)),
     }
+}
+
+/// Whether a module is CUDA's library for launches from kernels (`cudadevrt`), which programs that launch some have with them. What is
+/// in it is the driver's business, and the translator's here.
+fn is_device_runtime(ptx: &str) -> bool {
+    let defines = |name: &str| {
+        let heads = ptx.match_indices(name).filter_map(|(at, _)| ptx.get(..at)?.lines().next_back());
+        heads
+            .into_iter()
+            .any(|head| head.trim_start().starts_with(".visible") || head.trim_start().starts_with(".weak"))
+    };
+    ["__cudaCDP2LaunchDeviceV2(", "cudaLaunchDeviceV2("].into_iter().any(defines)
 }

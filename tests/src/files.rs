@@ -12,7 +12,7 @@ pub fn root() -> &'static Path {
 
 /// Directories with launch cases, and beside them the PTX that these name.
 pub fn case_directories() -> Vec<PathBuf> {
-    ["kernels", "instructions", "ptx"].map(|name| root().join(name)).into()
+    ["kernels", "instructions", "linking", "ptx"].map(|name| root().join(name)).into()
 }
 
 /// Cases whose blocks wait for each other, in a directory of their own: Vulkan promises no progress there. llvmpipe gives

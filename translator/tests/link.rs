@@ -1,5 +1,5 @@
-//! The rules of linking, each for a pair of modules or more. What NVIDIA's linker says of the same pairs is in
-//! `tests/linking/`, with values from hardware.
+//! The rules of linking, each for a pair of modules or more: what NVIDIA's linker (nvlink 13.5) says of the same pairs, after its
+//! assembler. `tests/linking/` has programs that run.
 
 use ptx2spv_translator::{Diagnostics, Program, Source};
 
@@ -40,6 +40,7 @@ fn fails(modules: &[&str], message: &str, places: &[&str]) {
 }
 
 const FUNCTION: &str = ".func (.param .b32 r) f(.param .b32 x)";
+const CALL: &str = "\n.visible .entry k() { .param .b32 p, q; call (q), f, (p); ret; }";
 const BODY: &str = "{ .reg .b32 %x; ld.param.b32 %x, [x]; st.param.b32 [r], %x; ret; }";
 
 #[test]
@@ -81,8 +82,16 @@ fn what_is_defined_more_than_once() {
 #[test]
 fn what_is_defined_nowhere() {
     fails(&[".extern .global .u32 x;", ""], "Undefined reference to `x`", &["a.ptx:4:22"]);
-    fails(&["", &format!(".extern {FUNCTION};")], "Undefined reference to `f`", &["b.ptx:4:1"]);
-    let errors = refused(&[".extern .func (.param .f32 r) __nv_sinf(.param .f32 x);"]);
+    let declared = format!(".extern {FUNCTION};");
+    let table = "\n.global .u64 p = f;";
+    fails(&["", &(declared.clone() + CALL)], "Undefined reference to `f`", &["b.ptx:4:1"]);
+    fails(&["", &(declared.clone() + table)], "Undefined reference to `f`", &["b.ptx:4:1"]);
+    // A function that nobody calls needn't be there.
+    links(&[&declared, &declared]);
+    fails(&[".extern .shared .b8 s[16];", ""], "Undefined reference to `s`", &["a.ptx:4:21"]);
+    links(&[".extern .shared .b8 s[16];", ".visible .shared .b8 s[16];"]);
+    fails(&[".extern .global .u32 x;", ".global .u32 x;"], "Undefined reference to `x`", &["a.ptx:4:22"]);
+    let errors = refused(&[".extern .func (.param .b32 r) __nv_ffs(.param .b32 x);\n.global .u64 p = __nv_ffs;"]);
     assert!(errors.to_string().contains("libdevice"), "{errors}");
     links(&[
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);",
@@ -106,16 +115,43 @@ fn what_is_declared_in_other_ways() {
         "Memory space doesn't match for `x`",
         &["b.ptx:4:23", "a.ptx:4:21"],
     );
-    let other = ".visible .func (.param .b32 r) f(.param .b64 x) { ret; }";
-    fails(&[&format!(".extern {FUNCTION};"), other], "Prototype doesn't match for `f`", &["b.ptx:4:1", "a.ptx:4:1"]);
+    let (places, caller) = (["b.ptx:4:1", "a.ptx:4:1"], format!(".extern {FUNCTION};{CALL}"));
+    for other in [
+        "(.param .b32 r) f(.param .b64 x)",
+        "(.param .b32 r) f(.param .f32 x)",
+        "(.param .f32 r) f(.param .b32 x)",
+        "(.param .b32 r) f(.param .align 4 .b8 x[4])",
+        "(.param .b32 r) f(.param .b32 x, .param .b32 y)",
+        "f(.param .b32 x)",
+    ] {
+        let other = format!(".visible .func {other} {{ ret; }}");
+        fails(&[&caller, &other], "Prototype doesn't match for `f`", &places);
+        links(&[&format!(".extern {FUNCTION};"), &other]);
+    }
+    links(&[&caller, ".visible .func (.param .u32 r) f(.param .s32 x) { ret; }"]);
+    let weak = format!(".weak {FUNCTION} {BODY}");
+    let other = ".weak .func (.param .b32 r) f(.param .b64 x) { ret; }";
+    fails(&[&weak, other], "Prototype doesn't match for `f`", &places);
+    let places = ["b.ptx:4:23", "a.ptx:4:22"];
+    fails(
+        &[".extern .global .u64 x;", ".common .global .u32 x;"],
+        "Size doesn't match for `x`",
+        &["b.ptx:4:22", "a.ptx:4:22"],
+    );
+    let message = "A `.common` declaration has a larger size than the definition of `x`";
+    fails(&[".common .global .u64 x;", ".visible .global .u32 x = 3;"], message, &places);
+    links(&[".common .global .u32 x;", ".visible .global .u64 x = 3;"]);
+    let managed = ".visible .global .attribute(.managed) .u32 x;";
+    let places = ["b.ptx:4:44", "a.ptx:4:22"];
+    fails(&[".extern .global .u32 x;", managed], "Managed attribute doesn't match for `x`", &places);
     fails(
         &[&format!(".extern {FUNCTION};"), ".visible .global .u32 f;"],
-        "Type doesn't match for `f`",
+        "Memory space doesn't match for `f`",
         &["b.ptx:4:23", "a.ptx:4:1"],
     );
     fails(
         &[&format!(".extern {FUNCTION};"), ".visible .entry f() { ret; }"],
-        "Type doesn't match for `f`",
+        "`.entry` and `.func` are both said of `f`",
         &["b.ptx:4:1", "a.ptx:4:1"],
     );
 }

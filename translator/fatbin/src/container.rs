@@ -17,6 +17,7 @@ const SEVERAL: u16 = 0x100;
 
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
+const SCRAMBLED: u64 = 0x1_0000;
 const OF_ARCHITECTURE: u64 = 0x10_0000;
 const OF_FAMILY: u64 = 0x20_0000;
 
@@ -168,7 +169,8 @@ fn describe(header: Header<'_>) -> Option<Described> {
     let flags = header.u64(40)?;
     let size = header.u64(56)?;
     let compression = match flags {
-        _ if size == 0 => Compression::None,
+        // What is scrambled is neither LZ4 nor Zstandard as it stands: whatever the other flags say, the payload is what there is.
+        flags if size == 0 || flags & SCRAMBLED != 0 => Compression::None,
         flags if flags & ZSTD != 0 => Compression::Zstd,
         flags if flags & LZ4 != 0 => Compression::Lz4,
         _ => Compression::None,
@@ -181,7 +183,8 @@ fn describe(header: Header<'_>) -> Option<Described> {
     let mut end = ENTRY_HEADER;
     let mut text = |offset: usize| {
         let (text, after) = header.text(offset, offset + 4)?;
-        end = end.max(after);
+        // With the zero behind it.
+        end = end.max(after + 1);
         let text = String::from_utf8_lossy(text);
         Some(text.trim_end_matches('\0').to_owned())
     };

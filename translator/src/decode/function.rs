@@ -64,6 +64,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
             variables.push(Variable {
                 name: param.name.clone(),
                 linkage: None,
+                managed: false,
                 space: StateSpace::Local,
                 ty: param.ty,
                 // Whole words, as it is passed.

@@ -85,6 +85,7 @@ impl<'s> ModuleDecoder<'s> {
         self.program.variables.push(Variable {
             name: name.text.to_owned(),
             linkage: variable.linkage,
+            managed: variable.managed,
             space: variable.space,
             ty,
             size: size.unwrap_or(0),

@@ -68,6 +68,8 @@ pub struct Variable {
     pub name: String,
     /// How other modules see it; not at all without a directive that says so.
     pub linkage: Option<ast::Linkage>,
+    /// `.attribute(.managed)`: the host can access it too.
+    pub managed: bool,
     /// Where it lives: const, global, shared or local.
     pub space: ast::StateSpace,
     /// Type of its elements.

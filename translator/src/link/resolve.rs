@@ -1,10 +1,11 @@
 //! Which declarations of several modules mean the same, and which of them counts.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{FunctionKind, Linkage, StateSpace};
-use crate::decode::program::{FuncId, Function, Program, VarId, Variable};
+use crate::decode::program::{FuncId, Function, Operand, Program, Targets, VarId, Variable};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::isa::types::Class;
 
 /// A variable or function of a module, by the module's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +29,8 @@ struct Declared<'p> {
     /// Whether that is another function, which an alias stands for.
     alias: bool,
     linkage: Linkage,
+    /// Whether the module's code or variables refer to it; of variables that is not asked.
+    used: bool,
     is: Is<'p>,
 }
 
@@ -98,22 +101,43 @@ fn declarations(number: usize, module: &Program) -> impl Iterator<Item = (&str, 
     let variables = (0..).map(VarId).zip(&module.variables).filter_map(move |(id, variable)| {
         let linkage = variable.linkage.filter(|_| !variable.in_function)?;
         let dynamic = variable.space == StateSpace::Shared && variable.unsized_array;
-        let declared = Declared { id: Id::Variable(number, id), alias: false, linkage, is: Is::Variable(variable) };
+        let declared =
+            Declared { id: Id::Variable(number, id), alias: false, linkage, used: true, is: Is::Variable(variable) };
         (!dynamic).then_some((variable.name.as_str(), declared))
     });
+    let used = used_functions(module);
     let functions = (0..).map(FuncId).zip(&module.functions).filter_map(move |(id, function)| {
         let linkage = function.linkage?;
         // An alias is defined by the function that it stands for.
         let alias = module.aliases.iter().find(|(name, _)| *name == id).map(|(_, target)| *target);
         let defined = alias.is_some() || function.body.is_some();
         let is = Is::Function(function, defined);
-        let declared = Declared { id: Id::Function(number, alias.unwrap_or(id)), alias: alias.is_some(), linkage, is };
+        let used = used.contains(&id);
+        let alias_of = alias.unwrap_or(id);
+        let declared = Declared { id: Id::Function(number, alias_of), alias: alias.is_some(), linkage, used, is };
         Some((function.name.as_str(), declared))
     });
     variables.chain(functions)
 }
 
+/// The functions that a module calls, or whose addresses it has.
+fn used_functions(module: &Program) -> FxHashSet<FuncId> {
+    let called = module.functions.iter().flat_map(Function::operands).flat_map(|operand| match operand {
+        Operand::Function(id) => std::slice::from_ref(id),
+        Operand::Targets(Targets { functions: Some(list), .. }) => list,
+        _ => &[],
+    });
+    called.chain(&module.address_taken).copied().collect()
+}
+
 impl Declared<'_> {
+    fn size(self) -> u64 {
+        match self.is {
+            Is::Variable(variable) => variable.size,
+            Is::Function(..) => 0,
+        }
+    }
+
     fn span(self) -> Span {
         match self.is {
             Is::Variable(variable) => variable.span,
@@ -147,23 +171,17 @@ fn choose(name: &str, list: &[Declared<'_>]) -> Result<Id, Diagnostic> {
         return Err(contradiction("`.weak` and `.common` definitions of", name, common, weak));
     }
     // Of equally large ones the first.
-    let largest = common.rev().max_by_key(|one| match one.is {
-        Is::Variable(variable) => variable.size,
-        Is::Function(..) => 0,
-    });
-    let provided = is_provided(name);
-    let chosen = strong.first().copied().or(weak).or(largest);
-    let Some(chosen) = chosen.or_else(|| list.first().copied().filter(|_| provided)) else {
-        return match list.first() {
-            // Old compilers declare static shared memory so.
-            Some(Declared { id, is: Is::Variable(Variable { space: StateSpace::Shared, .. }), .. }) => Ok(*id),
-            first => Err(undefined(name, first.map(|first| first.span()))),
+    let largest = common.rev().max_by_key(|one| one.size());
+    let Some(chosen) = strong.first().copied().or(weak).or(largest) else {
+        // What nobody calls needn't be there.
+        let used = list.iter().find(|one| matches!(one.is, Is::Variable(_)) || one.used);
+        return match (used, list.first()) {
+            (Some(used), _) if !is_provided(name) => Err(undefined(name, used.span())),
+            (_, Some(first)) => Ok(first.id),
+            (_, None) => Err(Diagnostic::internal(format!("`{name}` without a declaration"), None)),
         };
     };
-    for other in list.iter().copied() {
-        if provided && !chosen.is_definition() {
-            continue;
-        }
+    for other in list.iter().copied().filter(|other| other.id != chosen.id) {
         if let Some(what) = disagreement(chosen, other) {
             let (first, second) =
                 if other.span().start < chosen.span().start { (other, chosen) } else { (chosen, other) };
@@ -178,7 +196,7 @@ fn contradiction(what: &str, name: &str, place: Declared<'_>, first: Declared<'_
     Diagnostic::invalid(format!("{what} `{name}`"), place.span()).with_related(first.span(), "first declared here")
 }
 
-fn undefined(name: &str, span: Option<Span>) -> Diagnostic {
+fn undefined(name: &str, span: Span) -> Diagnostic {
     let error = Diagnostic::invalid(format!("Undefined reference to `{name}`"), span);
     if name.starts_with("__nv_") {
         let help =
@@ -188,20 +206,27 @@ fn undefined(name: &str, span: Option<Span>) -> Diagnostic {
     error
 }
 
-/// In what two declarations of a name contradict each other.
-fn disagreement(one: Declared<'_>, other: Declared<'_>) -> Option<&'static str> {
-    match (one.is, other.is) {
-        (Is::Variable(a), Is::Variable(b)) if a.space != b.space => Some("Memory space doesn't match for"),
+/// In what a declaration contradicts the one that counts.
+fn disagreement(chosen: Declared<'_>, other: Declared<'_>) -> Option<&'static str> {
+    match (chosen.is, other.is) {
         (Is::Variable(a), Is::Variable(b)) => {
-            // A `.common` one takes the size that the others have.
-            let known = !(a.unsized_array || b.unsized_array || one.is_common() || other.is_common());
-            (known && a.size != b.size).then_some("Size doesn't match for")
+            // A `.common` one may be smaller than what counts.
+            let fits = if other.is_common() { b.size <= a.size } else { b.size == a.size };
+            match () {
+                () if a.space != b.space => Some("Memory space doesn't match for"),
+                () if a.managed != b.managed => Some("Managed attribute doesn't match for"),
+                () if fits || a.unsized_array || b.unsized_array => None,
+                () if other.is_common() => Some("A `.common` declaration has a larger size than the definition of"),
+                () => Some("Size doesn't match for"),
+            }
         }
-        (Is::Function(a, _), Is::Function(b, _)) if a.kind != b.kind => Some("Type doesn't match for"),
+        (Is::Function(a, _), Is::Function(b, _)) if a.kind != b.kind => Some("`.entry` and `.func` are both said of"),
         (Is::Function(a, _), Is::Function(b, _)) => {
-            (prototype(a) != prototype(b)).then_some("Prototype doesn't match for")
+            // A function that a module declares and doesn't call is nothing to its linker.
+            let called = other.used || other.is_definition();
+            (called && prototype(a) != prototype(b)).then_some("Prototype doesn't match for")
         }
-        _ => Some("Type doesn't match for"),
+        _ => Some("Memory space doesn't match for"),
     }
 }
 
@@ -212,17 +237,24 @@ fn prototype(function: &Function) -> Option<(Vec<Shape>, Vec<Shape>)> {
     }
     let shapes = |from: usize, count: usize| {
         let list = function.params.iter().skip(from).take(count);
-        list.map(|param| Shape { bytes: (!param.open).then_some(param.size), register: param.register.is_some() })
-            .collect()
+        list.map(|param| Shape {
+            bytes: (!param.open).then_some(param.size),
+            array: param.array,
+            float: !param.array && param.ty.class() == Class::Float,
+            register: param.register.is_some(),
+        })
+        .collect()
     };
     Some((shapes(0, function.formals), shapes(function.formals, function.results)))
 }
 
-/// How a parameter or result is passed.
+/// How a parameter or result is passed: floats otherwise than integers, arrays otherwise than either. Alignments may differ.
 #[derive(PartialEq, Eq)]
 struct Shape {
     /// `None` for an array without a size.
     bytes: Option<u32>,
+    array: bool,
+    float: bool,
     register: bool,
 }
 

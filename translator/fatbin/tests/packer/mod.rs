@@ -53,14 +53,17 @@ impl Packed {
 
     /// The header with what follows it up to the payload; `second` is the size of the header, or where a payload begins.
     fn header(&self, second: Option<u32>, stored: u64, compressed: u32, size: u64) -> Vec<u8> {
-        let mut behind = self.identifier.as_bytes().to_vec();
-        let identifier = if behind.is_empty() { 0 } else { 64 };
-        pad(&mut behind);
+        let mut behind = Vec::new();
+        let identifier = if self.identifier.is_empty() { 0 } else { 64 };
+        if identifier != 0 {
+            behind.extend([self.identifier.as_bytes(), &[0]].concat());
+            pad(&mut behind);
+        }
         let record = if self.options.is_empty() { 0 } else { 64 + behind.len() as u32 };
         if record != 0 {
             behind.extend((record + 8).to_le_bytes());
             behind.extend((self.options.len() as u32).to_le_bytes());
-            behind.extend(self.options.as_bytes());
+            behind.extend([self.options.as_bytes(), &[0]].concat());
             pad(&mut behind);
         }
         let mut bytes = Vec::new();
