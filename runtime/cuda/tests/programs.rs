@@ -26,7 +26,7 @@ fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
     Ok(folder)
 }
 
-/// Builds a C program that is linked with the library, and runs it.
+/// Builds a C program that is linked with the library, and runs it with the name of a file that isn't there yet.
 #[cfg(target_os = "linux")]
 fn run(source: &str) -> Result<Output, Box<dyn Error>> {
     let folder = folder()?;
@@ -40,7 +40,7 @@ fn run(source: &str) -> Result<Output, Box<dyn Error>> {
         .args(["-lcuda", "-lpthread"])
         .output()?;
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    Ok(Command::new(&program).env("LD_LIBRARY_PATH", folder.path()).output()?)
+    Ok(Command::new(&program).arg(folder.path().join("file")).env("LD_LIBRARY_PATH", folder.path()).output()?)
 }
 
 #[cfg(target_os = "linux")]
@@ -60,6 +60,15 @@ fn c_program() -> Anything {
 #[test]
 fn arrays_and_textures() -> Anything {
     let run = run("textures.c")?;
+    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn linking() -> Anything {
+    let run = run("link.c")?;
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
     Ok(())

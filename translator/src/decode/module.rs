@@ -46,7 +46,7 @@ pub(super) struct ModuleDecoder<'s> {
 impl<'s> ModuleDecoder<'s> {
     /// Whether a variable's address is known when the program is loaded.
     pub(super) fn knows_address(&self, variable: &Variable) -> bool {
-        let elsewhere = self.linked && variable.external;
+        let elsewhere = self.linked && variable.external && variable.ty.class() != Class::Opaque;
         variable.has_known_address() || elsewhere && matches!(variable.space, StateSpace::Global | StateSpace::Const)
     }
 

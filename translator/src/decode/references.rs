@@ -46,6 +46,7 @@ pub(super) fn declared(
         align: RECORD_ALIGN,
         unsized_array: false,
         linkage: variable.linkage,
+        managed: variable.managed,
         external: variable.linkage == Some(Linkage::Extern),
         in_function: false,
         init: Vec::new(),
