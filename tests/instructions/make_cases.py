@@ -10,6 +10,7 @@ from pathlib import Path
 from generator import (
     approximate,
     atomics,
+    atomics_wide,
     barriers,
     blocks,
     clusters,
@@ -65,11 +66,12 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, control, functions, warps, meetings, masks, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, masks, blocks, barriers,
         mbarriers, newer, clusters, textures, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))
-    return total + sum(family.write(between) for family in progress.between_blocks(contents))
+    beyond = (family for module in (progress, atomics_wide) for family in module.between_blocks(contents))
+    return total + sum(family.write(between) for family in beyond)
 
 
 def files(root):

@@ -356,6 +356,8 @@ rows! {
     // Synchronisation
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor|exch).(b32|b64)", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.(b16|b32|b64)", "d_ [a] b c" => Compute(Atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.exch.b128", "d_ [a] b" => Compute(Atom), Since(90);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}.cas.b128", "d_ [a] b c" => Compute(Atom), Since(90);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|s32|u64|f32|f64)", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|s32|u64|s64)", "d_ [a] b policy" => Compute(Atom);

@@ -1,5 +1,7 @@
 //! 64-bit atomics, and 64-bit accesses with an order, on targets that have none: plain accesses while a lock is held.
 //!
+//! What is wider than any device has, 128 bits, takes the same locks ([`hold_lock`]).
+//!
 //! The lock is a word of a table, chosen by the address. For global memory the table lies in the module's allocation, for
 //! shared memory in words of the translator's own. All accesses that must be whole take the lock, loads too, so nobody sees
 //! half of one. What no lock is taken for, PTX calls a race with these: weak accesses, and accesses of another size.
@@ -165,57 +167,66 @@ impl Locks {
         Rewritten::Replaced
     }
 
-    /// Runs what `critical` appends while the lock for an address is held.
+    /// Runs what `critical` appends while the lock for an address is held. Nobody else sees local memory.
     fn hold(&self, b: &mut Builder<'_>, access: Access, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
-        let Some((lock, scope)) = self.lock(b, access.space, address) else { return critical(b) };
-        let word = |order| Access { bytes: 4, order, ..access };
-        let done = b.var(Type::Bool);
-        let no = b.bool(false);
-        b.set(done, no);
-        b.loop_(|b| {
-            let taken = b.function.value(Type::I32);
-            let operand = b.i32(1);
-            let access = word(MemoryOrder::Acquire(scope));
-            let op = AtomicOp::Exchange;
-            b.atomic(Atomic { result: Some(taken), op, access, address: lock, operand, compare: None });
-            let is_free = b.is_zero(taken);
-            b.if_(is_free, |b| {
-                critical(b);
-                let free = b.i32(0);
-                b.store(word(MemoryOrder::Release(scope)), lock, vec![free]);
-                let yes = b.bool(true);
-                b.set(done, yes);
-            });
-            let is_done = b.get(done);
-            b.if_(is_done, Builder::break_);
-        });
-    }
-
-    /// The address of the lock for an address, and who else takes it; nobody else sees local memory.
-    fn lock(&self, b: &mut Builder<'_>, space: Space, address: Value) -> Option<(Value, Scope)> {
-        let number = if b.type_of(address) == Type::I64 { b.truncate(address) } else { address };
-        // Neighbours have different locks, and so have arrays whose sizes are powers of two.
-        let number = b.shr(number, 3);
-        match space {
-            Space::Local => None,
-            Space::Shared => {
-                let first = b.own_shared(self.shared?, 0);
+        match (access.space, self.shared) {
+            (Space::Global | Space::Generic, _) => hold_lock(b, self.table, address, critical),
+            (Space::Shared, Some(shared)) => {
+                let first = b.own_shared(shared, 0);
+                let number = number(b, address);
                 let index = b.and_const(number, u64::from(SHARED_LOCKS) - 1);
                 let offset = b.shl(index, 2);
-                Some((b.add(first, offset), Scope::Cta))
+                let lock = b.add(first, offset);
+                hold(b, Space::Shared, Scope::Cta, lock, critical);
             }
-            Space::Global | Space::Generic => {
-                let page = b.shr(number, 10);
-                let number = b.xor(number, page);
-                let index = b.and_const(number, GLOBAL_LOCKS - 1);
-                let offset = b.shl(index, 2);
-                let offset = b.zero_extend(offset);
-                let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-                let base = b.add_const(base, self.table);
-                Some((b.add(base, offset), Scope::Device))
-            }
+            _ => critical(b),
         }
     }
+}
+
+/// Runs what `critical` appends while a lock of the table for global memory is held, which the address chooses.
+pub fn hold_lock(b: &mut Builder<'_>, table: u64, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
+    let number = number(b, address);
+    let page = b.shr(number, 10);
+    let number = b.xor(number, page);
+    let index = b.and_const(number, GLOBAL_LOCKS - 1);
+    let offset = b.shl(index, 2);
+    let offset = b.zero_extend(offset);
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    let base = b.add_const(base, table);
+    let lock = b.add(base, offset);
+    hold(b, Space::Global, Scope::Device, lock, critical);
+}
+
+/// What tells the locks of addresses apart: neighbours have different ones, and so have arrays whose sizes are powers of two.
+fn number(b: &mut Builder<'_>, address: Value) -> Value {
+    let number = if b.type_of(address) == Type::I64 { b.truncate(address) } else { address };
+    b.shr(number, 3)
+}
+
+/// Runs what `critical` appends while a lock is held, which lies in a space and is taken by the threads of a scope.
+fn hold(b: &mut Builder<'_>, space: Space, scope: Scope, lock: Value, critical: impl FnOnce(&mut Builder<'_>)) {
+    let word = |order| Access { space, bytes: 4, order, read_only: false };
+    let done = b.var(Type::Bool);
+    let no = b.bool(false);
+    b.set(done, no);
+    b.loop_(|b| {
+        let taken = b.function.value(Type::I32);
+        let operand = b.i32(1);
+        let access = word(MemoryOrder::Acquire(scope));
+        let op = AtomicOp::Exchange;
+        b.atomic(Atomic { result: Some(taken), op, access, address: lock, operand, compare: None });
+        let is_free = b.is_zero(taken);
+        b.if_(is_free, |b| {
+            critical(b);
+            let free = b.i32(0);
+            b.store(word(MemoryOrder::Release(scope)), lock, vec![free]);
+            let yes = b.bool(true);
+            b.set(done, yes);
+        });
+        let is_done = b.get(done);
+        b.if_(is_done, Builder::break_);
+    });
 }
 
 /// What 64 bits become.

@@ -43,7 +43,7 @@ pub use generic::expand_generic;
 pub(crate) use halves::expand_halves;
 pub(crate) use known_operands::hide_known_operands;
 pub use lane_calls::separate_lane_loops;
-pub use locks::{TABLE_BYTES, lock_long_accesses};
+pub use locks::{TABLE_BYTES, hold_lock, lock_long_accesses};
 pub use loop_budget::report_cut_loops;
 pub(crate) use nans::expand_nans;
 pub(crate) use narrow_memory::expand_narrow_memory;

@@ -1,7 +1,7 @@
 //! `atom` and `red` (PTX sections 9.7.12.5 and 9.7.12.6).
 
 use super::packed::{join, part};
-use super::{Lowering, Result, memory};
+use super::{Lowering, Result, atomics128, memory};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, MemoryOrder, Scope, Value};
@@ -24,6 +24,9 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
     let place = memory::place(l, i, first)?;
     if place.read_only {
         return Err(Diagnostic::invalid("an atomic on memory that is only read", i.span));
+    }
+    if ty == ScalarType::B128 {
+        return atomics128::atomic(l, i, (place.space, place.address));
     }
     let bytes = u8::try_from(ty.bytes()).unwrap_or(4);
     let order = memory::order(i, MemoryOrder::Relaxed(Scope::Device));

@@ -1,7 +1,7 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
 use super::frame::ParamSlot;
-use super::{Lowering, Result, addresses32, cluster, texture};
+use super::{Lowering, Result, addresses32, atomics128, cluster, texture};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
@@ -34,6 +34,10 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     } else {
         let place = place(l, i, 1)?;
         let access = access(i, &place, ty, destinations.len())?;
+        if is_one_step(ty, access) {
+            let at = (place.space, place.address);
+            return destinations.iter().try_for_each(|destination| atomics128::load(l, i, at, destination));
+        }
         let count = destinations.len() * halves(ty);
         let mut values = Vec::with_capacity(count);
         for (offset, count) in pieces(access, count) {
@@ -79,6 +83,10 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Err(Diagnostic::invalid("a store to memory that is only read", i.span));
     }
     let mut access = access(i, &place, ty, sources.len())?;
+    if is_one_step(ty, access) {
+        let at = (place.space, place.address);
+        return sources.iter().try_for_each(|source| atomics128::store(l, i, at, source));
+    }
     if l.layout.reserved_shared > 0 && may_be_reserved(access) {
         access.order = MemoryOrder::Relaxed(Scope::Cta);
         if access.bytes == 8 {
@@ -111,6 +119,12 @@ fn halves(ty: ScalarType) -> usize {
     if ty == ScalarType::B128 { 2 } else { 1 }
 }
 
+/// Whether 128 bits are accessed as one. There is nobody else in local memory, and what is only read stays as it is.
+fn is_one_step(ty: ScalarType, access: Access) -> bool {
+    let is_ordered = access.order != MemoryOrder::Weak && access.space != Space::Local && !access.read_only;
+    ty == ScalarType::B128 && is_ordered
+}
+
 /// Offsets and lengths of the accesses that `count` elements take, of at most 16 bytes and 4 elements each.
 ///
 /// To the memory model a vector access is one of each element, in no order among them (PTX section 8.2.2). SPIR-V has atomic
@@ -129,10 +143,6 @@ fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
 fn access(i: &Instruction, place: &Location, ty: ScalarType, elements: usize) -> Result<Access> {
     check_size(i, ty, elements, place.space)?;
     let order = order(i, MemoryOrder::Weak);
-    if ty == ScalarType::B128 && order != MemoryOrder::Weak {
-        let message = "an ordered or volatile access to 128 bits at once, which no Vulkan device has,";
-        return Err(Diagnostic::unsupported(message, i.span));
-    }
     let read_only = place.read_only || i.modifiers.has("nc") || i.form.row.syntax.starts_with("ldu");
     let bytes = u8::try_from(element_type(ty).bytes()).unwrap_or(8);
     Ok(Access { space: place.space, bytes, order, read_only })

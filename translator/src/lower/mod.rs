@@ -8,6 +8,7 @@ pub mod addresses32;
 pub mod approximate;
 pub mod async_stores;
 pub mod atomics;
+mod atomics128;
 pub mod barriers;
 pub mod build;
 pub mod caches;

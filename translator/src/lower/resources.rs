@@ -25,7 +25,7 @@ pub struct Services {
     pub heap: Option<MemoryRegion>,
     /// Where they count events, if one may.
     pub counters: Option<Counters>,
-    /// Where the locks begin that stand in for 64-bit atomics on global memory, if one may need them.
+    /// Where the locks begin that stand in for 64-bit atomics on global memory, and for all of 128 bits, if one may need them.
     pub locks: Option<u64>,
     /// Where the word is that counts how often kernels read a clock, if they do and the device has none.
     pub clock: Option<u64>,
@@ -41,8 +41,9 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy) -
     // Each by its name, so that a new effect is not forgotten. The stack is in local memory.
     let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
     let reports = may_report || policy.report_cut_loops || instructions(program).any(reports::may_wait_in_vain);
-    let locks =
-        (atomic || ordered) && !policy.memory.global_long_atomics && instructions(program).any(accesses_long_as_one);
+    // Bytes from which on the device has no access as one.
+    let locked = if policy.memory.global_long_atomics { 16 } else { 8 };
+    let locks = (atomic || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
     let mut add = |size: u64, align: u64| {
         // More than the address space has fails when it is allocated.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
@@ -70,11 +71,11 @@ fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
     program.functions.iter().flat_map(Function::instructions)
 }
 
-/// Whether an instruction may access 64 bits of global memory as one.
-fn accesses_long_as_one(instruction: &Instruction) -> bool {
+/// Whether an instruction may access so many bytes as one, for which the table has locks: 8 bytes of shared memory have others.
+fn accesses_as_one(instruction: &Instruction, bytes: u32) -> bool {
     let Instruction { modifiers, form, .. } = instruction;
     let effects = form.row.action.effects();
     let as_one =
         effects.atomic || effects.ordered && memory::order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
-    as_one && !modifiers.has("shared") && modifiers.types.iter().any(|ty| ty.bytes() >= 8)
+    as_one && modifiers.types.iter().any(|ty| ty.bytes() >= bytes && (ty.bytes() > 8 || !modifiers.has("shared")))
 }
