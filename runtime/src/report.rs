@@ -34,9 +34,16 @@ pub(crate) struct StatusRecord {
 }
 
 impl StatusRecord {
-    /// The string at an address, if it lies in the module's variables; `read` gives what lies at an address.
-    pub fn string(&self, address: u64, mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Error>) -> Option<Vec<u8>> {
-        let MemoryRange { address: base, size } = self.variables;
+    /// The string at an address, if it lies in the module's variables or another allocation of the device, which `find` knows;
+    /// `read` gives what lies at an address.
+    pub fn string(
+        &self,
+        address: u64,
+        find: impl FnOnce(u64) -> Option<MemoryRange>,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Error>,
+    ) -> Option<Vec<u8>> {
+        let own = |range: &MemoryRange| address.checked_sub(range.address).is_some_and(|offset| offset < range.size);
+        let MemoryRange { address: base, size } = Some(self.variables).filter(own).or_else(|| find(address))?;
         let start = address.checked_sub(base)?;
         read_string(start, size, &mut |offset, bytes| read(base + offset, bytes).ok())
     }

@@ -90,7 +90,11 @@ impl ReferenceDevice {
                 // At most the region's size, which is small.
                 bytes.resize(used as usize, 0);
                 read(address, &mut bytes)?;
-                printf::render(&bytes, &mut |at| record.string(at, &mut read), &mut lock(&self.output));
+                printf::render(
+                    &bytes,
+                    &mut |at| record.string(at, |at| self.find(at), &mut read),
+                    &mut lock(&self.output),
+                );
                 self.clear(MemoryRange { address, size: used })?;
             }
         }
@@ -99,7 +103,8 @@ impl ReferenceDevice {
         let Some(report) = Report::read(words.map(u32::from_le)) else { return Ok(()) };
         let name = &self.interpreter.config().target.name;
         let circumstances = Circumstances { kernels: vec![kernel.to_owned()], device: name, loop_budget: None };
-        let error = record.reporters.error(&report, circumstances, &mut |at| record.string(at, &mut read));
+        let error =
+            record.reporters.error(&report, circumstances, &mut |at| record.string(at, |at| self.find(at), &mut read));
         lock(&self.reports).push_back(error);
         self.clear(MemoryRange { address: record.address, size: Status::SIZE })
     }

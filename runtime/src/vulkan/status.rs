@@ -84,9 +84,16 @@ impl Device {
         Ok(())
     }
 
-    /// The string at an address, if it lies in the module's variables.
+    /// The string at an address in device memory. The module's variables may have been given back already, but for the watch.
     fn string(&self, watched: &WatchedRecord, address: u64) -> Option<Vec<u8>> {
-        let read = |at, bytes: &mut [u8]| self.read_block(&watched.block, watched.offset(at), bytes);
-        watched.record.string(address, read)
+        let own = watched.record.variables;
+        let read = |at: u64, bytes: &mut [u8]| {
+            if at.checked_sub(own.address).is_some_and(|offset| offset < own.size) {
+                return self.read_block(&watched.block, watched.offset(at), bytes);
+            }
+            let (block, offset) = self.block(at)?;
+            self.read_block(&block, offset, bytes)
+        };
+        watched.record.string(address, |at| self.find(at), read)
     }
 }

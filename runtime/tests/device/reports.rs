@@ -304,3 +304,53 @@ fn prints_arrive_once_and_whole() {
         context.finish();
     }
 }
+
+/// A kernel that prints the string at an address.
+const ECHO: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 format[4] = {37, 115, 10, 0};
+.visible .entry echo(.param .u64 string)
+{
+    .local .align 8 .b8 values[8];
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [string];
+    mov.u64 %rd2, values;
+    cvta.local.u64 %rd2, %rd2;
+    st.u64 [%rd2], %rd1;
+    mov.u64 %rd3, format;
+    cvta.global.u64 %rd3, %rd3;
+    {
+    .param .b64 a;
+    .param .b64 b;
+    .param .b32 r;
+    st.param.b64 [a], %rd3;
+    st.param.b64 [b], %rd2;
+    call (r), vprintf, (a, b);
+    ld.param.b32 %r1, [r];
+    }
+    ret;
+}"#;
+
+#[test]
+fn strings_lie_anywhere_in_device_memory() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&Source::new("echo.ptx", ECHO)).unwrap();
+    let kernel = module.kernel("echo").unwrap();
+    let text = device.upload_slice(b"abc\0in the middle\0not zero-terminated").unwrap();
+    for start in [0, 4, 18] {
+        kernel.run(&LaunchConfig::new([1; 3], [1; 3]), &[(&text.slice(start..).unwrap()).into()]).unwrap();
+    }
+    device.synchronize().unwrap();
+    let printed = String::from_utf8(device.take_output()).unwrap();
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(&lines[..2], ["abc", "in the middle"]);
+    // What is not ended by a zero ends with the allocation, which may have a few bytes more.
+    assert!(lines[2].starts_with("not zero-terminated"), "{printed}");
+    drop((module, kernel, text));
+    context.finish();
+}

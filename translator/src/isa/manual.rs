@@ -92,7 +92,7 @@ pub const ALL: &[Instruction] = &[
                 sample: ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; p: .callprototype _ (); call %a, (), p; ret; }",
             },
             Use {
-                words: "functions that the module does not define, but for `vprintf`, `__assertfail`, `malloc` and `free`",
+                words: "functions that the module does not define, but for `vprintf`, `__assertfail`, `malloc`, `free` and `cudaCG…`",
                 sample: ".extern .func other(); .entry k() { call other; ret; }",
             },
         ])
