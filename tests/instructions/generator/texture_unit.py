@@ -95,8 +95,8 @@ class Texture:
     def __init__(self, image, normalized_read=False, srgb=False):
         self.image, self.normalized_read, self.srgb = image, normalized_read, srgb
 
-    def spec(self, name):
-        spec = {"image": name, "address": ["border"]}
+    def spec(self, name, sampler=None):
+        spec = {"image": name} | (sampler.spec() if sampler else {"address": ["border"]})
         spec |= {"read": "normalized"} if self.normalized_read else {}
         spec |= {"normalized": True, "mip_levels": [0, self.image.levels - 1]} if self.image.levels else {}
         return {"texture": spec}
@@ -113,6 +113,18 @@ class Texture:
         bits = 8 if form.endswith("8") else 16
         most = (1 << bits) - 1 if form[0] == "u" else (1 << bits - 1) - 1
         return single(max(Fraction(channel, most), Fraction(-1)))
+
+    def edge(self, colour):
+        """The 32 bits of a border's colour."""
+        bits = single(Fraction(colour))
+        form = self.image.format
+        if form == "f32":
+            return bits
+        if form == "f16":
+            return half_to_single(single_to_half_down(bits))
+        most = {"u8": 255, "s8": 127, "u16": 65535, "s16": 32767}[form]
+        value = min(max(Fraction(struct.unpack("<f", struct.pack("<I", bits))[0]), -1 if form[0] == "s" else 0), 1) * most
+        return single(Fraction(int(value), most))
 
     def fetch(self, dimensions, layered, point, layer=0, level=None):
         """The four channels at whole numbers; `dimensions` of the instruction."""
@@ -187,3 +199,143 @@ class Surface:
                     value = min(max(value, -(1 << bits - 1)), (1 << bits - 1) - 1)
                 out += struct.pack("<" + CHANNELS[form], value)
         return out
+
+
+def rounded(value):
+    """A product of weights by 256ths."""
+    return value + 128 >> 8
+
+
+def weights(x, y, z):
+    """Those of eight texels, x fastest, z slowest, by how near the upper ones are."""
+    found = []
+    for depth in (256 - z, z):
+        right = rounded(x * depth)
+        left = depth - right
+        first, last = rounded(left * (256 - y)), rounded(right * y)
+        found += [first, right - last, left - first, last]
+    return found
+
+
+class Sampler:
+    """Address modes, filter and kind of coordinates."""
+
+    def __init__(self, modes, linear=False, normalized=False, border=(0, 0, 0, 0)):
+        self.modes, self.linear, self.normalized, self.border = modes, linear, normalized, border
+
+    def spec(self):
+        spec = {"address": list(self.modes)} | ({"filter": "linear"} if self.linear else {})
+        spec |= {"normalized": True} if self.normalized else {}
+        return spec | ({"border": list(self.border)} if any(self.border) else {})
+
+    def position(self, bits, extent, mode, offset=0):
+        """Texels, nothing for the border, and the weight of the upper one."""
+        exponent = bits >> 23 & 255
+        value = Fraction(0)
+        if exponent == 255 and not bits & 0x7FFFFF and mode in ("clamp", "border"):
+            value = Fraction(10**9 if not bits >> 31 else -(10**9))
+        elif 0 < exponent < 255:
+            value = Fraction(bits & 0x7FFFFF | 0x800000) * Fraction(2) ** (exponent - 150) * (-1 if bits >> 31 else 1)
+        if self.normalized:
+            places = 21 if extent <= 8192 else 22 if extent <= 65536 else 23
+            value = Fraction(value * 2**places // 1, 2**places) * extent
+        fixed = (value * 512) // 1
+        lower, weight = fixed >> 9, 0
+        if self.linear:
+            half = fixed - 255 >> 1
+            lower, weight = half >> 8, half & 255
+        lower += offset
+        if mode == "clamp" and (lower < 0 or lower >= extent - 1):
+            weight = 0
+        return [resolve(texel, extent, mode) for texel in (lower, lower + 1)], weight
+
+
+def resolve(texel, extent, mode):
+    if mode == "clamp":
+        return min(max(texel, 0), extent - 1)
+    if mode == "border":
+        return texel if 0 <= texel < extent else None
+    if mode == "wrap":
+        return texel % extent
+    place = texel % (2 * extent)
+    return min(place, 2 * extent - 1 - place)
+
+
+def blend_fractions(texels, factors):
+    """Fractions by 65535ths or 32767ths."""
+    return rounded(sum(texel * factor for texel, factor in zip(texels, factors)))
+
+
+def decode(bits):
+    """Sign, exponent and significand of a single; subnormals are zero."""
+    exponent = bits >> 23 & 255
+    return (-1 if bits >> 31 else 1), exponent, (bits & 0x7FFFFF | 0x800000 if exponent else 0)
+
+
+def blend_floats(texels, factors, counts, half):
+    """Singles, or halves as such: aligned with four bits more, cut off, added, rounded half away from zero."""
+    seen = [texel for texel, count in zip(texels, counts) if count]
+    infinities = {texel for texel in seen if texel & 0x7FFFFFFF == 0x7F800000}
+    if any(texel & 0x7FFFFFFF > 0x7F800000 for texel in seen) or len(infinities) == 2:
+        return 0x7FFFFFFF
+    if infinities:
+        return infinities.pop()
+    lost = 13 if half else 0
+    slices = []
+    for start in (0, 4):
+        parts = [(*decode(texel), factor) for texel, factor in zip(texels[start : start + 4], factors[start : start + 4])]
+        exponent = max((exponent for _, exponent, _, factor in parts if factor), default=0)
+        exponent = max(exponent, 113) if half else exponent
+        slices.append((exponent, sum(sign * (significand << 4 >> exponent - own + lost) * factor for sign, own, significand, factor in parts if factor)))
+    exponent = max(own for own, _ in slices)
+    total = sum(number << 4 >> exponent - own for own, number in slices)
+    scale = exponent - 166 + lost
+    if total == 0:
+        return 0x80000000 if all(texel >> 31 for texel in seen) else 0
+    sign, magnitude = (0x80000000 if total < 0 else 0), abs(total)
+    goes = magnitude.bit_length() - (11 if half else 24)
+    goes = max(goes, -24 - scale) if half else goes
+    if goes > 0:
+        magnitude = magnitude + (1 << goes - 1) >> goes
+        scale += goes
+    if not magnitude:
+        return sign
+    shift = 24 - magnitude.bit_length()
+    place = scale - shift + 150
+    if place >= (143 if half else 255):
+        return sign | 0x7F800000
+    return sign | (magnitude << shift if shift >= 0 else magnitude >> -shift) + (place - 1 << 23) if place > 0 else sign
+
+
+def sample(texture, sampler, dimensions, layered, point, layer=0, offset=(0, 0, 0)):
+    """The four channels at floats, given by their bits."""
+    image = texture.image
+    if image.shape == "linear":
+        return [0] * 4
+    point = list(point[: max(dimensions, 2)]) if dimensions > 1 else [point[0], 0]
+    extents = image.extents[0]
+    modes = [sampler.modes[min(number, len(sampler.modes) - 1)] for number in range(3)]
+    places = [sampler.position(bits, extents[number], modes[number], offset[number]) for number, bits in enumerate(point)]
+    places += [([0, 0], 0)] * (3 - len(places))
+    layer = min(layer & 0xFFFFFFFF, image.layers - 1)
+    texels, counts = [], []
+    for number in range(8):
+        at = [place[number >> axis & 1] for axis, (place, _) in enumerate(places)]
+        counts.append(all(weight or not number >> axis & 1 for axis, (_, weight) in enumerate(places)))
+        if None in at:
+            texels.append([texture.edge(value) for value in sampler.border][: image.channels])
+        else:
+            texels.append([texture.value(value) for value in image.texel(0, at[0], at[1], layer if layered else at[2])])
+    channels = []
+    factors = weights(*(weight for _, weight in places))
+    for channel in range(image.channels):
+        values = [texel[channel] for texel in texels]
+        if not sampler.linear:
+            channels.append(values[0])
+        elif texture.normalized_read and image.format[0] in "us":
+            most = 65535 if image.format[0] == "u" else 32767
+            whole = [round(Fraction(struct.unpack("<f", struct.pack("<I", value))[0]) * most) for value in values]
+            channels.append(single(Fraction(blend_fractions(whole, factors), most)))
+        else:
+            channels.append(blend_floats(values, factors, counts, image.format == "f16"))
+    return channels + [0] * (4 - len(channels))

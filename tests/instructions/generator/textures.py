@@ -3,7 +3,8 @@
 import random
 
 from .ptx import Family
-from .texture_unit import CHANNELS, Image, Surface, Texture, convert
+from .texture_unit import CHANNELS, Image, Sampler, Surface, Texture, convert, sample
+from .values import f32
 
 GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, True), "a2d": (2, True)}
 # How many points a case reads.
@@ -138,6 +139,88 @@ def fetch(tables):
         expected += texture.fetch(2, False, (x, y, 0))[:2] + [7, 0]
     args = arguments(where, texture.spec("image"))
     family.case("fetch_resident", "fetch_resident", args, [{"arg": 0, "data": expected}], images={"image": image.spec()})
+    return family
+
+
+# What filters read: shapes for the instructions' dimensions.
+SAMPLED = {"1d": ("1d", [13]), "2d": ("2d", [9, 7]), "3d": ("3d", [6, 5, 4]), "a1d": ("1d_layered", [11, 3]), "a2d": ("2d_layered", [6, 5, 3])}
+MODES = {False: [("clamp",), ("border",), ("clamp", "border", "clamp")], True: [("wrap",), ("mirror",), ("clamp",), ("border",), ("wrap", "mirror", "border")]}
+ODD = [0x7FC00000, 0x7F800000, 0xFF800000, 0x80000001, 0x80000000, 0x7F7FFFFF, 0xCF000000]
+
+
+def smooth_image(rng, shape, size, format, channels):
+    """Texels that filters add without surprises: floats of like size."""
+    if format not in ("f16", "f32"):
+        return random_image(rng, shape, size, format, channels)
+    make = (lambda: f32(rng.uniform(-4, 4))) if format == "f32" else (lambda: rng.randrange(0x3000, 0x4800) | rng.choice([0, 0x8000]))
+    if shape == "3d":
+        make = (lambda: f32(rng.uniform(1, 2))) if format == "f32" else (lambda: rng.randrange(0x3C00, 0x4000))
+    return Image(shape, size, format, channels).fill(make)
+
+
+def sampled(tables):
+    family = Family("texture_sample", "tex with floats for coordinates: nearest texels and linear filters.", tables)
+    rng = random.Random(1805)
+    border = (0.3, -0.7, 1.75, 0.5)
+
+    def case(name, entry, texture, sampler, geometry, ty="f32", offset=(0, 0, 0)):
+        dimensions, layered = GEOMETRIES[geometry]
+        extents = texture.image.extents[0]
+        where, expected = [], []
+        for number in range(POINTS):
+            ends = [(-1.5, 2.5) if sampler.normalized else (-2, n + 2) for n in extents]
+            point = [f32(rng.uniform(*end)) for end in ends]
+            if number % 4 == 0:
+                steps = [rng.randrange(-512 * n, 1024 * n) for n in extents]
+                point = [f32(step / 512 / (n if sampler.normalized else 1)) for step, n in zip(steps, extents)]
+            if number >= POINTS - len(ODD):
+                point[number % dimensions] = ODD[POINTS - 1 - number]
+            layer = rng.randrange(-1, texture.image.layers + 1) & 0xFFFFFFFF if layered else rng.getrandbits(32)
+            values = [convert(value, ty) for value in sample(texture, sampler, dimensions, layered, point, layer, offset)]
+            expected += [values[0] | values[1] << 16, values[2] | values[3] << 16, 0, 0] if ty == "f16x2" else values
+            where.append([*point, layer])
+        args = arguments(where, texture.spec("image", sampler))
+        args[2]["type"] = "u32"
+        expect = {"type": "f32", "data": [f"0x{value:08x}" for value in expected]} if ty == "f32" else {"data": expected}
+        family.case(name, entry, args, [{"arg": 0, **expect}], images={"image": texture.image.spec()})
+
+    for geometry, (dimensions, layered) in GEOMETRIES.items():
+        shape, size = SAMPLED[geometry]
+        vector = coordinates(geometry, ["%c0", "%c1", "%c2", "%c3"])
+        name = f"sample_{geometry}"
+        reader(family, name, [f"tex.{geometry}.v4.f32.f32 {{%r0, %r1, %r2, %r3}}, [%t, {vector}];"])
+        for normalized, all_modes in MODES.items():
+            for modes in all_modes:
+                for linear in (False, True):
+                    sampler = Sampler(modes, linear, normalized, border if "border" in modes else (0,) * 4)
+                    texture = Texture(smooth_image(rng, shape, size, "f32", 1))
+                    case(f"{name}/{'_'.join(modes)}{'_normalized' if normalized else ''}{'_linear' if linear else ''}", name, texture, sampler, geometry)
+        formats = [("u8", 1), ("u8", 4), ("s16", 1), ("u16", 2), ("f16", 4), ("f32", 4)] if geometry == "2d" else [("u8", 4), ("f16", 1)]
+        for format, channels in formats:
+            modes = ("border",) if channels == 4 and format != "f16" else ("clamp",)
+            texture = Texture(smooth_image(rng, shape, size, format, channels), format[0] in "us")
+            case(f"{name}/{format}x{channels}_linear", name, texture, Sampler(modes, True, False, border if modes[0] == "border" else (0,) * 4), geometry)
+    image = smooth_image(rng, "2d", [9, 7], "f32", 4)
+    destinations = {
+        "u32": (".v4.u32.f32 {%r0, %r1, %r2, %r3}", []),
+        "s32": (".v4.s32.f32 {%r0, %r1, %r2, %r3}", []),
+        "f16": (".v4.f16.f32 {%h0, %h1, %h2, %h3}", [f"cvt.u32.u16 %r{k}, %h{k};" for k in range(4)]),
+        "f16x2": (".v2.f16x2.f32 {%r0, %r1}", ["mov.u32 %r2, 0;", "mov.u32 %r3, 0;"]),
+    }
+    for ty, (form, after) in destinations.items():
+        reader(family, f"sample_{ty}", [f"tex.2d{form}, [%t, {{%c0, %c1}}];", *after])
+        case(f"sample_{ty}", f"sample_{ty}", Texture(image), Sampler(("clamp",), True), "2d", ty)
+    integers = random_image(rng, "2d", [9, 7], "s8", 4)
+    case("sample_s32/s8x4", "sample_s32", Texture(integers), Sampler(("clamp",)), "2d", "s32")
+    reader(family, "sample_base", ["tex.base.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}];"])
+    case("sample_base", "sample_base", Texture(image), Sampler(("wrap",), True, True), "2d")
+    reader(family, "sample_offset", ["tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}], {-5, 7};"])
+    case("sample_offset", "sample_offset", Texture(image), Sampler(("mirror", "clamp"), True, True), "2d", offset=(-5, 7, 0))
+    # Large textures have more places behind the point.
+    wide = Image("1d", [20000], "u16", 1).fill(lambda: rng.getrandbits(16))
+    case("sample_1d/wide", "sample_1d", Texture(wide, True), Sampler(("wrap",), True, True), "1d")
+    numbers = Image("2d", [9, 7], "f32", 1).fill(lambda: rng.choice([0, 0x80000000, 1, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0x3F800001, 0x7F7FFFFF, 0x00800000, 0x4B000000, 0xB4000000]))
+    case("sample_2d/odd_numbers", "sample_2d", Texture(numbers), Sampler(("clamp",), True), "2d")
     return family
 
 
@@ -362,4 +445,4 @@ def queries(tables):
 
 
 def families(tables):
-    return [fetch(tables), references(tables), surfaces(tables), formatted(tables), *queries(tables)]
+    return [fetch(tables), sampled(tables), references(tables), surfaces(tables), formatted(tables), *queries(tables)]

@@ -216,6 +216,7 @@ operations! {
     BulkZeros,
     Pmevent [counts_events],
     TextureFetch,
+    TextureSample [may_report],
     TextureQuery,
     IsTypeOf,
     SurfaceLoad [may_report],

@@ -165,6 +165,7 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::BulkZeros => copies::bulk_zeros,
         Operation::Pmevent => events::pmevent,
         Operation::TextureFetch => texture::fetch::fetch,
+        Operation::TextureSample => texture::sample::sample,
         Operation::TextureQuery => texture::query::texture,
         Operation::IsTypeOf => texture::query::is_type_of,
         Operation::SurfaceLoad => texture::surface::load,

@@ -175,7 +175,8 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
 
 /// Whether a function reads textures.
 fn reads_textures(function: &Function) -> bool {
-    function.instructions().any(|i| i.form.row.action == Action::Compute(Operation::TextureFetch))
+    let reads = |action| matches!(action, Action::Compute(Operation::TextureFetch | Operation::TextureSample));
+    function.instructions().any(|i| reads(i.form.row.action))
 }
 
 /// Whether a function has sequentially consistent fences that other blocks take part in.

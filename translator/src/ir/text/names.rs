@@ -221,5 +221,6 @@ modifiers! {
         "deadlock" Deadlock,
         "invalid_free" InvalidFree,
         "surface_access" SurfaceAccess,
+        "mip_filter" MipFilter,
     }
 }

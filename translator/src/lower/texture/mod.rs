@@ -1,10 +1,13 @@
 //! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records, see
 //! [`crate::interface::texture`]. What they do where the manual is silent is what hardware was seen to do: `docs/numerics.md`.
 
+mod blend;
+mod coordinate;
 pub mod fetch;
 pub mod formatted;
 pub mod query;
 mod record;
+pub mod sample;
 pub mod srgb;
 pub mod surface;
 mod texel;

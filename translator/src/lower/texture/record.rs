@@ -38,7 +38,7 @@ impl Record {
     }
 
     /// The aligned four words that begin with a field.
-    fn words(self, l: &mut Lowering<'_, '_>, field: u32) -> [Value; 4] {
+    pub(super) fn words(self, l: &mut Lowering<'_, '_>, field: u32) -> [Value; 4] {
         let address = l.b.add_const(self.0, field.into());
         let words = l.b.load(READ, address, 4);
         std::array::from_fn(|number| words.get(number).copied().unwrap_or(address))

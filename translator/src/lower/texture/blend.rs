@@ -1,0 +1,277 @@
+//! What a filter makes of texels. The weights are 256ths. Integers that stand for fractions are added as fractions of 16 bits.
+//! Floats are aligned to the greatest of their exponents with four bits more than their significand, what is below is cut
+//! off, and the sum is rounded to the nearest, of two the one farther from zero (`docs/numerics.md`).
+
+use crate::ir::{Builder, Compare, Type, Unary, Value, Var};
+
+/// Bits that a significand gets behind its last when it is aligned.
+const GUARD: u32 = 4;
+
+/// How the texels of a format are added.
+#[derive(Clone, Copy)]
+pub(super) struct Arithmetic {
+    /// Whether as integers.
+    pub(super) fractions: Value,
+    /// Whether those have a sign.
+    pub(super) signed: Value,
+    /// Whether results are floats of 16 bits.
+    pub(super) half: Value,
+    /// How many of the lowest bits of an aligned significand are cut off besides.
+    pub(super) lost: Value,
+    /// The least exponent that significands are aligned to.
+    pub(super) least: Value,
+    /// Whether a channel has 8 bits.
+    pub(super) byte: Value,
+}
+
+/// One channel's sum over the texels of a slice, and what came before.
+pub(super) struct Channel {
+    /// The greatest exponent of those with a weight.
+    exponent: Var,
+    /// The sum.
+    sum: Var,
+    /// The same of the first of two slices.
+    first_exponent: Var,
+    first_sum: Var,
+    /// Bits: a NaN, positive and negative infinity, a number without the sign of a negative.
+    seen: Var,
+}
+
+impl Channel {
+    pub(super) fn new(b: &mut Builder<'_>) -> Channel {
+        let [exponent, first_exponent, seen] = [Type::I32; 3].map(|ty| b.var(ty));
+        let [sum, first_sum] = [Type::I64; 2].map(|ty| b.var(ty));
+        let channel = Channel { exponent, sum, first_exponent, first_sum, seen };
+        let zero = b.i32(0);
+        let none = b.i64(0);
+        for var in [exponent, first_exponent, seen] {
+            b.set(var, zero);
+        }
+        for var in [sum, first_sum] {
+            b.set(var, none);
+        }
+        channel
+    }
+
+    /// Looks at a texel before those of its slice are added.
+    pub(super) fn look(&self, b: &mut Builder<'_>, bits: Value, weight: Value) {
+        let exponent = b.shr(bits, 23);
+        let exponent = b.and_const(exponent, 255);
+        let zero = b.i32(0);
+        let counts = b.is_nonzero(weight);
+        let counted = b.select(counts, exponent, zero);
+        let most = b.get(self.exponent);
+        let is_more = b.ult(most, counted);
+        let most = b.select(is_more, counted, most);
+        b.set(self.exponent, most);
+        let magnitude = b.and_const(bits, 0x7fff_ffff);
+        let infinity = b.i32(0x7f80_0000);
+        let is_nan = b.ult(infinity, magnitude);
+        let is_infinite = b.eq(magnitude, infinity);
+        let sign = b.shr(bits, 31);
+        let [one, two] = [b.i32(1), b.i32(2)];
+        let signed = b.shl_by(two, sign);
+        let infinite = b.select(is_infinite, signed, zero);
+        let nan = b.select(is_nan, one, zero);
+        let positive = b.xor(sign, one);
+        let positive = b.shl(positive, 3);
+        let seen = b.get(self.seen);
+        let seen = b.or(seen, infinite);
+        let seen = b.or(seen, nan);
+        let seen = b.or(seen, positive);
+        b.set(self.seen, seen);
+    }
+
+    /// Adds a texel of floats.
+    pub(super) fn add_float(&self, b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
+        let exponent = b.shr(bits, 23);
+        let exponent = b.and_const(exponent, 255);
+        let fraction = b.and_const(bits, 0x7f_ffff);
+        let significand = b.or_const(fraction, 0x80_0000);
+        let zero = b.i32(0);
+        let is_number = b.is_nonzero(exponent);
+        let significand = b.select(is_number, significand, zero);
+        let most = self.greatest(b, arithmetic);
+        let distance = b.sub(most, exponent);
+        let limit = b.i32(31);
+        let distance = b.add(distance, arithmetic.lost);
+        let is_near = b.ule(distance, limit);
+        let shift = b.select(is_near, distance, limit);
+        let wide = b.shl(significand, GUARD);
+        let aligned = b.shr_by(wide, shift);
+        let aligned = b.select(is_near, aligned, zero);
+        let is_negative = b.slt(bits, zero);
+        let negated = b.neg(aligned);
+        let aligned = b.select(is_negative, negated, aligned);
+        self.add_product(b, aligned, weight);
+    }
+
+    /// Adds a texel of integers that stand for fractions, given as such.
+    pub(super) fn add_fraction(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
+        self.add_product(b, number, weight);
+    }
+
+    fn add_product(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
+        let low = b.mul(number, weight);
+        let high = b.mul_high_signed(number, weight);
+        let product = b.join(low, high);
+        let sum = b.get(self.sum);
+        let sum = b.add(sum, product);
+        b.set(self.sum, sum);
+    }
+
+    /// The greatest exponent, or the least that significands are aligned to.
+    fn greatest(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+        let most = b.get(self.exponent);
+        let is_less = b.ult(most, arithmetic.least);
+        b.select(is_less, arithmetic.least, most)
+    }
+
+    /// Puts the first slice's sum aside.
+    pub(super) fn next_slice(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) {
+        let sum = b.get(self.sum);
+        b.set(self.first_sum, sum);
+        let exponent = self.greatest(b, arithmetic);
+        b.set(self.first_exponent, exponent);
+        let none = b.i64(0);
+        b.set(self.sum, none);
+        let zero = b.i32(0);
+        b.set(self.exponent, zero);
+    }
+
+    /// The bits of the result.
+    pub(super) fn result(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+        b.choose(arithmetic.fractions, |b| self.fraction(b, arithmetic), |b| self.float(b, arithmetic))
+    }
+
+    fn fraction(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+        let [first, sum] = [b.get(self.first_sum), b.get(self.sum)];
+        let sum = b.add(first, sum);
+        let sum = b.truncate(sum);
+        let sum = b.add_const(sum, 128);
+        let number = b.sar(sum, 8);
+        let number = b.unary(Unary::SignedToFloat(Type::F32), number);
+        let [signed, unsigned] = [b.f32(32767.0), b.f32(65535.0)];
+        let largest = b.select(arithmetic.signed, signed, unsigned);
+        let fraction = b.fdiv(number, largest);
+        b.bits(fraction)
+    }
+
+    fn float(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
+        let second = self.greatest(b, arithmetic);
+        let first = b.get(self.first_exponent);
+        let is_first = b.ult(second, first);
+        let exponent = b.select(is_first, first, second);
+        let aligned = [(self.first_sum, first), (self.sum, second)].map(|(sum, own)| {
+            let sum = b.get(sum);
+            let wide = b.shl(sum, GUARD);
+            let distance = b.sub(exponent, own);
+            let limit = b.i32(63);
+            let is_far = b.ult(limit, distance);
+            let distance = b.select(is_far, limit, distance);
+            b.sar_by(wide, distance)
+        });
+        let [first, second] = aligned;
+        let sum = b.add(first, second);
+        let rounded = round(b, arithmetic, sum, exponent);
+        let seen = b.get(self.seen);
+        let special = b.and_const(seen, 7);
+        let is_special = b.is_nonzero(special);
+        let is_infinite = b.compare_const(Compare::Equal, special, 2);
+        let is_negative = b.compare_const(Compare::Equal, special, 4);
+        let [infinity, negative, nan] = [b.i32(0x7f80_0000), b.i32(0xff80_0000), b.i32(0x7fff_ffff)];
+        let other = b.select(is_negative, negative, nan);
+        let other = b.select(is_infinite, infinity, other);
+        // A sum of negative zeros is one.
+        let magnitude = b.and_const(rounded, 0x7fff_ffff);
+        let is_zero = b.is_zero(magnitude);
+        let all_negative = b.is_zero(seen);
+        let minus = b.and(is_zero, all_negative);
+        let minus_zero = b.i32(0x8000_0000);
+        let rounded = b.select(minus, minus_zero, rounded);
+        b.select(is_special, other, rounded)
+    }
+}
+
+/// The nearest float, of two the one farther from zero, to a sum in units of 2^(exponent + lost - 166).
+fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -> Value {
+    let (_, top) = b.halves(sum);
+    let zero = b.i32(0);
+    let is_negative = b.slt(top, zero);
+    let negated = b.neg(sum);
+    let magnitude = b.select(is_negative, negated, sum);
+    let (low, high) = b.halves(magnitude);
+    let high_bit = b.find_high_bit(high);
+    let low_bit = b.find_high_bit(low);
+    let has_high = b.is_nonzero(high);
+    let high_bit = b.add_const(high_bit, 32);
+    let top_bit = b.select(has_high, high_bit, low_bit);
+    // Bits that go.
+    let [single, short] = [b.i32(23), b.i32(10)];
+    let precision = b.select(arithmetic.half, short, single);
+    let goes = b.sub(top_bit, precision);
+    let scale = b.sub_const(exponent, 166);
+    let scale = b.add(scale, arithmetic.lost);
+    // Halves have no places below 2^-24.
+    let least = b.i32(24u32.wrapping_neg());
+    let least = b.sub(least, scale);
+    let is_less = b.slt(goes, least);
+    let is_less = b.and(is_less, arithmetic.half);
+    let goes = b.select(is_less, least, goes);
+    let is_short = b.slt(goes, zero);
+    let goes = b.select(is_short, zero, goes);
+    let limit = b.i32(62);
+    let is_far = b.ult(limit, goes);
+    let goes = b.select(is_far, limit, goes);
+    let one = b.i64(1);
+    let unit = b.shl_by(one, goes);
+    let half = b.shr(unit, 1);
+    let more = b.add(magnitude, half);
+    let kept = b.shr_by(more, goes);
+    let kept = b.truncate(kept);
+    let float = b.unary(Unary::UnsignedToFloat(Type::F32), kept);
+    let bits = b.bits(float);
+    let scale = b.add(scale, goes);
+    let own = b.shr(bits, 23);
+    let whole = b.add(own, scale);
+    let shifted = b.shl(scale, 23);
+    let scaled = b.add(bits, shifted);
+    let is_none = b.is_zero(kept);
+    let one = b.i32(1);
+    let is_low = b.slt(whole, one);
+    let is_none = b.or(is_none, is_low);
+    let [most, short_most] = [b.i32(255), b.i32(143)];
+    let most = b.select(arithmetic.half, short_most, most);
+    let is_high = b.sle(most, whole);
+    let infinity = b.i32(0x7f80_0000);
+    let result = b.select(is_high, infinity, scaled);
+    let result = b.select(is_none, zero, result);
+    let minus = b.i32(0x8000_0000);
+    let sign = b.select(is_negative, minus, zero);
+    b.or(result, sign)
+}
+
+/// The weights of eight texels, x fastest, z slowest, by how near the upper ones are in 256ths.
+pub(super) fn weights(b: &mut Builder<'_>, [x, y, z]: [Value; 3]) -> [Value; 8] {
+    let whole = b.i32(256);
+    let rounded = |b: &mut Builder<'_>, value: Value| {
+        let value = b.add_const(value, 128);
+        b.shr(value, 8)
+    };
+    let near = b.sub(whole, z);
+    let below = b.sub(whole, y);
+    let mut all = Vec::new();
+    for depth in [near, z] {
+        let right = b.mul(x, depth);
+        let right = rounded(b, right);
+        let left = b.sub(depth, right);
+        let first = b.mul(left, below);
+        let first = rounded(b, first);
+        let last = b.mul(right, y);
+        let last = rounded(b, last);
+        let second = b.sub(right, last);
+        let third = b.sub(left, first);
+        all.extend([first, second, third, last]);
+    }
+    std::array::from_fn(|number| all.get(number).copied().unwrap_or(whole))
+}

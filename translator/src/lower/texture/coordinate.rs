@@ -1,0 +1,177 @@
+//! Float coordinates: the fixed-point number that a texture unit makes of one, and the texels that it lies between.
+
+use super::{Lowering, clamp};
+use crate::interface::texture::AddressMode;
+use crate::ir::{Builder, Compare, Type, Unary, Value};
+
+/// Widths up to which a normalised coordinate has 21 and 22 bits behind the point; it has 23 beyond.
+const WIDTHS: [u64; 2] = [8192, 65536];
+
+/// One dimension of a texture.
+pub(super) struct Dimension {
+    /// Texels.
+    pub(super) extent: Value,
+    /// [`AddressMode`] by its number.
+    pub(super) mode: Value,
+}
+
+/// Where a coordinate lies in one dimension.
+#[derive(Clone, Copy)]
+pub(super) struct Position {
+    /// The nearest texel, or the lower one of two, and the upper one.
+    pub(super) texels: [Value; 2],
+    /// Whether they lie within the texture.
+    pub(super) inside: [Value; 2],
+    /// How near the upper one is, of 256; 0 without a filter.
+    pub(super) weight: Value,
+}
+
+/// A coordinate by 512ths of a texel, rounded down. NaN and subnormals count as 0.
+fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Value) -> Value {
+    let magnitude = b.magnitude(coordinate);
+    let least = b.i32(0x80_0000);
+    let most = b.i32(0x7f80_0000);
+    let is_tiny = b.ult(magnitude, least);
+    let is_finite = b.ult(magnitude, most);
+    let is_huge = b.not(is_finite);
+    let zero = b.f32(0.0);
+    let is_number = b.feq(coordinate, coordinate);
+    let coordinate = b.select(is_number, coordinate, zero);
+    let coordinate = b.select(is_tiny, zero, coordinate);
+    b.choose(
+        normalized,
+        |b| {
+            // Whole turns of a wrapped or mirrored texture make no difference, and where others end is before that.
+            let half = b.f32(0.5);
+            let halved = b.fmul(coordinate, half);
+            let turns = b.unary(Unary::Floor, halved);
+            let twice = b.fadd(turns, turns);
+            let turned = b.fsub(coordinate, twice);
+            let two = b.f32(2.0);
+            let minus_two = b.f32(-2.0);
+            let is_low = b.fle(coordinate, minus_two);
+            let is_high = b.fle(two, coordinate);
+            let is_far = b.or(is_low, is_high);
+            let turned = b.select(is_huge, zero, turned);
+            let near = b.select(is_far, turned, coordinate);
+            let [narrow, middle] = WIDTHS.map(|width| b.compare_const(Compare::LessEqualUnsigned, extent, width));
+            let [fine, finer, finest] = [21, 22, 23].map(|bits| b.f32((1u32 << bits) as f32));
+            let scale = b.select(middle, finer, finest);
+            let scale = b.select(narrow, fine, scale);
+            let [twelve, thirteen, fourteen] = [12, 13, 14].map(|bits| b.i32(bits));
+            let shift = b.select(middle, thirteen, fourteen);
+            let shift = b.select(narrow, twelve, shift);
+            let scaled = b.fmul(near, scale);
+            let scaled = b.unary(Unary::Floor, scaled);
+            let number = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+            let low = b.mul(number, extent);
+            let high = b.mul_high_signed(number, extent);
+            let low = b.shr_by(low, shift);
+            let thirty_two = b.i32(32);
+            let up = b.sub(thirty_two, shift);
+            let high = b.shl_by(high, up);
+            b.or(low, high)
+        },
+        |b| {
+            let [least, most] = [b.f32(-4.0), b.f32(1_048_576.0)];
+            let is_low = b.flt(coordinate, least);
+            let near = b.select(is_low, least, coordinate);
+            let is_high = b.flt(most, near);
+            let near = b.select(is_high, most, near);
+            let scale = b.f32(512.0);
+            let scaled = b.fmul(near, scale);
+            let scaled = b.unary(Unary::Floor, scaled);
+            b.unary(Unary::FloatToSigned(Type::I32), scaled)
+        },
+    )
+}
+
+/// Where a float lies, with a filter or without.
+pub(super) fn position(
+    l: &mut Lowering<'_, '_>,
+    coordinate: Value,
+    dimension: &Dimension,
+    normalized: Value,
+    is_linear: Value,
+    offset: Option<Value>,
+) -> Position {
+    let b = &mut l.b;
+    // Far outside where the texture ends there, so that turning makes nothing else of the coordinate.
+    let periodic = is_periodic(b, dimension.mode);
+    let [least, most] = [b.f32(-1.5), b.f32(1.5)];
+    let is_low = b.flt(coordinate, least);
+    let is_high = b.flt(most, coordinate);
+    let ends = b.not(periodic);
+    let ends = b.and(ends, normalized);
+    let low = b.and(is_low, ends);
+    let high = b.and(is_high, ends);
+    let coordinate = b.select(low, least, coordinate);
+    let coordinate = b.select(high, most, coordinate);
+    let fixed = fixed(b, coordinate, dimension.extent, normalized);
+    let half = b.sub_const(fixed, 255);
+    let half = b.sar(half, 1);
+    let lower = b.sar(half, 8);
+    let weight = b.and_const(half, 255);
+    let nearest = b.sar(fixed, 9);
+    let mut lower = b.select(is_linear, lower, nearest);
+    let zero = b.i32(0);
+    let weight = b.select(is_linear, weight, zero);
+    if let Some(offset) = offset {
+        lower = b.add(lower, offset);
+    }
+    let upper = b.add_const(lower, 1);
+    // Where both are the same texel there is nothing to weigh.
+    let is_clamp = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Clamp.code().into());
+    let last = b.sub_const(dimension.extent, 1);
+    let is_before = b.slt(lower, zero);
+    let is_behind = b.sle(last, lower);
+    let is_one = b.or(is_before, is_behind);
+    let is_one = b.and(is_one, is_clamp);
+    let weight = b.select(is_one, zero, weight);
+    let (texels, inside): (Vec<Value>, Vec<Value>) =
+        [lower, upper].into_iter().map(|texel| resolve(l, texel, dimension, periodic)).unzip();
+    let pair = |values: &[Value]| [values.first().copied().unwrap_or(lower), values.get(1).copied().unwrap_or(upper)];
+    Position { texels: pair(&texels), inside: pair(&inside), weight }
+}
+
+/// Whether coordinates out of range are turned into others.
+fn is_periodic(b: &mut Builder<'_>, mode: Value) -> Value {
+    let wraps = b.compare_const(Compare::Equal, mode, AddressMode::Wrap.code().into());
+    let mirrors = b.compare_const(Compare::Equal, mode, AddressMode::Mirror.code().into());
+    b.or(wraps, mirrors)
+}
+
+/// The texel that one by its number stands for, and whether that is within the texture.
+fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, periodic: Value) -> (Value, Value) {
+    let extent = dimension.extent;
+    let last = l.b.sub_const(extent, 1);
+    let clamped = clamp(l, texel, last);
+    let b = &mut l.b;
+    let is_border = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Border.code().into());
+    let is_inside = b.ult(texel, extent);
+    let stays = b.not(is_border);
+    let is_bound = b.is_nonzero(extent);
+    let stays = b.and(stays, is_bound);
+    let inside = b.or(is_inside, stays);
+    let turned = b.choose(
+        periodic,
+        |b| {
+            let mirrors = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Mirror.code().into());
+            let twice = b.shl(extent, 1);
+            let period = b.select(mirrors, twice, extent);
+            let one = b.i32(1);
+            let is_bound = b.is_nonzero(period);
+            let period = b.select(is_bound, period, one);
+            // Farther down than four times its extent no texel lies.
+            let more = b.shl(twice, 1);
+            let positive = b.add(texel, more);
+            let place = b.rem_unsigned(positive, period);
+            let is_first = b.ult(place, extent);
+            let end = b.sub(twice, one);
+            let mirrored = b.sub(end, place);
+            b.select(is_first, place, mirrored)
+        },
+        |_| clamped,
+    );
+    (turned, inside)
+}
