@@ -15,7 +15,7 @@ use crate::check;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceKind;
-use crate::module::LoadOptions;
+use crate::load_options::LoadOptions;
 use crate::sync::lock;
 use crate::variables::LoadedVariables;
 use crate::version::Version;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::interface::Counters;
-use ptx2spv_translator::{Interface, Math, Source, Translation};
+use ptx2spv_translator::{Interface, Source, Translation};
 
 use crate::cache::translations::Description;
 use crate::check;
@@ -13,6 +13,7 @@ use crate::code::{Code, Ptx, Shipped};
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
+use crate::load_options::LoadOptions;
 use crate::sync::lock;
 use crate::variables::LoadedVariables;
 
@@ -36,28 +37,6 @@ type Kernels = HashMap<(String, Option<[u32; 3]>, bool), Kernel>;
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Module({})", self.shared.names.join(", "))
-    }
-}
-
-/// How to load a PTX module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoadOptions {
-    /// How exact its float arithmetic must be.
-    pub math: Math,
-    /// Whether translations are kept in the user's [`Cache`](crate::Cache), and taken from there.
-    pub cached: bool,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self { math: Math::default(), cached: true }
-    }
-}
-
-impl LoadOptions {
-    /// Translates in any case, and keeps nothing.
-    pub fn uncached(math: Math) -> Self {
-        Self { math, cached: false }
     }
 }
 

@@ -18,6 +18,7 @@ mod progress;
 mod queue;
 mod quirks;
 mod raw;
+mod regions;
 mod staging;
 mod status;
 mod timing;

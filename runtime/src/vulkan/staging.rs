@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::memory::{Block, Memory, Place};
 use super::queue::Queue;
-use super::transfer::copy_regions;
+use super::regions::copy_regions;
 use crate::error::Error;
 use crate::order::StreamKey;
 use crate::shape::Shape;

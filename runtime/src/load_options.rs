@@ -1,0 +1,25 @@
+//! How a module is loaded.
+
+use ptx2spv_translator::Math;
+
+/// How to load a PTX module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// How exact its float arithmetic must be.
+    pub math: Math,
+    /// Whether translations are kept in the user's [`Cache`](crate::Cache), and taken from there.
+    pub cached: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self { math: Math::default(), cached: true }
+    }
+}
+
+impl LoadOptions {
+    /// Translates in any case, and keeps nothing.
+    pub fn uncached(math: Math) -> Self {
+        Self { math, cached: false }
+    }
+}
