@@ -2,11 +2,11 @@
 //! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
 use super::shape::Shape;
-use super::support::{Random, access};
+use super::support::{Random, access, target};
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
 use ptx2spv_translator::pipeline::legalize;
-use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
@@ -176,17 +176,6 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
     for case in 0..cases {
         run(operands(shape, operation, &mut random), case % 16 == 0);
     }
-}
-
-/// A device with `F64`, or without, about whose arithmetic these facts are known.
-fn target(name: &str, has_double: bool, facts: Facts) -> Target {
-    let mut target = Target::preset("lavapipe").expect("a preset");
-    target.name = name.into();
-    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
-    if !has_double {
-        target.features.remove(&Feature::ShaderFloat64);
-    }
-    target
 }
 
 fn exact_double(denormals_f32_kept: bool) -> Target {

@@ -1,11 +1,11 @@
 //! Arithmetic that flushes as `.ftz` does, against sums and products in more than twice the precision.
 
-use super::support::{Random, access};
+use super::support::{Random, access, target};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};
 use ptx2spv_translator::pipeline::legalize;
-use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::target::Facts;
 use rustc_apfloat::ieee::{Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
@@ -100,16 +100,6 @@ fn check(fused: bool, target: &Target, cases: u32) {
             try_one([small | sign(63) << 31, small & 0xff80_0000, addend | sign(62) << 31]);
         }
     }
-}
-
-fn target(name: &str, has_double: bool, facts: Facts) -> Target {
-    let mut target = Target::preset("lavapipe").expect("a preset");
-    target.name = name.into();
-    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
-    if !has_double {
-        target.features.remove(&Feature::ShaderFloat64);
-    }
-    target
 }
 
 #[test]

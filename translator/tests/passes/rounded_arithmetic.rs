@@ -2,12 +2,12 @@
 //! computes exactly). The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
 use super::shape::Shape;
-use super::support::{Random, access};
+use super::support::{Random, access, target};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, Var, verify};
 use ptx2spv_translator::pipeline::legalize;
-use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::target::Facts;
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 
@@ -206,17 +206,6 @@ fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
             device.check(operands(shape, operation, &mut random));
         }
     }
-}
-
-/// A device with `F64`, or without, about whose arithmetic these facts are known.
-fn target(name: &str, has_double: bool, facts: Facts) -> Target {
-    let mut target = Target::preset("lavapipe").expect("a preset");
-    target.name = name.into();
-    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
-    if !has_double {
-        target.features.remove(&Feature::ShaderFloat64);
-    }
-    target
 }
 
 const SOME: [Operation; 5] = [Operation::Add, Operation::Sub, Operation::Mul, Operation::Div, Operation::Fma];

@@ -1,6 +1,8 @@
-//! What the tests of passes share: a seeded source of choices and ordinary accesses.
+//! What the tests of passes share: a seeded source of choices, ordinary accesses, and devices.
 
+use ptx2spv_translator::Target;
 use ptx2spv_translator::ir::{Access, MemoryOrder, Space};
+use ptx2spv_translator::target::{Facts, Feature};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -25,6 +27,18 @@ impl Random {
     }
 }
 
+/// An ordinary access.
 pub fn access(space: Space, bytes: u8) -> Access {
     Access { space, bytes, order: MemoryOrder::Weak, read_only: false }
+}
+
+/// A device with `F64`, or without, about whose arithmetic these facts are known.
+pub fn target(name: &str, has_double: bool, facts: Facts) -> Target {
+    let mut target = Target::preset("lavapipe").expect("a preset");
+    target.name = name.into();
+    target.facts = Facts { denormals_f64_kept: has_double, ..facts };
+    if !has_double {
+        target.features.remove(&Feature::ShaderFloat64);
+    }
+    target
 }
