@@ -133,12 +133,14 @@ class Texture:
         line = dimensions == 1 and not layered
         if line and image.shape != "linear":
             return zero
-        if level is None or line:
+        if level is None:
             level = 0
             extents = image.extents[0]
             if not all(0 <= x < n for x, n in zip(point, extents)) or not 0 <= layer < image.layers:
                 return zero
         else:
+            # Linear memory has no levels, whichever is asked for.
+            level = 0 if line else level
             if not 0 <= level < len(image.extents):
                 return zero
             extents = image.extents[level]
@@ -312,7 +314,7 @@ def sample(texture, sampler, dimensions, layered, point, layer=0, offset=(0, 0, 
     image = texture.image
     if image.shape == "linear":
         return [0] * 4
-    point = list(point[: max(dimensions, 2)]) if dimensions > 1 else [point[0], 0]
+    point = list(point[:dimensions]) + ([0] if dimensions == 1 and not layered else [])
     extents = image.extents[0]
     modes = [sampler.modes[min(number, len(sampler.modes) - 1)] for number in range(3)]
     places = [sampler.position(bits, extents[number], modes[number], offset[number]) for number, bits in enumerate(point)]

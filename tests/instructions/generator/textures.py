@@ -2,7 +2,7 @@
 
 import random
 
-from .ptx import Family
+from .ptx import Family, header
 from .texture_unit import CHANNELS, Image, Sampler, Surface, Texture, convert, sample
 from .values import f32
 
@@ -190,7 +190,8 @@ def sampled(tables):
         name = f"sample_{geometry}"
         reader(family, name, [f"tex.{geometry}.v4.f32.f32 {{%r0, %r1, %r2, %r3}}, [%t, {vector}];"])
         for normalized, all_modes in MODES.items():
-            for modes in all_modes:
+            # All modes on planes, where each dimension has its own; elsewhere that there are any.
+            for modes in all_modes if geometry == "2d" else all_modes[-2:-1] if not normalized else all_modes[-1:]:
                 for linear in (False, True):
                     sampler = Sampler(modes, linear, normalized, border if "border" in modes else (0,) * 4)
                     texture = Texture(smooth_image(rng, shape, size, "f32", 1))
@@ -357,7 +358,7 @@ def store(family, rng, name, lines, image, step, rule, dimensions, layered, thir
 
 
 def formatted(tables):
-    family = Family("surface_formats", "sust.p, and sured.", tables)
+    family = Family("surface_formats", "sust.p, and sured.", tables, header=header("8.1"))
     rng = random.Random(1804)
     numbers = [("u8", 1), ("u8", 4), ("s8", 2), ("u16", 4), ("s16", 1), ("u32", 2), ("s32", 4), ("f16", 1), ("f16", 4), ("f32", 1), ("f32", 2)]
     for index, (format, channels) in enumerate(numbers):

@@ -26,6 +26,15 @@ pub(super) struct Position {
     pub(super) weight: Value,
 }
 
+impl Position {
+    /// Of the only texel in a dimension that has no coordinate.
+    pub(super) fn only(l: &mut Lowering<'_, '_>) -> Position {
+        let zero = l.b.i32(0);
+        let inside = l.b.bool(true);
+        Position { texels: [zero; 2], inside: [inside; 2], weight: zero }
+    }
+}
+
 /// A coordinate by 512ths of a texel, rounded down. NaN and subnormals count as 0.
 fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Value) -> Value {
     let magnitude = b.magnitude(coordinate);

@@ -23,10 +23,10 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     offset(l, i, &mut point)?;
     let image = record.image(l);
     let is_line = geometry == Geometry { dimensions: 1, layered: false };
-    let leveled = i.modifiers.has("level") && !is_line;
+    let leveled = i.modifiers.has("level");
     let (level, is_there) = if leveled {
-        let number = l.int(i, 2, ScalarType::S32)?;
-        let (levels, _) = record.levels_and_kind(l);
+        let number = if is_line { l.b.i32(0) } else { l.int(i, 2, ScalarType::S32)? };
+        let (levels, kind) = record.levels_and_kind(l);
         let count = levels.at_least_one(l);
         let is_level = l.b.ult(number, count);
         let zero = l.b.i32(0);
@@ -42,7 +42,12 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         }
         // Of an unbound reference there is nothing.
         let is_bound = l.b.is_nonzero(level.width);
-        (level, l.b.and(is_level, is_bound))
+        let mut is_there = l.b.and(is_level, is_bound);
+        if is_line {
+            let is_linear = is_linear(l, kind);
+            is_there = l.b.and(is_there, is_linear);
+        }
+        (level, is_there)
     } else {
         let mut is_inside = l.b.bool(true);
         if is_line {

@@ -1,7 +1,7 @@
 //! `tex` with floats for coordinates: the nearest texel, or what a linear filter makes of those around.
 //!
-//! `.1d` reads one row, as if it were `.2d` with a second coordinate of 0, which counts for the filter and the border. Layers beyond
-//! the last are the last. Of linear memory all is zero.
+//! `.1d` reads one row, as if it were `.2d` with a second coordinate of 0, which counts for the filter and the border; layers of one
+//! dimension have none. Layers beyond the last are the last. Of linear memory all is zero.
 
 use super::blend::{Arithmetic, Channel, weights};
 use super::coordinate::{Dimension, Position, position};
@@ -25,7 +25,8 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let record = Record::of(l, texture)?;
     let Point { mut coordinates, layer } = Point::of(l, geometry, rest)?;
-    if geometry.dimensions == 1 {
+    let is_row = geometry == Geometry { dimensions: 1, layered: false };
+    if is_row {
         coordinates.push(l.b.i32(0));
     }
     let image = record.image(l);
@@ -53,6 +54,9 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let dimension = Dimension { extent, mode };
         let offset = offsets.get(number).copied();
         positions.push(position(l, coordinate, &dimension, normalized, filtered, offset));
+    }
+    if positions.len() == 1 {
+        positions.push(Position::only(l));
     }
     let layer = layer.map(|layer| {
         let last = l.b.sub_const(image.layers, 1);
