@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every case on the CPU with the kernels' own sources compiled for it: a second opinion on the expected results.
 
-No PTX, no GPU and no translator take part. Kernels with operations of warps are left out. Needs clang++ (CLANGXX), numpy and an x86-64 processor with FMA.
+No PTX, no GPU and no translator take part. Kernels with operations of warps or textures are left out. Needs clang++ (CLANGXX), numpy and an x86-64 processor with FMA.
 """
 
 import ctypes
@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 KERNELS = Path(__file__).resolve().parent.parent
-# Threads run one at a time here: these need whole warps, or have PTX in them.
-WARPS = {"clusters", "pipelines", "warp_idioms", "warp_synchronous"}
+# Threads run one at a time here: these need whole warps or textures, or have PTX in them.
+LEFT_OUT = {"clusters", "pipelines", "textures", "textures_legacy", "warp_idioms", "warp_synchronous"}
 DTYPES = {f"{k}{8 * s}": np.dtype(f"{c}{s}") for k, c in [("u", "u"), ("s", "i"), ("b", "u")] for s in (1, 2, 4, 8)}
 DTYPES |= {"f32": np.dtype("f4"), "f64": np.dtype("f8")}
 
@@ -120,7 +120,7 @@ def main(wanted):
     wrong = count = 0
     with tempfile.TemporaryDirectory() as folder:
         for file in sorted(KERNELS.glob("*.json")):
-            if file.stem in WARPS or wanted and file.stem not in wanted:
+            if file.stem in LEFT_OUT or wanted and file.stem not in wanted:
                 continue
             for number, case in enumerate(json.loads(file.read_text())):
                 # A fresh copy per case that relies on module variables being as initialised.

@@ -1,6 +1,6 @@
 // The part of CUDA C++ that the test kernels use, written against clang's NVPTX builtins, so that no CUDA toolkit is
 // needed to build them. Contains: the CUDA keywords, built-in index variables, vector types, barriers and fences,
-// atomics, operations of warps, and the few math functions. Does not contain: textures, half precision, printf.
+// atomics, operations of warps, and the few math functions. Does not contain: textures (see textures.h), half precision, printf.
 //
 // With HOST_CHECK defined it takes these from host/host_check.h instead, which runs the same sources on the CPU.
 #pragma once

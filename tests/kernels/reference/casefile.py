@@ -57,13 +57,15 @@ class CaseFile:
         self.cases = []
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
-    def add(self, name, grid, block, args, expect, entry=None, dynamic_shared_bytes=0, tolerance=None, globals=None, cluster=None, cooperative=False):
+    def add(self, name, grid, block, args, expect, entry=None, dynamic_shared_bytes=0, tolerance=None, globals=None, cluster=None, cooperative=False, images=None, references=None):
         """Adds a case.
 
-        `args`: ndarray = buffer, numpy scalar = value, bytes = struct by value, None = null pointer.
-        `expect`: argument index or global's name -> ndarray. `tolerance`: the same keys -> {"ulp"|"abs"|"rel": x};
+        `args`: ndarray = buffer, numpy scalar = value, bytes = struct by value, None = null pointer, dict = as in the file.
+        `images`: name -> (keys of the image, ndarray of its elements); `references`: as in the file.
+        `expect`: argument index, or global's or image's name -> ndarray. `tolerance`: the same keys -> {"ulp"|"abs"|"rel": x};
         without one an array is compared bit for bit.
         """
+        images = images or {}
         name = f"{self.path}/{name}"
         assert all(name != case["name"] for case in self.cases), name
         tolerance = tolerance or {}
@@ -82,11 +84,16 @@ class CaseFile:
             case["cooperative"] = True
         if globals:
             case["globals"] = {key: self.array(value, f"{name}.{key}") for key, value in globals.items()}
+        if images:
+            case["images"] = {key: image | self.elements(value, f"{name}.{key}") for key, (image, value) in images.items()}
+        if references:
+            case["references"] = references
         case["args"] = [self.argument(arg, f"{name}.in{i}") for i, arg in enumerate(args)]
         case["expect"] = []
         for key, value in expect.items():
-            place = {"arg": key} if isinstance(key, int) else {"global": key}
-            before = args[key] if isinstance(key, int) else (globals or {}).get(key)
+            kind = "arg" if isinstance(key, int) else "image" if key in images else "global"
+            place = {kind: key}
+            before = {"arg": lambda: args[key], "image": lambda: images[key][1], "global": lambda: (globals or {}).get(key)}[kind]()
             assert before is None or (before.dtype == value.dtype and len(before) == len(value)), (name, key)
             loose = tolerance.get(key, {})
             # What the kernel leaves alone must stay bit for bit, also where results are compared loosely.
@@ -94,8 +101,8 @@ class CaseFile:
             while loose and end > 0 and value[end - 1 : end].tobytes() == before[end - 1 : end].tobytes():
                 end -= 1
             content = self.array(value[:end], f"{name}.out{key}", fill=False)
-            if isinstance(key, int):
-                del content["type"]  # the argument has it
+            if kind != "global":
+                del content["type"]  # the argument or image has it
             case["expect"].append(place | content | loose)
             if end < len(value):
                 case["expect"].append(place | {"data": numbers(value[end:]), "offset": end})
@@ -109,11 +116,19 @@ class CaseFile:
     def argument(self, arg, label):
         if arg is None:
             return {"null": True}
+        if isinstance(arg, dict):
+            return arg
         if isinstance(arg, bytes):
             return {"type": "bytes", "value": arg.hex()}
         if isinstance(arg, np.generic):
             return {"type": TYPES[arg.dtype], "value": numbers(np.array([arg]))[0]}
         return self.array(arg, label)
+
+    def elements(self, array, label):
+        """The elements of an image, whose format says their type."""
+        content = self.array(array, label)
+        del content["type"]
+        return content
 
     def array(self, array, label, fill=True):
         """An array as a fill (where the format allows one), inline, or as a file, whichever is smallest to read."""
