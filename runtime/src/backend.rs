@@ -97,8 +97,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Names a part of an allocation, if the device has findings to tell.
     fn name_part(&self, _part: MemoryRange, _name: &str) {}
 
-    /// Says that kernels allocate from the region at an address, if the device looks after what they do with it.
-    fn add_heap(&self, _address: u64) {}
+    /// Says that kernels allocate from a region, if the device looks after what they do with it.
+    fn add_heap(&self, _region: MemoryRange) {}
 
     /// Takes a module that passed [`crate::check::interface`].
     fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error>;

@@ -1,6 +1,6 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
-use ptx2spv_translator::interface::{Counters, Entry, ParamLocation, Status, Variables, output, push_constant};
+use ptx2spv_translator::interface::{Counters, Entry, ParamLocation, Status, Variables, heap, output, push_constant};
 
 use ptx2spv_translator::target::{Packing, Version};
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
@@ -171,6 +171,9 @@ fn check_status(interface: &Interface) -> Result<(), Error> {
         if !fits || !whole || region.size < output::RECORDS {
             return Err(wrong("a region is misaligned, too small, or lies outside of the variables".to_owned()));
         }
+    }
+    if interface.heap.is_some_and(|heap| heap.size != heap::region_bytes(heap.size)) {
+        return Err(wrong("the heap has a size that there isn't".to_owned()));
     }
     if interface.output.is_none() && interface.entries.iter().any(|entry| entry.prints) {
         return Err(wrong("kernels print, and there is no region to print to".to_owned()));

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_translator::interface::Entry;
+use ptx2spv_translator::interface::{Entry, ServiceSizes};
 use ptx2spv_translator::target::Cluster;
 use ptx2spv_translator::{Interface, Math, Options, Program, Source, Translation};
 use self_cell::self_cell;
@@ -58,6 +58,7 @@ pub(crate) struct Sizes {
 pub(crate) struct Ptx {
     source: Source,
     math: Math,
+    sizes: ServiceSizes,
     /// `None` as long as the cache had all that was asked for.
     parsed: Mutex<Option<Parsed>>,
     cache: Option<Translations>,
@@ -66,18 +67,21 @@ pub(crate) struct Ptx {
 impl Ptx {
     /// A module, not parsed yet.
     pub fn new(source: &Source, options: LoadOptions) -> Self {
-        Self::with_cache(source, options.math, if options.cached { Cache::of_user() } else { None })
+        Self {
+            sizes: options.sizes,
+            ..Self::with_cache(source, options.math, if options.cached { Cache::of_user() } else { None })
+        }
     }
 
     fn with_cache(source: &Source, math: Math, cache: Option<Cache>) -> Self {
         let cache = cache.map(|cache| Translations::new(cache, source));
-        Self { source: source.clone(), math, parsed: Mutex::default(), cache }
+        Self { source: source.clone(), math, sizes: ServiceSizes::default(), parsed: Mutex::default(), cache }
     }
 
     /// Names of its kernels, and the interface of a translation of none: every translation describes all the module's
     /// variables in the same way.
     pub fn describe(&self, device: &Device) -> Result<Description, Error> {
-        let nothing = Options { entries: Some(&[]), ..Options::new(device.target()) };
+        let nothing = Options { entries: Some(&[]), sizes: self.sizes, ..Options::new(device.target()) };
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
             return Ok(known);
         }
@@ -114,6 +118,7 @@ impl Ptx {
         let options = Options {
             entries: Some(&only),
             math: self.math,
+            sizes: self.sizes,
             block_threads: Some(sizes.threads),
             cluster: sizes.cluster,
             cooperative: sizes.cooperative,

@@ -1,6 +1,7 @@
 //! How a module is loaded.
 
 use ptx2spv_translator::Math;
+use ptx2spv_translator::interface::ServiceSizes;
 
 /// How to load a PTX module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,17 +10,19 @@ pub struct LoadOptions {
     pub math: Math,
     /// Whether translations are kept in the user's [`Cache`](crate::Cache), and taken from there.
     pub cached: bool,
+    /// How much device memory its kernels have for what they print and allocate.
+    pub sizes: ServiceSizes,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { math: Math::default(), cached: true }
+        Self { math: Math::default(), cached: true, sizes: ServiceSizes::default() }
     }
 }
 
 impl LoadOptions {
     /// Translates in any case, and keeps nothing.
     pub fn uncached(math: Math) -> Self {
-        Self { math, cached: false }
+        Self { math, cached: false, ..Self::default() }
     }
 }

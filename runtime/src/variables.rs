@@ -60,7 +60,7 @@ impl LoadedVariables {
             named.map(region).iter().for_each(|part| backend.name_part(*part, name));
         }
         if let Some(heap) = heap {
-            backend.add_heap(region(heap).address);
+            backend.add_heap(region(heap));
         }
         let status = status.map(|status| {
             Arc::new(StatusRecord {

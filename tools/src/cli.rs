@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use ptx2spv_runtime::Device;
 use ptx2spv_translator::Math;
+use ptx2spv_translator::interface::{ServiceSizes, heap, output};
 
 use crate::{names, style};
 
@@ -20,6 +21,24 @@ pub enum Status {
     Failure,
     /// A process that did the work ended with this exit status, and has said why.
     Code(u8),
+}
+
+/// How much device memory kernels have for what they print and allocate.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ServiceArguments {
+    /// Bytes that `malloc` of a kernel has to give, up to 1 GiB; rounded up to a power of two.
+    #[arg(long, default_value_t = heap::BYTES, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=heap::MAX_BYTES))]
+    heap_bytes: u64,
+    /// Bytes that `printf` of a kernel has room for until the host reads them, up to 1 GiB.
+    #[arg(long, default_value_t = output::BYTES, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=output::MAX_BYTES))]
+    print_bytes: u64,
+}
+
+impl ServiceArguments {
+    /// The sizes.
+    pub fn get(self) -> ServiceSizes {
+        ServiceSizes { heap: self.heap_bytes, output: self.print_bytes }
+    }
 }
 
 /// The flag `--math`.

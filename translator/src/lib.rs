@@ -95,6 +95,8 @@ pub struct Options<'a> {
     /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
     /// declares, all its shared memory lies in device memory ([`target::Scratch`]).
     pub dynamic_shared_bytes: u32,
+    /// How much device memory kernels have for what they print and allocate. It must be the same for all translations of a module.
+    pub sizes: interface::ServiceSizes,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
     /// Mark what the reference device's checks go by and SPIR-V doesn't say, in instructions that mean nothing elsewhere: which
@@ -114,6 +116,7 @@ impl<'a> Options<'a> {
             cluster: None,
             cooperative: false,
             dynamic_shared_bytes: 0,
+            sizes: interface::ServiceSizes::default(),
             line_info: false,
             checks: false,
         }
@@ -203,7 +206,7 @@ impl<'s> Program<'s> {
         let refuse = |errors| Err(Diagnostics::new(self.source.clone(), errors));
         let policy = Policy::new(options.target, options.math);
         let (mut variables, places) = lower::layout::module_variables(&self.decoded);
-        let services = lower::resources::services(&self.decoded, &mut variables, &policy);
+        let services = lower::resources::services(&self.decoded, &mut variables, &policy, options.sizes);
         let mut errors = self.missing_entries(options.entries);
         if options.entries.is_none() && self.decoded.kernels().next().is_none() {
             errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", None));

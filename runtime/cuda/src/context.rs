@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use ptx2spv_runtime::Device;
+use ptx2spv_translator::interface::ServiceSizes;
 
 use crate::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
 use crate::handle::{Handle, Object, Table};
@@ -43,6 +44,13 @@ impl Object for Context {
 
 /// Numbers of limits: stack, printf buffer, heap, depth, pending launches, granularity, persisting L2.
 const LIMITS: usize = 7;
+
+/// The limits that modules loaded later go by.
+const PRINT: usize = 1;
+const HEAP: usize = 2;
+
+/// The most bytes that they can be.
+const MAX_REGION: usize = 1 << 30;
 
 /// What a context's limits are at first.
 const FIRST_LIMITS: [usize; LIMITS] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
@@ -90,6 +98,13 @@ impl Context {
         });
         let handle = Handle::new(context.clone())?;
         Ok(*context.handle.get_or_init(|| handle))
+    }
+
+    /// How much memory kernels of modules that are loaded now have for what they print and allocate.
+    pub fn service_sizes(&self) -> ServiceSizes {
+        let limits = lock(&self.limits);
+        let bytes = |limit: usize| limits.get(limit).map_or(0, |&bytes| bytes as u64);
+        ServiceSizes { heap: bytes(HEAP), output: bytes(PRINT) }
     }
 
     pub fn handle(&self) -> ContextHandle {
@@ -272,6 +287,11 @@ pub(crate) fn synchronize() -> Result<(), Code> {
 
 pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result<(), Code> {
     let context = current()?;
+    let most = match limit as usize {
+        PRINT | HEAP => MAX_REGION,
+        _ => usize::MAX,
+    };
+    let value = value.min(most);
     let mut limits = lock(&context.limits);
     *limits.get_mut(limit as usize).ok_or(UNSUPPORTED_LIMIT)? = value;
     Ok(())

@@ -5,8 +5,9 @@ use std::ffi::c_uint;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Device, Error, Module};
+use ptx2spv_runtime::{Device, Error, LoadOptions, Module};
 use ptx2spv_translator::Source;
+use ptx2spv_translator::interface::ServiceSizes;
 
 use crate::code::{Code, NOT_FOUND};
 use crate::context::{self, Context};
@@ -54,8 +55,12 @@ impl Loaded {
         options: &jit::Options,
     ) -> Result<Self, Code> {
         options.begin()?;
+        // A library's modules are made in the context that is current.
+        let limits = context.clone().or_else(|| context::current().ok());
+        let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
+        let load = LoadOptions { sizes, ..LoadOptions::default() };
         let dumped = trace::dump("ptx", source.text().as_bytes());
-        match device.load(source) {
+        match device.load_with(source, load) {
             Ok(module) => Ok(Self {
                 context,
                 module,

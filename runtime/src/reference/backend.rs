@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ptx2spv_reference::{Finding, Pool};
-use ptx2spv_translator::interface::heap::{ARENAS, Arena};
+use ptx2spv_translator::interface::heap::{Arena, arenas};
 
 use super::device::{FINISHED, ReferenceDevice};
 use super::info::MAX_BUFFER;
@@ -149,8 +149,8 @@ impl Backend for ReferenceDevice {
         self.interpreter.name_part(part.address, part.size, name);
     }
 
-    fn add_heap(&self, address: u64) {
-        for Arena { shift, words, sizes, granules, .. } in ARENAS {
+    fn add_heap(&self, MemoryRange { address, size }: MemoryRange) {
+        for Arena { shift, words, sizes, granules, .. } in arenas(size) {
             self.interpreter.add_pool(Pool {
                 address: address + granules,
                 granule: 1 << shift,

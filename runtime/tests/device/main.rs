@@ -20,6 +20,7 @@ mod pools;
 mod reference;
 mod reports;
 mod scratch;
+mod service_sizes;
 mod setup;
 mod shipped;
 mod slices;

@@ -6,6 +6,7 @@ use ptx2spv_runtime::{
     Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, Kernel, LaunchConfig, LoadOptions,
     Module, ReferenceDevice,
 };
+use ptx2spv_translator::interface::ServiceSizes;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Math, Source};
 
 use super::backend::{Backend, Failure, Outputs};
@@ -74,6 +75,12 @@ impl DeviceBackend {
     #[must_use]
     pub fn with_math(self, math: Math) -> Self {
         Self { options: LoadOptions { math, ..self.options }, ..self }
+    }
+
+    /// With so much device memory for what kernels print and allocate.
+    #[must_use]
+    pub fn with_sizes(self, sizes: ServiceSizes) -> Self {
+        Self { options: LoadOptions { sizes, ..self.options }, ..self }
     }
 
     /// With translations from the user's cache.

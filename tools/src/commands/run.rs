@@ -10,7 +10,7 @@ use clap::Args;
 use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
 use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Steps, Verdict, argument_text, judge};
-use ptx2spv::cli::{Status, UsageError};
+use ptx2spv::cli::{ServiceArguments, Status, UsageError};
 use ptx2spv::findings;
 use ptx2spv::input::Selection;
 use ptx2spv::{names, style};
@@ -83,6 +83,8 @@ pub struct Arguments {
     /// Print how often warps executed `pmevent` (`__prof_trigger`), for each event. Counting begins anew with each case.
     #[arg(long)]
     counters: bool,
+    #[command(flatten)]
+    services: ServiceArguments,
     #[command(flatten)]
     device: super::DeviceArguments,
     /// With --device reference: print the instructions of one thread with their operands and results. BLOCK and THREAD are X,
@@ -217,7 +219,7 @@ fn run_kernel(
         read_globals: BTreeMap::new(),
         expectation: Expectation::Results(Vec::new()),
     };
-    let mut backend = open(arguments)?.with_cache();
+    let mut backend = open(arguments)?.with_cache().with_sizes(arguments.services.get());
     let options = backend.options();
     let from_ptx = |device: &Device| device.load_with(source, options);
     let steps = Steps {

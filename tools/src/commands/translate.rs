@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use ptx2spv::cli::{self, MathArgument, Status, UsageError};
+use ptx2spv::cli::{self, MathArgument, ServiceArguments, Status, UsageError};
 use ptx2spv::input::Selection;
 use ptx2spv::names;
 use ptx2spv::progress::Progress;
@@ -73,6 +73,8 @@ pub struct Arguments {
     /// Translate for cooperative launches: blocks may wait for each other, as `grid.sync()` does.
     #[arg(long)]
     cooperative: bool,
+    #[command(flatten)]
+    services: ServiceArguments,
     /// Write every kernel's intermediate form after each pass to files in this directory, one folder for each kernel.
     #[arg(long, value_name = "DIR")]
     dump_passes: Option<PathBuf>,
@@ -188,6 +190,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             cluster: arguments.cluster,
             cooperative: arguments.cooperative,
             dynamic_shared_bytes,
+            sizes: arguments.services.get(),
             line_info: arguments.line_info,
             checks: false,
         };

@@ -151,11 +151,37 @@ pub struct MemoryRegion {
     pub size: u64,
 }
 
+/// How much device memory kernels have for what they print and allocate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceSizes {
+    /// Bytes of the region that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
+    pub heap: u64,
+    /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
+    pub output: u64,
+}
+
+impl Default for ServiceSizes {
+    fn default() -> Self {
+        Self { heap: heap::BYTES, output: output::BYTES }
+    }
+}
+
+impl ServiceSizes {
+    /// The sizes that there can be, for those asked for.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let output = self.output.clamp(1 << 10, output::MAX_BYTES).next_multiple_of(16);
+        Self { heap: heap::region_bytes(self.heap), output }
+    }
+}
+
 /// What lies in the region that kernels print to, all in 32-bit words. It begins as zeros, and whoever has read it clears
 /// what it has read.
 pub mod output {
-    /// Size of the region in bytes: as much as CUDA has.
+    /// Size of the region in bytes, unless more is asked for: as much as CUDA has.
     pub const BYTES: u64 = 1 << 20;
+    /// The most that it can have.
+    pub const MAX_BYTES: u64 = 1 << 30;
     /// Offset of the word that counts the bytes asked for: the end of the records, if that is inside of the region.
     pub const USED: u64 = 0;
     /// Offset of the word that counts the records left out because the region was full.
@@ -221,13 +247,40 @@ pub mod heap {
         pub granules: u64,
     }
 
-    /// Allocations of less than 1 KiB, 32 KiB and 1 MiB. Together they take 7 MiB, their bitmaps and tables less than one of the
-    /// 8 MiB that the region has.
-    pub const ARENAS: [Arena; 3] = [
-        Arena { shift: 5, words: 2048, bitmap: 0, sizes: 0x4000, granules: 1 << 20 },
-        Arena { shift: 10, words: 64, bitmap: 0x2000, sizes: 0x44000, granules: 3 << 20 },
-        Arena { shift: 15, words: 3, bitmap: 0x2100, sizes: 0x46000, granules: 5 << 20 },
-    ];
+    /// Size of the region in bytes, unless more is asked for: as much as CUDA has.
+    pub const BYTES: u64 = 8 << 20;
+    /// The most that it can have.
+    pub const MAX_BYTES: u64 = 1 << 30;
+
+    /// Size of a region of at least so many bytes, as far as there can be one: a power of two.
+    pub fn region_bytes(bytes: u64) -> u64 {
+        bytes.clamp(BYTES, MAX_BYTES).next_power_of_two()
+    }
+
+    /// The arenas of a region of a size that [`region_bytes`] gives. Their granules take seven eighths of it, their bitmaps and tables
+    /// less than one.
+    ///
+    /// The smallest has allocations of less than 1 KiB, 32 KiB and 1 MiB. One that is *k* times as large has *k* times as many,
+    /// but for a third of the place of the last, and in that others, of less than *k* MiB.
+    pub fn arenas(bytes: u64) -> Vec<Arena> {
+        let times = region_bytes(bytes) / BYTES;
+        // Both are small.
+        let (factor, shift) = (u32::try_from(times).unwrap_or(1), times.trailing_zeros());
+        let arena = |shift, words, [bitmap, sizes, granules]: [u64; 3]| {
+            let [bitmap, sizes, granules] = [bitmap, sizes, granules].map(|offset| offset * times);
+            Arena { shift, words, bitmap, sizes, granules }
+        };
+        let last = if times == 1 { 3 } else { factor };
+        let mut arenas = vec![
+            arena(5, 2048 * factor, [0, 0x4000, 1 << 20]),
+            arena(10, 64 * factor, [0x2000, 0x44000, 3 << 20]),
+            arena(15, last, [0x2100, 0x46000, 5 << 20]),
+        ];
+        if times > 1 {
+            arenas.push(arena(15 + shift, 2, [0x2200, 0x47000, 6 << 20]));
+        }
+        arenas
+    }
 }
 
 /// A place from which a kernel may report.

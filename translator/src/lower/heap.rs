@@ -4,10 +4,10 @@
 //! allocation is a run of up to 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single
 //! atomic gives it back. The table's entry of its first granule holds the size that the program asked for, plus one; all other
 //! entries are zero. Nothing of the heap's own lies among the granules. Where no arena has such a run, there is no memory.
-//! [`ARENAS`] has the layout.
+//! [`arenas`] has the layout.
 
 use super::device_words::WORD;
-use crate::interface::heap::{ARENAS, Arena};
+use crate::interface::heap::{Arena, arenas};
 use crate::interface::{MemoryRegion, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, Builder, Compare, MemoryOrder, Scope, Type, Value, Var};
 use crate::target::Fault;
@@ -23,7 +23,7 @@ pub(super) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -
     let found = b.var(Type::I64);
     let nothing = b.i64(0);
     b.set(found, nothing);
-    for arena in &ARENAS {
+    for arena in &arenas(region.size) {
         let room = 32_u64 << arena.shift;
         let missing = b.get(found);
         let missing = b.is_zero(missing);
@@ -127,7 +127,7 @@ pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
         let freed = b.var(Type::Bool);
         let no = b.bool(false);
         b.set(freed, no);
-        let Granule { exists, number, shift, bitmap, sizes } = granule(b, base, pointer);
+        let Granule { exists, number, shift, bitmap, sizes } = granule(b, base, pointer, region.size);
         b.if_(exists, |b| {
             let offset = b.zero_extend(number);
             let offset = b.shl(offset, 2);
@@ -183,11 +183,11 @@ struct Granule {
     sizes: Value,
 }
 
-fn granule(b: &mut Builder<'_>, base: Value, address: Value) -> Granule {
+fn granule(b: &mut Builder<'_>, base: Value, address: Value, bytes: u64) -> Granule {
     let (exists, number, zero) = (b.bool(false), b.i32(0), b.i64(0));
     let mut found = Granule { exists, number, shift: number, bitmap: zero, sizes: zero };
     let offset = b.sub(address, base);
-    for arena in &ARENAS {
+    for arena in &arenas(bytes) {
         let within = b.sub_const(offset, arena.granules);
         let inside = b.compare_const(Compare::LessUnsigned, within, u64::from(arena.words) << (arena.shift + 5));
         let odd = b.and_const(within, (1 << arena.shift) - 1);

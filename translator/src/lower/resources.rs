@@ -5,14 +5,11 @@ use std::ops::BitOr;
 
 use super::{memory, reports};
 use crate::decode::program::{Function, Instruction, Operand, Program};
-use crate::interface::{Counters, MemoryRegion, Status, Variables, output};
+use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
 use crate::ir::MemoryOrder;
 use crate::isa::operation::Effects;
 use crate::legalize::TABLE_BYTES;
 use crate::policy::Policy;
-
-/// Size of the heap in bytes: as much as CUDA has.
-const HEAP_BYTES: u64 = 8 << 20;
 
 /// Where it all is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +30,8 @@ pub struct Services {
 
 /// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
 /// translations of a module share one allocation.
-pub fn services(program: &Program, variables: &mut Variables, policy: &Policy) -> Services {
+pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, sizes: ServiceSizes) -> Services {
+    let sizes = sizes.rounded();
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
     };
@@ -52,8 +50,8 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy) -
     };
     Services {
         status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
-        output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(output::BYTES, 16), size: output::BYTES }),
-        heap: declares(&["malloc", "free"]).then(|| MemoryRegion { offset: add(HEAP_BYTES, 16), size: HEAP_BYTES }),
+        output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(sizes.output, 16), size: sizes.output }),
+        heap: declares(&["malloc", "free"]).then(|| MemoryRegion { offset: add(sizes.heap, 16), size: sizes.heap }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),

@@ -1,0 +1,127 @@
+//! Modules whose kernels have more room for what they print and allocate.
+
+use ptx2spv_runtime::{LaunchConfig, LoadOptions};
+use ptx2spv_translator::interface::{ServiceSizes, heap};
+use ptx2spv_translator::{Math, Source};
+
+use crate::{Context, Launch};
+
+/// Threads that allocate and keep, of which each says whether its memory holds what it wrote to both ends of it; and threads that
+/// print a line.
+const KERNELS: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 size);
+.extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 format[33] = "0123456789abcdef0123456789abcde\n";
+.visible .entry allocate(.param .u64 out, .param .u64 size)
+{
+    .reg .pred %p;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [size];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.u64 %rd1, %rd1, %rd3;
+    {
+    .param .b64 a;
+    .param .b64 r;
+    st.param.b64 [a], %rd2;
+    call (r), malloc, (a);
+    ld.param.b64 %rd4, [r];
+    }
+    mov.u32 %r2, 0;
+    setp.eq.u64 %p, %rd4, 0;
+    @%p bra done;
+    add.u64 %rd5, %rd4, %rd2;
+    st.u32 [%rd4], %r1;
+    st.u32 [%rd5+-4], %r1;
+    ld.u32 %r3, [%rd4];
+    ld.u32 %r4, [%rd5+-4];
+    add.u32 %r2, %r3, %r4;
+    add.u32 %r2, %r2, 1;
+done:
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+.visible .entry print(.param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u32 %r1, [n];
+    mov.u64 %rd1, format;
+    cvta.global.u64 %rd1, %rd1;
+    mov.u64 %rd2, 0;
+again:
+    {
+    .param .b64 a;
+    .param .b64 b;
+    .param .b32 r;
+    st.param.b64 [a], %rd1;
+    st.param.b64 [b], %rd2;
+    call (r), vprintf, (a, b);
+    ld.param.b32 %r2, [r];
+    }
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra again;
+    ret;
+}"#;
+
+fn source() -> Source {
+    let numbers: Vec<String> = b"0123456789abcdef0123456789abcde\n\0".iter().map(u8::to_string).collect();
+    let list = format!("{{{}}}", numbers.join(", "));
+    Source::new("sizes.ptx", KERNELS.replace("\"0123456789abcdef0123456789abcde\\n\"", &list))
+}
+
+#[test]
+fn heaps_and_buffers_of_other_sizes() {
+    let context = Context::new();
+    let device = &context.device;
+    let several = [(8_u64 << 20, 1_u64 << 20), (64 << 20, 1 << 16)];
+    for (heap, output) in several {
+        let sizes = ServiceSizes { heap, output };
+        let module = device.load_with(&source(), LoadOptions { sizes, ..LoadOptions::uncached(Math::EXACT) }).unwrap();
+        let kernel = module.kernel("allocate").unwrap();
+        let out = device.alloc_slice::<u32>(16).unwrap();
+        // In the larger one there is room for some of so many bytes.
+        kernel.run(&LaunchConfig::new([1; 3], [16, 1, 1]), &[(&out).into(), (3_u64 << 20).into()]).unwrap();
+        let given = out.to_vec().unwrap().into_iter().enumerate().filter(|(_, sum)| *sum != 0);
+        let given: Vec<(usize, u32)> = given.collect();
+        assert_eq!(given.len(), if heap > 8 << 20 { 4 } else { 0 });
+        assert!(given.iter().all(|(thread, sum)| *sum == 2 * *thread as u32 + 1), "{given:?}");
+        // A record has 16 bytes and at least 8 for arguments.
+        let print = module.kernel("print").unwrap();
+        print.run(&LaunchConfig::new([10, 1, 1], [64, 1, 1]), &[8_u32.into()]).unwrap();
+        device.synchronize().unwrap();
+        let printed = String::from_utf8(device.take_output()).unwrap();
+        let lines = printed.lines().filter(|line| *line == "0123456789abcdef0123456789abcde").count();
+        let room = usize::try_from(output).unwrap() / 16;
+        assert!(lines == 5_120 || lines < 5_120 && lines <= room, "{lines}");
+        assert_eq!(lines == 5_120, output > 1 << 16, "{lines}");
+        drop((module, kernel, print, out));
+    }
+    context.finish();
+}
+
+/// Bitmaps, tables and granules lie beside each other, whatever the size.
+#[test]
+fn arenas_do_not_overlap() {
+    let sizes = (23..=30).map(|shift| 1_u64 << shift);
+    for size in sizes {
+        let mut parts: Vec<(u64, u64)> = Vec::new();
+        for arena in heap::arenas(size) {
+            let granules = 32 * u64::from(arena.words);
+            parts.push((arena.bitmap, 4 * u64::from(arena.words)));
+            parts.push((arena.sizes, 4 * granules));
+            parts.push((arena.granules, granules << arena.shift));
+            assert!(arena.granules.is_multiple_of(1 << 15));
+        }
+        parts.sort_unstable();
+        assert!(parts.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{size}: {parts:?}");
+        assert!(parts.last().is_some_and(|(start, bytes)| start + bytes <= size));
+    }
+}
