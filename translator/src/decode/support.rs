@@ -116,9 +116,10 @@ fn judge(mut missing: Vec<String>, uses: &[Use]) -> Support {
     if missing.is_empty() { Support::Full } else { Support::Part(missing) }
 }
 
-/// Whether a module translates for a device that has everything. A sample without `.version` gets the usual header.
+/// Whether a program translates for a device that has everything. A sample that begins with an instruction or a declaration gets the
+/// usual header.
 fn translates(sample: &str) -> bool {
-    let header = if sample.starts_with(".version") { "" } else { ".version 8.1\n.target sm_90\n.address_size 64\n" };
+    let header = if sample.contains(".version") { "" } else { ".version 8.1\n.target sm_90\n.address_size 64\n" };
     let source = Source::new("sample", format!("{header}{sample}"));
     let target = Target::preset("nvidia");
     let options = target.as_ref().map(Options::new);

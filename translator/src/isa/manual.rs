@@ -40,7 +40,6 @@ impl Instruction {
 
 const NO_EFFECT: &str = "Accepted; has no effect.";
 const AS_THE_MANUAL: &str = "As in the manual, also where current hardware departs from it.";
-const INLINED: &str = "Inlined.";
 
 /// All instructions by name.
 #[rustfmt::skip]
@@ -92,11 +91,11 @@ pub const ALL: &[Instruction] = &[
                 sample: ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; p: .callprototype _ (); call %a, (), p; ret; }",
             },
             Use {
-                words: "functions that the module does not define, but for `vprintf`, `__assertfail`, `malloc`, `free` and `cudaCG…`",
-                sample: ".extern .func other(); .entry k() { call other; ret; }",
+                words: "functions that another module defines",
+                sample: "//// ptx2spv module a\n.version 8.1\n.target sm_90\n.address_size 64\n.extern .func f(); .entry k() { call f; ret; }\n//// ptx2spv module b\n.version 8.1\n.target sm_90\n.address_size 64\n.visible .func f() { ret; }",
             },
         ])
-        .remark(INLINED),
+        .remark("Inlined. Of functions that no module defines there are those that calls.md lists."),
     op("clz", &["clz.(b32|b64)"]),
     op("cnot", &["cnot.(b16|b32|b64)"]),
     op("copysign", &["copysign.(f32|f64)"]),

@@ -1,7 +1,7 @@
 //! Loads, stores and addresses (PTX sections 9.7.9.8 to 9.7.9.13).
 
 use super::frame::ParamSlot;
-use super::{Lowering, Result, addresses32, atomics128, cluster, texture};
+use super::{LINK, Lowering, Result, addresses32, atomics128, cluster, texture};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
 use crate::diagnostic::Diagnostic;
@@ -274,7 +274,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             };
             if variable.external {
                 let message = format!("`{}`, which is defined in another module", variable.name);
-                return Err(Diagnostic::unsupported(message, variable.span));
+                return Err(Diagnostic::unsupported(message, variable.span).with_help(LINK));
             }
             if let Some(locals) = &l.frame.locals
                 && let Some(place) = locals.places.get(&id)

@@ -57,6 +57,9 @@ use crate::ir::{Builder, Type, Unary, Value, Var};
 use crate::isa::operation::Action;
 use crate::isa::types::ScalarType;
 
+/// What to do about what another module defines.
+pub(crate) const LINK: &str = "link this module with the one that defines it: `ptx2spv link`, or `--link FILE`";
+
 /// What a lowering function gives back.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
 

@@ -18,6 +18,7 @@ impl Directive {
 }
 
 const NOTHING: &str = "Accepted; has no effect.";
+const LINKED: &str = "By the rules of NVIDIA's linker: see getting-ptx.md.";
 const KERNEL: &str = ".visible .entry k() { ret; }";
 
 /// All directives by name. The header's own stand before every sample.
@@ -40,13 +41,14 @@ pub(super) const ALL: &[Directive] = &[
         ".func f() { ret; } .entry k() { .reg .b64 %a; mov.u64 %a, f; t: .calltargets f; call %a, (), t; ret; }",
     ),
     directive("common", ".common .global .u32 x; .entry k() { ret; }")
-        .remark("Modules are not linked with each other."),
+        .remark(LINKED),
     directive("entry", ".entry k() { ret; }"),
     directive("explicitcluster", ".entry k() .explicitcluster .reqnctapercluster 1 { ret; }"),
     directive("extern", ".extern .shared .align 16 .b8 s[]; .entry k() { ret; }").uses(&[Use {
         words: "variables and functions that another module defines",
-        sample: ".extern .global .u32 x; .entry k() { .reg .u32 %r; ld.global.u32 %r, [x]; ret; }",
-    }]),
+        sample: "//// ptx2spv module a\n.version 8.1\n.target sm_90\n.address_size 64\n.extern .global .u32 x; .entry k() { .reg .u32 %r; ld.global.u32 %r, [x]; ret; }\n//// ptx2spv module b\n.version 8.1\n.target sm_90\n.address_size 64\n.visible .global .u32 x;",
+    }])
+    .remark(LINKED),
     directive("file", ".file 1 \"k.cu\"\n.entry k() { ret; }").remark("Names a source for `.loc`."),
     directive("func", ".func (.reg .u32 r) f(.reg .u32 a) { mov.u32 r, a; ret; } .entry k() { ret; }")
         .remark("Calls are inlined; what can't be called is under `call`."),
@@ -63,6 +65,6 @@ pub(super) const ALL: &[Directive] = &[
     directive("reqntid", ".entry k() .reqntid 16, 2, 1 { ret; }").remark("The runtime checks it at each launch."),
     directive("target", KERNEL).remark("`map_f64_to_f32` and `texmode_…` have no effect."),
     directive("version", KERNEL).remark("Any version; newer ones give errors only where something new is used."),
-    directive("visible", ".visible .entry k() { ret; }").remark("Modules are not linked with each other."),
-    directive("weak", ".weak .entry k() { ret; }").remark("Modules are not linked with each other."),
+    directive("visible", ".visible .entry k() { ret; }").remark(LINKED),
+    directive("weak", ".weak .entry k() { ret; }").remark(LINKED),
 ];

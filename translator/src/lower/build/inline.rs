@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{Stmt, Type, Value, Var};
 use crate::lower::frame::{Frame, ParamSlot};
 use crate::lower::services::Service;
-use crate::lower::{Lowering, calls, carrier};
+use crate::lower::{LINK, Lowering, calls, carrier};
 use crate::target::Fault;
 
 /// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
@@ -99,7 +99,7 @@ impl<'p> Build<'p> {
     ) -> Result<(), Diagnostic> {
         let Some(service) = Service::find(callee) else {
             let message = format!("a call of `{}`, which this module does not define", callee.name);
-            return Err(Diagnostic::unsupported(message, call.at));
+            return Err(Diagnostic::unsupported(message, call.at).with_help(LINK));
         };
         self.prints |= service == Service::Print;
         let mut frame = self.frame(callee, Vec::new());
