@@ -53,10 +53,10 @@ fn a_picture_is_sharpened() -> Result<(), Box<dyn Error>> {
         let (x, y) = (index % WIDTH, index / WIDTH);
         let (left, right) = (x.saturating_sub(1), (x + 1).min(WIDTH - 1));
         let (above, below) = (y.saturating_sub(1), (y + 1).min(HEIGHT - 1));
-        for channel in 0..3 {
+        for (channel, found) in rgba.iter().enumerate().take(3) {
             let p = |x, y| pixel(x, y, channel);
             let expected = sharpened(p(x, y), [p(left, y), p(right, y), p(x, above), p(x, below)]);
-            assert_eq!(rgba[channel], expected, "channel {channel} of {x}, {y}");
+            assert_eq!(*found, expected, "channel {channel} of {x}, {y}");
         }
         assert_eq!(rgba[3], 255);
     }
