@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::texture::{Filter, Kind, RECORD_BYTES, Record, SAMPLER, SURFACE, TEXTURE};
+use ptx2spv_translator::interface::texture::{Filter, Kind, RECORD_BYTES, Record};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -141,7 +141,7 @@ impl Device {
 impl Texture {
     /// The handle, which kernels get as an argument or find in memory. It stands for the texture as long as that lives.
     pub fn handle(&self) -> u64 {
-        self.shared.record.address() | TEXTURE
+        self.shared.record.address()
     }
 
     /// What the texture is made of.
@@ -167,7 +167,7 @@ impl Texture {
 impl Surface {
     /// The handle, which kernels get as an argument or find in memory. It stands for the surface as long as that lives.
     pub fn handle(&self) -> u64 {
-        self.shared.record.address() | SURFACE
+        self.shared.record.address()
     }
 
     /// What the surface is made of.
@@ -183,7 +183,7 @@ impl Surface {
 impl Sampler {
     /// The handle, which kernels get as an argument or find in memory. It stands for the sampler as long as that lives.
     pub fn handle(&self) -> u64 {
-        self.shared.record.address() | SAMPLER
+        self.shared.record.address()
     }
 
     pub(crate) fn device(&self) -> &Device {

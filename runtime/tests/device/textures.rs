@@ -168,7 +168,8 @@ fn records_of_textures() {
             ..TextureDescriptor::default()
         };
         let texture = device.texture(&(&array).into(), &descriptor).unwrap();
-        assert_eq!(texture.handle() >> 56, 0x20);
+        // Objects have no tag: `istypep` knows references alone.
+        assert_eq!(texture.handle() >> 56, 0);
         let words = Words::of(device, texture.handle());
         assert_eq!(words.long(field::BASE), array.address());
         // Rows are multiples of 16 bytes.
@@ -251,11 +252,11 @@ fn records_of_memory_and_surfaces() {
     let cubes = ArrayShape::CubeLayered { width: 4, cubes: 2 };
     let array = device.array(&ArrayDescriptor::new(ChannelFormat::S32, cubes).surface()).unwrap();
     let surface = device.surface(&array).unwrap();
-    assert_eq!(surface.handle() >> 56, 0x40);
+    assert_eq!(surface.handle() >> 56, 0);
     let words = Words::of(&device, surface.handle());
     assert_eq!([field::LAYERS, field::KIND, field::TEXEL, field::FORMAT].map(|at| words.at(at)), [12, 9, 4, 10]);
     let sampler = device.sampler(&descriptor).unwrap();
-    assert_eq!((sampler.handle() >> 56, Words::of(&device, sampler.handle()).at(field::FILTER)), (0x10, 1));
+    assert_eq!((sampler.handle() >> 56, Words::of(&device, sampler.handle()).at(field::FILTER)), (0, 1));
 }
 
 #[test]

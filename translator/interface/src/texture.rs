@@ -3,9 +3,9 @@
 //! A texture or surface is an array in ordinary device memory and a [`Record`] that describes it, also in device memory.
 //! Kernels read both by loads, so that they work on every device and see every earlier write.
 //!
-//! **Handles.** A handle is the record's device address, which is a multiple of 16 and below 2^56, and one tag bit
-//! ([`TEXTURE`], [`SURFACE`] or [`SAMPLER`]). Zero is no texture. Handles come to a kernel like any other 64-bit value, in
-//! parameters or in memory.
+//! **Handles.** A handle is the record's device address, which is a multiple of 16 and below 2^56. That of a reference has a tag bit
+//! besides ([`TEXTURE`], [`SURFACE`] or [`SAMPLER`]), by which `istypep` knows it; CUDA's objects have none either. Zero is no
+//! texture. Handles come to a kernel like any other 64-bit value, in parameters or in memory.
 //!
 //! **References.** A module variable `.global .texref`, `.samplerref` or `.surfref`, or `.tex` of PTX 1.x, *is* a record:
 //! [`crate::Interface::variables`] lists each with its [`crate::Variable::ty`] (`texref`, `samplerref`, `surfref`; a `.tex` variable is
@@ -29,7 +29,7 @@ pub const LEVEL_BYTES: u64 = 32;
 /// What addresses of records and of tables of levels are multiples of.
 pub const RECORD_ALIGN: u64 = 16;
 
-/// The bit of a handle that says texture; NVIDIA's handles have the same.
+/// The bit of a reference's handle that says texture; NVIDIA's handles have the same.
 pub const TEXTURE: u64 = 1 << 61;
 /// The bit that says surface.
 pub const SURFACE: u64 = 1 << 62;
