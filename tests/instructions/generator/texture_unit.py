@@ -10,6 +10,27 @@ from fractions import Fraction
 CHANNELS = {"u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "f16": "H", "f32": "I"}
 
 
+# What a channel of sRGB becomes, in units of 2^-14, as the hardware was seen to do.
+INTENSITIES = [
+    0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 66, 72, 78,
+    85, 92, 99, 107, 115, 123, 131, 140, 150, 159, 169, 180, 190, 201, 213, 224,
+    236, 250, 262, 276, 290, 304, 318, 332, 348, 364, 380, 396, 412, 430, 448, 466,
+    484, 504, 524, 544, 564, 584, 604, 624, 648, 672, 692, 716, 740, 764, 788, 816,
+    840, 864, 896, 920, 944, 976, 1000, 1032, 1064, 1088, 1120, 1152, 1184, 1216, 1248, 1280,
+    1312, 1352, 1384, 1416, 1456, 1488, 1528, 1560, 1600, 1640, 1672, 1712, 1752, 1792, 1832, 1872,
+    1920, 1952, 2000, 2048, 2080, 2128, 2176, 2224, 2272, 2320, 2368, 2416, 2464, 2512, 2560, 2608,
+    2656, 2704, 2752, 2816, 2864, 2912, 2976, 3024, 3072, 3136, 3184, 3248, 3296, 3360, 3424, 3472,
+    3536, 3600, 3664, 3712, 3776, 3840, 3904, 3968, 4032, 4096, 4160, 4224, 4288, 4352, 4416, 4512,
+    4576, 4640, 4704, 4768, 4864, 4928, 4992, 5056, 5152, 5216, 5280, 5376, 5440, 5536, 5600, 5696,
+    5760, 5824, 5920, 6016, 6080, 6176, 6240, 6336, 6400, 6496, 6592, 6688, 6752, 6848, 6944, 7008,
+    7104, 7200, 7296, 7392, 7488, 7584, 7680, 7744, 7872, 7936, 8064, 8128, 8256, 8320, 8448, 8512,
+    8640, 8768, 8832, 8960, 9024, 9152, 9280, 9344, 9472, 9600, 9664, 9792, 9920, 9984, 10112, 10240,
+    10304, 10432, 10560, 10688, 10816, 10880, 11008, 11136, 11264, 11392, 11456, 11584, 11712, 11840, 11968, 12096,
+    12224, 12352, 12480, 12608, 12736, 12864, 12992, 13120, 13248, 13376, 13504, 13632, 13760, 13888, 14016, 14144,
+    14272, 14400, 14528, 14656, 14848, 14976, 15104, 15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384,
+]
+
+
 def half_to_single(bits):
     value = struct.unpack("<e", struct.pack("<H", bits))[0]
     return struct.unpack("<I", struct.pack("<f", value))[0]
@@ -98,12 +119,15 @@ class Texture:
     def spec(self, name, sampler=None):
         spec = {"image": name} | (sampler.spec() if sampler else {"address": ["border"]})
         spec |= {"read": "normalized"} if self.normalized_read else {}
+        spec |= {"srgb": True} if self.srgb else {}
         spec |= {"normalized": True, "mip_levels": [0, self.image.levels - 1]} if self.image.levels else {}
         return {"texture": spec}
 
-    def value(self, channel):
-        """The 32 bits of a channel."""
+    def value(self, channel, number=3):
+        """The 32 bits of a channel; its number tells that of sRGB that is none of it."""
         form = self.image.format
+        if self.srgb and number < 3:
+            return single(Fraction(INTENSITIES[channel], 16384))
         if form == "f16":
             return half_to_single(channel)
         if form in ("f32", "u32", "s32"):
@@ -113,6 +137,18 @@ class Texture:
         bits = 8 if form.endswith("8") else 16
         most = (1 << bits) - 1 if form[0] == "u" else (1 << bits - 1) - 1
         return single(max(Fraction(channel, most), Fraction(-1)))
+
+    def weighed(self, channel):
+        """What a filter adds: integers as they are, intensities of sRGB in units of 2^-14, else the 32 bits."""
+        return channel if self.normalized_read and self.image.format[0] in "us" else self.value(channel)
+
+    def edge_weighed(self, colour):
+        """The same of a border's colour."""
+        bits = self.edge(colour)
+        if not self.normalized_read or self.image.format[0] not in "us":
+            return bits
+        most = {"u8": 255, "s8": 127, "u16": 65535, "s16": 32767}[self.image.format]
+        return round(Fraction(struct.unpack("<f", struct.pack("<I", bits))[0]) * most)
 
     def edge(self, colour):
         """The 32 bits of a border's colour."""
@@ -268,6 +304,22 @@ def blend_fractions(texels, factors):
     return rounded(sum(texel * factor for texel, factor in zip(texels, factors)))
 
 
+def blend_bytes(texels, factors):
+    """Integers of 8 bits with a sign, as 32767ths: what 127 256ths are becomes 32767."""
+    total = sum(texel * factor for texel, factor in zip(texels, factors))
+    return total + (total + 64 + (total >> 12 << 4) >> 7)
+
+
+def blend_srgb(texels, factors):
+    """Intensities have eight bits, with exponents by their index. They are aligned to the greatest, cut off, and the sum is rounded to 11 bits."""
+    exponent = lambda index: sum(index >= first for first in (32, 48, 64, 96, 136, 184, 248))
+    greatest = max((exponent(index) for index, factor in zip(texels, factors) if factor), default=0)
+    total = sum((INTENSITIES[index] >> greatest) * factor for index, factor in zip(texels, factors) if factor)
+    goes = max(total.bit_length() - 11, 0)
+    total = (total + (1 << goes >> 1) >> goes) << goes
+    return single(Fraction(total << greatest, 1 << 22))
+
+
 def decode(bits):
     """Sign, exponent and significand of a single; subnormals are zero."""
     exponent = bits >> 23 & 255
@@ -320,24 +372,30 @@ def sample(texture, sampler, dimensions, layered, point, layer=0, offset=(0, 0, 
     places = [sampler.position(bits, extents[number], modes[number], offset[number]) for number, bits in enumerate(point)]
     places += [([0, 0], 0)] * (3 - len(places))
     layer = min(layer & 0xFFFFFFFF, image.layers - 1)
-    texels, counts = [], []
+    texels, wholes, counts = [], [], []
     for number in range(8):
         at = [place[number >> axis & 1] for axis, (place, _) in enumerate(places)]
         counts.append(all(weight or not number >> axis & 1 for axis, (_, weight) in enumerate(places)))
         if None in at:
-            texels.append([texture.edge(value) for value in sampler.border][: image.channels])
+            bits, whole = [[edge(value) for value in sampler.border][: image.channels] for edge in (texture.edge, texture.edge_weighed)]
         else:
-            texels.append([texture.value(value) for value in image.texel(0, at[0], at[1], layer if layered else at[2])])
+            texel = image.texel(0, at[0], at[1], layer if layered else at[2])
+            bits, whole = [texture.value(value, number) for number, value in enumerate(texel)], [texture.weighed(value) for value in texel]
+        texels.append(bits)
+        wholes.append(whole)
     channels = []
     factors = weights(*(weight for _, weight in places))
     for channel in range(image.channels):
         values = [texel[channel] for texel in texels]
         if not sampler.linear:
             channels.append(values[0])
+        elif texture.srgb and channel < 3:
+            channels.append(blend_srgb([texel[channel] for texel in wholes], factors))
         elif texture.normalized_read and image.format[0] in "us":
             most = 65535 if image.format[0] == "u" else 32767
-            whole = [round(Fraction(struct.unpack("<f", struct.pack("<I", value))[0]) * most) for value in values]
-            channels.append(single(Fraction(blend_fractions(whole, factors), most)))
+            whole = [texel[channel] * (257 if image.format == "u8" else 1) for texel in wholes]
+            blended = blend_bytes(whole, factors) if image.format == "s8" else blend_fractions(whole, factors)
+            channels.append(single(max(Fraction(blended, most), Fraction(-1))))
         else:
             channels.append(blend_floats(values, factors, counts, image.format == "f16"))
     return channels + [0] * (4 - len(channels))

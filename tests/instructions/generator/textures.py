@@ -196,11 +196,15 @@ def sampled(tables):
                     sampler = Sampler(modes, linear, normalized, border if "border" in modes else (0,) * 4)
                     texture = Texture(smooth_image(rng, shape, size, "f32", 1))
                     case(f"{name}/{'_'.join(modes)}{'_normalized' if normalized else ''}{'_linear' if linear else ''}", name, texture, sampler, geometry)
-        formats = [("u8", 1), ("u8", 4), ("s16", 1), ("u16", 2), ("f16", 4), ("f32", 4)] if geometry == "2d" else [("u8", 4), ("f16", 1)]
+        formats = [("u8", 1), ("u8", 4), ("s8", 2), ("s16", 1), ("u16", 2), ("f16", 4), ("f32", 4)] if geometry == "2d" else [("u8", 4), ("f16", 1)]
         for format, channels in formats:
             modes = ("border",) if channels == 4 and format != "f16" else ("clamp",)
             texture = Texture(smooth_image(rng, shape, size, format, channels), format[0] in "us")
             case(f"{name}/{format}x{channels}_linear", name, texture, Sampler(modes, True, False, border if modes[0] == "border" else (0,) * 4), geometry)
+    for geometry, size in (("1d", [40]), ("2d", [9, 7])):
+        bright = random_image(rng, geometry, size, "u8", 4)
+        for linear in (False, True):
+            case(f"sample_{geometry}/srgb{'_linear' if linear else ''}", f"sample_{geometry}", Texture(bright, True, True), Sampler(("clamp",), linear), geometry)
     image = smooth_image(rng, "2d", [9, 7], "f32", 4)
     destinations = {
         "u32": (".v4.u32.f32 {%r0, %r1, %r2, %r3}", []),

@@ -92,7 +92,7 @@ pub struct Facts {
     pub negate_f32_exact: bool,
     /// `OpConvertFToS` and `OpConvertFToU` from f32 to 32 bits give the nearest bound of what is out of range, and zero of NaN.
     pub to_integer_f32_saturates: bool,
-    /// `NClamp` to [0, 1] on f32 gives +0.0 for NaN and for -0.0, and is right but for subnormals, for which it may give +0.0 too.
+    /// `NClamp` to [0, 1] on f32 gives a zero for NaN and for zeros, and is right but for subnormals, for which it may give a zero too.
     pub clamp_f32_right: bool,
     /// f16 add, subtract, multiply and `GLSL.std.450 Fma` are rounded once to nearest even and keep denormals, infinities and the signs
     /// of zeros, also with operands that the driver's compiler knows; their NaN is the one that NVIDIA's instructions give, 0x7fff.
@@ -175,7 +175,6 @@ impl Facts {
         global_atomic_add_f32_flushes: false,
         sin_cos_f32_close: false,
         min_max_f32_exact: false,
-        clamp_f32_right: false,
         ..Facts::ALL
     };
 

@@ -1,11 +1,17 @@
-//! What a filter makes of texels. The weights are 256ths. Integers that stand for fractions are added as fractions of 16 bits.
-//! Floats are aligned to the greatest of their exponents with four bits more than their significand, what is below is cut
+//! What a filter makes of texels. The weights are 256ths. Integers that stand for fractions are added as fractions of 16 bits, those of 8
+//! bits with a sign as they are. Floats are aligned to the greatest of their exponents with four bits more than their significand, what is below is cut
 //! off, and the sum is rounded to the nearest, of two the one farther from zero (`docs/numerics.md`).
 
+use super::texel::at_least_minus_one;
 use crate::ir::{Builder, Compare, Type, Unary, Value, Var};
 
 /// Bits that a significand gets behind its last when it is aligned.
 const GUARD: u32 = 4;
+
+/// The exponent of the least intensities of sRGB, when one has eight bits.
+const SRGB_EXPONENT: u32 = 120;
+/// The intensities, in units of 2^-14, from which on their exponents are one more.
+const SRGB_STEPS: [u32; 7] = [236, 484, 840, 1920, 4032, 7872, 15360];
 
 /// How the texels of a format are added.
 #[derive(Clone, Copy)]
@@ -22,6 +28,8 @@ pub(super) struct Arithmetic {
     pub(super) least: Value,
     /// Whether a channel has 8 bits.
     pub(super) byte: Value,
+    /// Whether they are intensities of sRGB.
+    pub(super) srgb: Value,
 }
 
 /// One channel's sum over the texels of a slice, and what came before.
@@ -54,9 +62,10 @@ impl Channel {
     }
 
     /// Looks at a texel before those of its slice are added.
-    pub(super) fn look(&self, b: &mut Builder<'_>, bits: Value, weight: Value) {
+    pub(super) fn look(&self, b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
         let exponent = b.shr(bits, 23);
         let exponent = b.and_const(exponent, 255);
+        let exponent = b.choose(arithmetic.srgb, |b| srgb_exponent(b, bits), |_| exponent);
         let zero = b.i32(0);
         let counts = b.is_nonzero(weight);
         let counted = b.select(counts, exponent, zero);
@@ -103,6 +112,15 @@ impl Channel {
         let is_negative = b.slt(bits, zero);
         let negated = b.neg(aligned);
         let aligned = b.select(is_negative, negated, aligned);
+        let aligned = b.choose(
+            arithmetic.srgb,
+            |b| {
+                let above = b.sub_const(most, SRGB_EXPONENT.into());
+                let number = intensity(b, bits);
+                b.shr_by(number, above)
+            },
+            |_| aligned,
+        );
         self.add_product(b, aligned, weight);
     }
 
@@ -148,13 +166,23 @@ impl Channel {
         let [first, sum] = [b.get(self.first_sum), b.get(self.sum)];
         let sum = b.add(first, sum);
         let sum = b.truncate(sum);
-        let sum = b.add_const(sum, 128);
-        let number = b.sar(sum, 8);
+        let short = b.add_const(sum, 128);
+        let short = b.sar(short, 8);
+        // 127 256ths become 32767.
+        let part = b.sar(sum, 12);
+        let part = b.shl(part, 4);
+        let more = b.add_const(sum, 64);
+        let more = b.add(more, part);
+        let more = b.sar(more, 7);
+        let byte = b.add(sum, more);
+        let is_signed_byte = b.and(arithmetic.signed, arithmetic.byte);
+        let number = b.select(is_signed_byte, byte, short);
         let number = b.unary(Unary::SignedToFloat(Type::F32), number);
         let [signed, unsigned] = [b.f32(32767.0), b.f32(65535.0)];
         let largest = b.select(arithmetic.signed, signed, unsigned);
         let fraction = b.fdiv(number, largest);
-        b.bits(fraction)
+        let bits = b.bits(fraction);
+        at_least_minus_one(b, arithmetic.signed, bits)
     }
 
     fn float(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
@@ -191,6 +219,27 @@ impl Channel {
         let rounded = b.select(minus, minus_zero, rounded);
         b.select(is_special, other, rounded)
     }
+}
+
+/// The exponent of an intensity of sRGB.
+fn srgb_exponent(b: &mut Builder<'_>, bits: Value) -> Value {
+    let number = intensity(b, bits);
+    let mut exponent = b.i32(SRGB_EXPONENT);
+    for step in SRGB_STEPS {
+        let step = b.i32(step);
+        let reaches = b.ule(step, number);
+        let reaches = b.bool_to(Type::I32, reaches);
+        exponent = b.add(exponent, reaches);
+    }
+    exponent
+}
+
+/// An intensity of sRGB in units of 2^-14.
+fn intensity(b: &mut Builder<'_>, bits: Value) -> Value {
+    let value = b.bitcast(bits, Type::F32);
+    let unit = b.f32(16384.0);
+    let number = b.fmul(value, unit);
+    b.unary(Unary::FloatToSigned(Type::I32), number)
 }
 
 /// The nearest float, of two the one farther from zero, to a sum in units of 2^(exponent + lost - 166).

@@ -69,7 +69,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if let Some(x) = point.coordinates.first().copied() {
         let bytes = format.bytes(l, x);
         let address = level.address(l, geometry, bytes, &point);
-        format.load(l, address, channels)?;
+        format.fetch(l, address, channels)?;
     }
     let then = std::mem::replace(&mut l.b.block, outer);
     l.b.push(crate::ir::Stmt::If { condition: is_there, then, otherwise: Vec::new() });

@@ -8,6 +8,7 @@ use super::coordinate::{Dimension, Position, position};
 use super::fetch::finish;
 use super::record::{Level, Record};
 use super::texel::Format;
+use super::texel::at_least_minus_one;
 use super::{Geometry, Point, is_among, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
@@ -153,7 +154,7 @@ impl Texels {
         // Halves have 13 bits less than singles; intensities of sRGB have 8 bits, and no guards.
         let lost = of(0, 13, 20);
         let least = of(0, 113, 120);
-        Arithmetic { fractions, signed, half, byte, lost, least }
+        Arithmetic { fractions, signed, half, byte, srgb, lost, least }
     }
 
     /// The result's channels. One loop goes over the texels of each slice twice, at first for their exponents; without a
@@ -167,7 +168,8 @@ impl Texels {
         // The fourth channel of sRGB is none of it.
         let srgb = l.b.compare_const(Compare::Equal, self.texel, Texel::Srgb8.code().into());
         let alpha_fractions = l.b.or(arithmetic.fractions, srgb);
-        let alpha = Arithmetic { fractions: alpha_fractions, ..arithmetic };
+        let no = l.b.bool(false);
+        let alpha = Arithmetic { fractions: alpha_fractions, srgb: no, ..arithmetic };
         let arithmetics = [arithmetic, arithmetic, arithmetic, alpha];
         let [x, y, z] = [0, 1, 2].map(|number| self.positions.get(number).copied());
         let [Some(x), Some(y)] = [x, y] else {
@@ -229,9 +231,9 @@ impl Texels {
                         }
                     },
                     |b| {
-                        for (sum, var) in sums.iter().zip(loaded) {
+                        for ((sum, arithmetic), var) in sums.iter().zip(arithmetics).zip(loaded) {
                             let bits = b.get(var);
-                            sum.look(b, bits, weight);
+                            sum.look(b, arithmetic, bits, weight);
                         }
                     },
                 );
@@ -239,6 +241,7 @@ impl Texels {
             |b| {
                 for (result, var) in results.into_iter().zip(loaded) {
                     let bits = b.get(var);
+                    let bits = at_least_minus_one(b, arithmetic.signed, bits);
                     b.set(result, bits);
                 }
             },
@@ -340,10 +343,11 @@ fn chosen(b: &mut Builder<'_>, step: Value, weights: &[Value; 8]) -> Value {
     weight
 }
 
-/// A fraction by 65535ths or 32767ths.
+/// A fraction by 65535ths or 32767ths; by 127ths of 8 bits with a sign.
 fn as_fraction(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
-    let [signed, unsigned] = [b.f32(32767.0), b.f32(65535.0)];
+    let [byte, short, unsigned] = [127.0, 32767.0, 65535.0].map(|largest| b.f32(largest));
+    let signed = b.select(arithmetic.byte, byte, short);
     let largest = b.select(arithmetic.signed, signed, unsigned);
     let scaled = b.fmul(value, largest);
     let whole = b.unary(Unary::RoundEven, scaled);

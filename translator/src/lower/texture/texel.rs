@@ -65,7 +65,20 @@ impl Format {
         l.b.shl_by(texels, self.shift)
     }
 
-    /// The channels of the texel at an address, 0 where it has none, into variables.
+    /// The channels of the texel at an address, 0 where it has none, into variables; fractions are -1 at least.
+    pub(super) fn fetch(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
+        self.load(l, address, into)?;
+        let signed = formats(|texel| matches!(texel, Texel::Snorm8 | Texel::Snorm16));
+        let is_signed = is_among(l, self.texel, signed);
+        for var in into {
+            let bits = l.b.get(var);
+            let bits = at_least_minus_one(&mut l.b, is_signed, bits);
+            l.b.set(var, bits);
+        }
+        Ok(())
+    }
+
+    /// The channels as filters take them.
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
         let words = [Type::I32; 4].map(|ty| l.b.var(ty));
         let shift = self.shift;
@@ -186,7 +199,17 @@ fn extend(b: &mut Builder<'_>, channel: Value, channels: [Var; 4]) {
     }
 }
 
-/// Integers as the fractions of the greatest that they stand for, -1 for what is less.
+/// A fraction, -1 for what is less if it has a sign.
+pub(super) fn at_least_minus_one(b: &mut Builder<'_>, is_signed: Value, bits: Value) -> Value {
+    let value = b.bitcast(bits, Type::F32);
+    let least = b.f32(-1.0);
+    let is_less = b.flt(value, least);
+    let is_less = b.and(is_signed, is_less);
+    let least = b.bits(least);
+    b.select(is_less, least, bits)
+}
+
+/// Integers as the fractions of the greatest that they stand for; the least one of those with a sign is less than -1.
 fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]) {
     let is_byte = b.is_zero(channel);
     let mut largest = |byte: f32, short: f32| {
@@ -196,13 +219,10 @@ fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[
     let signed = largest(127.0, 32767.0);
     let unsigned = largest(255.0, 65535.0);
     let largest = b.select(is_signed, signed, unsigned);
-    let least = b.f32(-1.0);
     for var in channels {
         let bits = b.get(*var);
         let number = b.unary(crate::ir::Unary::SignedToFloat(Type::F32), bits);
         let fraction = b.fdiv(number, largest);
-        let is_less = b.flt(fraction, least);
-        let fraction = b.select(is_less, least, fraction);
         let bits = b.bits(fraction);
         b.set(*var, bits);
     }
