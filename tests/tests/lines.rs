@@ -174,6 +174,9 @@ const MEETING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
 /// Instructions that may report to the host.
 const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match", "redux", "shfl", "trap", "vote"];
 
+/// Instructions that read what describes a texture or surface, and its texels; some write or report.
+const TEXTURES: &[&str] = &["tex", "txq", "suld", "suq", "sured", "sust"];
+
 /// What special registers that tell a time have in their names.
 const CLOCKS: &[&str] = &["%clock", "%globaltimer"];
 
@@ -186,6 +189,10 @@ fn effects_of_all_files_have_lines_of_their_kind() {
         let text = fs::read_to_string(&file).unwrap();
         let name = files::short_name(&file);
         let source = Source::new(name.as_str(), text.as_str());
+        // Lines of linked modules are those of their own texts.
+        if source.is_linked() {
+            continue;
+        }
         let program = Program::new(&source).unwrap();
         // The presets take turns.
         for preset in Target::PRESETS.iter().cycle().skip(first).step_by(5).take(3) {
@@ -193,12 +200,17 @@ fn effects_of_all_files_have_lines_of_their_kind() {
             let options = Options { keep_going: true, line_info: true, ..Options::new(&target) };
             let Ok(translation) = program.translate(&options) else { continue };
             let lines: Vec<&str> = text.split('\n').collect();
+            // An invocation that runs several threads keeps their registers in local memory, from wherever they are set.
+            let has_scratch = translation.interface.entries.iter().any(|entry| entry.scratch.is_some());
+            // Where CUDA reserves shared memory, operations of a warp order memory too.
+            let orders = text.contains("%reserved_smem_offset");
             let has_locks = !target.has(Feature::ShaderSharedInt64Atomics);
             for (op, position) in effects(&translation.spirv, &name) {
                 let Some((line, column)) = position else {
                     // Where a recursive function returns to is nothing that an instruction decides, nor is it one that frees
-                    // the locks which stand in for 64-bit atomics.
-                    let added = target.quirks.loop_budget.is_some() || has_locks || op == Op::BranchConditional;
+                    // the locks which stand in for 64-bit atomics, or clears what CUDA reserves.
+                    let added =
+                        target.quirks.loop_budget.is_some() || has_locks || orders || op == Op::BranchConditional;
                     assert!(added, "{name} for {preset}: {op:?} has no line");
                     continue;
                 };
@@ -214,12 +226,17 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call"], true),
                     _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent"], false),
                 };
-                // Atomic operations after a lock are loads and stores, clocks that the device lacks are counted, and a warp
+                // Atomic operations after a lock are loads and stores (all of 128 bits are), clocks that the device lacks are counted, and a warp
                 // meets before volatile accesses to shared memory.
-                let stands_in = has_locks && matches!(opcode, "atom" | "red" | "ld")
+                let stands_in = (has_locks || instruction.contains(".b128")) && matches!(opcode, "atom" | "red" | "ld")
                     || CLOCKS.iter().any(|clock| instruction.contains(clock))
-                    || op == Op::ControlBarrier && instruction.contains(".volatile");
+                    || op == Op::ControlBarrier && instruction.contains(".volatile")
+                    // What a grid waits at is a call, which begins with its arguments.
+                    || op == Op::ControlBarrier && opcode == "st" && instruction.contains(".param")
+                    || orders && matches!(op, Op::MemoryBarrier | Op::ControlBarrier)
+                    || has_scratch && matches!(op, Op::Load | Op::Store);
                 let expected = own.contains(&opcode)
+                    || TEXTURES.contains(&opcode)
                     || MEETING.contains(&opcode)
                     || reports && REPORTING.contains(&opcode)
                     || stands_in;

@@ -103,7 +103,9 @@ fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostic
     let threads = case.block.into_iter().fold(1, u32::saturating_mul);
     let entries = [case.entry.clone()];
     let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
-    let options = Options { entries: Some(&entries), block_threads: Some(threads), ..Options::new(target) };
+    let cooperative = case.cooperative;
+    let options =
+        Options { entries: Some(&entries), block_threads: Some(threads), cooperative, ..Options::new(target) };
     Program::new(&source).and_then(|program| program.translate(&options))
 }
 

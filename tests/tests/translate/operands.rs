@@ -73,7 +73,6 @@ fn unknown_words_and_words_of_other_instructions() {
     for (line, words) in [
         ("¦cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "PTX instruction `cvt.rs.f16x2.f32` is not translated yet"),
         ("¦cvt.rz.ue8m0x2.f32 %rs1, %f1, %f2;", "PTX instruction `cvt.rz.ue8m0x2.f32` is not translated yet"),
-        ("¦atom.global.exch.b128 %r1, [%rd1], %r2;", "PTX instruction `atom.global.exch.b128`"),
     ] {
         let errors = refused(&kernel("k", line), &[words]);
         assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)), "{line}");
