@@ -139,7 +139,7 @@ class Texture:
         return single(max(Fraction(channel, most), Fraction(-1)))
 
     def weighed(self, channel):
-        """What a filter adds: integers as they are, intensities of sRGB in units of 2^-14, else the 32 bits."""
+        """What a filter adds: integers as they are, those of sRGB too, else the 32 bits."""
         return channel if self.normalized_read and self.image.format[0] in "us" else self.value(channel)
 
     def edge_weighed(self, colour):

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ptx2spv_runtime::{AddressMode, Filter, ReadMode};
 use serde::{Deserialize, Serialize};
 
-use super::spec::Literal;
+use super::literal::Literal;
 
 /// Memory for textures and surfaces. The elements are in the forms of a buffer's, without them zeros: all channels of an
 /// element, elements of a row, rows, slices or layers, and then the next level.

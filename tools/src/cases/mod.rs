@@ -14,6 +14,7 @@ pub mod device_images;
 pub mod image_spec;
 mod image_text;
 pub mod images;
+pub mod literal;
 pub mod prepare;
 pub mod record;
 mod scalar;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use super::image_spec::ObjectSpec;
 use super::images::{self, Image, Object, Textures};
-use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, Literal, NanRule, Tables};
+use super::literal::Literal;
+use super::spec::{ArgSpec, CaseSpec, ExpectSpec, GlobalSpec, NanRule, Tables};
 use super::{CaseError, Scalar};
 
 /// Largest buffer that a case may ask for in bytes; more is taken for a slip of the pen.

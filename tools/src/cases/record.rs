@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 
 use super::images::Image;
+use super::literal::Literal;
 use super::prepare::{Argument, Check, Expectation, Prepared, Subject};
-use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form, Literal, Tables};
+use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form, Tables};
 use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
 
 /// Runs every case of a file that does not wait for an error, and rewrites the file with the results. Returns how many

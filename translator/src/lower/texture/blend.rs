@@ -124,12 +124,8 @@ impl Channel {
         self.add_product(b, aligned, weight);
     }
 
-    /// Adds a texel of integers that stand for fractions, given as such.
-    pub(super) fn add_fraction(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
-        self.add_product(b, number, weight);
-    }
-
-    fn add_product(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
+    /// Adds an integer by its weight: a texel that stands for a fraction, or an aligned significand.
+    pub(super) fn add_product(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
         let low = b.mul(number, weight);
         let high = b.mul_high_signed(number, weight);
         let product = b.join(low, high);

@@ -166,8 +166,7 @@ impl Texels {
         results.into_iter().for_each(|var| l.b.set(var, zero));
         let arithmetic = self.arithmetic(l);
         // The fourth channel of sRGB is none of it.
-        let srgb = l.b.compare_const(Compare::Equal, self.texel, Texel::Srgb8.code().into());
-        let alpha_fractions = l.b.or(arithmetic.fractions, srgb);
+        let alpha_fractions = l.b.or(arithmetic.fractions, arithmetic.srgb);
         let no = l.b.bool(false);
         let alpha = Arithmetic { fractions: alpha_fractions, srgb: no, ..arithmetic };
         let arithmetics = [arithmetic, arithmetic, arithmetic, alpha];
@@ -224,7 +223,7 @@ impl Texels {
                                 arithmetic.fractions,
                                 |b| {
                                     let number = as_fraction(b, arithmetic, bits);
-                                    sum.add_fraction(b, number, weight);
+                                    sum.add_product(b, number, weight);
                                 },
                                 |b| sum.add_float(b, arithmetic, bits, weight),
                             );
@@ -308,12 +307,11 @@ impl Texels {
         let colour = self.record.words(l, field::BORDER);
         let arithmetic = self.arithmetic(l);
         let whole = is_among(l, self.texel, 1 << Texel::F32.code() | 1 << Texel::B32.code());
-        let srgb = l.b.compare_const(Compare::Equal, self.texel, Texel::Srgb8.code().into());
         let halves = l.b.compare_const(Compare::Equal, self.texel, Texel::F16.code().into());
         let is_signed = is_among(l, self.texel, 1 << Texel::S8.code() | 1 << Texel::S16.code());
         for (number, (var, bits)) in (0..).zip(into.into_iter().zip(colour)) {
             let b = &mut l.b;
-            let fractions = b.or(arithmetic.fractions, srgb);
+            let fractions = b.or(arithmetic.fractions, arithmetic.srgb);
             let integer = low_bits(b, bits, arithmetic.byte, is_signed);
             let fraction = quantised(b, bits, arithmetic);
             let half = cut_half(b, bits);
