@@ -12,7 +12,7 @@ use ptx2spv_translator::interface::Entry;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
-use crate::pinned::PinnedRange;
+use crate::pinned_range::PinnedRange;
 use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::variant::Variant;

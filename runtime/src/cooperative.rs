@@ -3,11 +3,11 @@
 use ptx2spv_translator::interface::workspace;
 
 use crate::backend::{Backend, Pipeline};
-use crate::device::{Device, StreamState};
+use crate::device::Device;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::info::DeviceKind;
-use crate::order::StreamKey;
+use crate::order::{StreamKey, StreamState};
 use crate::range::{MemoryRange, Rows};
 
 /// How often in succession a grid is dispatched without that any block does more than wait. It may wait for the host.

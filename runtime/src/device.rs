@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ptx2spv_translator::Target;
@@ -12,8 +12,8 @@ use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
 use crate::host_functions::HostFunctions;
 use crate::info::DeviceInfo;
-use crate::order::{StreamKey, Ticket};
-use crate::pinned::PinnedRanges;
+use crate::order::{Position, Progress, StreamKey, StreamState, Ticket};
+use crate::pinned_range::PinnedRanges;
 use crate::pool::{MemoryPool, Pooled};
 use crate::range::MemoryRange;
 use crate::sync::lock;
@@ -43,67 +43,7 @@ struct Shared {
     pinned: PinnedRanges,
     /// Memory from pools.
     pooled: Pooled,
-    default_pool: OnceLock<MemoryPool>,
-}
-
-/// A device that may be closed.
-pub(crate) struct WeakDevice(Weak<Shared>);
-
-impl WeakDevice {
-    /// The device, if it is open.
-    pub fn upgrade(&self) -> Option<Device> {
-        self.0.upgrade().map(|shared| Device { shared })
-    }
-}
-
-/// How far a stream has got.
-#[derive(Default)]
-struct Progress {
-    /// The last command that was asked for.
-    ticket: AtomicU64,
-    /// The last host function.
-    function: AtomicU64,
-}
-
-/// A point in a device's work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
-    ticket: Ticket,
-    /// The number of a host function.
-    function: u64,
-}
-
-/// A stream, apart from its device.
-pub(crate) struct StreamState {
-    key: StreamKey,
-    progress: Progress,
-}
-
-impl StreamState {
-    pub fn new(key: StreamKey) -> Self {
-        Self { key, progress: Progress::default() }
-    }
-
-    pub fn key(&self) -> StreamKey {
-        self.key
-    }
-}
-
-impl Progress {
-    fn position(&self) -> Position {
-        Position { ticket: self.ticket.load(SeqCst), function: self.function.load(SeqCst) }
-    }
-
-    fn advance(&self, to: Position) {
-        self.ticket.fetch_max(to.ticket, SeqCst);
-        self.function.fetch_max(to.function, SeqCst);
-    }
-}
-
-impl Position {
-    fn max(self, other: Self) -> Self {
-        Self { ticket: self.ticket.max(other.ticket), function: self.function.max(other.function) }
-    }
+    default_pool: MemoryPool,
 }
 
 impl fmt::Debug for Device {
@@ -115,6 +55,7 @@ impl fmt::Debug for Device {
 impl Device {
     /// The device that a back end has opened; `fallback` is why it is not the one that was asked for.
     pub(crate) fn new(backend: Arc<dyn Backend>, info: DeviceInfo, fallback: Option<Error>) -> Self {
+        let default_pool = MemoryPool::new(&backend);
         let shared = Shared {
             backend,
             info,
@@ -128,7 +69,7 @@ impl Device {
             functions: HostFunctions::default(),
             pinned: PinnedRanges::default(),
             pooled: Pooled::default(),
-            default_pool: OnceLock::new(),
+            default_pool,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -175,14 +116,19 @@ impl Device {
         &self.shared.pooled
     }
 
-    /// The pool that was made first.
-    pub(crate) fn first_pool(&self, make: impl FnOnce() -> MemoryPool) -> MemoryPool {
-        self.shared.default_pool.get_or_init(make).clone()
+    /// The pool that streams allocate from if no other is named.
+    pub fn default_pool(&self) -> MemoryPool {
+        self.shared.default_pool.clone()
     }
 
-    /// The device, without keeping it open.
-    pub(crate) fn downgrade(&self) -> WeakDevice {
-        WeakDevice(Arc::downgrade(&self.shared))
+    /// Makes a pool with a release threshold of zero.
+    pub fn pool(&self) -> MemoryPool {
+        MemoryPool::new(&self.shared.backend)
+    }
+
+    /// Whether a pool is of this device.
+    pub(crate) fn has_pool(&self, pool: &MemoryPool) -> bool {
+        pool.is_on(&self.shared.backend)
     }
 
     /// Frees what was allocated or registered at an address, once everything launched before has finished.
@@ -211,7 +157,7 @@ impl Device {
         command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
     ) -> Result<(), Error> {
         self.wait_for_functions(stream)?;
-        let ticket = command(self.backend(), stream.key)?;
+        let ticket = command(self.backend(), stream.key())?;
         self.join(stream, Position { ticket, function: 0 });
         Ok(())
     }
@@ -230,7 +176,7 @@ impl Device {
     /// Where a stream's next command comes after.
     pub(crate) fn position(&self, stream: &StreamState) -> Position {
         let own = stream.progress.position();
-        match stream.key {
+        match stream.key() {
             StreamKey::Made { blocking: false, .. } => own,
             StreamKey::Made { .. } => own.max(self.shared.default.progress.position()),
             StreamKey::Default | StreamKey::Everything => own.max(self.shared.blocking.position()),
@@ -245,7 +191,7 @@ impl Device {
     /// Has a stream's next command come after a point too.
     pub(crate) fn join(&self, stream: &StreamState, position: Position) {
         stream.progress.advance(position);
-        if let StreamKey::Made { blocking: true, .. } = stream.key {
+        if let StreamKey::Made { blocking: true, .. } = stream.key() {
             self.shared.blocking.advance(position);
         }
     }

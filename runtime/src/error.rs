@@ -7,7 +7,7 @@ use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, Feature};
 
 use crate::suggest::{closest, question};
-use crate::texture::TextureError;
+use crate::texture::{FormatError, TextureError};
 
 /// Why something could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -398,6 +398,12 @@ impl Error {
 impl From<Diagnostics> for Error {
     fn from(diagnostics: Diagnostics) -> Self {
         Self::Translation(Box::new(diagnostics))
+    }
+}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::Texture(error.into())
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::backend::Timer;
-use crate::device::{Device, Position};
+use crate::device::Device;
 use crate::error::Error;
+use crate::order::Position;
 use crate::stream::Stream;
 use crate::sync::lock;
 

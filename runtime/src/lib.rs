@@ -86,6 +86,7 @@ mod open;
 mod options;
 mod order;
 mod pinned;
+mod pinned_range;
 mod pool;
 mod printf;
 mod probe;
@@ -103,6 +104,7 @@ mod shipped;
 mod slice;
 mod split;
 mod stream;
+mod stream_memory;
 mod suggest;
 mod sync;
 mod targets;
@@ -131,7 +133,8 @@ pub use memory::DeviceMemory;
 pub use module::Module;
 pub use open::{devices, find_device};
 pub use options::ReferenceOptions;
-pub use pinned::{PinnedBuffer, PinnedKind, PinnedRange};
+pub use pinned::PinnedBuffer;
+pub use pinned_range::{PinnedKind, PinnedRange};
 pub use pool::{MemoryPool, PoolUsage};
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
@@ -151,8 +154,8 @@ pub use suggest::closest;
 pub use targets::target_by_name;
 pub use texture::limits as texture_limits;
 pub use texture::{
-    AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, MipmappedArray, ReadMode,
-    Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture, TextureDescriptor,
-    TextureError,
+    AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, FormatError, MipmappedArray,
+    ReadMode, Reference, ReferenceKind, Resource, ResourceView, Sampler, Surface, TexelFormat, Texture,
+    TextureDescriptor, TextureError,
 };
 pub use vulkan::{Instance, InstanceOptions, VALIDATION_VARIABLE, ValidationLog};

@@ -4,63 +4,11 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::slice;
 
-use crate::allocations::Allocations;
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::DeviceMemory;
+use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::MemoryRange;
-
-/// How memory came to be reached by host and device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PinnedKind {
-    /// [`DeviceMemory::allocate_pinned`] made it.
-    Pinned,
-    /// [`DeviceMemory::register`] gave it to the device.
-    Registered,
-    /// [`DeviceMemory::allocate_managed`] made it.
-    Managed,
-}
-
-/// Memory that host and device reach, each by an address of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PinnedRange {
-    /// The host's address of the first byte.
-    pub host: u64,
-    /// The device's address of the first byte.
-    pub address: u64,
-    /// Number of bytes.
-    pub size: u64,
-    /// How the memory came to be.
-    pub kind: PinnedKind,
-}
-
-impl PinnedRange {
-    /// The pointer to the first byte.
-    pub fn pointer(&self) -> *mut u8 {
-        std::ptr::with_exposed_provenance_mut(self.host as usize)
-    }
-}
-
-/// The ranges of a device by the addresses of either side.
-#[derive(Default)]
-pub(crate) struct PinnedRanges {
-    by_host: Allocations<PinnedRange>,
-    by_device: Allocations<PinnedRange>,
-}
-
-impl PinnedRanges {
-    fn insert(&self, range: PinnedRange) {
-        self.by_host.insert(MemoryRange { address: range.host, size: range.size }, range);
-        self.by_device.insert(MemoryRange { address: range.address, size: range.size }, range);
-    }
-
-    /// Forgets the range that begins at an address of the device's.
-    pub fn remove(&self, address: u64) {
-        if let Some(range) = self.by_device.remove(address) {
-            self.by_host.remove(range.host);
-        }
-    }
-}
 
 /// Memory of the host's that the device reaches too, as `cuMemHostAlloc` makes it. Its contents are undefined until written.
 ///

@@ -1,14 +1,13 @@
-//! Memory in stream order: allocated and freed between a stream's commands, from pools that keep what was freed for the next.
+//! Pools of memory, which keep what was freed for the next allocation.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
-use crate::device::{Device, Position, WeakDevice};
+use crate::backend::Backend;
 use crate::error::Error;
-use crate::order::StreamKey;
+use crate::order::{Position, StreamKey};
 use crate::range::MemoryRange;
-use crate::stream::Stream;
 use crate::sync::lock;
 
 /// Where streams allocate memory from. Clones share the pool. Memory that is freed goes back to the device, unless the pool has
@@ -34,7 +33,8 @@ pub struct MemoryPool {
 }
 
 struct Shared {
-    device: WeakDevice,
+    /// Pools don't keep the device open.
+    backend: Weak<dyn Backend>,
     state: Mutex<State>,
 }
 
@@ -86,10 +86,18 @@ impl PoolUsage {
 }
 
 impl Pooled {
+    pub fn insert(&self, address: u64, pool: MemoryPool, size: u64) {
+        lock(&self.0).insert(address, (pool, size));
+    }
+
+    /// Removes an allocation, and returns its pool and size.
+    pub fn remove(&self, address: u64) -> Option<(MemoryPool, u64)> {
+        lock(&self.0).remove(&address)
+    }
+
     /// Forgets an allocation that goes back to the device by itself.
     pub fn forget(&self, address: u64) {
-        let removed = lock(&self.0).remove(&address);
-        if let Some((pool, size)) = removed {
+        if let Some((pool, size)) = self.remove(address) {
             let usage = &mut lock(&pool.shared.state).usage;
             usage.used -= size;
             usage.reserved -= size;
@@ -97,19 +105,16 @@ impl Pooled {
     }
 }
 
-impl Device {
-    /// The pool that streams allocate from if no other is named.
-    pub fn default_pool(&self) -> MemoryPool {
-        self.first_pool(|| self.pool())
-    }
-
-    /// Makes a pool with a release threshold of zero.
-    pub fn pool(&self) -> MemoryPool {
-        MemoryPool { shared: Arc::new(Shared { device: self.downgrade(), state: Mutex::default() }) }
-    }
-}
-
 impl MemoryPool {
+    pub(crate) fn new(backend: &Arc<dyn Backend>) -> Self {
+        Self { shared: Arc::new(Shared { backend: Arc::downgrade(backend), state: Mutex::default() }) }
+    }
+
+    /// Whether the pool's memory is that of a back end.
+    pub(crate) fn is_on(&self, backend: &Arc<dyn Backend>) -> bool {
+        self.shared.backend.upgrade().is_some_and(|own| Arc::ptr_eq(&own, backend))
+    }
+
     /// How many bytes the pool may have without giving back what is freed.
     pub fn release_threshold(&self) -> u64 {
         lock(&self.shared.state).release_threshold
@@ -136,13 +141,17 @@ impl MemoryPool {
         self.shared.trim_to(bytes);
     }
 
-    /// Takes memory of a size that was freed earlier in the stream, or that the device has finished with.
-    fn take_kept(&self, stream: &Stream, bytes: u64) -> Result<Option<u64>, Error> {
+    /// Takes memory of a size that was freed earlier in the stream, or that the device has passed.
+    pub(crate) fn take_kept(
+        &self,
+        stream: StreamKey,
+        bytes: u64,
+        has_passed: impl Fn(Position) -> Result<bool, Error>,
+    ) -> Result<Option<u64>, Error> {
         let mut state = lock(&self.shared.state);
         for index in 0..state.kept.len() {
             let Kept { range, stream: freed_in, position } = state.kept[index];
-            let fits = range.size == bytes;
-            if fits && (freed_in == stream.state().key() || stream.device().has_passed(position)?) {
+            if range.size == bytes && (freed_in == stream || has_passed(position)?) {
                 state.kept.remove(index);
                 state.usage.add(bytes, 0);
                 return Ok(Some(range.address));
@@ -150,16 +159,32 @@ impl MemoryPool {
         }
         Ok(None)
     }
+
+    /// Counts memory that the device has made for the pool.
+    pub(crate) fn add(&self, bytes: u64) {
+        lock(&self.shared.state).usage.add(bytes, bytes);
+    }
+
+    /// Keeps memory that was freed in a stream, as far as the release threshold allows.
+    pub(crate) fn keep(&self, range: MemoryRange, stream: StreamKey, position: Position) {
+        let threshold = {
+            let mut state = lock(&self.shared.state);
+            state.usage.used -= range.size;
+            state.kept.push(Kept { range, stream, position });
+            state.release_threshold
+        };
+        self.trim_to(threshold);
+    }
 }
 
 impl Shared {
     fn trim_to(&self, bytes: u64) {
-        let Some(device) = self.device.upgrade() else { return };
+        let Some(backend) = self.backend.upgrade() else { return };
         let mut state = lock(&self.state);
         while state.usage.reserved > bytes && !state.kept.is_empty() {
             let MemoryRange { address, size } = state.kept.remove(0).range;
             state.usage.reserved -= size;
-            device.backend().free(address);
+            backend.free(address);
         }
     }
 }
@@ -167,62 +192,5 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.trim_to(0);
-    }
-}
-
-impl Stream {
-    /// Allocates memory with undefined contents from the device's default pool, for what comes later in the stream, and for
-    /// others that wait for this.
-    ///
-    /// # Errors
-    /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
-        self.allocate_from(&self.device().default_pool(), bytes)
-    }
-
-    /// As [`Stream::allocate`], from a pool.
-    ///
-    /// # Errors
-    /// [`Error::ForeignBuffer`] if the pool belongs to another device, and those of [`Stream::allocate`].
-    pub fn allocate_from(&self, pool: &MemoryPool, bytes: u64) -> Result<u64, Error> {
-        let device = self.device();
-        device.check_same(&pool.shared.device.upgrade().ok_or(Error::DeviceLost)?)?;
-        let address = match pool.take_kept(self, bytes)? {
-            Some(address) => address,
-            None => {
-                let address = device.backend().allocate(bytes)?;
-                lock(&pool.shared.state).usage.add(bytes, bytes);
-                address
-            }
-        };
-        lock(&device.pooled().0).insert(address, (pool.clone(), bytes));
-        Ok(address)
-    }
-
-    /// Frees memory by the address of its first byte when everything before in the stream has finished. Memory that came from no
-    /// pool is freed once the device has finished everything launched before.
-    ///
-    /// # Safety
-    /// It was allocated through this type or [`DeviceMemory`](crate::DeviceMemory), and nothing that uses it comes later in the
-    /// stream, or is still to finish in others.
-    ///
-    /// # Errors
-    /// [`Error::NotAllocated`] if no allocation begins at the address.
-    pub unsafe fn free(&self, address: u64) -> Result<(), Error> {
-        let device = self.device();
-        device.backend().check_process()?;
-        let Some((pool, size)) = lock(&device.pooled().0).remove(&address) else {
-            // SAFETY: by the contract.
-            return unsafe { device.memory().free(address) };
-        };
-        let range = MemoryRange { address, size };
-        let threshold = {
-            let mut state = lock(&pool.shared.state);
-            state.usage.used -= size;
-            state.kept.push(Kept { range, stream: self.state().key(), position: device.position(self.state()) });
-            state.release_threshold
-        };
-        pool.trim_to(threshold);
-        Ok(())
     }
 }

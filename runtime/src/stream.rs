@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::device::{Device, StreamState};
+use crate::device::Device;
 use crate::error::Error;
-use crate::order::StreamKey;
+use crate::order::{StreamKey, StreamState};
 use crate::shape::{Extent, Pitches, Shape};
 
 /// A stream of launches, copies and sets, which take effect in the order of the calls. Commands of different streams may run side

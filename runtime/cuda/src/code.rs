@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 
 use ptx2spv_fatbin::Error as Wrong;
-use ptx2spv_runtime::{Error, FindingKind, TextureError};
+use ptx2spv_runtime::{Error, FindingKind, FormatError, TextureError};
 
 /// A `CUresult` that tells of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +163,12 @@ pub(crate) fn take_reason() -> Option<String> {
     REASON.try_with(|last| last.borrow_mut().take()).ok().flatten()
 }
 
+impl From<FormatError> for Code {
+    fn from(error: FormatError) -> Self {
+        Error::from(error).into()
+    }
+}
+
 impl From<Error> for Code {
     fn from(error: Error) -> Self {
         let code = match &error {
@@ -202,7 +208,9 @@ impl From<Error> for Code {
             | Error::Overlap
             | Error::Pitch { .. }
             | Error::PartialElement { .. } => INVALID_VALUE,
-            Error::Texture(TextureError::Format { .. } | TextureError::NormalizedSurface(_)) => NOT_SUPPORTED,
+            Error::Texture(TextureError::Format(FormatError::Unknown { .. }) | TextureError::NormalizedSurface(_)) => {
+                NOT_SUPPORTED
+            }
             Error::Texture(_) => INVALID_VALUE,
             Error::ForeignBuffer(_) => INVALID_CONTEXT,
             Error::HostThread(_) => OPERATING_SYSTEM,

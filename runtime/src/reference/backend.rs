@@ -15,7 +15,7 @@ use super::pipeline::ReferenceShader;
 use crate::backend::{Backend, Shader, Timer};
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
-use crate::pinned::{PinnedKind, PinnedRange};
+use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::sync::lock;

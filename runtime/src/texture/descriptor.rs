@@ -3,17 +3,7 @@
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Record, Texel, flag};
 
 use crate::texture::error::TextureError;
-use crate::texture::format::ChannelFormat;
-
-/// What reading an element gives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ReadMode {
-    /// The element as it is; floats of 16 bits become floats of 32 bits.
-    #[default]
-    ElementType,
-    /// Integers of 8 and 16 bits become floats from 0 to 1, or from -1 to 1 if they are signed. Others are read as they are.
-    NormalizedFloat,
-}
+use crate::texture::format::{ChannelFormat, ReadMode};
 
 /// How a texture is read. The default is that of CUDA's runtime: all zero.
 ///

@@ -1,24 +1,16 @@
 //! The rules of CUDA that arrays, textures and surfaces keep.
 
-use crate::texture::array::ArrayShape;
-use crate::texture::format::{ChannelFormat, TexelFormat};
-use crate::texture::reference::ReferenceKind;
+use crate::texture::format::{ChannelFormat, FormatError, TexelFormat};
+use crate::texture::reference_kind::ReferenceKind;
+use crate::texture::shape::ArrayShape;
 
 /// The rule that an array, a texture or a surface would break.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextureError {
-    /// A number of channels.
-    #[error("elements have one, two or four channels, not {0}")]
-    Channels(u32),
-    /// A format that there is not.
-    #[error("elements of CUDA's format {number:#x} with {channels} channels are not supported")]
-    Format {
-        /// CUDA's number (`CUarray_format`).
-        number: u32,
-        /// How many channels.
-        channels: u32,
-    },
+    /// A format that elements can't have.
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// A size of zero, or one beyond CUDA's limits.
     #[error("{what} must be 1 to {most}, not {given}, in {shape:?}")]
     ArraySize {

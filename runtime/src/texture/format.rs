@@ -2,9 +2,32 @@
 
 use ptx2spv_translator::interface::texture::Texel;
 
-use crate::error::Error;
-use crate::texture::descriptor::ReadMode;
-use crate::texture::error::TextureError;
+/// A format that elements can't have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// A number of channels.
+    #[error("elements have one, two or four channels, not {0}")]
+    Channels(u32),
+    /// A number of no format that textures read.
+    #[error("elements of CUDA's format {number:#x} with {channels} channels are not supported")]
+    Unknown {
+        /// CUDA's number (`CUarray_format`).
+        number: u32,
+        /// How many channels.
+        channels: u32,
+    },
+}
+
+/// What reading an element gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReadMode {
+    /// The element as it is; floats of 16 bits become floats of 32 bits.
+    #[default]
+    ElementType,
+    /// Integers of 8 and 16 bits become floats from 0 to 1, or from -1 to 1 if they are signed. Others are read as they are.
+    NormalizedFloat,
+}
 
 /// The format of one channel of an element, as `CUarray_format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,16 +160,16 @@ impl TexelFormat {
     /// The format of a number that CUDA has (`CUarray_format`) and a number of channels.
     ///
     /// # Errors
-    /// [`TextureError::Channels`]; [`TextureError::Format`] if there is no such format here: of block compression, depth or
+    /// [`FormatError::Channels`]; [`FormatError::Unknown`] if there is no such format here: of block compression, depth or
     /// video, for example.
-    pub fn from_cuda_number(number: u32, channels: u32) -> Result<Self, Error> {
+    pub fn from_cuda_number(number: u32, channels: u32) -> Result<Self, FormatError> {
         let found = ChannelFormat::ALL.into_iter().map(|channel| Self::new(channel, channels));
         for format in found {
             if format.as_ref().is_ok_and(|format| format.cuda_number() == number) || format.is_err() {
                 return format;
             }
         }
-        Err(TextureError::Format { number, channels }.into())
+        Err(FormatError::Unknown { number, channels })
     }
 }
 
@@ -170,11 +193,11 @@ impl TexelFormat {
     /// A format of so many channels.
     ///
     /// # Errors
-    /// [`TextureError::Channels`] unless there are one, two or four.
-    pub fn new(channel: ChannelFormat, channels: u32) -> Result<Self, Error> {
+    /// [`FormatError::Channels`] unless there are one, two or four.
+    pub fn new(channel: ChannelFormat, channels: u32) -> Result<Self, FormatError> {
         match channels {
             1 | 2 | 4 => Ok(Self { channel, channels }),
-            _ => Err(TextureError::Channels(channels).into()),
+            _ => Err(FormatError::Channels(channels)),
         }
     }
 

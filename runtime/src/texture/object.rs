@@ -9,8 +9,9 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::texture::array::Array;
-use crate::texture::descriptor::{ReadMode, TextureDescriptor};
+use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::error::TextureError;
+use crate::texture::format::ReadMode;
 use crate::texture::resource::{Resource, ResourceView};
 
 /// A texture object: memory, and how it is read. Clones share the object, which ends with the last of them, once the device has

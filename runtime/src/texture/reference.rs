@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use ptx2spv_translator::interface::Variables;
 use ptx2spv_translator::interface::texture::{RECORD_BYTES, Record};
-use ptx2spv_translator::interface::{Variable, Variables};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -15,19 +15,9 @@ use crate::texture::array::Array;
 use crate::texture::descriptor::TextureDescriptor;
 use crate::texture::error::TextureError;
 use crate::texture::object::{sampler_record, surface_record, texture_record};
+use crate::texture::reference_kind::ReferenceKind;
 use crate::texture::resource::{Resource, ResourceView};
 use crate::variables::LoadedVariables;
-
-/// What a reference stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReferenceKind {
-    /// A texture: `.texref`, or `.tex` of PTX 1.
-    Texture,
-    /// A surface: `.surfref`.
-    Surface,
-    /// How textures are read, in independent mode: `.samplerref`.
-    Sampler,
-}
 
 /// A reference of a module: a variable that stands for a texture, a surface or a sampler. The host binds it between launches:
 /// a launch finds what was bound when it was asked for. Until then, and when unbound, a texture reads as zeroes.
@@ -68,21 +58,6 @@ pub(crate) struct Bindings(Mutex<HashMap<(String, u64), Bound>>);
 struct Bound {
     _resource: Resource,
     _levels: Option<Buffer>,
-}
-
-impl ReferenceKind {
-    /// The type's name in PTX.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Texture => "texref",
-            Self::Surface => "surfref",
-            Self::Sampler => "samplerref",
-        }
-    }
-
-    fn of(variable: &Variable) -> Option<Self> {
-        [Self::Texture, Self::Surface, Self::Sampler].into_iter().find(|kind| kind.name() == variable.ty)
-    }
 }
 
 impl Module {

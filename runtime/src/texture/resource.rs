@@ -4,10 +4,11 @@ use ptx2spv_translator::interface::texture::{Kind, Level as LevelRecord, Record}
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::texture::array::{Array, ArrayShape, Level, MipmappedArray, Storage};
+use crate::texture::array::{Array, Level, MipmappedArray, Storage};
 use crate::texture::error::TextureError;
 use crate::texture::format::TexelFormat;
 use crate::texture::limits;
+use crate::texture::shape::ArrayShape;
 
 /// The memory of a texture. Arrays are kept alive by what is made of them; other memory must outlive the launches that read it.
 #[derive(Clone, Debug)]

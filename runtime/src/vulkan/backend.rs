@@ -13,7 +13,7 @@ use crate::backend::{Backend, Pipeline, Shader, Timer};
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::order::{StreamKey, Ticket};
-use crate::pinned::PinnedRange;
+use crate::pinned_range::PinnedRange;
 use crate::range::{MemoryInfo, MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::sync::lock;

@@ -11,7 +11,7 @@ use super::regions::copy_regions;
 use crate::error::Error;
 use crate::limits::MAX_PARAM_BLOCK;
 use crate::order::{StreamKey, Ticket};
-use crate::pinned::{PinnedKind, PinnedRange};
+use crate::pinned_range::{PinnedKind, PinnedRange};
 use crate::range::{MemoryRange, Rows};
 use crate::shape::Shape;
 use crate::sync::lock;
