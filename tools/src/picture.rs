@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use png::{BitDepth, ColorType, Decoder, Encoder, Transformations};
 use ptx2spv_runtime::{ChannelFormat, TexelFormat};
 
-use crate::cases::prepare::MAX_BUFFER_BYTES;
+use crate::cases::contents::MAX_BUFFER_BYTES;
 
 /// A picture: rows of elements without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]

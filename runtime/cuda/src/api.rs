@@ -8,43 +8,67 @@ use crate::array::{ArrayHandle, MipmappedHandle};
 use crate::call::{self, Call};
 use crate::context::ContextHandle;
 use crate::event::EventHandle;
+use crate::exports::Function;
 use crate::function::FunctionHandle;
 use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
 use crate::library::LibraryHandle;
 use crate::link::LinkHandle;
-use crate::module::ModuleHandle;
+use crate::loaded::ModuleHandle;
+
 use crate::pool::PoolHandle;
 use crate::raw::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Text};
 use crate::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::stream::StreamHandle;
 use crate::{
-    array, attributes, capture, context, copy, device, driver, event, function, graph, launch, library, link, managed,
-    memory, module, occupancy, pointer, pool, reference, set, stream, texture,
+    array, attributes, context, copy, device, driver, event, function, graph, graph_exec, graph_nodes, launch, library,
+    lifetime, link, managed, memory, module, occupancy, pointer, pool, reference, set, stream, stream_capture, texture,
 };
 
-/// A function of the API.
-pub(crate) struct Function {
-    /// The exported name.
-    pub name: &'static str,
-    /// The version of CUDA that brought the function, as `cuDriverGetVersion` counts.
-    pub since: u32,
-    /// With the legacy default stream.
-    pub legacy: *const c_void,
-    /// With default streams per thread, where that makes a difference.
-    pub per_thread: Option<*const c_void>,
-}
+include!(concat!(env!("OUT_DIR"), "/api.rs"));
 
-// SAFETY: the pointers are addresses of functions, which nobody writes to.
-unsafe impl Sync for Function {}
+/// What needs the table of all functions.
+mod lookup {
+    use std::ffi::{c_int, c_void};
 
-impl Function {
-    /// The name without the version, as `cuGetProcAddress` takes it.
-    pub fn base(&self) -> &'static str {
-        match self.name.rsplit_once("_v") {
-            Some((base, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => base,
-            _ => self.name,
-        }
+    use super::FUNCTIONS;
+    use crate::code::Code;
+    use crate::exports;
+    use crate::raw::{Out, Text};
+
+    pub fn proc_address(name: Text, function: Out<*const c_void>, version: c_int, flags: u64) -> Result<(), Code> {
+        exports::proc_address(FUNCTIONS, name, function, version, flags)
+    }
+
+    pub fn proc_address_with_status(
+        name: Text,
+        function: Out<*const c_void>,
+        version: c_int,
+        flags: u64,
+        status: Out<u32>,
+    ) -> Result<(), Code> {
+        exports::proc_address_with_status(FUNCTIONS, name, function, version, flags, status)
     }
 }
 
-include!(concat!(env!("OUT_DIR"), "/api.rs"));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exports::{Found, find};
+
+    fn function(name: &str) -> *const c_void {
+        let function = FUNCTIONS.iter().find(|function| function.name == name).unwrap();
+        function.legacy
+    }
+
+    #[test]
+    fn newest_function_of_a_version() {
+        assert_eq!(find(FUNCTIONS, "cuMemAlloc", 2000, 0), Found::Yes(function("cuMemAlloc")));
+        assert_eq!(find(FUNCTIONS, "cuMemAlloc", 12_000, 0), Found::Yes(function("cuMemAlloc_v2")));
+        assert_eq!(find(FUNCTIONS, "cuLaunchKernelEx", 11_000, 0), Found::Later);
+        assert_eq!(find(FUNCTIONS, "cuNothing", 12_000, 0), Found::No);
+        assert_eq!(find(FUNCTIONS, "cuMemAlloc_v2", 12_000, 0), Found::No);
+        let synchronize = FUNCTIONS.iter().find(|function| function.name == "cuStreamSynchronize").unwrap();
+        assert_eq!(find(FUNCTIONS, "cuStreamSynchronize", 12_000, 2), Found::Yes(synchronize.per_thread.unwrap()));
+        assert_eq!(find(FUNCTIONS, "cuStreamSynchronize", 12_000, 1), Found::Yes(synchronize.legacy));
+    }
+}

@@ -1,49 +1,37 @@
-//! Capturing: what is asked for in a stream goes into a graph instead.
+//! Captures: what is asked for in a stream goes into a graph instead.
 
-use std::cell::Cell;
-use std::ffi::{c_int, c_uint};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use crate::code::{
-    Code, ILLEGAL_STATE, INVALID_VALUE, STREAM_CAPTURE_MERGE, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED,
-};
-use crate::command::Command;
+use crate::code::{Code, STREAM_CAPTURE_MERGE};
+use crate::command::SharedCommand;
 use crate::graph::{Graph, GraphHandle, NodeHandle};
-use crate::handle::Handle;
-use crate::raw::{In, Memory, Out};
-use crate::stream::{self, MadeStream, StreamHandle};
 use crate::sync::lock;
 
 /// The capture that a stream takes part in.
 pub(crate) struct Capture {
-    point: Point,
+    pub point: Point,
     /// Whether the capture began in the stream; others have joined by events.
-    is_origin: bool,
+    pub is_origin: bool,
     /// What was last shown to the caller, who has it until the stream goes on.
-    shown: Vec<NodeHandle>,
+    pub shown: Vec<NodeHandle>,
 }
 
 /// Where a stream that is being captured is.
 #[derive(Clone)]
 pub(crate) struct Point {
-    graph: Arc<Graph>,
-    handle: GraphHandle,
-    id: u64,
+    pub graph: Arc<Graph>,
+    pub handle: GraphHandle,
+    pub id: u64,
     /// What comes next comes after these.
-    after: Vec<NodeHandle>,
+    pub after: Vec<NodeHandle>,
 }
 
 impl Capture {
-    fn new(point: Point, is_origin: bool) -> Self {
+    pub fn new(point: Point, is_origin: bool) -> Self {
         Self { point, is_origin, shown: Vec::new() }
     }
 
-    pub fn point(&self) -> Point {
-        self.point.clone()
-    }
-
-    pub fn add(&mut self, command: Command) -> Result<(), Code> {
+    pub fn add(&mut self, command: SharedCommand) -> Result<(), Code> {
         let Point { graph, after, .. } = &mut self.point;
         let node = graph.add(command, after.clone())?;
         *after = vec![node];
@@ -52,8 +40,8 @@ impl Capture {
 }
 
 /// Has a stream come after a point of another one that is being captured, and be captured too.
-pub(crate) fn join(made: &MadeStream, point: &Point) -> Result<(), Code> {
-    match &mut *lock(&made.capture) {
+pub(crate) fn join(capture: &Mutex<Option<Capture>>, point: &Point) -> Result<(), Code> {
+    match &mut *lock(capture) {
         Some(capture) if capture.point.id == point.id => {
             for &node in &point.after {
                 if !capture.point.after.contains(&node) {
@@ -68,169 +56,4 @@ pub(crate) fn join(made: &MadeStream, point: &Point) -> Result<(), Code> {
             Ok(())
         }
     }
-}
-
-/// Modes say which calls of other threads are refused meanwhile; here none has to be.
-const MODES: c_uint = 3;
-
-pub(crate) fn begin(stream: StreamHandle) -> Result<(), Code> {
-    begin_in_mode(stream, 0)
-}
-
-pub(crate) fn begin_in_mode(stream: StreamHandle, mode: c_uint) -> Result<(), Code> {
-    let graph = Graph::new();
-    let handle = Handle::new(graph.clone())?;
-    let begun = begin_with(stream, graph, handle, Vec::new(), mode);
-    if begun.is_err() {
-        // Nobody else has the handle.
-        let _ = handle.remove();
-    }
-    begun
-}
-
-pub(crate) fn begin_to_graph(
-    stream: StreamHandle,
-    graph: GraphHandle,
-    after: In<NodeHandle>,
-    _edges: Memory,
-    count: usize,
-    mode: c_uint,
-) -> Result<(), Code> {
-    begin_with(stream, graph.get()?, graph, after.list(count)?, mode)
-}
-
-fn begin_with(
-    stream: StreamHandle,
-    graph: Arc<Graph>,
-    handle: GraphHandle,
-    after: Vec<NodeHandle>,
-    mode: c_uint,
-) -> Result<(), Code> {
-    static NUMBER: AtomicU64 = AtomicU64::new(1);
-    let used = stream::used(stream)?;
-    if mode >= MODES {
-        return Err(INVALID_VALUE);
-    }
-    let mut capture = lock(&used.made()?.capture);
-    if capture.is_some() {
-        return Err(ILLEGAL_STATE);
-    }
-    let id = NUMBER.fetch_add(1, Ordering::Relaxed);
-    *capture = Some(Capture::new(Point { graph, handle, id, after }, true));
-    Ok(())
-}
-
-pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
-    let graph = graph.needed()?;
-    let used = stream::used(stream)?;
-    let Point { id, handle, graph: captured, after } = {
-        let mut capture = lock(&used.made()?.capture);
-        match &*capture {
-            None => return Err(ILLEGAL_STATE),
-            Some(Capture { is_origin: false, .. }) => return Err(STREAM_CAPTURE_UNMATCHED),
-            Some(_) => capture.take().ok_or(ILLEGAL_STATE)?.point,
-        }
-    };
-    // Whatever is in the graph must have come back to the stream.
-    let mut is_joined = true;
-    for other in stream::all() {
-        let mut capture = lock(&other.capture);
-        if let Some(ended) = capture.take_if(|capture| capture.point.id == id) {
-            is_joined &= captured.reaches(&after, &ended.point.after)?;
-        }
-    }
-    if !is_joined {
-        let _ = handle.remove();
-        graph.set(Handle::NULL)?;
-        return Err(STREAM_CAPTURE_UNJOINED);
-    }
-    graph.set(handle)
-}
-
-/// `CU_STREAM_CAPTURE_STATUS_ACTIVE`.
-const ACTIVE: c_uint = 1;
-
-pub(crate) fn is_capturing(stream: StreamHandle, status: Out<c_uint>) -> Result<(), Code> {
-    let status = status.needed()?;
-    let used = stream::used(stream)?;
-    status.set(if used.is_capturing() { ACTIVE } else { 0 })
-}
-
-pub(crate) fn info(stream: StreamHandle, status: Out<c_uint>, id: Out<u64>) -> Result<(), Code> {
-    info_with_graph(stream, status, id, Out::null(), Out::null(), Out::null())
-}
-
-pub(crate) fn info_with_graph(
-    stream: StreamHandle,
-    status: Out<c_uint>,
-    id: Out<u64>,
-    graph: Out<GraphHandle>,
-    after: Out<*const NodeHandle>,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    let status = status.needed()?;
-    let used = stream::used(stream)?;
-    let Ok(made) = used.made() else { return status.set(0) };
-    let mut capture = lock(&made.capture);
-    let Some(capture) = &mut *capture else { return status.set(0) };
-    capture.shown.clone_from(&capture.point.after);
-    id.set_if_any(capture.point.id);
-    graph.set_if_any(capture.point.handle);
-    after.set_if_any(capture.shown.as_ptr());
-    count.set_if_any(capture.shown.len());
-    status.set(ACTIVE)
-}
-
-#[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
-pub(crate) fn info_with_edges(
-    stream: StreamHandle,
-    status: Out<c_uint>,
-    id: Out<u64>,
-    graph: Out<GraphHandle>,
-    after: Out<*const NodeHandle>,
-    edges: Out<usize>,
-    count: Out<usize>,
-) -> Result<(), Code> {
-    // Edges have no data.
-    edges.set_if_any(0);
-    info_with_graph(stream, status, id, graph, after, count)
-}
-
-pub(crate) fn update_dependencies(
-    stream: StreamHandle,
-    nodes: In<NodeHandle>,
-    count: usize,
-    flags: c_uint,
-) -> Result<(), Code> {
-    let used = stream::used(stream)?;
-    let nodes = nodes.list(count)?;
-    let mut capture = lock(&used.made()?.capture);
-    let after = &mut capture.as_mut().ok_or(ILLEGAL_STATE)?.point.after;
-    match flags {
-        0 => after.extend(nodes),
-        1 => *after = nodes,
-        _ => return Err(INVALID_VALUE),
-    }
-    Ok(())
-}
-
-pub(crate) fn update_dependencies_with_edges(
-    stream: StreamHandle,
-    nodes: In<NodeHandle>,
-    _edges: Memory,
-    count: usize,
-    flags: c_uint,
-) -> Result<(), Code> {
-    update_dependencies(stream, nodes, count, flags)
-}
-
-pub(crate) fn exchange_mode(mode: Out<c_int>) -> Result<(), Code> {
-    thread_local! {
-        static MODE: Cell<c_int> = const { Cell::new(0) };
-    }
-    let new = mode.as_in().get()?;
-    if !(0..MODES as c_int).contains(&new) {
-        return Err(INVALID_VALUE);
-    }
-    mode.set(MODE.replace(new))
 }

@@ -3,42 +3,55 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use ptx2spv_runtime::{Arg, LaunchConfig};
+use ptx2spv_runtime::Stream;
 
 use crate::code::{Code, INVALID_VALUE};
-use crate::copy::{self, Copy3D};
-use crate::event::MadeEvent;
-use crate::function::Function;
-use crate::graph::Order;
+use crate::context::Context;
 use crate::raw::Memory;
-use crate::reference;
-use crate::set::{self, Number, Rows};
-use crate::stream::Used;
 
 /// Something to do in a stream.
-#[derive(Clone)]
-pub(crate) enum Command {
-    Kernel(Launch),
-    Copy(Copy3D),
-    Set(Rows, Number),
-    Call(HostCall),
-    /// Only orders others.
-    Empty,
-    Record(Arc<MadeEvent>),
-    Wait(Arc<MadeEvent>),
-    /// Another graph.
-    Graph(Arc<Order>),
+pub(crate) trait Command: Send + Sync {
+    /// Has a stream do this.
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code>;
+
+    fn kind(&self) -> NodeKind;
 }
 
-/// A launch with the arguments' values.
-#[derive(Clone)]
-pub(crate) struct Launch {
-    pub function: Arc<Function>,
-    pub config: LaunchConfig,
-    pub cluster: Option<[u32; 3]>,
-    pub cooperative: bool,
-    /// Bytes for each parameter.
-    pub arguments: Vec<Vec<u8>>,
+pub(crate) type SharedCommand = Arc<dyn Command>;
+
+/// `CUgraphNodeType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Kernel = 0,
+    Copy = 1,
+    Set = 2,
+    Call = 3,
+    Graph = 4,
+    Empty = 5,
+    Wait = 6,
+    Record = 7,
+}
+
+/// Puts another command of the same kind in the place of one.
+pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Result<(), Code> {
+    if place.kind() != command.kind() {
+        return Err(INVALID_VALUE);
+    }
+    *place = command;
+    Ok(())
+}
+
+/// Only orders others.
+pub(crate) struct Empty;
+
+impl Command for Empty {
+    fn run(&self, _context: &Context, _stream: &Stream) -> Result<(), Code> {
+        Ok(())
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Empty
+    }
 }
 
 /// A call of the program's.
@@ -48,75 +61,19 @@ pub(crate) struct HostCall {
     pub data: Memory,
 }
 
-impl Command {
-    /// Has a stream do this.
-    pub fn run(&self, used: &Used) -> Result<(), Code> {
-        match self {
-            Self::Kernel(launch) => launch.run(used),
-            Self::Copy(copy) => copy::run(used, copy),
-            Self::Set(rows, value) => set::run(used, *rows, *value),
-            Self::Call(call) => {
-                let call = *call;
-                Ok(used.stream.call(move || call.run())?)
-            }
-            Self::Empty => Ok(()),
-            Self::Record(event) => event.record_in(used),
-            Self::Wait(event) => Ok(used.stream.wait_event(&event.event)?),
-            Self::Graph(order) => order.run(used),
-        }
-    }
-
-    /// Puts another command of the same kind in this one's place.
-    pub fn replace(&mut self, command: Command) -> Result<(), Code> {
-        if self.kind() != command.kind() {
-            return Err(INVALID_VALUE);
-        }
-        *self = command;
-        Ok(())
-    }
-
-    /// `CUgraphNodeType`.
-    pub fn kind(&self) -> u32 {
-        match self {
-            Self::Kernel(_) => 0,
-            Self::Copy(_) => 1,
-            Self::Set(..) => 2,
-            Self::Call(_) => 3,
-            Self::Graph(_) => 4,
-            Self::Empty => 5,
-            Self::Wait(_) => 6,
-            Self::Record(_) => 7,
-        }
-    }
-}
-
-impl HostCall {
-    fn run(self) {
-        // SAFETY: the caller's function takes the caller's data, on a thread of the driver's.
-        unsafe { (self.function)(self.data.pointer()) };
-    }
-}
-
-impl Launch {
-    fn run(&self, used: &Used) -> Result<(), Code> {
-        let Self { function, config, .. } = self;
-        if config.dynamic_shared_bytes > function.max_dynamic_shared() {
-            return Err(INVALID_VALUE.because("more dynamic shared memory than was asked for by cuFuncSetAttribute"));
-        }
-        let loaded = &function.loaded;
-        let name = function.kernel.name();
-        let kernel = match self.cluster {
-            cluster if self.cooperative => loaded.module.cooperative_kernel(name, cluster),
-            Some(size) => loaded.module.cluster_kernel(name, size),
-            None => Ok(function.kernel.clone()),
+impl Command for HostCall {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+        let Self { function, data } = *self;
+        // The whole is taken along, not the pointer in there.
+        let call = move || {
+            let data = data;
+            // SAFETY: the caller's function takes the caller's data, on a thread of the driver's.
+            unsafe { function(data.pointer()) }
         };
-        let kernel = kernel.map_err(|error| loaded.refuse(error))?;
-        reference::update(&used.context, loaded)?;
-        let arguments: Vec<_> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
-        // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
-        unsafe { kernel.launch_on(&used.stream, config, &arguments) }.map_err(|error| match error {
-            ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
-            error => error.into(),
-        })
+        Ok(stream.call(call)?)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Call
     }
 }

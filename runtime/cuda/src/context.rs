@@ -1,4 +1,4 @@
-//! Contexts: made ones and the device's primary one, a stack of them for each thread, and what belongs to them.
+//! Contexts, and a stack of them for each thread.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint};
@@ -10,23 +10,21 @@ use ptx2spv_translator::interface::ServiceSizes;
 
 use crate::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE, UNSUPPORTED_LIMIT};
 use crate::handle::{Handle, Object, Table};
-use crate::raw::{In, Memory, Out};
-use crate::stream::DefaultStreams;
+use crate::raw::Out;
+use crate::state;
 use crate::sync::lock;
-use crate::{array, event, function, memory, module, reference, state, stream, texture};
 
 /// A context. All share the one device and its queue.
 pub(crate) struct Context {
     pub device: Device,
-    id: u64,
+    pub id: u64,
     handle: OnceLock<ContextHandle>,
     flags: AtomicU32,
-    is_primary: bool,
+    pub is_primary: bool,
     /// What went wrong for good, as a code; 0 while nothing has.
     broken: AtomicU32,
     destroyed: AtomicBool,
     limits: Mutex<[usize; LIMITS]>,
-    pub streams: DefaultStreams,
 }
 
 pub(crate) type ContextHandle = Handle<Context>;
@@ -60,7 +58,7 @@ thread_local! {
     static STACK: RefCell<Vec<ContextHandle>> = const { RefCell::new(Vec::new()) };
 }
 
-fn with_stack<T>(act: impl FnOnce(&mut Vec<ContextHandle>) -> T) -> Result<T, Code> {
+pub(crate) fn with_stack<T>(act: impl FnOnce(&mut Vec<ContextHandle>) -> T) -> Result<T, Code> {
     // Without one at the very end of a thread.
     STACK.try_with(|stack| act(&mut stack.borrow_mut())).map_err(|_| INVALID_CONTEXT)
 }
@@ -83,10 +81,10 @@ fn current_even_if_broken() -> Result<Arc<Context>, Code> {
 }
 
 impl Context {
-    fn make(device: Device, flags: c_uint, is_primary: bool) -> Result<ContextHandle, Code> {
+    /// Makes a context.
+    pub fn make(device: Device, flags: c_uint, is_primary: bool) -> Result<ContextHandle, Code> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let context = Arc::new(Self {
-            streams: DefaultStreams::new(&device),
             device,
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             handle: OnceLock::new(),
@@ -136,76 +134,18 @@ impl Context {
         })
     }
 
-    /// Ends what belongs to the context.
-    fn destroy(&self) {
+    /// Has nothing be asked for in the context any more.
+    pub fn destroy(&self) {
         self.destroyed.store(true, Ordering::SeqCst);
         // What went wrong before has been told, or is told by nobody any more.
         let _ = self.device.synchronize();
         state::write_output(&self.device);
-        function::end_context(self);
-        module::end_context(self);
-        reference::end_context(self);
-        texture::end_context(self);
-        array::end_context(self);
-        event::end_context(self);
-        stream::end_context(self);
-        memory::end_context(self);
     }
 
     /// Whether both are the same.
     pub fn is(&self, other: &Self) -> bool {
         self.id == other.id
     }
-}
-
-/// The flags that contexts take.
-const FLAGS: c_uint = 0x7f;
-
-pub(crate) fn create(context: Out<ContextHandle>, flags: c_uint, device: c_int) -> Result<(), Code> {
-    let context = context.needed()?;
-    let device = state::device_by_ordinal(device)?;
-    if flags & !FLAGS != 0 {
-        return Err(INVALID_VALUE);
-    }
-    let made = Context::make(device, flags, false)?;
-    with_stack(|stack| stack.push(made))?;
-    context.set(made)
-}
-
-pub(crate) fn create_with_affinity(
-    context: Out<ContextHandle>,
-    _affinities: Memory,
-    count: c_int,
-    flags: c_uint,
-    device: c_int,
-) -> Result<(), Code> {
-    if count != 0 {
-        return Err(crate::code::UNSUPPORTED_EXEC_AFFINITY);
-    }
-    create(context, flags, device)
-}
-
-pub(crate) fn create_with_params(
-    context: Out<ContextHandle>,
-    params: In<[usize; 3]>,
-    flags: c_uint,
-    device: c_int,
-) -> Result<(), Code> {
-    // Affinities, their number, and what shares the device with graphics.
-    if !params.is_null() && params.get()? != [0; 3] {
-        return Err(crate::code::NOT_SUPPORTED);
-    }
-    create(context, flags, device)
-}
-
-pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
-    state::device()?;
-    if context.get()?.is_primary {
-        return Err(INVALID_CONTEXT);
-    }
-    context.remove()?.destroy();
-    with_stack(|stack| stack.pop_if(|top| *top == context))?;
-    Ok(())
 }
 
 pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
@@ -256,6 +196,9 @@ fn given_or_current(context: ContextHandle) -> Result<Arc<Context>, Code> {
     state::device()?;
     if context.is_null() { current_even_if_broken() } else { context.get() }
 }
+
+/// The flags that contexts take.
+pub(crate) const FLAGS: c_uint = 0x7f;
 
 /// The version of the API that NVIDIA's driver names for contexts of `cuCtxCreate_v2`.
 const API_VERSION: c_uint = 3020;
@@ -328,87 +271,6 @@ pub(crate) fn set_shared_config(config: c_uint) -> Result<(), Code> {
     if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn priority_range(least: Out<c_int>, greatest: Out<c_int>) -> Result<(), Code> {
-    current()?;
-    least.set_if_any(stream::LEAST_PRIORITY);
-    greatest.set_if_any(stream::GREATEST_PRIORITY);
-    Ok(())
-}
-
-pub(crate) fn attach(context: Out<ContextHandle>, _flags: c_uint) -> Result<(), Code> {
-    let context = context.needed()?;
-    current()?;
-    get_current(context)
-}
-
-pub(crate) fn detach(context: ContextHandle) -> Result<(), Code> {
-    destroy(context)
-}
-
 pub(crate) fn reset_persisting_cache() -> Result<(), Code> {
     current().map(|_| ())
-}
-
-/// The device's primary context.
-struct Primary {
-    context: ContextHandle,
-    retained: u32,
-    flags: c_uint,
-}
-
-static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0 });
-
-pub(crate) fn retain_primary(context: Out<ContextHandle>, device: c_int) -> Result<(), Code> {
-    let context = context.needed()?;
-    let device = state::device_by_ordinal(device)?;
-    let mut primary = lock(&PRIMARY);
-    if primary.retained == 0 {
-        primary.context = Context::make(device, primary.flags, true)?;
-    }
-    primary.retained += 1;
-    context.set(primary.context)
-}
-
-pub(crate) fn release_primary(device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    let mut primary = lock(&PRIMARY);
-    primary.retained = primary.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
-    if primary.retained == 0 {
-        primary.end()?;
-    }
-    Ok(())
-}
-
-pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
-    let device = state::device_by_ordinal(device)?;
-    let mut primary = lock(&PRIMARY);
-    if primary.retained > 0 {
-        primary.end()?;
-        primary.context = Context::make(device, primary.flags, true)?;
-    }
-    Ok(())
-}
-
-impl Primary {
-    fn end(&self) -> Result<(), Code> {
-        self.context.remove()?.destroy();
-        Ok(())
-    }
-}
-
-pub(crate) fn primary_state(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    let primary = lock(&PRIMARY);
-    flags.set_if_any(primary.flags);
-    active.set_if_any((primary.retained > 0).into());
-    Ok(())
-}
-
-pub(crate) fn set_primary_flags(device: c_int, flags: c_uint) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    if flags & !FLAGS != 0 {
-        return Err(INVALID_VALUE);
-    }
-    lock(&PRIMARY).flags = flags;
-    Ok(())
 }

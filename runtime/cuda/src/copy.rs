@@ -1,10 +1,12 @@
 //! Copies between the host and the device. With one address space for both, what an address is decides.
 
-use ptx2spv_runtime::{CopySide, Extent};
+use std::sync::Arc;
+
+use ptx2spv_runtime::{CopySide, Extent, Stream};
 
 use crate::array::ArrayHandle;
 use crate::code::{Code, INVALID_VALUE};
-use crate::command::Command;
+use crate::command::{Command, NodeKind};
 use crate::context::Context;
 use crate::handle::Handle;
 use crate::memory;
@@ -45,7 +47,7 @@ impl Side {
 /// Copies in stream order, or has a graph do so if the stream is being captured.
 fn copy_async(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     if used.is_capturing() {
-        return used.submit(Command::Copy(Copy3D::linear(to, from, bytes)));
+        return used.submit(Arc::new(Copy3D::linear(to, from, bytes)));
     }
     copy(used, to, from, bytes)
 }
@@ -195,6 +197,23 @@ impl Copy3D {
     }
 }
 
+impl Command for Copy3D {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        let [width, height, depth] = [self.width, self.height, self.depth].map(|value| value as u64);
+        let extent = Extent { width, height, depth };
+        if width == 0 || height == 0 || depth == 0 {
+            return Ok(());
+        }
+        let (from, to) = (self.from.side(context, extent)?, self.to.side(context, extent)?);
+        // SAFETY: that the host's memory is there, and not used meanwhile, is CUDA's contract with the caller.
+        context.after(unsafe { stream.copy_rows(from, to, extent) })
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Copy
+    }
+}
+
 impl Part3D {
     fn linear(side: Side) -> Self {
         let (kind, host, device) = match side {
@@ -250,12 +269,12 @@ impl Part3D {
 }
 
 fn copy_row(stream: StreamHandle, to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Copy(Copy3D { from, to, width: bytes, height: 1, depth: 1 }))
+    stream::used(stream)?.submit(Arc::new(Copy3D { from, to, width: bytes, height: 1, depth: 1 }))
 }
 
 fn copy_row_and_wait(to: Part3D, from: Part3D, bytes: usize) -> Result<(), Code> {
     let used = stream::default()?;
-    run(&used, &Copy3D { from, to, width: bytes, height: 1, depth: 1 })?;
+    Copy3D { from, to, width: bytes, height: 1, depth: 1 }.run(&used.context, &used.stream)?;
     used.context.after(used.stream.synchronize())
 }
 
@@ -305,37 +324,24 @@ pub(crate) fn array_to_array(
     copy_row_and_wait(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
 }
 
-/// Copies in stream order.
-pub(crate) fn run(used: &Used, copy: &Copy3D) -> Result<(), Code> {
-    let Used { context, stream, .. } = used;
-    let [width, height, depth] = [copy.width, copy.height, copy.depth].map(|value| value as u64);
-    let extent = Extent { width, height, depth };
-    if width == 0 || height == 0 || depth == 0 {
-        return Ok(());
-    }
-    let (from, to) = (copy.from.side(context, extent)?, copy.to.side(context, extent)?);
-    // SAFETY: that the host's memory is there, and not used meanwhile, is CUDA's contract with the caller.
-    context.after(unsafe { stream.copy_rows(from, to, extent) })
-}
-
 pub(crate) fn rows(copy: In<Copy2D>) -> Result<(), Code> {
     let used = stream::default()?;
-    run(&used, &copy.get()?.into())?;
+    Copy3D::from(copy.get()?).run(&used.context, &used.stream)?;
     used.context.after(used.stream.synchronize())
 }
 
 pub(crate) fn rows_async(copy: In<Copy2D>, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Copy(copy.get()?.into()))
+    stream::used(stream)?.submit(Arc::new(Copy3D::from(copy.get()?)))
 }
 
 pub(crate) fn slices(copy: In<Copy3D>) -> Result<(), Code> {
     let used = stream::default()?;
-    run(&used, &copy.get()?)?;
+    copy.get()?.run(&used.context, &used.stream)?;
     used.context.after(used.stream.synchronize())
 }
 
 pub(crate) fn slices_async(copy: In<Copy3D>, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Copy(copy.get()?))
+    stream::used(stream)?.submit(Arc::new(copy.get()?))
 }
 
 #[cfg(test)]

@@ -4,20 +4,21 @@ use std::ffi::c_uint;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Error, Event};
+use ptx2spv_runtime::{Error, Event, Stream};
 
-use crate::capture::Point;
-use crate::code::{CAPTURED_EVENT, Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::capture::{self, Point};
+use crate::code::{CAPTURED_EVENT, Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_ISOLATION};
+use crate::command::{Command, NodeKind};
 use crate::context::{self, Context};
 use crate::handle::{Handle, Object, Table};
 use crate::raw::Out;
-use crate::stream::{self, StreamHandle, Used};
+use crate::stream::{self, StreamHandle};
 use crate::sync::lock;
 
 /// An event with what CUDA wants to know of it.
 pub(crate) struct MadeEvent {
     context: Arc<Context>,
-    pub event: Event,
+    event: Event,
     has_time: bool,
     recorded: AtomicBool,
     /// Where a stream was that was being captured when the event was last recorded.
@@ -75,20 +76,60 @@ pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Cod
         return Ok(());
     }
     *lock(&made.captured) = None;
-    made.record_in(&used)
+    made.record_in(&used.stream)
 }
 
 impl MadeEvent {
     /// Has the event stand for everything in a stream so far.
-    pub fn record_in(&self, used: &Used) -> Result<(), Code> {
-        self.event.record(&used.stream)?;
+    fn record_in(&self, stream: &Stream) -> Result<(), Code> {
+        self.event.record(stream)?;
         self.recorded.store(true, Ordering::SeqCst);
         Ok(())
     }
 
     /// Where a stream was that was being captured.
-    pub fn captured(&self) -> Option<Point> {
+    fn captured(&self) -> Option<Point> {
         lock(&self.captured).clone()
+    }
+}
+
+/// Has an event stand for everything in a stream so far.
+pub(crate) struct Record(pub Arc<MadeEvent>);
+
+/// Has what comes later in a stream come after an event.
+pub(crate) struct Wait(pub Arc<MadeEvent>);
+
+impl Command for Record {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+        self.0.record_in(stream)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Record
+    }
+}
+
+impl Command for Wait {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+        Ok(stream.wait_event(&self.0.event)?)
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Wait
+    }
+}
+
+pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
+    let used = stream::used(stream)?;
+    let event = event.get()?;
+    // Flag 1 is for waits in graphs.
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
+    match event.captured() {
+        Some(point) => capture::join(&used.made()?.capture, &point),
+        None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
+        None => used.submit(Arc::new(Wait(event))),
     }
 }
 

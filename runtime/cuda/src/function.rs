@@ -10,7 +10,7 @@ use crate::attributes;
 use crate::code::{Code, INVALID_VALUE};
 use crate::context::{self, Context};
 use crate::handle::{Handle, Object, Table};
-use crate::module::{Loaded, ModuleHandle};
+use crate::loaded::{Loaded, ModuleHandle};
 use crate::raw::Out;
 use crate::state;
 
@@ -45,10 +45,14 @@ const UNSET: i32 = -1;
 /// Registers of a thread: Vulkan drivers don't tell.
 const REGISTERS: c_int = 32;
 
-pub(crate) fn make(loaded: &Arc<Loaded>, kernel: Kernel) -> Result<FunctionHandle, Code> {
-    let name = CString::new(kernel.name()).map_err(|_| INVALID_VALUE)?;
-    let (dynamic_shared, carveout) = (UNSET.into(), UNSET.into());
-    Handle::new(Arc::new(Function { loaded: loaded.clone(), kernel, name, dynamic_shared, carveout }))
+/// A module's kernel, translated if this is the first time.
+pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHandle, Code> {
+    loaded.names.find_or_make(name, || {
+        let kernel = loaded.module.kernel(name).map_err(|error| loaded.refuse(error))?;
+        let name = CString::new(kernel.name()).map_err(|_| INVALID_VALUE)?;
+        let (dynamic_shared, carveout) = (UNSET.into(), UNSET.into());
+        Ok(Arc::new(Function { loaded: loaded.clone(), kernel, name, dynamic_shared, carveout }))
+    })
 }
 
 impl Function {

@@ -1,12 +1,13 @@
 //! Handles: numbers of slots in tables, with a generation that tells an object from those that had its slot before. A stale, foreign
 //! or made-up handle is found out, whatever its value.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use crate::code::{Code, INVALID_HANDLE};
-use crate::sync::{read, write};
+use crate::sync::{lock, read, write};
 
 /// A handle as C sees it: a pointer that is none. From the top: eight bits of [`Object::TAG`], 28 of the slot's generation, 28 of
 /// its number.
@@ -175,6 +176,40 @@ impl<T: Object> Table<T> {
 
     fn index(handle: Handle<T>) -> Option<usize> {
         (handle.value >> (2 * BITS) == usize::from(T::TAG)).then_some(handle.value & MASK)
+    }
+}
+
+/// Handles of objects that belong to another one, by their names and for each kind.
+#[derive(Default)]
+pub(crate) struct Names(Mutex<HashMap<u8, HashMap<String, usize>>>);
+
+impl Names {
+    /// The handle of a name; makes the object if this is the first time.
+    pub fn find_or_make<T: Object>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<Arc<T>, Code>,
+    ) -> Result<Handle<T>, Code> {
+        let mut kinds = lock(&self.0);
+        let names = kinds.entry(T::TAG).or_default();
+        if let Some(&value) = names.get(name) {
+            return Ok(Handle::from_value(value));
+        }
+        let handle = Handle::new(make()?)?;
+        names.insert(name.to_owned(), handle.value);
+        Ok(handle)
+    }
+
+    /// All handles of a kind.
+    pub fn all<T: Object>(&self) -> Vec<Handle<T>> {
+        let kinds = lock(&self.0);
+        kinds.get(&T::TAG).into_iter().flat_map(HashMap::values).map(|&value| Handle::from_value(value)).collect()
+    }
+
+    /// Ends all handles of a kind.
+    pub fn end<T: Object>(&self) -> Result<(), Code> {
+        let names = lock(&self.0).remove(&T::TAG).unwrap_or_default();
+        names.into_values().try_for_each(|value| Handle::<T>::from_value(value).remove().map(|_| ()))
     }
 }
 

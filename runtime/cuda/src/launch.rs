@@ -1,13 +1,16 @@
 //! Launches.
 
 use std::ffi::c_uint;
+use std::sync::Arc;
 
-use ptx2spv_runtime::{Kernel, LaunchConfig};
+use ptx2spv_runtime::{Arg, Kernel, LaunchConfig, Stream};
 
 use crate::code::{Code, INVALID_VALUE, NOT_SUPPORTED};
-use crate::command::{Command, Launch};
-use crate::function::FunctionHandle;
+use crate::command::{Command, NodeKind, SharedCommand};
+use crate::context::Context;
+use crate::function::{Function, FunctionHandle};
 use crate::raw::{In, Memory};
+use crate::reference;
 use crate::stream::{self, StreamHandle};
 
 /// A kernel's arguments, as bytes for each parameter.
@@ -46,6 +49,44 @@ fn arguments(kernel: &Kernel, params: In<Memory>, extra: In<Memory>) -> Result<A
     wanted.iter().map(|param| argument(param.offset, param.size).ok_or(INVALID_VALUE)).collect()
 }
 
+/// A launch with the arguments' values.
+struct Launch {
+    function: Arc<Function>,
+    config: LaunchConfig,
+    cluster: Option<[u32; 3]>,
+    cooperative: bool,
+    /// Bytes for each parameter.
+    arguments: Arguments,
+}
+
+impl Command for Launch {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        let Self { function, config, .. } = self;
+        if config.dynamic_shared_bytes > function.max_dynamic_shared() {
+            return Err(INVALID_VALUE.because("more dynamic shared memory than was asked for by cuFuncSetAttribute"));
+        }
+        let loaded = &function.loaded;
+        let name = function.kernel.name();
+        let kernel = match self.cluster {
+            cluster if self.cooperative => loaded.module.cooperative_kernel(name, cluster),
+            Some(size) => loaded.module.cluster_kernel(name, size),
+            None => Ok(function.kernel.clone()),
+        };
+        let kernel = kernel.map_err(|error| loaded.refuse(error))?;
+        reference::update(context, loaded)?;
+        let arguments: Vec<_> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes)).collect();
+        // SAFETY: that the kernel is launched with what it was written for is CUDA's contract with the caller.
+        unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
+            ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
+            error => error.into(),
+        })
+    }
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Kernel
+    }
+}
+
 /// The launch as a command, with the arguments' values.
 fn command(
     function: FunctionHandle,
@@ -53,11 +94,11 @@ fn command(
     attributes: Attributes,
     params: In<Memory>,
     extra: In<Memory>,
-) -> Result<Command, Code> {
+) -> Result<SharedCommand, Code> {
     let function = function.get()?;
     let arguments = arguments(&function.kernel, params, extra)?;
     let Attributes { cluster, cooperative } = attributes;
-    Ok(Command::Kernel(Launch { function, config, cluster, cooperative, arguments }))
+    Ok(Arc::new(Launch { function, config, cluster, cooperative, arguments }))
 }
 
 /// What a launch may say of itself.
@@ -186,14 +227,14 @@ pub(crate) struct NodeParamsV2 {
 }
 
 impl NodeParams {
-    pub fn command(self) -> Result<Command, Code> {
+    pub fn command(self) -> Result<SharedCommand, Code> {
         let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
         command(self.function, config, Attributes::default(), self.params, self.extra)
     }
 }
 
 impl NodeParamsV2 {
-    pub fn command(self) -> Result<Command, Code> {
+    pub fn command(self) -> Result<SharedCommand, Code> {
         let function = if self.first.function.is_null() { self.kernel } else { self.first.function };
         NodeParams { function, ..self.first }.command()
     }

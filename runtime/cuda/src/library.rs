@@ -11,7 +11,7 @@ use crate::function::{self, FunctionHandle};
 use crate::handle::{Handle, Object, Table};
 use crate::image;
 use crate::jit;
-use crate::module::{Loaded, ModuleHandle};
+use crate::loaded::{Loaded, ModuleHandle};
 use crate::raw::{In, Memory, Out, Text};
 use crate::state;
 
@@ -83,7 +83,7 @@ pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
 pub(crate) fn kernel(kernel: Out<FunctionHandle>, library: LibraryHandle, name: Text) -> Result<(), Code> {
     let kernel = kernel.needed()?;
     state::device()?;
-    kernel.set(library.get()?.loaded.function(&name.get()?)?)
+    kernel.set(function::of_module(&library.get()?.loaded, &name.get()?)?)
 }
 
 pub(crate) fn kernel_count(count: Out<c_uint>, library: LibraryHandle) -> Result<(), Code> {
@@ -97,7 +97,7 @@ pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: Library
     state::device()?;
     let loaded = library.get()?.loaded.clone();
     for (index, name) in loaded.module.kernel_names().iter().enumerate().take(count as usize) {
-        list.at(index).set(loaded.function(name)?)?;
+        list.at(index).set(function::of_module(&loaded, name)?)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
-use ptx2spv_runtime::{Error, MemoryRange};
+use ptx2spv_runtime::{Error, MemoryRange, Stream};
 
 use crate::code::{
     Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
@@ -13,7 +13,6 @@ use crate::code::{
 };
 use crate::context::{self, Context};
 use crate::raw::{Memory, Out};
-use crate::stream::Used;
 use crate::sync::{read, write};
 
 /// Memory that the library handed out, or was told of.
@@ -158,11 +157,11 @@ pub(crate) fn free(address: u64) -> Result<(), Code> {
 }
 
 /// Frees device memory in stream order.
-pub(crate) fn free_in(used: &Used, address: u64) -> Result<(), Code> {
+pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
     let allocation = forget(address, is_freed_by_address)?;
     if let Some(block) = allocation.block {
         // SAFETY: as for `release`.
-        unsafe { used.stream.free(block) }?;
+        unsafe { stream.free(block) }?;
     }
     Ok(())
 }

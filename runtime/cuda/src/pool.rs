@@ -171,7 +171,7 @@ pub(crate) fn allocate_from(
 
 pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
     let used = stream::used(stream)?;
-    memory::free_in(&used, address)
+    memory::free_in(&used.stream, address)
 }
 
 /// Other devices can't have access, and this one always has.

@@ -11,7 +11,7 @@ use crate::array::{Array, ArrayHandle, Description, Mipmapped, MipmappedHandle};
 use crate::code::{Code, INVALID_VALUE, NOT_FOUND};
 use crate::context::{self, Context};
 use crate::handle::{Handle, Object, Table};
-use crate::module::{Loaded, ModuleHandle};
+use crate::loaded::{Loaded, ModuleHandle};
 use crate::raw::{In, Out, Text};
 use crate::sync::lock;
 use crate::texture::{self, TextureDescription};
@@ -134,8 +134,7 @@ impl TextureReference {
 
 /// Binds the references of a module of which something was said since the last launch.
 pub(crate) fn update(context: &Context, module: &Loaded) -> Result<(), Code> {
-    let references = lock(&module.textures);
-    references.values().try_for_each(|reference| reference.get()?.update(context))
+    module.names.all::<TextureReference>().into_iter().try_for_each(|reference| reference.get()?.update(context))
 }
 
 fn variable(module: &Loaded, name: &str, kind: ReferenceKind) -> Result<Reference, Code> {
@@ -147,16 +146,11 @@ pub(crate) fn of_module(reference: Out<TextureReferenceHandle>, module: ModuleHa
     let place = reference.needed()?;
     let context = context::current()?;
     let (module, name) = (module.get()?, name.get()?);
-    let mut known = lock(&module.textures);
-    if let Some(&handle) = known.get(&name) {
-        return place.set(handle);
-    }
-    let variable = variable(&module, &name, ReferenceKind::Texture)?;
-    let state = Mutex::new(State::new(&variable.declared()?));
-    let made = TextureReference { context, variable: Some(variable), state };
-    let handle = Handle::new(Arc::new(made))?;
-    known.insert(name, handle);
-    place.set(handle)
+    place.set(module.names.find_or_make(&name, || {
+        let variable = variable(&module, &name, ReferenceKind::Texture)?;
+        let state = Mutex::new(State::new(&variable.declared()?));
+        Ok(Arc::new(TextureReference { context, variable: Some(variable), state }))
+    })?)
 }
 
 pub(crate) fn surface_of_module(
@@ -167,21 +161,16 @@ pub(crate) fn surface_of_module(
     let place = reference.needed()?;
     let context = context::current()?;
     let (module, name) = (module.get()?, name.get()?);
-    let mut known = lock(&module.surfaces);
-    if let Some(&handle) = known.get(&name) {
-        return place.set(handle);
-    }
-    let variable = variable(&module, &name, ReferenceKind::Surface)?;
-    let made = SurfaceReference { context, variable, array: Mutex::default() };
-    let handle = Handle::new(Arc::new(made))?;
-    known.insert(name, handle);
-    place.set(handle)
+    place.set(module.names.find_or_make(&name, || {
+        let variable = variable(&module, &name, ReferenceKind::Surface)?;
+        Ok(Arc::new(SurfaceReference { context, variable, array: Mutex::default() }))
+    })?)
 }
 
 /// Ends a module's references.
 pub(crate) fn end_module(module: &Loaded) -> Result<(), Code> {
-    lock(&module.textures).drain().try_for_each(|(_, reference)| reference.remove().map(|_| ()))?;
-    lock(&module.surfaces).drain().try_for_each(|(_, reference)| reference.remove().map(|_| ()))
+    module.names.end::<TextureReference>()?;
+    module.names.end::<SurfaceReference>()
 }
 
 /// Ends the references of a context.

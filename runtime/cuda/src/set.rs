@@ -1,11 +1,15 @@
 //! Setting memory.
 
 use std::ffi::c_uint;
+use std::sync::Arc;
+
+use ptx2spv_runtime::Stream;
 
 use crate::code::{Code, INVALID_VALUE};
-use crate::command::Command;
+use crate::command::{Command, NodeKind};
+use crate::context::Context;
 use crate::memory;
-use crate::stream::{self, StreamHandle, Used};
+use crate::stream::{self, StreamHandle};
 
 /// A number to set memory to.
 #[derive(Clone, Copy)]
@@ -31,61 +35,78 @@ impl Rows {
     }
 }
 
-/// Sets in stream order.
-pub(crate) fn run(used: &Used, rows: Rows, value: Number) -> Result<(), Code> {
-    let [pitch, width, height] = [rows.pitch, rows.width, rows.height].map(|value| value as u64);
-    if width == 0 || height == 0 {
-        return Ok(());
+/// Rows to set to a number.
+pub(crate) struct Set {
+    pub rows: Rows,
+    pub value: Number,
+}
+
+impl Command for Set {
+    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+        let Self { rows, value } = *self;
+        let [pitch, width, height] = [rows.pitch, rows.width, rows.height].map(|value| value as u64);
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let bytes = match value {
+            Number::Byte(_) => 1,
+            Number::Short(_) => 2,
+            Number::Word(_) => 4,
+        };
+        let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(bytes)?));
+        let address = memory::on_device(context, rows.address, span.ok_or(INVALID_VALUE)?)?.ok_or(INVALID_VALUE)?;
+        Ok(match value {
+            Number::Byte(value) => stream.set_rows_8(address, pitch, value, width, height),
+            Number::Short(value) => stream.set_rows_16(address, pitch, value, width, height),
+            Number::Word(value) => stream.set_rows_32(address, pitch, value, width, height),
+        }?)
     }
-    let bytes = match value {
-        Number::Byte(_) => 1,
-        Number::Short(_) => 2,
-        Number::Word(_) => 4,
-    };
-    let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(bytes)?));
-    let address = memory::on_device(&used.context, rows.address, span.ok_or(INVALID_VALUE)?)?.ok_or(INVALID_VALUE)?;
-    let stream = &used.stream;
-    Ok(match value {
-        Number::Byte(value) => stream.set_rows_8(address, pitch, value, width, height),
-        Number::Short(value) => stream.set_rows_16(address, pitch, value, width, height),
-        Number::Word(value) => stream.set_rows_32(address, pitch, value, width, height),
-    }?)
+
+    fn kind(&self) -> NodeKind {
+        NodeKind::Set
+    }
+}
+
+/// Sets in the default stream, even if that is being captured.
+fn set(rows: Rows, value: Number) -> Result<(), Code> {
+    let used = stream::default()?;
+    Set { rows, value }.run(&used.context, &used.stream)
 }
 
 pub(crate) fn bytes(address: u64, value: u8, count: usize) -> Result<(), Code> {
-    run(&stream::default()?, Rows::one(address, count), Number::Byte(value))
+    set(Rows::one(address, count), Number::Byte(value))
 }
 
 pub(crate) fn shorts(address: u64, value: u16, count: usize) -> Result<(), Code> {
-    run(&stream::default()?, Rows::one(address, count), Number::Short(value))
+    set(Rows::one(address, count), Number::Short(value))
 }
 
 pub(crate) fn words(address: u64, value: c_uint, count: usize) -> Result<(), Code> {
-    run(&stream::default()?, Rows::one(address, count), Number::Word(value))
+    set(Rows::one(address, count), Number::Word(value))
 }
 
 pub(crate) fn bytes_async(address: u64, value: u8, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Set(Rows::one(address, count), Number::Byte(value)))
+    stream::used(stream)?.submit(Arc::new(Set { rows: Rows::one(address, count), value: Number::Byte(value) }))
 }
 
 pub(crate) fn shorts_async(address: u64, value: u16, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Set(Rows::one(address, count), Number::Short(value)))
+    stream::used(stream)?.submit(Arc::new(Set { rows: Rows::one(address, count), value: Number::Short(value) }))
 }
 
 pub(crate) fn words_async(address: u64, value: c_uint, count: usize, stream: StreamHandle) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Set(Rows::one(address, count), Number::Word(value)))
+    stream::used(stream)?.submit(Arc::new(Set { rows: Rows::one(address, count), value: Number::Word(value) }))
 }
 
 pub(crate) fn byte_rows(address: u64, pitch: usize, value: u8, width: usize, height: usize) -> Result<(), Code> {
-    run(&stream::default()?, Rows { address, pitch, width, height }, Number::Byte(value))
+    set(Rows { address, pitch, width, height }, Number::Byte(value))
 }
 
 pub(crate) fn short_rows(address: u64, pitch: usize, value: u16, width: usize, height: usize) -> Result<(), Code> {
-    run(&stream::default()?, Rows { address, pitch, width, height }, Number::Short(value))
+    set(Rows { address, pitch, width, height }, Number::Short(value))
 }
 
 pub(crate) fn word_rows(address: u64, pitch: usize, value: c_uint, width: usize, height: usize) -> Result<(), Code> {
-    run(&stream::default()?, Rows { address, pitch, width, height }, Number::Word(value))
+    set(Rows { address, pitch, width, height }, Number::Word(value))
 }
 
 pub(crate) fn byte_rows_async(
@@ -96,7 +117,8 @@ pub(crate) fn byte_rows_async(
     height: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Set(Rows { address, pitch, width, height }, Number::Byte(value)))
+    stream::used(stream)?
+        .submit(Arc::new(Set { rows: Rows { address, pitch, width, height }, value: Number::Byte(value) }))
 }
 
 pub(crate) fn short_rows_async(
@@ -107,7 +129,8 @@ pub(crate) fn short_rows_async(
     height: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Set(Rows { address, pitch, width, height }, Number::Short(value)))
+    stream::used(stream)?
+        .submit(Arc::new(Set { rows: Rows { address, pitch, width, height }, value: Number::Short(value) }))
 }
 
 pub(crate) fn word_rows_async(
@@ -118,5 +141,6 @@ pub(crate) fn word_rows_async(
     height: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    stream::used(stream)?.submit(Command::Set(Rows { address, pitch, width, height }, Number::Word(value)))
+    stream::used(stream)?
+        .submit(Arc::new(Set { rows: Rows { address, pitch, width, height }, value: Number::Word(value) }))
 }

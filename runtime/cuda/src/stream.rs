@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::ThreadId;
 
-use ptx2spv_runtime::{Device, Stream};
+use ptx2spv_runtime::Stream;
 
 use crate::call::is_per_thread;
-use crate::capture::{self, Capture, Point};
-use crate::code::{Code, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_ISOLATION, STREAM_CAPTURE_UNSUPPORTED};
-use crate::command::{Command, HostCall};
+use crate::capture::{Capture, Point};
+use crate::code::{Code, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_UNSUPPORTED};
+use crate::command::{HostCall, SharedCommand};
 use crate::context::{self, Context, ContextHandle};
-use crate::event::EventHandle;
 use crate::handle::{Handle, Object, Table};
 use crate::raw::{HostFunction, Memory, Out, StreamCallback};
 use crate::sync::lock;
@@ -40,27 +39,14 @@ impl Object for MadeStream {
     }
 }
 
-/// A context's streams that nobody has to make.
-pub(crate) struct DefaultStreams {
-    legacy: Stream,
-    per_thread: Mutex<HashMap<ThreadId, Arc<MadeStream>>>,
-}
+/// Threads' own default streams, by the numbers of contexts.
+static OF_THREADS: LazyLock<Mutex<OfThreads>> = LazyLock::new(Mutex::default);
 
-impl DefaultStreams {
-    pub fn new(device: &Device) -> Self {
-        Self { legacy: device.default_stream(), per_thread: Mutex::default() }
-    }
+type OfThreads = HashMap<(u64, ThreadId), Arc<MadeStream>>;
 
-    fn per_thread(&self, context: &Arc<Context>) -> Arc<MadeStream> {
-        let make = || Arc::new(MadeStream::new(context, context.device.stream(), 0, LEAST_PRIORITY, PER_THREAD as u64));
-        lock(&self.per_thread).entry(std::thread::current().id()).or_insert_with(make).clone()
-    }
-
-    /// Ends those of threads.
-    pub fn end(&self) {
-        let streams = std::mem::take(&mut *lock(&self.per_thread));
-        drop(streams);
-    }
+fn per_thread(context: &Arc<Context>) -> Arc<MadeStream> {
+    let make = || Arc::new(MadeStream::new(context, context.device.stream(), 0, LEAST_PRIORITY, PER_THREAD as u64));
+    lock(&OF_THREADS).entry((context.id, std::thread::current().id())).or_insert_with(make).clone()
 }
 
 /// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
@@ -71,8 +57,8 @@ const PER_THREAD: usize = 2;
 const NON_BLOCKING: c_uint = 1;
 
 /// Priorities are kept, and no device minds them.
-pub(crate) const LEAST_PRIORITY: c_int = 0;
-pub(crate) const GREATEST_PRIORITY: c_int = -5;
+const LEAST_PRIORITY: c_int = 0;
+const GREATEST_PRIORITY: c_int = -5;
 
 /// A stream to do something in.
 pub(crate) struct Used {
@@ -94,13 +80,13 @@ impl MadeStream {
 
 impl Used {
     /// Does something in the stream, or has a graph do so if the stream is being captured.
-    pub fn submit(&self, command: Command) -> Result<(), Code> {
+    pub fn submit(&self, command: SharedCommand) -> Result<(), Code> {
         let mut capture = self.made.as_ref().map(|made| lock(&made.capture));
         if let Some(capture) = capture.as_mut().and_then(|capture| capture.as_mut()) {
             return capture.add(command);
         }
         drop(capture);
-        command.run(self)
+        command.run(&self.context, &self.stream)
     }
 
     pub fn is_capturing(&self) -> bool {
@@ -109,7 +95,7 @@ impl Used {
 
     /// Where the stream is if it is being captured.
     pub fn point(&self) -> Option<Point> {
-        lock(&self.made.as_ref()?.capture).as_ref().map(Capture::point)
+        lock(&self.made.as_ref()?.capture).as_ref().map(|capture| capture.point.clone())
     }
 
     /// The state that a capture is kept in.
@@ -129,7 +115,7 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
         0 if is_per_thread() => own(),
         0 | LEGACY => {
             let context = context::current()?;
-            Ok(Used { stream: context.streams.legacy.clone(), context, made: None })
+            Ok(Used { stream: context.device.default_stream(), context, made: None })
         }
         PER_THREAD => own(),
         _ => {
@@ -144,7 +130,7 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
 /// The thread's own default stream.
 fn own() -> Result<Used, Code> {
     let context = context::current()?;
-    Ok(context.streams.per_thread(&context).used())
+    Ok(per_thread(&context).used())
 }
 
 /// The stream of functions that name none.
@@ -168,6 +154,13 @@ pub(crate) fn create_with_priority(stream: Out<StreamHandle>, flags: c_uint, pri
     stream.set(Handle::new(Arc::new(MadeStream::new(&context, made, flags, priority, next_id())))?)
 }
 
+pub(crate) fn priority_range(least: Out<c_int>, greatest: Out<c_int>) -> Result<(), Code> {
+    context::current()?;
+    least.set_if_any(LEAST_PRIORITY);
+    greatest.set_if_any(GREATEST_PRIORITY);
+    Ok(())
+}
+
 /// The first two are the default streams'.
 fn next_id() -> u64 {
     static NUMBER: AtomicU64 = AtomicU64::new(3);
@@ -188,20 +181,6 @@ pub(crate) fn synchronize(stream: StreamHandle) -> Result<(), Code> {
 pub(crate) fn query(stream: StreamHandle) -> Result<(), Code> {
     let Used { context, stream, .. } = used(stream)?.uncaptured()?;
     if context.after(stream.is_idle())? { Ok(()) } else { Err(NOT_READY) }
-}
-
-pub(crate) fn wait_event(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
-    let used = used(stream)?;
-    let event = event.get()?;
-    // Flag 1 is for waits in graphs.
-    if flags > 1 {
-        return Err(INVALID_VALUE);
-    }
-    match event.captured() {
-        Some(point) => capture::join(used.made()?, &point),
-        None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
-        None => used.submit(Command::Wait(event)),
-    }
 }
 
 pub(crate) fn flags(stream: StreamHandle, flags: Out<c_uint>) -> Result<(), Code> {
@@ -243,7 +222,7 @@ pub(crate) fn device(stream: StreamHandle, device: Out<c_int>) -> Result<(), Cod
 
 pub(crate) fn launch_host_function(stream: StreamHandle, function: HostFunction, data: Memory) -> Result<(), Code> {
     let used = used(stream)?;
-    used.submit(Command::Call(HostCall { function: function.ok_or(INVALID_VALUE)?, data }))
+    used.submit(Arc::new(HostCall { function: function.ok_or(INVALID_VALUE)?, data }))
 }
 
 pub(crate) fn add_callback(
@@ -275,6 +254,7 @@ pub(crate) fn all() -> Vec<Arc<MadeStream>> {
 
 /// Ends the streams of a context.
 pub(crate) fn end_context(context: &Context) {
-    context.streams.end();
+    let of_threads: Vec<_> = lock(&OF_THREADS).extract_if(|(id, _), _| *id == context.id).collect();
+    drop(of_threads);
     STREAMS.remove_all(|made| made.context.is(context));
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use ptx2spv::cases::Scalar;
+use ptx2spv::cases::contents::Array;
 use ptx2spv::cases::images::Textures;
-use ptx2spv::cases::prepare::{Argument, Array, Check, Expectation, Prepared, Subject, Tolerance};
+use ptx2spv::cases::prepare::{Argument, Check, Expectation, Prepared, Subject, Tolerance};
 
 use super::{Launch, Outcome, Program, UNTOUCHED, ptx};
 

@@ -7,9 +7,10 @@ use super::Scalar;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::contents::{Array, MAX_BUFFER_BYTES, hex_bytes};
 use super::image_text;
 use super::images::Textures;
-use super::prepare::{Argument, Array, MAX_BUFFER_BYTES, hex_bytes};
+use super::prepare::Argument;
 use anyhow::{Context, Result, anyhow, bail};
 
 /// The forms, for `--help`.

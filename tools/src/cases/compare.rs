@@ -116,7 +116,7 @@ fn with_bits(ty: Scalar, bits: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::prepare::Array;
+    use crate::cases::contents::Array;
 
     fn bytes(ty: Scalar, values: &[&str]) -> Vec<u8> {
         values.iter().flat_map(|text| ty.to_bytes(ty.parse(text).unwrap())).collect()

@@ -8,8 +8,8 @@ use ptx2spv_runtime::{
     AddressMode, ArrayDescriptor, ArrayShape, ChannelFormat, Filter, ReadMode, TexelFormat, TextureDescriptor,
 };
 
+use super::contents::{Array, MAX_BUFFER_BYTES};
 use super::images::{Image, ImageMemory, Object, Textures, scalar};
-use super::prepare::{Array, MAX_BUFFER_BYTES};
 use crate::picture::Picture;
 
 /// Parses a texture, if the text begins as one, or a surface. The image gets the name.

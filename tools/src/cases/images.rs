@@ -5,8 +5,8 @@ use std::path::Path;
 
 use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, ResourceView, TexelFormat, TextureDescriptor};
 
+use super::contents::{Array, CasePath, Contents, array_len, contents};
 use super::image_spec::{ImageSpec, ObjectSpec, Shape, TextureSpec, ViewSpec};
-use super::prepare::{Array, CasePath, Contents, array_len, contents};
 use super::spec::CaseSpec;
 use super::{CaseError, Scalar};
 use crate::picture::Picture;

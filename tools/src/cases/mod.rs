@@ -7,6 +7,7 @@ pub mod argument_text;
 mod backend;
 mod case;
 pub mod compare;
+pub mod contents;
 pub mod cuda;
 mod cuda_images;
 pub mod device;

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use ptx2spv_runtime::{AddressMode, ChannelFormat, ReadMode, TexelFormat};
 
+use super::contents::{Array, MAX_BUFFER_BYTES};
 use super::images::{ImageMemory, Object, Textures};
-use super::prepare::{Argument, Array, Expectation, MAX_BUFFER_BYTES};
+use super::prepare::{Argument, Expectation};
 use super::*;
 use crate::picture::Picture;
 

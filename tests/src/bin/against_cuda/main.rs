@@ -12,7 +12,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
-use ptx2spv::cases::prepare::{Argument, Array, Expectation};
+use ptx2spv::cases::contents::Array;
+use ptx2spv::cases::prepare::{Argument, Expectation};
 use ptx2spv::cases::{Backend, CudaBackend, DeviceBackend, Outputs, Prepared, Scalar};
 use ptx2spv::cli::{self, Status};
 use ptx2spv_runtime::{Config, DeviceSelector};

@@ -1,0 +1,241 @@
+//! Nodes of graphs that are made by hand, one for each kind of command, and commands that take others' places.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::command::{self, Empty, HostCall, SharedCommand};
+use crate::context::ContextHandle;
+use crate::copy::Copy3D;
+use crate::event::{EventHandle, Record, Wait};
+use crate::graph::{ExecHandle, GraphHandle, NodeHandle};
+use crate::launch;
+use crate::raw::{HostFunction, In, Memory, Out};
+use crate::set::{Number, Rows, Set};
+use crate::state;
+use crate::sync::lock;
+
+/// Adds a node to a graph.
+fn add(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    command: impl FnOnce() -> Result<SharedCommand, Code>,
+) -> Result<(), Code> {
+    let node = node.needed()?;
+    state::device()?;
+    let graph = graph.get()?;
+    let after = after.list(count)?;
+    node.set(graph.add(command()?, after)?)
+}
+
+pub(crate) fn add_kernel(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<launch::NodeParamsV2>,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || params.get()?.command())
+}
+
+pub(crate) fn add_kernel_v1(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<launch::NodeParams>,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || params.get()?.command())
+}
+
+pub(crate) fn add_copy(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    copy: In<Copy3D>,
+    _context: ContextHandle,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(copy.get()?)))
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct SetParams {
+    address: u64,
+    pitch: usize,
+    value: c_uint,
+    element: c_uint,
+    width: usize,
+    height: usize,
+}
+
+impl SetParams {
+    fn command(self) -> Result<SharedCommand, Code> {
+        let Self { address, pitch, value, element, width, height } = self;
+        let value = match element {
+            1 => Number::Byte(value.try_into().map_err(|_| INVALID_VALUE)?),
+            2 => Number::Short(value.try_into().map_err(|_| INVALID_VALUE)?),
+            4 => Number::Word(value),
+            _ => return Err(INVALID_VALUE),
+        };
+        Ok(Arc::new(Set { rows: Rows { address, pitch, width, height }, value }))
+    }
+}
+
+pub(crate) fn add_set(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<SetParams>,
+    _context: ContextHandle,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || params.get()?.command())
+}
+
+/// `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct CallParams {
+    function: HostFunction,
+    data: Memory,
+}
+
+impl CallParams {
+    fn command(self) -> Result<SharedCommand, Code> {
+        Ok(Arc::new(HostCall { function: self.function.ok_or(INVALID_VALUE)?, data: self.data }))
+    }
+}
+
+pub(crate) fn add_call(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    params: In<CallParams>,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || params.get()?.command())
+}
+
+pub(crate) fn add_empty(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(Empty)))
+}
+
+pub(crate) fn add_graph(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    child: GraphHandle,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(child.get()?.order()?)))
+}
+
+pub(crate) fn add_record(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    event: EventHandle,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(Record(event.get()?))))
+}
+
+pub(crate) fn add_wait(
+    node: Out<NodeHandle>,
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    count: usize,
+    event: EventHandle,
+) -> Result<(), Code> {
+    add(node, graph, after, count, || Ok(Arc::new(Wait(event.get()?))))
+}
+
+/// Puts another command of the same kind into a node.
+fn set_node(node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
+    state::device()?;
+    let node = node.get()?;
+    command::replace(&mut lock(&node.command), command)
+}
+
+pub(crate) fn set_kernel(node: NodeHandle, params: In<launch::NodeParamsV2>) -> Result<(), Code> {
+    set_node(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_kernel_v1(node: NodeHandle, params: In<launch::NodeParams>) -> Result<(), Code> {
+    set_node(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_copy(node: NodeHandle, copy: In<Copy3D>) -> Result<(), Code> {
+    set_node(node, Arc::new(copy.get()?))
+}
+
+pub(crate) fn set_set(node: NodeHandle, params: In<SetParams>) -> Result<(), Code> {
+    set_node(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_call(node: NodeHandle, params: In<CallParams>) -> Result<(), Code> {
+    set_node(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_exec_kernel(
+    exec: ExecHandle,
+    node: NodeHandle,
+    params: In<launch::NodeParamsV2>,
+) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_exec_kernel_v1(
+    exec: ExecHandle,
+    node: NodeHandle,
+    params: In<launch::NodeParams>,
+) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_exec_copy(
+    exec: ExecHandle,
+    node: NodeHandle,
+    copy: In<Copy3D>,
+    _context: ContextHandle,
+) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, Arc::new(copy.get()?))
+}
+
+pub(crate) fn set_exec_set(
+    exec: ExecHandle,
+    node: NodeHandle,
+    params: In<SetParams>,
+    _context: ContextHandle,
+) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, params.get()?.command()?)
+}
+
+pub(crate) fn set_exec_call(exec: ExecHandle, node: NodeHandle, params: In<CallParams>) -> Result<(), Code> {
+    state::device()?;
+    exec.get()?.set(node, params.get()?.command()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        assert_eq!((size_of::<SetParams>(), size_of::<CallParams>()), (40, 16));
+    }
+}

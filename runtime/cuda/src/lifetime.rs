@@ -1,0 +1,145 @@
+//! Lives of contexts: made ones, and the device's primary one.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Mutex;
+
+use crate::code::{Code, INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY};
+use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
+use crate::handle::Handle;
+use crate::raw::{In, Memory, Out};
+use crate::sync::lock;
+use crate::{array, event, function, loaded, memory, reference, state, stream, texture};
+
+/// Ends a context and what belongs to it.
+fn end(context: &Context) {
+    context.destroy();
+    function::end_context(context);
+    loaded::end_context(context);
+    reference::end_context(context);
+    texture::end_context(context);
+    array::end_context(context);
+    event::end_context(context);
+    stream::end_context(context);
+    memory::end_context(context);
+}
+
+pub(crate) fn create(context: Out<ContextHandle>, flags: c_uint, device: c_int) -> Result<(), Code> {
+    let context = context.needed()?;
+    let device = state::device_by_ordinal(device)?;
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    let made = Context::make(device, flags, false)?;
+    with_stack(|stack| stack.push(made))?;
+    context.set(made)
+}
+
+pub(crate) fn create_with_affinity(
+    context: Out<ContextHandle>,
+    _affinities: Memory,
+    count: c_int,
+    flags: c_uint,
+    device: c_int,
+) -> Result<(), Code> {
+    if count != 0 {
+        return Err(UNSUPPORTED_EXEC_AFFINITY);
+    }
+    create(context, flags, device)
+}
+
+pub(crate) fn create_with_params(
+    context: Out<ContextHandle>,
+    params: In<[usize; 3]>,
+    flags: c_uint,
+    device: c_int,
+) -> Result<(), Code> {
+    // Affinities, their number, and what shares the device with graphics.
+    if !params.is_null() && params.get()? != [0; 3] {
+        return Err(NOT_SUPPORTED);
+    }
+    create(context, flags, device)
+}
+
+pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
+    state::device()?;
+    if context.get()?.is_primary {
+        return Err(INVALID_CONTEXT);
+    }
+    end(&*context.remove()?);
+    with_stack(|stack| stack.pop_if(|top| *top == context))?;
+    Ok(())
+}
+
+pub(crate) fn attach(context: Out<ContextHandle>, _flags: c_uint) -> Result<(), Code> {
+    let context = context.needed()?;
+    context::current()?;
+    context::get_current(context)
+}
+
+pub(crate) fn detach(context: ContextHandle) -> Result<(), Code> {
+    destroy(context)
+}
+
+/// The device's primary context.
+struct Primary {
+    context: ContextHandle,
+    retained: u32,
+    flags: c_uint,
+}
+
+static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0 });
+
+pub(crate) fn retain_primary(context: Out<ContextHandle>, device: c_int) -> Result<(), Code> {
+    let context = context.needed()?;
+    let device = state::device_by_ordinal(device)?;
+    let mut primary = lock(&PRIMARY);
+    if primary.retained == 0 {
+        primary.context = Context::make(device, primary.flags, true)?;
+    }
+    primary.retained += 1;
+    context.set(primary.context)
+}
+
+pub(crate) fn release_primary(device: c_int) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    let mut primary = lock(&PRIMARY);
+    primary.retained = primary.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+    if primary.retained == 0 {
+        primary.end()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
+    let device = state::device_by_ordinal(device)?;
+    let mut primary = lock(&PRIMARY);
+    if primary.retained > 0 {
+        primary.end()?;
+        primary.context = Context::make(device, primary.flags, true)?;
+    }
+    Ok(())
+}
+
+impl Primary {
+    fn end(&self) -> Result<(), Code> {
+        end(&*self.context.remove()?);
+        Ok(())
+    }
+}
+
+pub(crate) fn primary_state(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    let primary = lock(&PRIMARY);
+    flags.set_if_any(primary.flags);
+    active.set_if_any((primary.retained > 0).into());
+    Ok(())
+}
+
+pub(crate) fn set_primary_flags(device: c_int, flags: c_uint) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    if flags & !FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    lock(&PRIMARY).flags = flags;
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Modules as their kernels, variables and references need them.
+
+use std::sync::Arc;
+
+use ptx2spv_runtime::{Device, Error, LoadOptions, Module};
+use ptx2spv_translator::Source;
+use ptx2spv_translator::interface::ServiceSizes;
+
+use crate::code::{Code, NOT_FOUND};
+use crate::context::{self, Context};
+use crate::handle::{Handle, Names, Object, Table};
+use crate::jit;
+use crate::trace::{self, Dumped};
+
+/// A module that is loaded: a context's, or a library's.
+pub(crate) struct Loaded {
+    /// The context that the module ends with; a library's belongs to none.
+    context: Option<Arc<Context>>,
+    pub module: Module,
+    dumped: Option<Dumped>,
+    /// Kernels and references that were asked for.
+    pub names: Names,
+}
+
+pub(crate) type ModuleHandle = Handle<Loaded>;
+
+static MODULES: Table<Loaded> = Table::new();
+
+impl Object for Loaded {
+    const TAG: u8 = 5;
+
+    fn table() -> &'static Table<Self> {
+        &MODULES
+    }
+}
+
+impl Loaded {
+    /// Loads PTX.
+    pub fn new(
+        context: Option<Arc<Context>>,
+        device: &Device,
+        source: &Source,
+        options: &jit::Options,
+    ) -> Result<Self, Code> {
+        options.begin()?;
+        // A library's modules are made in the context that is current.
+        let limits = context.clone().or_else(|| context::current().ok());
+        let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());
+        let load = LoadOptions { sizes, ..LoadOptions::default() };
+        let dumped = trace::dump("ptx", source.text().as_bytes());
+        match device.load_with(source, load) {
+            Ok(module) => Ok(Self { context, module, dumped, names: Names::default() }),
+            Err(error) => {
+                options.fail(&error.to_string())?;
+                Err(refuse("module not loaded", error, dumped.as_ref()))
+            }
+        }
+    }
+
+    /// Says why a kernel can't be had.
+    pub fn refuse(&self, error: Error) -> Code {
+        refuse("kernel not translated", error, self.dumped.as_ref())
+    }
+
+    pub fn is_of(&self, context: &Context) -> bool {
+        self.context.as_ref().is_some_and(|own| own.is(context))
+    }
+
+    /// Address and size of a variable.
+    pub fn variable(&self, name: &str) -> Result<(u64, u64), Code> {
+        self.module.variable(name).ok_or(NOT_FOUND)
+    }
+}
+
+/// Says on the standard error, on one line, why PTX is refused: clients rarely pass on what they are told.
+fn refuse(what: &str, error: Error, dumped: Option<&Dumped>) -> Code {
+    if let Error::Translation(diagnostics) = &error {
+        let first = diagnostics.list.first().map(|first| {
+            let source = &diagnostics.source;
+            let place = source.place(first.place().start);
+            let line = u32::try_from(place.line).ok().and_then(|line| source.line(&place.file, line));
+            let text = line.map_or("", |line| source.slice(line).trim());
+            format!("{place}: {}: {text}", first.kind)
+        });
+        trace::say(&format!("{what}: {}", first.unwrap_or_default()));
+    }
+    if let Some(dumped) = dumped {
+        dumped.add(&error.to_string());
+    }
+    error.into()
+}
+
+/// Ends the modules of a context.
+pub(crate) fn end_context(context: &Context) {
+    MODULES.remove_all(|module| module.is_of(context));
+}

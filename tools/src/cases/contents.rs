@@ -1,0 +1,191 @@
+//! Contents of buffers, variables and images: from the forms that a case has for numbers to bytes.
+
+use std::fs;
+use std::path::Path;
+
+use super::literal::Literal;
+use super::spec::{GlobalSpec, Tables};
+use super::{CaseError, Scalar};
+
+/// Largest buffer that a case may ask for in bytes; more is taken for a slip of the pen.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 34;
+
+/// Typed bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Element type.
+    pub ty: Scalar,
+    /// Elements, little endian.
+    pub bytes: Vec<u8>,
+}
+
+/// Where a part of a case stands, for messages and for relative paths.
+#[derive(Clone, Copy)]
+pub(super) struct CasePath<'a> {
+    pub file: &'a Path,
+    pub tables: &'a Tables,
+    pub path: &'a str,
+}
+
+impl CasePath<'_> {
+    pub fn error(self, message: impl Into<String>) -> CaseError {
+        CaseError::new(self.file, self.path, message)
+    }
+
+    /// Does something at a place below this one.
+    pub fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
+        let path = format!("{}{key}", self.path);
+        action(CasePath { path: &path, ..self })
+    }
+
+    /// What paths are relative to.
+    pub fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+
+    pub fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
+        let path = self.folder().join(path);
+        let wrong = |message: String| self.error(format!("{}: {message}", path.display()));
+        let size = fs::metadata(&path).map_err(|error| wrong(error.to_string()))?.len();
+        if size > MAX_BUFFER_BYTES {
+            return Err(wrong(format!("{size} bytes are more than a buffer may have ({MAX_BUFFER_BYTES})")));
+        }
+        fs::read(&path).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// The ways to write the elements of an array.
+pub(super) struct Contents<'a> {
+    pub data: Option<&'a Vec<Literal>>,
+    pub bits: Option<&'a str>,
+    pub file: Option<&'a Path>,
+    pub at: Option<u64>,
+    pub table: Option<&'a str>,
+    pub zeros: Option<u64>,
+    pub fill: Option<&'a Literal>,
+    pub len: Option<u64>,
+}
+
+macro_rules! contents {
+    ($spec:expr) => {
+        $crate::cases::contents::Contents {
+            data: $spec.data.as_ref(),
+            bits: $spec.bits.as_deref(),
+            file: $spec.file.as_deref(),
+            at: $spec.at,
+            table: $spec.table.as_deref(),
+            zeros: $spec.zeros,
+            fill: $spec.fill.as_ref(),
+            len: $spec.len,
+        }
+    };
+}
+
+pub(super) use contents;
+
+impl Contents<'_> {
+    /// How many of the ways are used; exactly one must be.
+    pub fn count(&self) -> usize {
+        let Self { data, bits, file, table, zeros, fill, .. } = self;
+        let given = [data.is_some(), bits.is_some(), file.is_some(), table.is_some(), zeros.is_some(), fill.is_some()];
+        given.into_iter().filter(|&given| given).count()
+    }
+
+    pub fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
+        if self.count() != 1 {
+            return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
+        }
+        if self.at.is_some() && self.file.is_none() {
+            return Err(place.error("`at` and `file` go together"));
+        }
+        if (self.fill.is_some() || self.at.is_some()) != self.len.is_some() {
+            return Err(place.error("`len` and `fill` or `at` go together"));
+        }
+        let mut bytes = Vec::new();
+        if let Some(data) = self.data {
+            for (index, literal) in data.iter().enumerate() {
+                let key = format!(".data[{index}]");
+                let bits = ty.parse(&literal.text);
+                bytes.extend(ty.to_bytes(bits.or_else(|message| place.at(&key, |place| Err(place.error(message))))?));
+            }
+        } else if let Some(text) = self.bits {
+            bytes = place.at(".bits", |place| bit_patterns(place, text, ty))?;
+        } else if let Some(file) = self.file {
+            bytes = place.at(".file", |place| place.read(file))?;
+            if let Some(start) = self.at {
+                bytes = place.at(".at", |place| part(place, &bytes, start, self.len.unwrap_or(0), ty))?;
+            }
+        } else if let Some(name) = self.table {
+            bytes = place.at(".table", |place| table(place, name))?;
+        } else if let Some(fill) = self.fill {
+            let bits = place.at(".fill", |place| ty.parse(&fill.text).map_err(|message| place.error(message)))?;
+            let len = array_len(place, self.len.unwrap_or(0), ty)?;
+            bytes = ty.to_bytes(bits).collect::<Vec<u8>>().repeat(len);
+        } else {
+            bytes = vec![0; array_len(place, self.zeros.unwrap_or(0), ty)? * ty.size()];
+        }
+        if bytes.len() % ty.size() != 0 {
+            return Err(place.error(format!("{} bytes are no whole number of {ty} elements", bytes.len())));
+        }
+        Ok(Array { ty, bytes })
+    }
+}
+
+/// Words such as `3f800000` and `00000000*12`: bit patterns in the type's full width, and how often each comes.
+fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>, CaseError> {
+    let mut bytes = Vec::new();
+    for word in text.split_ascii_whitespace() {
+        let (digits, count) = word.split_once('*').unwrap_or((word, "1"));
+        let full = digits.len() == 2 * ty.size() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let bits = u64::from_str_radix(digits, 16).ok().filter(|_| full);
+        let bits =
+            bits.ok_or_else(|| place.error(format!("`{word}`: expected {} hexadecimal digits", 2 * ty.size())))?;
+        let count = count.parse().map_err(|_| place.error(format!("`{word}`: expected a number after `*`")))?;
+        let most = (MAX_BUFFER_BYTES - bytes.len() as u64) / ty.size() as u64;
+        if count > most {
+            return Err(place.error(format!("`{word}`: more than a buffer may have ({MAX_BUFFER_BYTES} bytes)")));
+        }
+        bytes.extend(ty.to_bytes(bits).collect::<Vec<u8>>().repeat(array_len(place, count, ty)?));
+    }
+    Ok(bytes)
+}
+
+/// `len` elements of a file's bytes, from byte `start` on.
+fn part(place: CasePath<'_>, bytes: &[u8], start: u64, len: u64, ty: Scalar) -> Result<Vec<u8>, CaseError> {
+    let size = array_len(place, len, ty)?;
+    let start = usize::try_from(start).ok();
+    let part = start.and_then(|start| bytes.get(start..start.checked_add(size * ty.size())?));
+    part.map(<[u8]>::to_vec).ok_or_else(|| place.error(format!("the file ends before: it has {} bytes", bytes.len())))
+}
+
+/// The bytes of a table.
+fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
+    let table = place.tables.get(name).ok_or_else(|| place.error(format!("there is no table `{name}`")))?;
+    // A table that names another one could lead in circles.
+    let tables = Tables::new();
+    let path = format!("$.tables.{name}");
+    Ok(global_array(CasePath { path: &path, tables: &tables, ..place }, table)?.bytes)
+}
+
+pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
+    match len.checked_mul(ty.size() as u64) {
+        Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
+            usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
+        }
+        _ => Err(place.error(format!("{len} elements are more than a buffer may have ({MAX_BUFFER_BYTES} bytes)"))),
+    }
+}
+
+pub(super) fn global_array(place: CasePath<'_>, spec: &GlobalSpec) -> Result<Array, CaseError> {
+    let ty = scalar(place, &spec.ty)?;
+    contents!(spec).read(place, ty)
+}
+
+pub(super) fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {
+    place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
+}
+
+/// The bytes that pairs of hexadecimal digits stand for; `None` for any other text, the empty one included.
+pub fn hex_bytes(text: &str) -> Option<Vec<u8>> {
+    hex::decode(text).ok().filter(|bytes| !bytes.is_empty())
+}
