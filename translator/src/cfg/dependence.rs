@@ -1,8 +1,10 @@
 //! Divergence analysis and its relatives: which values, variables and blocks depend on given sources, through data or control.
 //!
-//! The analysis is flow-insensitive over variables, so it is simple and errs only towards "depends". A value depends if an operand
-//! does, or a variable that it reads. A variable depends if a dependent value is assigned to it, or any value in a dependent block.
-//! The blocks after a branch on a dependent condition are dependent, up to the branch's post-dominator.
+//! A forward data-flow analysis, which errs only towards "depends". A value depends if an operand does, or a variable that it reads.
+//! A variable depends from an assignment on if the value does, or the assignment's block, and no longer after one of which
+//! neither does; where paths join, if it does on one of them. Compilers reuse registers: a loop's counter often starts as a copy of
+//! the zero that sums start with too. The blocks after a branch on a dependent condition are dependent, up to the branch's
+//! post-dominator.
 //!
 //! It answers three questions:
 //!
@@ -19,7 +21,7 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Barrier, BasicBlock, Cfg, End, Kind, Stop};
-use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Warp, WarpOp};
+use crate::ir::{Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Warp, WarpOp};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
@@ -117,12 +119,24 @@ enum Sources<'s> {
     Others(&'s dyn Fn(&Stmt) -> bool),
 }
 
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+struct Control {
+    /// Whether what executes the statement depends.
+    depends: bool,
+    /// Whether the statement may be passed over.
+    nested: bool,
+}
+
 struct Analysis<'s> {
     sources: Sources<'s>,
     /// Whether the threads that run together are those of several blocks.
     blocks_differ: bool,
     values: Vec<bool>,
-    vars: Vec<bool>,
+    /// The variables that depend where the analysis is.
+    vars: VarSet,
+    /// Those at the start of each block.
+    entries: Vec<VarSet>,
     blocks: Vec<bool>,
     changed: bool,
 }
@@ -133,7 +147,8 @@ impl<'s> Analysis<'s> {
             sources,
             blocks_differ: function.cluster.is_some(),
             values: vec![false; function.values.len()],
-            vars: vec![false; function.vars.len()],
+            vars: VarSet::new(function.vars.len()),
+            entries: vec![VarSet::new(function.vars.len()); cfg.blocks.len()],
             blocks: vec![false; cfg.blocks.len()],
             changed: true,
         }
@@ -148,8 +163,13 @@ impl<'s> Analysis<'s> {
             self.changed = false;
             for (number, (block, _)) in blocks() {
                 let depends = self.blocks.get(number) == Some(&true);
-                self.block(&block.body, depends);
+                let Some(entry) = self.entries.get(number) else { continue };
+                self.vars.clone_from(entry);
+                self.block(&block.body, Control { depends, nested: false });
                 self.stop(block.stop.as_ref(), depends);
+                for next in block.end.successors() {
+                    self.join(next);
+                }
             }
             for (number, (block, _)) in blocks() {
                 let End::Branch { condition, .. } = block.end else { continue };
@@ -165,6 +185,22 @@ impl<'s> Analysis<'s> {
         self.values.get(value.0 as usize).copied().unwrap_or(true)
     }
 
+    /// Lets the variables that depend here do so at the start of a block.
+    fn join(&mut self, block: u32) {
+        if let Some(entry) = self.entries.get_mut(block as usize) {
+            self.changed |= entry.extend(&self.vars);
+        }
+    }
+
+    /// Assigns to a variable something that depends or not.
+    fn assign(&mut self, var: Var, depends: bool, control: Control) {
+        if depends || control.depends {
+            self.vars.insert(var);
+        } else if !control.nested {
+            self.vars.remove(var);
+        }
+    }
+
     fn mark(flags: &mut [bool], index: u32, changed: &mut bool) {
         if let Some(flag) = flags.get_mut(index as usize) {
             *changed |= !*flag;
@@ -172,7 +208,7 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    fn block(&mut self, block: &Block, diverged: bool) {
+    fn block(&mut self, block: &Block, control: Control) {
         for stmt in block {
             match stmt {
                 Stmt::Let(value, op) => {
@@ -180,11 +216,7 @@ impl<'s> Analysis<'s> {
                         Self::mark(&mut self.values, value.0, &mut self.changed);
                     }
                 }
-                Stmt::Set(var, value) => {
-                    if diverged || self.value(*value) {
-                        Self::mark(&mut self.vars, var.0, &mut self.changed);
-                    }
-                }
+                Stmt::Set(var, value) => self.assign(*var, self.value(*value), control),
                 Stmt::Load { results, access, address } => {
                     let strong = access.order != MemoryOrder::Weak;
                     let source = match self.sources {
@@ -221,11 +253,20 @@ impl<'s> Analysis<'s> {
                 }
                 // Nested lists come from guards and small loops of single instructions.
                 Stmt::If { condition, then, otherwise } => {
-                    let diverged = diverged || self.value(*condition);
-                    self.block(then, diverged);
-                    self.block(otherwise, diverged);
+                    let control = Control { depends: control.depends || self.value(*condition), nested: true };
+                    self.block(then, control);
+                    self.block(otherwise, control);
                 }
-                Stmt::Loop(body) => self.block(body, diverged || !matches!(self.sources, Sources::Others(_))),
+                Stmt::Loop(body) => {
+                    let depends = control.depends || !matches!(self.sources, Sources::Others(_));
+                    loop {
+                        let before = self.vars.clone();
+                        self.block(body, Control { depends, nested: true });
+                        if self.vars == before {
+                            break;
+                        }
+                    }
+                }
                 Stmt::At(_)
                 | Stmt::Store { .. }
                 | Stmt::Barrier
@@ -254,21 +295,20 @@ impl<'s> Analysis<'s> {
     }
 
     /// All threads that wait at a barrier get the same result: those of a block, if it waits for them all.
-    fn stop(&mut self, stop: Option<&Stop>, diverged: bool) {
+    fn stop(&mut self, stop: Option<&Stop>, depends: bool) {
         if let Some(Stop::Barrier(Barrier { kind: Kind::Red(red), count, .. })) = stop
             && let Some(result) = red.result
-            && (diverged
-                || (count.is_some() && !matches!(self.sources, Sources::Others(_)))
-                || (self.blocks_differ && matches!(self.sources, Sources::Threads)))
         {
-            Self::mark(&mut self.vars, result.0, &mut self.changed);
+            let differs = (count.is_some() && !matches!(self.sources, Sources::Others(_)))
+                || (self.blocks_differ && matches!(self.sources, Sources::Threads));
+            self.assign(result, differs, Control { depends, nested: false });
         }
     }
 
     fn op(&self, op: &Op) -> bool {
         match *op {
             Op::Const(_) => false,
-            Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(true),
+            Op::Get(var) => self.vars.contains(var),
             Op::Unary(_, a) => self.value(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) || self.value(b),
             Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) => {

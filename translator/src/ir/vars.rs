@@ -73,9 +73,14 @@ impl VarSet {
         self.0.iter().enumerate().flat_map(bits)
     }
 
-    /// Adds the variables of another set.
-    pub fn extend(&mut self, other: &VarSet) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    /// Adds the variables of another set, and tells whether one of them was new.
+    pub fn extend(&mut self, other: &VarSet) -> bool {
+        let mut new = 0;
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            new |= more & !*word;
+            *word |= more;
+        }
+        new != 0
     }
 
     /// Removes the variables of another set.
