@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::devices::Devices;
 use crate::report::{Report, median, milliseconds};
+use crate::twins;
 use crate::workloads::{self, Workload};
 
 /// Time kernels on the device, through CUDA and through Vulkan, and compare their results.
@@ -44,6 +45,31 @@ pub struct Arguments {
 /// Launches before the clock counts: caches, clocks and lazy loading settle.
 const WARM_UP: u32 = 5;
 
+/// What is launched on Vulkan.
+#[derive(Clone, Copy)]
+enum Code {
+    /// The kernel's translation.
+    Translation(Math),
+    /// The kernel's GLSL twin.
+    Glsl,
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Code::Translation(math) => math.fmt(f),
+            Code::Glsl => f.write_str("GLSL"),
+        }
+    }
+}
+
+impl Arguments {
+    /// The translations in the order of the arguments, and the twin.
+    fn codes(&self) -> Vec<Code> {
+        self.math.iter().map(|&math| Code::Translation(math)).chain([Code::Glsl]).collect()
+    }
+}
+
 #[derive(Serialize)]
 struct Row {
     kernel: &'static str,
@@ -51,13 +77,13 @@ struct Row {
     cuda_seconds: Option<f64>,
     /// Compiling and loading the module by CUDA's driver.
     cuda_load_seconds: Option<f64>,
-    /// One for each kind of float arithmetic.
+    /// One for each of [`Arguments::codes`].
     vulkan: Vec<VulkanRow>,
 }
 
 #[derive(Serialize)]
 struct VulkanRow {
-    math: String,
+    code: String,
     seconds: Option<f64>,
     /// Vulkan's time by CUDA's: above 1, we are slower.
     ratio: Option<f64>,
@@ -90,8 +116,9 @@ impl Side {
 pub fn measure(arguments: &Arguments) -> Result<Report> {
     let mut devices = Devices::open(&arguments.device)?;
     let mut report = Report::new(&["kernel", "size", "CUDA ms"]);
-    report.head.extend(arguments.math.iter().map(|math| format!("{math} / CUDA")));
-    report.head.extend(arguments.math.iter().map(|math| format!("{math} results")));
+    let codes = arguments.codes();
+    report.head.extend(codes.iter().map(|code| format!("{code} / CUDA")));
+    report.head.extend(codes.iter().map(|code| format!("{code} results")));
     report.head.extend(["CUDA load ms", "translate ms", "pipeline ms"].map(str::to_owned));
     report.notes = devices.names()?;
     report
@@ -101,7 +128,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     for workload in workloads::all(arguments.quick) {
         if arguments.filter.as_ref().is_none_or(|filter| workload.name.contains(filter)) {
             cli::note(format_args!("{} …", workload.name));
-            let (row, failed) = measure_workload(arguments, &devices, &workload)?;
+            let (row, failed) = measure_workload(arguments, &codes, &devices, &workload)?;
             if failed {
                 // A fault leaves a CUDA context or a Vulkan device useless for what follows.
                 devices = Devices::open(&arguments.device)?;
@@ -110,7 +137,8 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
             rows.push(row);
         }
     }
-    report.notes.extend(arguments.math.iter().enumerate().filter_map(|(index, math)| summary(&rows, index, math)));
+    report.notes.extend(codes.iter().enumerate().filter_map(|(index, code)| summary(&rows, index, code)));
+    report.notes.extend(codes.iter().enumerate().filter_map(|(index, code)| against_twins(&rows, index, code)));
     Ok(report)
 }
 
@@ -128,36 +156,53 @@ fn cells(row: &Row) -> Vec<String> {
 }
 
 /// The geometric mean of the ratios, and sums of what comes before launches.
-fn summary(rows: &[Row], index: usize, math: &Math) -> Option<String> {
+fn summary(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     let vulkan: Vec<&VulkanRow> = rows.iter().filter_map(|row| row.vulkan.get(index)).collect();
     let ratios: Vec<f64> = vulkan.iter().filter_map(|row| row.ratio).collect();
-    if ratios.is_empty() {
-        return None;
-    }
-    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let mean = geometric_mean(&ratios)?;
     let sum = |times: &mut dyn Iterator<Item = Option<f64>>| 1e3 * times.flatten().sum::<f64>();
     let load = sum(&mut rows.iter().map(|row| row.cuda_load_seconds));
     let translate = sum(&mut vulkan.iter().map(|row| row.translate_seconds));
     let pipeline = sum(&mut vulkan.iter().map(|row| row.pipeline_seconds));
     Some(format!(
-        "{math}: geometric mean {mean:.3} of {} kernels; in sum CUDA loads in {load:.0} ms, translation takes {translate:.0} ms \
+        "{code}: geometric mean {mean:.3} of {} kernels; in sum CUDA loads in {load:.0} ms, translation takes {translate:.0} ms \
          and pipelines {pipeline:.0} ms.",
         ratios.len()
     ))
 }
 
-fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workload) -> Result<(Row, bool)> {
+/// The geometric mean of a translation's times by those of the GLSL twins.
+fn against_twins(rows: &[Row], index: usize, code: &Code) -> Option<String> {
+    let Code::Translation(math) = code else { return None };
+    let ratio = |row: &Row| Some(row.vulkan.get(index)?.seconds? / row.vulkan.last()?.seconds?);
+    let ratios: Vec<f64> = rows.iter().filter_map(ratio).collect();
+    let mean = geometric_mean(&ratios)?;
+    Some(format!("{math} against GLSL: geometric mean {mean:.3} of {} kernels.", ratios.len()))
+}
+
+/// `None` of nothing.
+fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+    let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (!ratios.is_empty()).then(|| (sum / ratios.len() as f64).exp())
+}
+
+fn measure_workload(
+    arguments: &Arguments,
+    codes: &[Code],
+    devices: &Devices,
+    workload: &Workload,
+) -> Result<(Row, bool)> {
     let case = prepare(workload)?;
     let mut cuda = Side::default();
-    let mut sides: Vec<Side> = arguments.math.iter().map(|_| Side::default()).collect();
+    let mut sides: Vec<Side> = codes.iter().map(|_| Side::default()).collect();
     for _ in 0..arguments.rounds {
         if let Some(context) = &devices.cuda {
             let result = cuda_times(context, &case, arguments.repeats, &mut cuda);
             cuda.fail(result);
         }
         if let Some(device) = &devices.vulkan {
-            for (&math, side) in arguments.math.iter().zip(&mut sides) {
-                let result = vulkan_times(device, &case, math, arguments.repeats, side);
+            for (&code, side) in codes.iter().zip(&mut sides) {
+                let result = vulkan_times(device, &case, code, arguments.repeats, side);
                 side.fail(result);
             }
         }
@@ -165,10 +210,10 @@ fn measure_workload(arguments: &Arguments, devices: &Devices, workload: &Workloa
     let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
     let failed = cuda.error.is_some() || sides.iter().any(|side| side.error.is_some());
     let cuda_seconds = seconds(median(cuda.times.clone()));
-    let vulkan = arguments.math.iter().zip(sides).map(|(math, side)| {
+    let vulkan = codes.iter().zip(sides).map(|(code, side)| {
         let own = seconds(median(side.times.clone()));
         VulkanRow {
-            math: math.to_string(),
+            code: code.to_string(),
             seconds: own,
             ratio: own.zip(cuda_seconds).map(|(vulkan, cuda)| vulkan / cuda),
             translate_seconds: seconds(side.load),
@@ -227,11 +272,18 @@ fn cuda_times(context: &Context, case: &Prepared, repeats: u32, side: &mut Side)
     Ok(())
 }
 
-fn vulkan_times(device: &Device, case: &Prepared, math: Math, repeats: u32, side: &mut Side) -> Result<()> {
+/// Leaves the side as it is if the kernel has no such code.
+fn vulkan_times(device: &Device, case: &Prepared, code: Code, repeats: u32, side: &mut Side) -> Result<()> {
+    let source = Source::new(case.ptx_name.clone(), case.ptx.clone());
     let start = Instant::now();
-    let module =
-        device.load_with(&Source::new(case.ptx_name.clone(), case.ptx.clone()), LoadOptions::uncached(math))?;
-    let kernel = module.kernel(&case.entry)?;
+    let (module, entry) = match code {
+        Code::Translation(math) => (device.load_with(&source, LoadOptions::uncached(math))?, case.entry.as_str()),
+        Code::Glsl => match twins::of(&case.entry) {
+            Some(spirv) => (twins::load(device, &source, spirv)?, twins::ENTRY),
+            None => return Ok(()),
+        },
+    };
+    let kernel = module.kernel(entry)?;
     side.load.get_or_insert(start.elapsed());
     let made = Made::new(device, case)?;
     made.bind(&module, case)?;

@@ -10,6 +10,7 @@ mod reference;
 mod replicate;
 mod report;
 mod translate;
+mod twins;
 mod workloads;
 
 use std::path::PathBuf;
