@@ -70,10 +70,9 @@ fn unknown_words_and_words_of_other_instructions() {
     let errors = refused(&kernel("k", "add.¦wobble.u32 %r1, %r2, %r3;"), &["`add` has no modifier `.wobble`"]);
     assert!(matches!(&errors.list[0].kind, ErrorKind::UnknownModifier { modifier, .. } if modifier == "wobble"));
     body_refused("add.¦volatile.u32 %r1, %r2, %r3;", "`add` with modifier `.volatile` is not translated");
-    for (line, words) in [
-        ("¦cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "PTX instruction `cvt.rs.f16x2.f32` is not translated yet"),
-        ("¦cvt.rz.ue8m0x2.f32 %rs1, %f1, %f2;", "PTX instruction `cvt.rz.ue8m0x2.f32` is not translated yet"),
-    ] {
+    for (line, words) in
+        [("¦cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r1, %r2}], [%r3];", "is not translated yet")]
+    {
         let errors = refused(&kernel("k", line), &[words]);
         assert!(matches!(errors.list[0].kind, ErrorKind::Unsupported(_)), "{line}");
     }

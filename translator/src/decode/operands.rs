@@ -21,6 +21,7 @@
 //! | `#` | constant |
 //! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
 //! | `W`, `w` | destination or source vector of `atom` and `red` |
+//! | `{a,a,a,a}` | vector of four sources |
 //! | `[a]` | memory operand |
 //! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
@@ -136,10 +137,11 @@ impl<'s> FunctionDecoder<'_, 's> {
             "D" => self.destination(operand, ty, ScalarType::fits_relaxed),
             "A" => self.source(operand, ty, ScalarType::fits_relaxed),
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
-            "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers, true),
-            "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers, false),
-            "W" => self.vector(operand, ty, ScalarType::fits, modifiers, true),
-            "w" => self.vector(operand, ty, ScalarType::fits, modifiers, false),
+            "V" => self.vector(operand, ty, ScalarType::fits_relaxed, width_of(modifiers), true),
+            "v" => self.vector(operand, ty, ScalarType::fits_relaxed, width_of(modifiers), false),
+            "W" => self.vector(operand, ty, ScalarType::fits, width_of(modifiers), true),
+            "w" => self.vector(operand, ty, ScalarType::fits, width_of(modifiers), false),
+            "{a,a,a,a}" => self.vector(operand, ty, ScalarType::fits, 4, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
             "!c" => match operand {
@@ -310,15 +312,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         operand: &ast::Operand<'s>,
         ty: ScalarType,
         fits: fn(ScalarType, ScalarType) -> bool,
-        modifiers: &Modifiers,
+        wanted: usize,
         destination: bool,
     ) -> Result<Operand> {
-        let wanted = match modifiers.one_of(&["v2", "v4", "v8"]) {
-            Some("v2") => 2,
-            Some("v4") => 4,
-            Some(_) => 8,
-            None => 1,
-        };
         match operand {
             ast::Operand::Vector(elements, span) if elements.len() == wanted => {
                 self.elements(elements, *span, ty, fits, destination)
@@ -620,6 +616,16 @@ fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -
     }
     let name = if let ast::Operand::Name { name, .. } = written { name.text } else { "" };
     Err(Diagnostic::invalid(format!("special register `{name}` is no {ty}"), written.span()))
+}
+
+/// How many elements the modifiers say that a vector has.
+fn width_of(modifiers: &Modifiers) -> usize {
+    match modifiers.one_of(&["v2", "v4", "v8"]) {
+        Some("v2") => 2,
+        Some("v4") => 4,
+        Some(_) => 8,
+        None => 1,
+    }
 }
 
 /// Type of the parts that `mov` packs so many of into a value.

@@ -311,6 +311,12 @@ rows! {
     "cvt.rn{.relu}.f16x2.(e4m3x2|e5m2x2)", "d a:1" => Compute(ConvertRepack);
     "cvt.rn.satfinite{.relu}.(e2m1x2|e2m3x2|e3m2x2).f32", "d a:1 a:1" => Compute(ConvertPack), Since(100);
     "cvt.rn{.relu}.f16x2.(e2m1x2|e2m3x2|e3m2x2)", "d a:1" => Compute(ConvertRepack), Since(100);
+    "cvt.rs{.relu}{.satfinite}.f16x2.f32", "D A:1 A:1 r:b32" => Compute(ConvertStochastic), Since(100);
+    "cvt.rs{.relu}{.satfinite}.bf16x2.f32", "d a:1 a:1 r:b32" => Compute(ConvertStochastic), Since(100);
+    "cvt.rs{.relu}.satfinite.(e4m3x4|e5m2x4|e2m1x4|e2m3x4|e3m2x4).f32", "d {a,a,a,a}:1 r:b32" => Compute(ConvertStochastic), Since(100);
+    "cvt.(rz|rp){.satfinite}.ue8m0x2.f32", "d a:1 a:1" => Compute(ConvertToExponents), Since(100);
+    "cvt.(rz|rp){.satfinite}.ue8m0x2.bf16x2", "d a:1" => Compute(ConvertToExponents), Since(100);
+    "cvt.rn.bf16x2.ue8m0x2", "d a:1" => Compute(ConvertFromExponents), Since(100);
     "cvt.pack.sat.(u16|s16).s32", "D:u32 A:s32 A:s32" => Compute(IntegerPack);
     "cvt.pack.sat.(u8|s8|u4|s4|u2|s2).s32.b32", "D:u32 A:s32 A:s32 A:b32" => Compute(IntegerPack);
     "ld{.weak}{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.param|.param::entry|.param::func}{.ca|.cg|.cs|.lu|.cv}{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "V [a] policy" => Compute(Load);

@@ -62,6 +62,12 @@ scalar_types! {
     E2m1x2 = "e2m1x2", 8, Packed;
     E2m3x2 = "e2m3x2", 16, Packed;
     E3m2x2 = "e3m2x2", 16, Packed;
+    E4m3x4 = "e4m3x4", 32, Packed;
+    E5m2x4 = "e5m2x4", 32, Packed;
+    E2m1x4 = "e2m1x4", 16, Packed;
+    E2m3x4 = "e2m3x4", 32, Packed;
+    E3m2x4 = "e3m2x4", 32, Packed;
+    Ue8m0x2 = "ue8m0x2", 16, Packed;
     F32x2 = "f32x2", 64, Packed;
     Pred = "pred", 1, Predicate;
     TexRef = "texref", 64, Opaque;

@@ -138,12 +138,57 @@ pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Ove
     } else {
         result
     };
-    let sign = b.shr(sign, from.bits - to.bits);
-    let result = b.or(result, sign);
-    let is_nan = b.ult(infinity, magnitude);
-    let nan = b.constant_like(bits, to.nan);
-    let result = b.select(is_nan, nan, result);
+    let result = signed(b, from, to, bits, result);
     if from == DOUBLE { b.truncate(result) } else { result }
+}
+
+/// The bits of the number of a narrower format that an `F32` becomes by stochastic rounding: up if `random`, an integer below
+/// `1 << width`, as a fraction of the last place carries when it is added to what is cut off. NaN becomes NVIDIA's.
+pub fn narrow_stochastic(
+    b: &mut Builder<'_>,
+    to: Format,
+    overflow: Overflow,
+    random: Value,
+    width: u32,
+    float: Value,
+) -> Value {
+    let bits = b.bits(float);
+    let magnitude = b.and_const(bits, SINGLE.sign() - 1);
+    let dropped = SINGLE.precision - to.precision;
+    let sum = |b: &mut Builder<'_>, number| {
+        let sum = b.add(number, random);
+        b.shr(sum, width)
+    };
+    let rounded = if SINGLE.bias == to.bias {
+        let number = b.shr(magnitude, dropped - width);
+        sum(b, number)
+    } else {
+        let Placed { significand, exponent, missing } = place(b, SINGLE, to, magnitude);
+        let shift = b.add_const(missing, (dropped - width).into());
+        let limit = b.i32(SINGLE.bits - 1);
+        let is_near = b.ult(shift, limit);
+        let shift = b.select(is_near, shift, limit);
+        let number = b.shr_by(significand, shift);
+        let kept = sum(b, number);
+        b.add(exponent, kept)
+    };
+    let most = if overflow == Overflow::Largest { to.largest() } else { to.infinity() };
+    let most = b.i32(most as u32);
+    let is_beyond = b.ult(most, rounded);
+    let result = b.select(is_beyond, most, rounded);
+    signed(b, SINGLE, to, bits, result)
+}
+
+/// The number of a narrower format whose magnitude is known: with the sign that the bits have, or NaN if they are one.
+fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude: Value) -> Value {
+    let sign = b.and_const(bits, from.sign());
+    let sign = b.shr(sign, from.bits - to.bits);
+    let result = b.or(magnitude, sign);
+    let wide = b.and_const(bits, from.sign() - 1);
+    let infinity = b.constant_like(bits, from.infinity());
+    let is_nan = b.ult(infinity, wide);
+    let nan = b.constant_like(bits, to.nan);
+    b.select(is_nan, nan, result)
 }
 
 /// A finite magnitude in a narrower format, cut off towards zero, with what was lost as [`round_kept`] takes it. What is
@@ -153,6 +198,30 @@ fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Valu
     if from.bias == to.bias {
         return (b.shr(magnitude, dropped), b.shl(magnitude, from.bits - dropped));
     }
+    let Placed { significand, exponent, missing } = place(b, from, to, magnitude);
+    // A shift by one less than the width leaves nothing, and less than half as lost.
+    let limit = b.i32(from.bits - 1 - dropped);
+    let is_near = b.ult(missing, limit);
+    let missing = b.select(is_near, missing, limit);
+    let shift = b.add_const(missing, dropped.into());
+    let kept = b.shr_by(significand, shift);
+    let width = b.i32(from.bits);
+    let back = b.sub(width, shift);
+    let lost = b.shl_by(significand, back);
+    (b.add(exponent, kept), lost)
+}
+
+/// A finite magnitude on the way to a format of narrower exponents.
+struct Placed {
+    /// With the bit that normal numbers imply.
+    significand: Value,
+    /// The exponent in its place, which the significand's leading one, cut to the format's precision, will count up.
+    exponent: Value,
+    /// By how many places more a subnormal number's significand is cut, in `I32`.
+    missing: Value,
+}
+
+fn place(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> Placed {
     let fraction = b.and_const(magnitude, from.hidden() - 1);
     let normal = b.or_const(fraction, from.hidden());
     let exponent = b.shr(magnitude, from.precision - 1);
@@ -168,16 +237,7 @@ fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Valu
     let missing = b.neg(exponent);
     let missing = b.select(is_subnormal, missing, zero);
     let exponent = b.select(is_subnormal, zero, exponent);
-    // A shift by one less than the width leaves nothing, and less than half as lost.
-    let limit = b.i32(from.bits - 1 - dropped);
-    let is_near = b.ult(missing, limit);
-    let missing = b.select(is_near, missing, limit);
-    let shift = b.add_const(missing, dropped.into());
-    let kept = b.shr_by(significand, shift);
-    let width = b.i32(from.bits);
-    let back = b.sub(width, shift);
-    let lost = b.shl_by(significand, back);
     let exponent = if from == DOUBLE { b.zero_extend(exponent) } else { exponent };
     let exponent = b.shl(exponent, to.precision - 1);
-    (b.add(exponent, kept), lost)
+    Placed { significand, exponent, missing }
 }

@@ -90,7 +90,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Pair(pair, _) => (&pair[0], Some(&pair[1])),
             vector => (vector, None),
         };
-        let vector = self.vector(vector, modifiers.ty(0), as_wide, modifiers, true)?;
+        let vector = self.vector(vector, modifiers.ty(0), as_wide, super::width_of(modifiers), true)?;
         let predicate = match predicate {
             Some(predicate) => self.destination_or_sink(predicate, ScalarType::Pred, ScalarType::fits)?,
             None => Operand::Sink,
