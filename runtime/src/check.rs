@@ -1,6 +1,8 @@
 //! Checks an interface against itself, its SPIR-V and the device, so that launching need not. Nothing in here calls Vulkan.
 
-use ptx2spv_translator::interface::{Counters, Entry, ParamLocation, Status, Variables, heap, output, push_constant};
+use ptx2spv_translator::interface::{
+    Counters, Entry, Launches, ParamLocation, Status, Variables, heap, launches, output, push_constant,
+};
 
 use ptx2spv_translator::target::{Packing, Version};
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
@@ -46,6 +48,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
     }
     check_variables(&interface.variables)?;
     check_counters(interface)?;
+    check_launches(interface)?;
     check_status(interface)
 }
 
@@ -154,6 +157,25 @@ fn check_counters(interface: &Interface) -> Result<(), Error> {
     Ok(())
 }
 
+fn check_launches(interface: &Interface) -> Result<(), Error> {
+    let Some(launches) = &interface.launches else {
+        return match interface.entries.iter().find(|entry| entry.launches) {
+            Some(entry) => Err(wrong(format!("`{}` has no region for launches", entry.name))),
+            None => Ok(()),
+        };
+    };
+    let Launches { offset, size, records, capacity, record_bytes, .. } = *launches;
+    let end = offset.checked_add(size).filter(|&end| end <= interface.variables.size);
+    let records_end = records.checked_add(u64::from(capacity) * u64::from(record_bytes)).filter(|&end| end <= size);
+    let room = records >= launches::HEADER && u64::from(record_bytes) >= launches::record::LEAST;
+    if end.is_none() || records_end.is_none() || !room || !offset.is_multiple_of(4) || !records.is_multiple_of(4) {
+        return Err(wrong(
+            "the region for launches is misaligned, too small, or lies outside of the variables".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 fn check_status(interface: &Interface) -> Result<(), Error> {
     let Some(status) = interface.status else {
         return match interface.entries.iter().find(|entry| !entry.reports.is_empty() || entry.prints) {
@@ -246,6 +268,7 @@ mod tests {
                 number: 0,
                 reports: vec![SourceLocation::default()],
                 prints: true,
+                launches: false,
                 waits: false,
                 cooperative: None,
                 packing: None,
@@ -264,6 +287,7 @@ mod tests {
             output: Some(MemoryRegion { offset: 32, size: 32 }),
             heap: None,
             counters: None,
+            launches: None,
             features: [Feature::BufferDeviceAddress].into(),
             relies_on: None,
         }

@@ -117,6 +117,8 @@ impl Ptx {
         let only = [name.to_owned()];
         let options = Options {
             entries: Some(&only),
+            // Each when it is launched.
+            launched: false,
             math: self.math,
             sizes: self.sizes,
             block_threads: Some(sizes.threads),

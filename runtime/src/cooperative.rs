@@ -49,7 +49,7 @@ impl Drop for Workspace<'_> {
     }
 }
 
-/// Launches a grid with a workspace of so many bytes, and waits until it has ended.
+/// Launches a grid with a workspace of so many bytes, and waits until it has ended, while no other launch comes in between.
 pub(crate) fn run(
     device: &Device,
     stream: &StreamState,
@@ -57,8 +57,19 @@ pub(crate) fn run(
     launch: &mut Launch<'_>,
     bytes: u64,
 ) -> Result<(), Error> {
-    // Held from the first dispatch to the last, so that no other launch comes in between.
+    // Held from the first dispatch to the last.
     let _alone = device.lock_parts();
+    run_alone(device, stream, pipeline, launch, bytes)
+}
+
+/// The same, for a caller that keeps other launches from coming in between.
+pub(crate) fn run_alone(
+    device: &Device,
+    stream: &StreamState,
+    pipeline: &dyn Pipeline,
+    launch: &mut Launch<'_>,
+    bytes: u64,
+) -> Result<(), Error> {
     device.wait_for_functions(stream)?;
     let backend = device.backend();
     let space = Workspace::new(backend, bytes)?;

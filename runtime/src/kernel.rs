@@ -10,6 +10,7 @@ use crate::code::{Code, Shipped, Sizes};
 use crate::device::Device;
 use crate::error::Error;
 use crate::limits::{lacks_shared, misfit, most_threads};
+use crate::module;
 use crate::sync::lock;
 use crate::variables::LoadedVariables;
 use crate::version::Version;
@@ -18,8 +19,11 @@ use crate::version::Version;
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) shared: Arc<Shared>,
+    /// The module that it belongs to, with the kernels that it may launch.
+    pub(crate) module: Arc<module::Shared>,
 }
 
+/// A kernel apart from its module.
 pub(crate) struct Shared {
     pub device: Device,
     pub variables: Arc<LoadedVariables>,
@@ -50,21 +54,6 @@ impl fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    pub(crate) fn new(
-        device: &Device,
-        version: Version,
-        code: Arc<Code>,
-        variables: Arc<LoadedVariables>,
-        cluster: Option<[u32; 3]>,
-    ) -> Self {
-        variables.add_reporter(&version.entry);
-        let cooperative = version.entry.cooperative.is_some();
-        let (base, larger) = (Arc::new(version), Mutex::default());
-        Self {
-            shared: Arc::new(Shared { device: device.clone(), variables, base, larger, code, cluster, cooperative }),
-        }
-    }
-
     /// Its name in PTX.
     pub fn name(&self) -> &str {
         &self.entry().name
@@ -88,6 +77,19 @@ impl Kernel {
 }
 
 impl Shared {
+    pub fn new(
+        device: &Device,
+        version: Version,
+        code: Arc<Code>,
+        variables: Arc<LoadedVariables>,
+        cluster: Option<[u32; 3]>,
+    ) -> Self {
+        variables.add_reporter(&version.entry);
+        let cooperative = version.entry.cooperative.is_some();
+        let (base, larger) = (Arc::new(version), Mutex::default());
+        Self { device: device.clone(), variables, base, larger, code, cluster, cooperative }
+    }
+
     /// The version for a block size that the kernel and CUDA allow, and for so much dynamic shared memory.
     pub fn version(&self, block: [u32; 3], dynamic: u32) -> Result<Arc<Version>, Error> {
         let limits = &self.device.target().limits;

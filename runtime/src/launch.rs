@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::args::{self, Arg};
 use crate::backend::Backend;
+use crate::children::{self, Grid};
 use crate::cooperative;
 use crate::device::Device;
 use crate::dispatch::Launch;
@@ -96,6 +97,9 @@ impl Kernel {
     fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         let device = &self.shared.device;
         let (prepared, mut launch) = self.prepare(config, args)?;
+        if self.entry().launches {
+            return children::run(stream, Grid { kernel: self, prepared: &prepared, launch: &mut launch });
+        }
         if let Some(bytes) = launch.workspace_bytes() {
             return cooperative::run(device, stream, &*prepared.pipeline, &mut launch, bytes);
         }
@@ -120,7 +124,8 @@ impl Kernel {
     }
 
     /// Launches the kernel `repeats` times, one after another, and returns how long each took, from the end of everything
-    /// before it to its own end: by the device's own clock, or the host's on the reference device and for cooperative launches.
+    /// before it to its own end: by the device's own clock, or the host's on the reference device, for cooperative launches, and for kernels that
+    /// launch others, whose time is with these.
     /// Grids are not split here.
     ///
     /// # Safety
@@ -131,11 +136,11 @@ impl Kernel {
     /// [`Kernel::launch`].
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
         let (prepared, mut launch) = self.prepare(config, args)?;
-        if let Some(bytes) = launch.workspace_bytes() {
+        if launch.workspace_bytes().is_some() || self.entry().launches {
             let device = &self.shared.device;
             let one = |_| {
                 let start = Instant::now();
-                cooperative::run(device, device.default_state(), &*prepared.pipeline, &mut launch, bytes)?;
+                self.run(device.default_state(), config, args)?;
                 device.synchronize()?;
                 Ok(start.elapsed())
             };
@@ -153,6 +158,28 @@ impl Kernel {
     }
 
     fn prepare(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
+        let (prepared, mut launch) = self.prepare_empty(config)?;
+        args::pack(&self.shared.device, self.entry(), args, launch.params_mut())?;
+        launch.pointers = args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.address()?))).collect();
+        Ok((prepared, launch))
+    }
+
+    /// As [`Kernel::prepare`], with the parameter block as it is, which may have bytes behind the parameters.
+    pub(crate) fn prepare_block(
+        &self,
+        config: &LaunchConfig,
+        params: &[u8],
+    ) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
+        let (prepared, mut launch) = self.prepare_empty(config)?;
+        let size = self.entry().params_size as usize;
+        if let (Some(block), Some(params)) = (launch.params_mut().get_mut(..size), params.get(..size)) {
+            block.copy_from_slice(params);
+        }
+        Ok((prepared, launch))
+    }
+
+    /// Prepares a launch whose parameters are still to be set.
+    fn prepare_empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;
         check_block(self.entry(), config.block)?;
@@ -163,10 +190,8 @@ impl Kernel {
         let variant =
             Variant { block, shared_bytes, dynamic_shared_bytes, packing: entry.packing, cluster: entry.cluster };
         let mut launch = Launch::new(self.name(), entry, variant, config.grid, limits);
-        args::pack(&shared.device, entry, args, launch.params_mut())?;
         launch.set_variables_address(shared.variables.address());
         launch.status = shared.variables.status().filter(|_| !entry.reports.is_empty() || entry.prints);
-        launch.pointers = args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.address()?))).collect();
         Ok((version.prepare(variant)?, launch))
     }
 }

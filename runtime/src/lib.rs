@@ -64,6 +64,7 @@ mod binary;
 mod buffer;
 mod cache;
 mod check;
+mod children;
 mod code;
 mod cooperative;
 mod copies;

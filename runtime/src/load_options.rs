@@ -10,7 +10,7 @@ pub struct LoadOptions {
     pub math: Math,
     /// Whether translations are kept in the user's [`Cache`](crate::Cache), and taken from there.
     pub cached: bool,
-    /// How much device memory its kernels have for what they print and allocate.
+    /// How much device memory its kernels have for what they print, allocate and launch.
     pub sizes: ServiceSizes,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Interface;
-use ptx2spv_translator::interface::{Counters, Entry, MemoryRegion, Status, Variable, Variables};
+use ptx2spv_translator::interface::{Counters, Entry, Launches, MemoryRegion, Status, Variable, Variables};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -23,6 +23,8 @@ pub(crate) struct LoadedVariables {
     status: Option<Arc<StatusRecord>>,
     /// Where its kernels count events, if they do.
     counters: Option<Counters>,
+    /// Where its kernels ask for launches, if they do.
+    launches: Option<Launches>,
     /// What the references among the variables are bound to.
     pub bindings: Bindings,
 }
@@ -37,9 +39,16 @@ impl LoadedVariables {
     /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
     pub fn new(device: &Device, interface: &Interface) -> Result<Self, Error> {
         let &Interface { status, output, heap, counters, .. } = interface;
-        let layout = interface.variables.clone();
+        let (layout, launches) = (interface.variables.clone(), interface.launches.clone());
         if layout.size == 0 {
-            return Ok(Self { layout, buffer: None, status: None, counters: None, bindings: Bindings::default() });
+            return Ok(Self {
+                layout,
+                buffer: None,
+                status: None,
+                counters: None,
+                launches,
+                bindings: Bindings::default(),
+            });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
         let buffer = device.alloc(layout.size)?;
@@ -71,12 +80,17 @@ impl LoadedVariables {
                 printing: Mutex::default(),
             })
         });
-        Ok(Self { layout, buffer: Some(buffer), status, counters, bindings: Bindings::default() })
+        Ok(Self { layout, buffer: Some(buffer), status, counters, launches, bindings: Bindings::default() })
     }
 
     /// Where a kernel reports what went wrong, if the module's kernels do.
     pub fn status(&self) -> Option<&Arc<StatusRecord>> {
         self.status.as_ref()
+    }
+
+    /// Where kernels ask for launches, if the module's do.
+    pub fn launches(&self) -> Option<&Launches> {
+        self.launches.as_ref()
     }
 
     /// Makes a kernel known that may report something.

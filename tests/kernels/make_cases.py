@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, memory, pipelines, textures, warps
+from reference import applications, arithmetic, casefile, clusters, collective, control, dense, fp, grids, launches, memory, pipelines, textures, warps
 
-FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids, textures]
+FAMILIES = [dense, collective, applications, arithmetic, memory, control, pipelines, warps, clusters, grids, launches, textures]
 
 
 def main(wanted):

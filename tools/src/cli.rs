@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use ptx2spv_runtime::Device;
 use ptx2spv_translator::Math;
-use ptx2spv_translator::interface::{ServiceSizes, heap, output};
+use ptx2spv_translator::interface::{ServiceSizes, heap, launches, output};
 
 use crate::{names, style};
 
@@ -23,7 +23,7 @@ pub enum Status {
     Code(u8),
 }
 
-/// How much device memory kernels have for what they print and allocate.
+/// How much device memory kernels have for what they print, allocate and launch.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ServiceArguments {
     /// Bytes that `malloc` of a kernel has to give, up to 1 GiB; rounded up to a power of two.
@@ -32,12 +32,15 @@ pub struct ServiceArguments {
     /// Bytes that `printf` of a kernel has room for until the host reads them, up to 1 GiB.
     #[arg(long, default_value_t = output::BYTES, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=output::MAX_BYTES))]
     print_bytes: u64,
+    /// How many launches the kernel of one grid can ask for; more fail.
+    #[arg(long, default_value_t = launches::CAPACITY, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(launches::MAX_CAPACITY)))]
+    pending_launches: u32,
 }
 
 impl ServiceArguments {
     /// The sizes.
     pub fn get(self) -> ServiceSizes {
-        ServiceSizes { heap: self.heap_bytes, output: self.print_bytes }
+        ServiceSizes { heap: self.heap_bytes, output: self.print_bytes, launches: self.pending_launches }
     }
 }
 

@@ -79,6 +79,8 @@ pub struct Options<'a> {
     pub target: &'a Target,
     /// Kernels to translate by name; `None` for all of them.
     pub entries: Option<&'a [String]>,
+    /// Translate also the kernels that those named may launch: all whose addresses the module takes.
+    pub launched: bool,
     /// Leave out kernels that can't be translated, and report them in [`Translation::skipped`], instead of refusing all.
     pub keep_going: bool,
     /// How exact float arithmetic must be.
@@ -95,7 +97,7 @@ pub struct Options<'a> {
     /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
     /// declares, all its shared memory lies in device memory ([`target::Scratch`]).
     pub dynamic_shared_bytes: u32,
-    /// How much device memory kernels have for what they print and allocate. It must be the same for all translations of a module.
+    /// How much device memory kernels have for what they print, allocate and launch. It must be the same for all translations of a module.
     pub sizes: interface::ServiceSizes,
     /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
     pub line_info: bool,
@@ -110,6 +112,7 @@ impl<'a> Options<'a> {
         Self {
             target,
             entries: None,
+            launched: true,
             keep_going: false,
             math: Math::default(),
             block_threads: None,
@@ -207,6 +210,9 @@ impl<'s> Program<'s> {
         let policy = Policy::new(options.target, options.math);
         let (mut variables, places) = lower::layout::module_variables(&self.decoded);
         let services = lower::resources::services(&self.decoded, &mut variables, &policy, options.sizes);
+        if let Some(region) = services.launches {
+            lower::launches::add_table(&self.decoded, region, &places, services, &policy, &mut variables);
+        }
         let mut errors = self.missing_entries(options.entries);
         if options.entries.is_none() && self.decoded.kernels().next().is_none() {
             errors.push(Diagnostic::invalid("the file has no kernel (`.entry` with a body)", None));
@@ -214,7 +220,7 @@ impl<'s> Program<'s> {
         if !errors.is_empty() {
             return refuse(errors);
         }
-        let wanted = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
+        let wanted = self.wanted(options);
         let mut kernels = Vec::new();
         let module = pipeline::Module {
             program: &self.decoded,
@@ -224,7 +230,7 @@ impl<'s> Program<'s> {
             policy: &policy,
         };
         for (number, (id, function)) in (0..).zip(self.decoded.kernels()) {
-            if !wanted(&function.name) {
+            if !wanted.contains(&id) {
                 continue;
             }
             match pipeline::compile(&module, number, id, function, options, &mut observer) {
@@ -257,9 +263,21 @@ impl<'s> Program<'s> {
         if let Some(observer) = observer {
             observer.emitted(start.elapsed());
         }
-        let interface = pipeline::describe(&kernels, &emitted, variables, services, options);
+        let interface = pipeline::describe(&kernels, &emitted, &self.decoded, variables, services, options);
         let skipped = (!errors.is_empty()).then(|| Diagnostics::new(self.source.clone(), errors));
         Ok(Translation { spirv: emitted.spirv, interface, skipped })
+    }
+
+    /// The kernels to translate.
+    fn wanted(&self, options: &Options<'_>) -> Vec<decode::program::FuncId> {
+        let named = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
+        let kernels = self.decoded.kernels().filter(|(_, kernel)| named(&kernel.name)).map(|(id, _)| id);
+        let mut wanted: Vec<_> = kernels.collect();
+        let launches = |id: &decode::program::FuncId| lower::launches::may_launch(&self.decoded, *id);
+        if options.launched && wanted.iter().any(launches) {
+            wanted.extend(&self.decoded.address_taken);
+        }
+        wanted
     }
 
     fn missing_entries(&self, names: Option<&[String]>) -> Vec<Diagnostic> {

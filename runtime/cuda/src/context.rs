@@ -46,6 +46,7 @@ const LIMITS: usize = 7;
 /// The limits that modules loaded later go by.
 const PRINT: usize = 1;
 const HEAP: usize = 2;
+const LAUNCHES: usize = 4;
 
 /// The most bytes that they can be.
 const MAX_REGION: usize = 1 << 30;
@@ -98,11 +99,12 @@ impl Context {
         Ok(*context.handle.get_or_init(|| handle))
     }
 
-    /// How much memory kernels of modules that are loaded now have for what they print and allocate.
+    /// How much memory kernels of modules that are loaded now have for what they print, allocate and launch.
     pub fn service_sizes(&self) -> ServiceSizes {
         let limits = lock(&self.limits);
         let bytes = |limit: usize| limits.get(limit).map_or(0, |&bytes| bytes as u64);
-        ServiceSizes { heap: bytes(HEAP), output: bytes(PRINT) }
+        let launches = u32::try_from(bytes(LAUNCHES)).unwrap_or(u32::MAX);
+        ServiceSizes { heap: bytes(HEAP), output: bytes(PRINT), launches }
     }
 
     pub fn handle(&self) -> ContextHandle {

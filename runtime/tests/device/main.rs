@@ -6,6 +6,7 @@
 mod arguments;
 mod blocks;
 mod buffers;
+mod children;
 mod clusters;
 mod cooperative;
 mod events;
@@ -183,6 +184,7 @@ fn basics_interface() -> Interface {
         number: 0,
         reports: Vec::new(),
         prints: false,
+        launches: false,
         waits: false,
         cooperative: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
@@ -227,6 +229,7 @@ fn basics_interface() -> Interface {
         output: None,
         heap: None,
         counters: None,
+        launches: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
         relies_on: None,
     }

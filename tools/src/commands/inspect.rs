@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     };
     for name in program.entries() {
         let entries = [name.to_owned()];
-        let options = Options { entries: Some(&entries), ..Options::new(&target) };
+        let options = Options { entries: Some(&entries), launched: false, ..Options::new(&target) };
         let kernel = match program.translate(&options) {
             Ok(translation) => {
                 let kernel = translatable(name, &translation.interface);

@@ -72,7 +72,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let target = Target::preset("nvidia").context("the preset `nvidia` is missing")?;
     for name in program.entries() {
         let entries = [name.to_owned()];
-        if let Err(errors) = program.translate(&Options { entries: Some(&entries), ..Options::new(&target) }) {
+        if let Err(errors) =
+            program.translate(&Options { entries: Some(&entries), launched: false, ..Options::new(&target) })
+        {
             return Ok(refuse(&errors));
         }
         if wanted.is_verbose {

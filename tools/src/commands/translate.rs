@@ -184,6 +184,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         let options = Options {
             target,
             entries: (!entries.is_empty()).then_some(&entries),
+            launched: true,
             keep_going: arguments.keep_going,
             math: arguments.math.get(),
             block_threads,

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::{Assumptions, Entry, Interface, ParamLocation};
+use crate::{Assumptions, Entry, Interface, Launches, ParamLocation};
 
 /// Declarations that the headers share.
 const TYPES: &str = r#"#ifndef PTX2SPV_TYPES
@@ -35,6 +35,7 @@ typedef struct ptx2spv_kernel {
     uint32_t block_multiple;      /* the block's threads, in whole warps, are a multiple of this; 0: any */
     uint32_t cooperative;         /* 1: made for cooperative launches; byte 48 of the push constants has the address of a workspace */
     uint32_t saved_words;         /* words there for each thread; 0: workgroups are not suspended */
+    uint32_t launches;            /* 1: it may launch kernels */
     uint32_t report_count;        /* places from which it may report a fault */
     const uint32_t *report_lines; /* their lines in the PTX */
 } ptx2spv_kernel;
@@ -65,6 +66,12 @@ typedef struct ptx2spv_module {
     const ptx2spv_relocation *relocations;
     uint32_t relocation_count;
     uint64_t status_offset;      /* of the status record in the variables; PTX2SPV_NONE: there is none */
+    uint64_t launches_offset;    /* of the region for launches in the variables; PTX2SPV_NONE: there is none */
+    uint64_t launches_records;   /* offset of the first record in the region */
+    uint32_t launches_capacity;  /* records */
+    uint32_t launch_record_bytes;
+    const char *const *launched; /* the kernels that records have the numbers of */
+    uint32_t launched_count;
     const char *const *relies_on; /* what it takes for granted of the device: on others its results may be wrong */
     uint32_t relies_on_count;
 } ptx2spv_module;
@@ -138,6 +145,13 @@ impl Header {
             .collect();
         let relocations = (self.array("ptx2spv_relocation ", "relocations", &relocations), relocations.len());
         let status = interface.status.map_or("PTX2SPV_NONE".to_owned(), |status| format!("{}u", status.offset));
+        let launched = interface.launches.iter().flat_map(|launches| &launches.kernels);
+        let launched: Vec<String> = launched.map(|name| quoted(name)).collect();
+        let (launched, launched_count) = (self.array("char *const ", "launched", &launched), launched.len());
+        let launches = interface.launches.as_ref().map_or("PTX2SPV_NONE, 0u, 0, 0".to_owned(), |launches| {
+            let Launches { offset, records, capacity, record_bytes, .. } = launches;
+            format!("{offset}u, {records}u, {capacity}, {record_bytes}")
+        });
         let relies_on = interface.relies_on.as_ref().map(Assumptions::names).unwrap_or_default();
         let relies_on: Vec<String> = relies_on.iter().map(|name| quoted(name)).collect();
         let (relied, relied_count) = (self.array("char *const ", "relies_on", &relies_on), relies_on.len());
@@ -151,7 +165,9 @@ impl Header {
         for (array, count) in [runs, relocations] {
             self.line(format_args!("    {array}, {count},"));
         }
-        self.line(format_args!("    {status},\n    {relied}, {relied_count},\n}};\n\n#endif"));
+        self.line(format_args!(
+            "    {status},\n    {launches}, {launched}, {launched_count},\n    {relied}, {relied_count},\n}};\n\n#endif"
+        ));
     }
 
     /// The arrays of a kernel, and its initializer.
@@ -174,7 +190,7 @@ impl Header {
             format!("{{{x}, {y}, {z}}}")
         };
         format!(
-            "{{{}, {params_array}, {}, {}, {in_buffer}, {}, {}, {scratch}, {subgroup_size}, {lanes}, {}, {}, {}, {cooperative}, {}, {lines_array}}}",
+            "{{{}, {params_array}, {}, {}, {in_buffer}, {}, {}, {scratch}, {subgroup_size}, {lanes}, {}, {}, {}, {cooperative}, {}, {}, {lines_array}}}",
             quoted(&entry.name),
             params.len(),
             entry.params_size,
@@ -183,6 +199,7 @@ impl Header {
             block(entry.block.required),
             block(entry.block.max),
             entry.block.threads.unwrap_or(0),
+            u32::from(entry.launches),
             lines.len(),
         )
     }

@@ -10,11 +10,13 @@ mod assumptions;
 mod bundle;
 mod contents;
 mod header;
+pub mod launches;
 pub mod texture;
 
 pub use assumptions::Assumptions;
 pub use bundle::{Bundle, Variant};
 pub use contents::Contents;
+pub use launches::Launches;
 use ptx2spv_target::{Cluster, Feature, Math, Packing, Scratch, Version};
 
 /// Specialization constant ids of every module.
@@ -87,6 +89,9 @@ pub struct Interface {
     /// Where kernels count events, if some kernel of the PTX module has `pmevent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
+    /// Where kernels ask the host to launch others, if some kernel of the PTX module may: see [`launches`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<Launches>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
     /// What it takes for granted of the device besides; unknown if it doesn't say.
@@ -151,18 +156,20 @@ pub struct MemoryRegion {
     pub size: u64,
 }
 
-/// How much device memory kernels have for what they print and allocate.
+/// How much device memory kernels have for what they print, allocate and launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceSizes {
     /// Bytes of the region that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
     pub heap: u64,
     /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
     pub output: u64,
+    /// How many launches the kernel of one grid can ask for: 1 to [`launches::MAX_CAPACITY`].
+    pub launches: u32,
 }
 
 impl Default for ServiceSizes {
     fn default() -> Self {
-        Self { heap: heap::BYTES, output: output::BYTES }
+        Self { heap: heap::BYTES, output: output::BYTES, launches: launches::CAPACITY }
     }
 }
 
@@ -171,7 +178,8 @@ impl ServiceSizes {
     #[must_use]
     pub fn rounded(self) -> Self {
         let output = self.output.clamp(1 << 10, output::MAX_BYTES).next_multiple_of(16);
-        Self { heap: heap::region_bytes(self.heap), output }
+        let launches = self.launches.clamp(1, launches::MAX_CAPACITY);
+        Self { heap: heap::region_bytes(self.heap), output, launches }
     }
 }
 
@@ -326,6 +334,9 @@ pub struct Entry {
     /// Whether it may print something.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints: bool,
+    /// Whether it may launch kernels: see [`launches`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub launches: bool,
     /// Whether its blocks may wait for each other: such a grid is no longer sure to end if it is split into several dispatches.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,

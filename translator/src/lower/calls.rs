@@ -5,6 +5,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::ast::FunctionKind;
 use crate::decode::program::{FuncId, Function, Operand, Param, Passed, Program, Targets};
 use crate::diagnostic::{Diagnostic, Span};
 
@@ -181,7 +182,10 @@ pub(super) fn candidates(program: &Program, targets: &Targets) -> Vec<FuncId> {
         program.functions.get(id.0 as usize).is_some_and(|function| {
             let (formals, rest) = function.params.split_at_checked(function.formals).unwrap_or_default();
             let results = rest.get(..function.results).unwrap_or_default();
-            function.body.is_some() && fits(formals, &targets.formals) && fits(results, &targets.results)
+            function.kind == FunctionKind::Func
+                && function.body.is_some()
+                && fits(formals, &targets.formals)
+                && fits(results, &targets.results)
         })
     });
     found.sort_unstable();

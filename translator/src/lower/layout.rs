@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls;
+use super::launches;
 use super::resources::Services;
 use super::texture::srgb;
 use crate::ast::StateSpace;
@@ -70,6 +71,8 @@ pub struct Layout {
     pub shared_align: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
+    /// Where in local memory the thread's last error is, if the kernel calls the device runtime.
+    pub last_error: Option<u32>,
     /// Whether the kernel takes addresses of constants or parameters in 32 bits.
     pub short_addresses: bool,
     /// What the host has ready for the kernel.
@@ -224,6 +227,7 @@ pub fn lay_out(
         cooperative,
         shared_align: 16,
         local_bytes: 0,
+        last_error: None,
         short_addresses: false,
         services,
         stack: None,
@@ -282,6 +286,11 @@ pub fn lay_out(
             let what = format!("bytes of {space} memory with `{}`", variable.name);
             Diagnostic::new(ErrorKind::Limit { what, needed, available: available.into() }, variable.span)
         })?;
+    }
+    if launches::has_any(&calls::reachable(program, kernel)) {
+        let place = layout.local_bytes.next_multiple_of(4);
+        layout.last_error = Some(place);
+        layout.local_bytes = place + 4;
     }
     lay_out_stack(program, kernel, &mut layout);
     let dynamic = u64::from(layout.dynamic_shared_offset());

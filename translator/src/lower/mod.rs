@@ -31,6 +31,7 @@ mod grid;
 pub mod half;
 mod heap;
 pub mod integer;
+pub mod launches;
 pub mod layout;
 pub mod logic;
 pub mod mbarrier;

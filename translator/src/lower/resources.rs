@@ -3,6 +3,7 @@
 
 use std::ops::BitOr;
 
+use super::launches::{Call, Region};
 use super::{memory, reports};
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
@@ -26,6 +27,8 @@ pub struct Services {
     pub locks: Option<u64>,
     /// Where the word is that counts how often kernels read a clock, if they do and the device has none.
     pub clock: Option<u64>,
+    /// Where they ask the host for launches, if one may.
+    pub launches: Option<Region>,
 }
 
 /// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
@@ -35,10 +38,15 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
     let declares = |names: &[&str]| {
         program.functions.iter().any(|function| function.body.is_none() && names.contains(&function.name.as_str()))
     };
+    let allocates = program
+        .functions
+        .iter()
+        .any(|function| function.body.is_none() && Call::find(function).is_some_and(Call::allocates));
     let effects = instructions(program).map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor);
     // Each by its name, so that a new effect is not forgotten. The stack is in local memory.
     let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
-    let reports = may_report || policy.report_cut_loops || instructions(program).any(reports::may_wait_in_vain);
+    let reports =
+        may_report || allocates || policy.report_cut_loops || instructions(program).any(reports::may_wait_in_vain);
     // Bytes from which on the device has no access as one.
     let locked = if policy.memory.global_long_atomics { 16 } else { 8 };
     let locks = (atomic || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
@@ -46,15 +54,18 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
         // More than the address space has fails when it is allocated.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
         variables.size = offset.saturating_add(size);
+        variables.align = variables.align.max(u32::try_from(align).unwrap_or(u32::MAX));
         offset
     };
     Services {
         status: reports.then(|| Status { offset: add(Status::SIZE, 4) }),
         output: declares(&["vprintf"]).then(|| MemoryRegion { offset: add(sizes.output, 16), size: sizes.output }),
-        heap: declares(&["malloc", "free"]).then(|| MemoryRegion { offset: add(sizes.heap, 16), size: sizes.heap }),
+        heap: (allocates || declares(&["malloc", "free"]))
+            .then(|| MemoryRegion { offset: add(sizes.heap, 16), size: sizes.heap }),
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
+        launches: Region::of(program, sizes.launches).map(|region| Region { offset: add(region.size(), 64), ..region }),
     }
 }
 

@@ -4,6 +4,7 @@
 //! find out how many they are. `heap` has the allocator.
 
 use super::device_words::{WORD, fetch_add};
+use super::launches::Call;
 use super::{Lowering, Result, grid, heap, special};
 use crate::decode::program::{Function, Special};
 use crate::diagnostic::Diagnostic;
@@ -30,6 +31,8 @@ pub enum Service {
     GroupSize,
     /// `cudaCGGetRank(thread, grid, handle)`.
     GroupRank,
+    /// A function of the device runtime, by which kernels launch others.
+    Runtime(Call),
 }
 
 /// Bytes of the formal parameters and of the results of each.
@@ -53,6 +56,9 @@ impl Service {
     /// The service that a function stands for which the module declares and doesn't define. The result may be left out of the
     /// declaration, as Taichi does with that of `vprintf`.
     pub fn find(function: &Function) -> Option<Self> {
+        if let Some(call) = Call::find(function) {
+            return Some(Self::Runtime(call));
+        }
         let sizes: Vec<u32> = function.params.iter().map(|param| param.size).collect();
         let (formals, rest) = sizes.split_at_checked(function.formals)?;
         let results = rest.get(..function.results)?;
@@ -67,7 +73,12 @@ impl Service {
         self == Service::Assert
     }
 
-    /// Appends what it does, and gives its result.
+    /// Whether it asks the host for launches.
+    pub fn launches(self) -> bool {
+        matches!(self, Service::Runtime(call) if call.launches())
+    }
+
+    /// Appends what it does, and gives its result. Parameters of more than eight bytes come as words.
     pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Option<Value>> {
         let without = || Diagnostic::internal("a function without what it needs of the host", None);
         match (self, arguments) {
@@ -100,6 +111,7 @@ impl Service {
                 heap::free(&mut l.b, region, pointer);
                 Ok(None)
             }
+            (Service::Runtime(call), arguments) => call.lower(l, arguments).map(Some),
             (Service::GroupHandle, &[scope]) => Ok(Some(grid::handle(l, scope))),
             (Service::GroupSize, &[threads, grids, handle]) => Ok(Some(grid::size(l, threads, grids, handle))),
             (Service::GroupRank, &[thread, grid, handle]) => Ok(Some(grid::rank(l, thread, grid, handle))),

@@ -64,6 +64,7 @@ pub(crate) struct Kernel<'p> {
     number: u32,
     reports: Vec<SourceLocation>,
     prints: bool,
+    launches: bool,
     waits: bool,
     cooperative: Option<Cooperative>,
     /// Offsets of the push constants that are pointers.
@@ -94,6 +95,7 @@ struct Lowered<'p> {
     unit: Unit,
     layout: Layout,
     prints: bool,
+    launches: bool,
     settings: Settings<'p>,
 }
 
@@ -118,7 +120,7 @@ fn lower<'p>(
     }
     let layout = layout::lay_out(program, id, variables, services, policy, options.cluster, options.cooperative)
         .map_err(|diagnostic| locate(ptx, diagnostic))?;
-    let Built { function, graph, prints } = build::build(program, id, &layout)?;
+    let Built { function, graph, prints, launches } = build::build(program, id, &layout)?;
     let settings = Settings {
         policy,
         architecture: crate::lower::calls::oldest_architecture(program, id),
@@ -133,7 +135,7 @@ fn lower<'p>(
         checks: options.checks,
         workspace: options.cooperative.then_some(push_constant::WORKSPACE_ADDRESS),
     };
-    Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, settings })
+    Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, launches, settings })
 }
 
 /// Takes one kernel from decoded PTX to legal operations. Each stage's contract stands in its module.
@@ -146,7 +148,7 @@ pub(crate) fn compile<'p>(
     observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Kernel<'p>, Vec<Diagnostic>> {
     let start = Instant::now();
-    let Lowered { mut unit, layout, prints, settings } = lower(module, number, id, ptx, options)?;
+    let Lowered { mut unit, layout, prints, launches, settings } = lower(module, number, id, ptx, options)?;
     let name = ptx.name.as_str();
     if let Some(observer) = observer {
         let time = start.elapsed();
@@ -173,6 +175,7 @@ pub(crate) fn compile<'p>(
         number,
         reports,
         prints,
+        launches,
         waits,
         cooperative,
         pointers,
@@ -232,6 +235,7 @@ pub(crate) fn emit(
 pub(crate) fn describe(
     kernels: &[Kernel<'_>],
     emitted: &Emitted,
+    program: &Program,
     variables: crate::interface::Variables,
     services: Services,
     options: &Options<'_>,
@@ -248,6 +252,7 @@ pub(crate) fn describe(
         output: services.output,
         heap: services.heap,
         counters: services.counters,
+        launches: services.launches.map(|region| region.describe(program)),
         features: emitted.features.clone(),
         relies_on: Some(Assumptions::of(options.target)),
     }
@@ -287,6 +292,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         number: kernel.number,
         reports: kernel.reports.clone(),
         prints: kernel.prints,
+        launches: kernel.launches,
         waits: kernel.waits,
         cooperative: kernel.cooperative,
         packing: kernel.function.packing,

@@ -102,24 +102,26 @@ impl<'p> Build<'p> {
             return Err(Diagnostic::unsupported(message, call.at).with_help(LINK));
         };
         self.prints |= service == Service::Print;
+        self.launches |= service.launches();
         let mut frame = self.frame(callee, Vec::new());
         let slots = self.slots(callee, &mut frame);
         instance.pending.push(Stmt::At(Some(call.at)));
         let passed = self.arguments(instance, callee, &slots, call.arguments)?;
         instance.pending.extend(passed.into_iter().map(|(var, value)| Stmt::Set(var, value)));
         let lower = |lowering: &mut Lowering<'_, '_>| {
-            let value = |slot: &Slot| match slot {
-                Slot::Words(words) => match words.as_slice() {
-                    [low, high] => {
-                        let (low, high) = (lowering.b.get(*low), lowering.b.get(*high));
-                        lowering.b.join(low, high)
+            let mut arguments = Vec::new();
+            for slot in slots.iter().take(callee.formals) {
+                match slot {
+                    Slot::Words(words) => {
+                        let words: Vec<Value> = words.iter().map(|word| lowering.b.get(*word)).collect();
+                        match words.as_slice() {
+                            [low, high] => arguments.push(lowering.b.join(*low, *high)),
+                            words => arguments.extend(words),
+                        }
                     }
-                    [word] => lowering.b.get(*word),
-                    _ => lowering.b.i32(0),
-                },
-                Slot::Register(var) => lowering.b.get(*var),
-            };
-            let arguments: Vec<Value> = slots.iter().take(callee.formals).map(value).collect();
+                    Slot::Register(var) => arguments.push(lowering.b.get(*var)),
+                }
+            }
             if service == Service::GridBarrier {
                 return Ok(arguments.first().copied());
             }

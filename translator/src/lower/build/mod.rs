@@ -11,7 +11,7 @@ use recursion::Stack;
 use super::calls::{self, Recursive};
 use super::frame::{Frame, ParamSlot};
 use super::layout::{Layout, RESERVED_SHARED_WORDS};
-use super::{Lowering, barriers, cluster, prologue};
+use super::{Lowering, barriers, cluster, launches, prologue};
 use crate::ast::FunctionKind;
 use crate::cfg::{BasicBlock, Cfg, End, Stop};
 use crate::decode::program::{FuncId, Function, Instruction, Item, Label, Operand, Program, Reg};
@@ -30,6 +30,8 @@ pub struct Built {
     pub graph: Cfg,
     /// Whether it may print something.
     pub prints: bool,
+    /// Whether it may launch kernels.
+    pub launches: bool,
 }
 
 /// Builds the graph of a kernel. All errors are reported together.
@@ -50,6 +52,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         errors: Vec::new(),
         reported: FxHashSet::default(),
         prints: false,
+        launches: false,
         recursive: calls::check(program, kernel).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
         alloca: None,
@@ -61,9 +64,9 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
     };
     let params = layout.params.iter().map(|offset| ParamSlot::Kernel(*offset)).collect();
     let frame = build.frame(ptx, params);
-    let first = (layout.reserved_shared > 0).then(|| build.clear_reserved_shared());
+    build.clear_own();
     let entry = build.new_block();
-    if let Some(first) = first.and_then(|first| build.blocks.get_mut(first as usize)) {
+    if let Some(first) = build.blocks.get_mut(0).filter(|_| entry != 0) {
         first.end = End::Goto(entry);
     }
     let exit = build.new_block();
@@ -73,7 +76,12 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout) -> Result<Built
         return Err(build.errors);
     }
     build.note_exits(exit);
-    Ok(Built { function: build.function, graph: Cfg { blocks: build.blocks }, prints: build.prints })
+    Ok(Built {
+        function: build.function,
+        graph: Cfg { blocks: build.blocks },
+        prints: build.prints,
+        launches: build.launches,
+    })
 }
 
 struct Build<'p> {
@@ -84,6 +92,8 @@ struct Build<'p> {
     errors: Vec<Diagnostic>,
     /// See [`Built::prints`].
     prints: bool,
+    /// See [`Built::launches`].
+    launches: bool,
     /// Where the errors stand: a function that is called twice has its errors once.
     reported: FxHashSet<Span>,
     /// The functions that call themselves.
@@ -115,26 +125,25 @@ impl<'p> Build<'p> {
         u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// A block that clears the words by which tiles of several warps wait. They clear their own bits alone, with atomics on what
-    /// would be undefined in Vulkan.
-    fn clear_reserved_shared(&mut self) -> u32 {
+    /// Adds a block that clears memory which kernels take for cleared, if there is any: the words by which tiles of several warps
+    /// wait, and the thread's last error.
+    fn clear_own(&mut self) {
+        let layout = self.layout;
+        if layout.reserved_shared == 0 && layout.last_error.is_none() {
+            return;
+        }
         let number = self.new_block();
         let mut b = Builder::new(&mut self.function);
-        let index = b.builtin(Builtin::ThreadIndex);
-        let clears = b.compare_const(Compare::LessUnsigned, index, RESERVED_SHARED_WORDS.into());
-        b.if_(clears, |b| {
-            let first = cluster::own_address(b, 0);
-            let offset = b.shl(index, 2);
-            let address = b.add(first, offset);
-            let order = MemoryOrder::Relaxed(Scope::Cta);
-            let zero = b.i32(0);
-            b.store(Access { space: Space::Shared, bytes: 4, order, read_only: false }, address, vec![zero]);
-        });
+        if layout.reserved_shared > 0 {
+            clear_reserved_shared(&mut b);
+        }
+        if let Some(place) = layout.last_error {
+            launches::clear_error(&mut b, place);
+        }
         let body = b.block;
         if let Some(block) = self.blocks.get_mut(number as usize) {
             block.body = body;
         }
-        number
     }
 
     /// A frame whose first parameters are given; the others get words of their own.
@@ -388,4 +397,19 @@ impl<'p> Build<'p> {
             block.stop = Some(stop);
         }
     }
+}
+
+/// Clears the words by which tiles of several warps wait. They clear their own bits alone, with atomics on what would be undefined in
+/// Vulkan.
+fn clear_reserved_shared(b: &mut Builder<'_>) {
+    let index = b.builtin(Builtin::ThreadIndex);
+    let clears = b.compare_const(Compare::LessUnsigned, index, RESERVED_SHARED_WORDS.into());
+    b.if_(clears, |b| {
+        let first = cluster::own_address(b, 0);
+        let offset = b.shl(index, 2);
+        let address = b.add(first, offset);
+        let order = MemoryOrder::Relaxed(Scope::Cta);
+        let zero = b.i32(0);
+        b.store(Access { space: Space::Shared, bytes: 4, order, read_only: false }, address, vec![zero]);
+    });
 }

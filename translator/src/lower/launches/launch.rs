@@ -1,0 +1,307 @@
+//! Launching: parameter buffers, which are parts of records, and what makes a record a launch; streams and events.
+
+use super::{OWN, Region, Site, error, is_global, store_long, store_words};
+use crate::interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
+use crate::ir::{Builder, Compare, Value};
+use crate::lower::device_words::{WORD, fetch_add};
+
+/// CUDA's limits: blocks of a grid in x, and in y and z; threads of a block; of these in z.
+const MAX_GRID: u64 = i32::MAX as u64;
+const MAX_GRID_YZ: u64 = 65_535;
+const MAX_BLOCK: u64 = 1024;
+const MAX_BLOCK_Z: u64 = 64;
+/// Shared memory of a block.
+const MAX_SHARED: u64 = 227 << 10;
+/// Handles of streams from here on are those of graphs.
+const GRAPH_STREAMS: u64 = 1 << 48;
+
+/// What a launch is like.
+pub struct Shape {
+    pub grid: [Value; 3],
+    pub block: [Value; 3],
+    pub shared: Value,
+}
+
+/// A kernel's place in the table, and whether there is one for its address.
+pub(super) fn function(b: &mut Builder<'_>, site: &Site, kernel: Value) -> (Value, Value) {
+    // Addresses are sixteen times the function's number plus one.
+    let number = b.shr(kernel, 4);
+    let number = b.add_const(number, u64::MAX);
+    let known = b.compare_const(Compare::LessUnsigned, number, site.region.functions.into());
+    let zero = b.i64(0);
+    let number = b.select(known, number, zero);
+    let offset = b.mul_const(number, FUNCTION_BYTES);
+    let table = site.address(b, Region::TABLE);
+    let place = b.add(table, offset);
+    let kernel = word(b, place, Function::Number);
+    let given = b.is_nonzero(kernel);
+    (place, b.and(known, given))
+}
+
+/// A word of a function in the table.
+pub(super) fn word(b: &mut Builder<'_>, place: Value, word: Function) -> Value {
+    let address = b.add_const(place, word.offset());
+    b.load_one(OWN, address)
+}
+
+/// Whether a kernel takes launches of a shape.
+fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
+    let mut fine = b.bool(true);
+    let within = |b: &mut Builder<'_>, size: Value, most: u64| {
+        // From 1 on.
+        let before = b.add_const(size, u64::from(u32::MAX));
+        b.compare_const(Compare::LessUnsigned, before, most)
+    };
+    let limits = [MAX_GRID, MAX_GRID_YZ, MAX_GRID_YZ, MAX_BLOCK, MAX_BLOCK, MAX_BLOCK_Z];
+    for (size, most) in shape.grid.into_iter().chain(shape.block).zip(limits) {
+        let inside = within(b, size, most);
+        fine = b.and(fine, inside);
+    }
+    // The product can't overflow where each of them is inside.
+    let [x, y, z] = shape.block;
+    let row = b.mul(x, y);
+    let threads = b.mul(row, z);
+    let most = word(b, place, Function::MaxThreads);
+    let inside = b.ule(threads, most);
+    fine = b.and(fine, inside);
+    let required = [Function::RequiredX, Function::RequiredY, Function::RequiredZ];
+    for (size, required) in shape.block.into_iter().zip(required) {
+        let required = word(b, place, required);
+        let any = b.is_zero(required);
+        let same = b.eq(size, required);
+        let right = b.or(any, same);
+        fine = b.and(fine, right);
+    }
+    let declared = word(b, place, Function::SharedBytes);
+    let little = b.compare_const(Compare::LessEqualUnsigned, shape.shared, MAX_SHARED);
+    let all = b.add(declared, shape.shared);
+    let inside = b.compare_const(Compare::LessEqualUnsigned, all, MAX_SHARED);
+    let inside = b.and(little, inside);
+    b.and(fine, inside)
+}
+
+/// Takes a record: gives its address, or zero if there is none left.
+pub(super) fn take(b: &mut Builder<'_>, site: &Site) -> Value {
+    let capacity: u64 = site.region.capacity.into();
+    let used = site.address(b, launches::USED);
+    // No more is asked for once all are taken, so that the count doesn't overflow.
+    let before = b.load_one(WORD, used);
+    let open = b.compare_const(Compare::LessUnsigned, before, capacity);
+    let number = b.choose(
+        open,
+        |b| {
+            let one = b.i32(1);
+            fetch_add(b, used, one)
+        },
+        |b| b.i32(u32::MAX),
+    );
+    let taken = b.compare_const(Compare::LessUnsigned, number, capacity);
+    b.choose(
+        taken,
+        |b| {
+            let number = b.zero_extend(number);
+            let offset = b.mul_const(number, site.region.record_bytes.into());
+            let first = site.address(b, site.region.records());
+            let place = b.add(first, offset);
+            let none = b.i32(0);
+            store_words(b, place, &[(record::ORDER, none)]);
+            place
+        },
+        |b| b.i64(0),
+    )
+}
+
+/// Makes a record one of a kind for a stream, after all before.
+pub(super) fn ask(b: &mut Builder<'_>, site: &Site, place: Value, kind: Kind, stream: Value) {
+    let order = site.address(b, launches::ORDER);
+    let one = b.i32(1);
+    let before = fetch_add(b, order, one);
+    let number = b.add_const(before, 1);
+    let (low, high) = b.halves(stream);
+    let kind = b.i32(kind as u32);
+    store_words(
+        b,
+        place,
+        &[(record::ORDER, number), (record::KIND, kind), (record::STREAM, low), (record::STREAM + 4, high)],
+    );
+}
+
+/// Writes what a launch is like.
+fn describe(b: &mut Builder<'_>, place: Value, function: Value, shape: &Shape) {
+    let number = word(b, function, Function::Number);
+    let number = b.add_const(number, u64::from(u32::MAX));
+    let mut words = vec![(record::KERNEL, number), (record::DYNAMIC_SHARED, shape.shared)];
+    for (i, offset) in [0, 4, 8].into_iter().enumerate() {
+        words.extend([(record::GRID + offset, shape.grid[i]), (record::BLOCK + offset, shape.block[i])]);
+    }
+    store_words(b, place, &words);
+}
+
+/// The address of a record's parameters, or zero for none, as which error that counts.
+fn parameters(b: &mut Builder<'_>, site: &Site, place: Value) -> Value {
+    let taken = b.is_nonzero(place);
+    let fine = site.first_error(b, &[(taken, error::TOO_MANY_LAUNCHES)]);
+    site.give(b, fine);
+    let params = b.add_const(place, record::PARAMS);
+    let none = b.i64(0);
+    b.select(taken, params, none)
+}
+
+/// What keeps a kernel from being launched.
+fn launch_error(b: &mut Builder<'_>, site: &Site, (place, known): (Value, Value), shape: &Shape) -> Value {
+    let fits = fits(b, place, shape);
+    site.first_error(b, &[(known, error::INVALID_FUNCTION), (fits, error::INVALID_CONFIGURATION)])
+}
+
+/// `cudaGetParameterBufferV2`: zero if there can't be such a launch.
+pub fn buffer(b: &mut Builder<'_>, site: &Site, kernel: Value, shape: &Shape) -> Value {
+    let function = function(b, site, kernel);
+    let error = launch_error(b, site, function, shape);
+    let fine = b.is_zero(error);
+    b.choose(
+        fine,
+        |b| {
+            let place = take(b, site);
+            let taken = b.is_nonzero(place);
+            b.if_(taken, |b| describe(b, place, function.0, shape));
+            parameters(b, site, place)
+        },
+        |b| {
+            site.give(b, error);
+            b.i64(0)
+        },
+    )
+}
+
+/// `cudaGetParameterBuffer`: zero if there is no room.
+pub fn sized_buffer(b: &mut Builder<'_>, site: &Site, alignment: Value, size: Value) -> Value {
+    let room = u64::from(site.region.record_bytes) - record::PARAMS;
+    let fits = b.compare_const(Compare::LessEqualUnsigned, size, room);
+    let aligned = b.compare_const(Compare::LessEqualUnsigned, alignment, 64);
+    let fine = b.and(fits, aligned);
+    b.choose(
+        fine,
+        |b| {
+            let place = take(b, site);
+            parameters(b, site, place)
+        },
+        |b| {
+            let error = b.i32(error::INVALID_VALUE);
+            site.give(b, error);
+            b.i64(0)
+        },
+    )
+}
+
+/// The record that a parameter buffer belongs to, and whether there is one that isn't launched yet.
+fn record_of(b: &mut Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
+    let first = site.address(b, site.region.records());
+    let place = b.add_const(buffer, record::PARAMS.wrapping_neg());
+    let offset = b.sub(place, first);
+    let size = u64::from(site.region.capacity) * u64::from(site.region.record_bytes);
+    let inside = b.compare_const(Compare::LessUnsigned, offset, size);
+    let place = b.select(inside, place, first);
+    let address = b.add_const(place, record::ORDER);
+    let order = b.load_one(OWN, address);
+    let unasked = b.is_zero(order);
+    (place, b.and(inside, unasked))
+}
+
+/// Whether kernels can be launched in a stream.
+fn is_stream(b: &mut Builder<'_>, stream: Value) -> Value {
+    b.compare_const(Compare::LessUnsigned, stream, GRAPH_STREAMS)
+}
+
+/// `cudaLaunchDeviceV2`
+pub fn launch(b: &mut Builder<'_>, site: &Site, buffer: Value, stream: Value) -> Value {
+    let (place, ready) = record_of(b, site, buffer);
+    let known = is_stream(b, stream);
+    let error = site.first_error(b, &[(ready, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
+    let fine = b.is_zero(error);
+    b.if_(fine, |b| ask(b, site, place, Kind::Kernel, stream));
+    error
+}
+
+/// `cudaLaunchDevice`: without a buffer for a kernel without parameters.
+pub fn launch_kernel(
+    b: &mut Builder<'_>,
+    site: &Site,
+    kernel: Value,
+    (buffer, stream): (Value, Value),
+    shape: &Shape,
+) -> Value {
+    let function = function(b, site, kernel);
+    let error = launch_error(b, site, function, shape);
+    let fine = b.is_zero(error);
+    b.choose(
+        fine,
+        |b| {
+            let given = b.is_nonzero(buffer);
+            let own = |b: &mut Builder<'_>| {
+                let place = take(b, site);
+                let params = b.add_const(place, record::PARAMS);
+                let taken = b.is_nonzero(place);
+                b.select(taken, params, place)
+            };
+            let buffer = b.choose(given, |_| buffer, own);
+            let there = b.is_nonzero(buffer);
+            b.choose(
+                there,
+                |b| {
+                    let (place, ready) = record_of(b, site, buffer);
+                    b.if_(ready, |b| describe(b, place, function.0, shape));
+                    launch(b, site, buffer, stream)
+                },
+                |b| b.i32(error::TOO_MANY_LAUNCHES),
+            )
+        },
+        |_| error,
+    )
+}
+
+/// `cudaStreamCreateWithFlags`, `cudaEventCreateWithFlags`: writes a new handle.
+pub fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, flags: Value, most: u64) -> Value {
+    let given = b.is_nonzero(place);
+    let known = b.compare_const(Compare::LessEqualUnsigned, flags, most);
+    let error = site.first_error(b, &[(given, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
+    let fine = b.is_zero(error);
+    b.if_(fine, |b| {
+        let count = site.address(b, launches::HANDLES);
+        let one = b.i32(1);
+        let before = fetch_add(b, count, one);
+        let number = b.zero_extend(before);
+        let handle = b.shl(number, 4);
+        let handle = b.add_const(handle, launches::FIRST_HANDLE);
+        store_long(b, place, handle);
+    });
+    error
+}
+
+/// `cudaStreamDestroy`, `cudaEventDestroy`: what was made by kernels has no end to see to.
+pub fn check_handle(b: &mut Builder<'_>, handle: Value) -> Value {
+    let made = b.compare_const(Compare::LessUnsigned, handle, launches::FIRST_HANDLE);
+    let [none, wrong] = [error::NONE, error::INVALID_VALUE].map(|code| b.i32(code));
+    b.select(made, wrong, none)
+}
+
+/// `cudaEventRecord`, `cudaStreamWaitEvent`: launches come one after the other, in the order of the calls.
+pub fn check_event(b: &mut Builder<'_>, event: Value, stream: Value) -> Value {
+    let error = check_handle(b, event);
+    // Neither the tail nor what is forgotten has an order.
+    let tail = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM);
+    let forgotten = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM + 1);
+    let unordered = b.or(tail, forgotten);
+    let wrong = b.i32(error::INVALID_VALUE);
+    b.select(unordered, wrong, error)
+}
+
+/// What keeps memory from being copied or set.
+pub(super) fn memory_error(b: &mut Builder<'_>, site: &Site, addresses: &[Value], stream: Value) -> Value {
+    let mut global = b.bool(true);
+    for address in addresses {
+        let given = is_global(b, *address);
+        global = b.and(global, given);
+    }
+    let known = is_stream(b, stream);
+    site.first_error(b, &[(global, error::INVALID_VALUE), (known, error::INVALID_VALUE)])
+}

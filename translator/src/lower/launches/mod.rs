@@ -1,0 +1,191 @@
+//! Launches from kernels: CUDA's device runtime, with which kernels launch others, copy and set memory in the order of streams, and ask
+//! about the device.
+//!
+//! What a kernel asks for becomes records in the region that [`crate::interface::launches`] describes, and the host does it when the
+//! grid has ended. Doing one after the other obeys the rules of all streams and events, which so have nothing to do but to be told
+//! apart. `functions` has them by name, `launch` and `copies` write records, `queries` answers questions.
+
+mod copies;
+mod functions;
+mod launch;
+mod queries;
+mod table;
+
+pub use functions::Call;
+pub use table::add_table;
+
+use super::{Lowering, calls};
+use crate::decode::program::{FuncId, Function, Program};
+use crate::diagnostic::Diagnostic;
+use crate::interface::{launches, push_constant};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
+
+/// Where the region is, and what it has room for: see [`launches::Launches`].
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// Offset in the variables' allocation.
+    pub offset: u64,
+    /// Functions that the table has.
+    pub functions: u32,
+    /// How many records there are.
+    pub capacity: u32,
+    /// Bytes of a record.
+    pub record_bytes: u32,
+}
+
+impl Region {
+    /// A region of no size yet for a module's kernels; none if the module calls nothing of the device runtime.
+    pub fn of(program: &Program, capacity: u32) -> Option<Self> {
+        let declared = program.functions.iter().filter(|function| function.body.is_none());
+        declared.filter_map(Call::find).next()?;
+        let kernels = program.address_taken.iter().filter_map(|id| program.functions.get(id.0 as usize));
+        let most = kernels.map(params_size).max().unwrap_or(0);
+        let bytes = most.saturating_add(launches::record::PARAMS).max(launches::record::LEAST).next_multiple_of(64);
+        let functions = u32::try_from(program.functions.len()).unwrap_or(u32::MAX);
+        // Parameters have 1 MiB at most.
+        Some(Self { offset: 0, functions, capacity, record_bytes: u32::try_from(bytes).unwrap_or(u32::MAX) })
+    }
+
+    /// Offset of the table in the region.
+    pub const TABLE: u64 = launches::HEADER;
+
+    /// Offset of the first record in the region.
+    pub fn records(self) -> u64 {
+        (Self::TABLE + launches::FUNCTION_BYTES * u64::from(self.functions)).next_multiple_of(64)
+    }
+
+    /// Size of the region.
+    pub fn size(self) -> u64 {
+        self.records() + u64::from(self.capacity) * u64::from(self.record_bytes)
+    }
+
+    /// What the host is told of it.
+    pub fn describe(self, program: &Program) -> launches::Launches {
+        launches::Launches {
+            offset: self.offset,
+            size: self.size(),
+            records: self.records(),
+            capacity: self.capacity,
+            record_bytes: self.record_bytes,
+            kernels: program.kernels().map(|(_, kernel)| kernel.name.clone()).collect(),
+        }
+    }
+}
+
+/// Whether a kernel may launch others.
+pub fn may_launch(program: &Program, kernel: FuncId) -> bool {
+    let called = calls::reachable(program, kernel).into_iter().filter(|function| function.body.is_none());
+    called.filter_map(Call::find).any(Call::launches)
+}
+
+/// Bytes of a kernel's parameters.
+fn params_size(kernel: &Function) -> u64 {
+    kernel.params.iter().take(kernel.formals).fold(0, |end: u64, param| {
+        end.next_multiple_of(u64::from(param.align.max(1))).saturating_add(param.size.into())
+    })
+}
+
+/// What kernels write for the host, or the host for kernels.
+const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
+/// What the program has somewhere.
+const GENERIC: Access = Access { space: Space::Generic, ..OWN };
+/// The thread's last error.
+const ERROR: Access = Access { space: Space::Local, ..OWN };
+
+/// Errors as `cudaError` has them.
+mod error {
+    pub const NONE: u32 = 0;
+    pub const INVALID_VALUE: u32 = 1;
+    pub const OUT_OF_MEMORY: u32 = 2;
+    pub const INVALID_CONFIGURATION: u32 = 9;
+    pub const INVALID_PITCH: u32 = 12;
+    pub const INVALID_COPY_DIRECTION: u32 = 21;
+    pub const TOO_MANY_LAUNCHES: u32 = 69;
+    pub const INVALID_FUNCTION: u32 = 98;
+}
+
+/// Whether some functions are of the device runtime.
+pub fn has_any(functions: &[&Function]) -> bool {
+    functions.iter().any(|function| function.body.is_none() && Call::find(function).is_some())
+}
+
+/// What the functions work with.
+struct Site {
+    region: Region,
+    /// Offset in local memory of the thread's last error.
+    last_error: u32,
+}
+
+impl Site {
+    fn of(l: &Lowering<'_, '_>) -> Result<Self, Diagnostic> {
+        let found = l.layout.services.launches.zip(l.layout.last_error);
+        let (region, last_error) =
+            found.ok_or_else(|| Diagnostic::internal("a launch without the region for launches", None))?;
+        Ok(Self { region, last_error })
+    }
+
+    /// Address of a byte of the region.
+    fn address(&self, b: &mut Builder<'_>, offset: u64) -> Value {
+        let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+        b.add_const(base, self.region.offset + offset)
+    }
+
+    /// Notes an error for later questions, if it is one, and gives it.
+    fn give(&self, b: &mut Builder<'_>, error: Value) -> Value {
+        let wrong = b.is_nonzero(error);
+        b.if_(wrong, |b| {
+            let place = b.i32(self.last_error);
+            b.store(ERROR, place, vec![error]);
+        });
+        error
+    }
+
+    /// The first of some errors, each where its condition does not hold.
+    fn first_error(&self, b: &mut Builder<'_>, checks: &[(Value, u32)]) -> Value {
+        let mut error = b.i32(error::NONE);
+        for (fine, code) in checks.iter().rev() {
+            let code = b.i32(*code);
+            error = b.select(*fine, error, code);
+        }
+        error
+    }
+}
+
+/// Has a thread begin without an error.
+pub fn clear_error(b: &mut Builder<'_>, last_error: u32) {
+    let place = b.i32(last_error);
+    let none = b.i32(error::NONE);
+    b.store(ERROR, place, vec![none]);
+}
+
+fn store_words(b: &mut Builder<'_>, base: Value, words: &[(u64, Value)]) {
+    for (offset, value) in words {
+        let address = b.add_const(base, *offset);
+        b.store(OWN, address, vec![*value]);
+    }
+}
+
+/// Whether an address is one of global memory.
+fn is_global(b: &mut Builder<'_>, address: Value) -> Value {
+    let top = b.shr(address, 62);
+    let shared = b.compare_const(Compare::Equal, top, 1);
+    let local = b.compare_const(Compare::Equal, top, 2);
+    let other = b.or(shared, local);
+    b.not(other)
+}
+
+/// Stores a value of 64 bits where the program says.
+fn store_long(b: &mut Builder<'_>, address: Value, value: Value) {
+    let (low, high) = b.halves(value);
+    b.store(GENERIC, address, vec![low]);
+    let address = b.add_const(address, 4);
+    b.store(GENERIC, address, vec![high]);
+}
+
+/// Loads a value of 64 bits from where the program says.
+fn load_long(b: &mut Builder<'_>, address: Value) -> Value {
+    let low = b.load_one(GENERIC, address);
+    let address = b.add_const(address, 4);
+    let high = b.load_one(GENERIC, address);
+    b.join(low, high)
+}

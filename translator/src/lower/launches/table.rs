@@ -1,0 +1,52 @@
+//! The table by which kernels know what they launch.
+
+use std::sync::Arc;
+
+use super::Region;
+use crate::decode::program::{FuncId, Program};
+use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function};
+use crate::interface::{ImageRun, Variables};
+use crate::lower::layout::{self, Places};
+use crate::lower::resources::Services;
+use crate::policy::Policy;
+
+/// Most threads of a block.
+const MAX_THREADS: u32 = 1024;
+
+/// Adds the table to the initial bytes of the module's variables.
+pub fn add_table(
+    program: &Program,
+    region: Region,
+    places: &Arc<Places>,
+    services: Services,
+    policy: &Policy,
+    variables: &mut Variables,
+) {
+    for (number, (id, kernel)) in (1_u32..).zip(program.kernels()) {
+        if !program.address_taken.contains(&id) {
+            continue;
+        }
+        // What can't be laid out can't be translated either, and a launch says so.
+        let layout = layout::lay_out(program, id, places, services, policy, None, false).ok();
+        let shared = layout.as_ref().map_or(0, |layout| layout.shared_bytes - layout.reserved_shared);
+        let local = layout.as_ref().map_or(0, |layout| layout.local_bytes);
+        let threads = |block: [u32; 3]| block.into_iter().fold(1, u32::saturating_mul);
+        let declared = kernel.required_block.into_iter().chain(kernel.max_block).map(threads);
+        let [x, y, z] = kernel.required_block.unwrap_or_default();
+        let mut words = [0; FUNCTION_WORDS as usize];
+        for (word, value) in [
+            (Function::Number, number),
+            (Function::MaxThreads, declared.fold(MAX_THREADS, u32::min)),
+            (Function::SharedBytes, shared),
+            (Function::LocalBytes, local),
+            (Function::RequiredX, x),
+            (Function::RequiredY, y),
+            (Function::RequiredZ, z),
+        ] {
+            words[word as usize] = value;
+        }
+        let FuncId(place) = id;
+        let offset = region.offset + Region::TABLE + FUNCTION_BYTES * u64::from(place);
+        variables.image.push(ImageRun { offset, bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect() });
+    }
+}
