@@ -44,6 +44,7 @@ from generator import (
     simd,
     spaces,
     stochastic,
+    tensors,
     textures,
     tiles,
     video,
@@ -68,7 +69,7 @@ def generate(root):
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, masks, blocks, barriers,
-        mbarriers, newer, stochastic, clusters, textures, tiles, progress, litmus, launches, large_memory,
+        mbarriers, newer, stochastic, clusters, tensors, textures, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))
     beyond = (family for module in (progress, atomics_wide) for family in module.between_blocks(contents))

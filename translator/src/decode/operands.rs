@@ -23,6 +23,8 @@
 //! | `W`, `w` | destination or source vector of `atom` and `red` |
 //! | `{a,a,a,a}` | vector of four sources |
 //! | `[a]` | memory operand |
+//! | `[map]` | a tensor map and coordinates |
+//! | `{offsets}` | vector of 16-bit sources, one for each dimension but two |
 //! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
@@ -113,6 +115,11 @@ impl<'s> FunctionDecoder<'_, 's> {
             "@" => return self.label_operand(operand),
             "@@" => return self.label_table(operand),
             "[a]" => return self.address(operand),
+            "[map]" => return self.tensor_place(operand, modifiers),
+            "{offsets}" => {
+                let count = dimensions(modifiers).saturating_sub(2);
+                return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
+            }
             "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
             "[samplerref]" => return self.queried(operand, &[ScalarType::TexRef, ScalarType::SamplerRef]),
             "[surfref]" => return self.queried(operand, &[ScalarType::SurfRef]),
@@ -305,6 +312,22 @@ impl<'s> FunctionDecoder<'_, 's> {
             ast::Operand::Name { name, suffix: None } if !self.is_declared(name.text) => Special::elements(name.text),
             _ => None,
         }
+    }
+
+    /// `[map, {x, y}]`: the map's address, then the coordinates.
+    fn tensor_place(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
+        let refuse = || Err(Diagnostic::invalid("expected a tensor map and coordinates in brackets", operand.span()));
+        let ast::Operand::Address { base, offset, more, span } = operand else { return refuse() };
+        let [coordinates] = more.as_slice() else { return refuse() };
+        let plain = ast::Operand::Address { base: base.clone(), offset: *offset, more: Vec::new(), span: *span };
+        let mut parts = vec![self.address(&plain)?];
+        let count = dimensions(modifiers);
+        let Operand::Vector(coordinates) = self.vector(coordinates, ScalarType::S32, ScalarType::fits, count, false)?
+        else {
+            return refuse();
+        };
+        parts.extend(coordinates);
+        Ok(Operand::List(parts))
     }
 
     fn vector(
@@ -616,6 +639,13 @@ fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -
     }
     let name = if let ast::Operand::Name { name, .. } = written { name.text } else { "" };
     Err(Diagnostic::invalid(format!("special register `{name}` is no {ty}"), written.span()))
+}
+
+/// How many dimensions the modifiers say that a tensor has.
+fn dimensions(modifiers: &Modifiers) -> usize {
+    let words = ["1d", "2d", "3d", "4d", "5d"];
+    let found = modifiers.one_of(&words);
+    words.iter().position(|word| Some(*word) == found).map_or(0, |place| place + 1)
 }
 
 /// How many elements the modifiers say that a vector has.

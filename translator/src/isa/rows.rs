@@ -460,6 +460,32 @@ rows! {
     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.(u32|s32|u64)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(min|max).(u32|s32)", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(inc|dec).u32", "[a] [a] b:u32 [a]" => Compute(BulkReduce);
+    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes", "[a] [map] [a]" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).(shared::cta|shared::cluster).global{.tile}.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] c:u64" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] c:b16" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes", "[a] [map] [a] {offsets}" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(3d|4d|5d).(shared::cta|shared::cluster).global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint", "[a] [map] [a] {offsets} c:u64" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster", "[a] [map] [a] {offsets} c:b16" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(3d|4d|5d).shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint", "[a] [map] [a] {offsets} c:b16 e:u64" => Compute(TensorLoad);
+    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group", "[map] [a]" => Compute(TensorStore);
+    "cp.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta{.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
+    "cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorStore);
+    "cp.async.bulk.tensor.(3d|4d|5d).global.shared::cta.im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorStore);
+    "cp.async.bulk.prefetch.tensor.(1d|2d|3d|4d|5d).L2.global{.tile}", "[map]" => Nothing;
+    "cp.async.bulk.prefetch.tensor.(1d|2d|3d|4d|5d).L2.global{.tile}.L2::cache_hint", "[map] c:u64" => Nothing;
+    "cp.async.bulk.prefetch.tensor.(3d|4d|5d).L2.global.im2col", "[map] {offsets}" => Nothing;
+    "cp.async.bulk.prefetch.tensor.(3d|4d|5d).L2.global.im2col.L2::cache_hint", "[map] {offsets} c:u64" => Nothing;
+    "cp.reduce.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group", "[map] [a]" => Compute(TensorReduce);
+    "cp.reduce.async.bulk.tensor.(1d|2d|3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor){.tile}.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
+    "cp.reduce.async.bulk.tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group", "[map] [a]" => Compute(TensorReduce);
+    "cp.reduce.async.bulk.tensor.(3d|4d|5d).global.shared::cta.(add|min|max|inc|dec|and|or|xor).im2col_no_offs.bulk_group.L2::cache_hint", "[map] [a] c:u64" => Compute(TensorReduce);
+    "tensormap.replace.tile.global_address{.global|.shared::cta}.b1024.b64", "[a] b:u64" => Compute(TensorMapReplace), Specific;
+    "tensormap.replace.tile.rank{.global|.shared::cta}.b1024.b32", "[a] b:u32" => Compute(TensorMapReplace), Specific;
+    "tensormap.replace.tile.(box_dim|global_dim|element_stride){.global|.shared::cta}.b1024.b32", "[a] #:u32 b:u32" => Compute(TensorMapReplace), Specific;
+    "tensormap.replace.tile.global_stride{.global|.shared::cta}.b1024.b64", "[a] #:u32 b:u64" => Compute(TensorMapReplace), Specific;
+    "tensormap.replace.tile.(elemtype|interleave_layout|swizzle_mode|fill_mode){.global|.shared::cta}.b1024.b32", "[a] #:u32" => Compute(TensorMapReplace), Specific;
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.(cta|cluster|gpu|sys).sync.aligned", "[a] [a] #:u32" => Compute(TensorMapCopy);
 
     // Textures and surfaces
     "tex{.base}.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32", "texture" => Compute(TextureFetch);

@@ -56,7 +56,7 @@ fn finish<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, lanes: [Val
 pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = i.modifiers.ty(0);
     if let Operand::Vector(sources) = l.operand(i, 1) {
-        let &[ref a, ref b, ref e, ref f] = sources.as_slice() else {
+        let [a, b, e, f] = sources.as_slice() else {
             return Err(Diagnostic::internal("a conversion of other than four", i.span));
         };
         let random = l.int(i, 2, ScalarType::B32)?;

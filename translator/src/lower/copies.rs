@@ -14,9 +14,15 @@ const fn words(space: Space) -> Access {
     Access { space, bytes: 4, order: MemoryOrder::Weak, read_only: false }
 }
 
+/// The address in device memory that operand number `index` means.
+pub fn global_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
+    let operand = l.operand(i, index);
+    device_address(l, i, operand)
+}
+
 /// The address in device memory that an operand means.
-fn global_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
-    let Operand::Address(base, offset) = *l.operand(i, index) else {
+pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Operand) -> Result<Value> {
+    let Operand::Address(base, offset) = *operand else {
         return Err(Diagnostic::internal("an access without an address", i.span));
     };
     match base {
@@ -71,7 +77,7 @@ fn move_all(b: &mut Builder<'_>, from: Value, to: Value, size: u64) {
 }
 
 /// The word at `offset` of something of which only the first `given` bytes may be read; zeros stand for the others.
-fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
+pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
     let end = b.constant(Type::I32, offset + 4);
     let whole = b.compare(Compare::LessEqualUnsigned, end, given);
     b.choose(
@@ -94,7 +100,7 @@ fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -
 }
 
 /// Runs something for the offset of each piece of a number of bytes.
-fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
+pub fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
     let next = b.var(Type::I32);
     let zero = b.i32(0);
     b.set(next, zero);

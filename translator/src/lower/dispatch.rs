@@ -3,7 +3,7 @@
 use super::{
     Lowering, Result, approximate, async_stores, atomics, caches, cluster, compare, convert, convert_float,
     convert_packed, copies, events, extended, fields, float, float_bits, half, integer, logic, mbarrier, memory,
-    movement, packed, simd, stack, texture, video, warp,
+    movement, packed, simd, stack, tensor, texture, video, warp,
 };
 use crate::decode::program::Instruction;
 use crate::isa::operation::Operation;
@@ -166,6 +166,11 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::BulkStore => copies::bulk_store,
         Operation::BulkReduce => copies::bulk_reduce,
         Operation::BulkZeros => copies::bulk_zeros,
+        Operation::TensorLoad => tensor::load,
+        Operation::TensorStore => tensor::store,
+        Operation::TensorReduce => tensor::reduce,
+        Operation::TensorMapReplace => tensor::map::replace,
+        Operation::TensorMapCopy => tensor::map::copy,
         Operation::Pmevent => events::pmevent,
         Operation::TextureFetch => texture::fetch::fetch,
         Operation::TextureSample => texture::sample::sample,

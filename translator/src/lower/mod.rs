@@ -45,6 +45,7 @@ pub mod services;
 pub mod simd;
 pub mod special;
 pub mod stack;
+pub mod tensor;
 pub mod texture;
 pub mod video;
 pub mod warp;

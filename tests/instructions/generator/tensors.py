@@ -1,0 +1,436 @@
+"""Tensor maps: boxes of tensors to shared memory and back, reductions, and instructions that change maps.
+
+What happens is modelled on bytes. The model was held against hundreds of random maps and boxes on an H200, whose rules
+the manual does not all have: what is filled in, that boxes begin at multiples of 16 bytes, that pieces of 16 bytes are
+written as a whole, how rows lie that are shorter than what is swizzled.
+"""
+
+import random
+from itertools import product
+
+from .exact import BF16, F16, F32, F64, add
+from .ptx import Family, header
+
+TYPES = ["u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz"]
+SIZES = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4]
+# Numbers that a map has for types, and a bit for tf32.
+CODES = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7 | 512, 8 | 512]
+FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f32.ftz": F32, "f64": F64, "tf32": F32, "tf32.ftz": F32}
+SHARED = 4096
+# Where shared memory is filled from a buffer, these bytes repeat.
+SOURCE = 1024
+HEADER = header("8.6").replace("sm_90", "sm_90a")
+DECLARED = [
+    ".reg .pred %p, %first;", ".reg .b16 %h<4>;", ".reg .b32 %t, %n, %v, %i, %base, %at, %bar, %c<5>, %bytes;",
+    ".reg .b64 %x, %y, %z, %map, %policy;",
+]
+ALIGNED = f".shared .align 1024 .b8 data[{SHARED}];\n.shared .align 8 .b64 barrier;\n"
+
+
+class Map:
+    """A tensor map's arguments, as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take them."""
+
+    def __init__(self, ty, dims, box=None, strides=None, steps=None, swizzle=0, nan=False, corners=None, pixels=None):
+        self.ty, self.dims, self.swizzle, self.nan = TYPES.index(ty), dims, swizzle, nan
+        self.size, self.rank = SIZES[self.ty], len(dims)
+        self.box, self.corners, self.pixels = box, corners, pixels
+        self.steps = steps or [1] * self.rank
+        self.strides = strides
+        if strides is None:
+            row = -(-dims[0] * self.size // 16) * 16
+            self.strides = []
+            for extent in dims[1:]:
+                self.strides.append(row)
+                row *= extent
+
+    def bytes(self):
+        """Bytes of the tensor's memory."""
+        return self.strides[-1] * self.dims[-1] if self.rank > 1 else -(-self.dims[0] * self.size // 16) * 16
+
+    def words(self, address=0):
+        """Its 128 bytes, as words."""
+        content = address | (self.corners is not None) << 64 | self.rank - 1 << 68 | CODES[self.ty] << 71
+        content |= self.swizzle << 77 | self.nan << 79
+        for place, stride in enumerate(self.strides):
+            content |= (stride >> 4 & 0xFFFFFFFF) << 96 + 32 * place | stride >> 36 << 224 + 4 * place
+        for place, (extent, step) in enumerate(zip(self.dims, self.steps)):
+            content |= extent - 1 << 256 + 32 * place | step - 1 << 416 + 3 * place
+        if self.corners is None:
+            for place, extent in enumerate(self.box):
+                content |= extent - 1 << 440 + 8 * place
+            total = 1
+            for extent, step in zip(self.box, self.steps):
+                total *= extent // step
+        else:
+            content |= self.box[0] - 1 << 440 | self.pixels - 1 << 480
+            width = {3: 16, 4: 8, 5: 5}[self.rank]
+            for place, (lower, upper) in enumerate(zip(*self.corners)):
+                content |= lower % (1 << width) << 448 + width * place | upper % (1 << width) << 464 + width * place
+            total = self.box[0] * self.pixels
+        content |= total * self.size << 512 | [16, 256, 512, 1024][self.swizzle] << 576
+        return [content >> 32 * place & 0xFFFFFFFF for place in range(32)]
+
+    def elements(self, at, offsets):
+        """Where each element of a box is in it, and its coordinates."""
+        if self.corners is None:
+            counts = [range(0, extent, step) for extent, step in zip(self.box[1:], self.steps[1:])]
+            rows = [[start + move for start, move in zip(at[1:], moves[::-1])] for moves in product(*counts[::-1])]
+        else:
+            rows, pixel = [], list(at[1:])
+            lower, upper = self.corners
+            for _ in range(self.pixels):
+                rows.append([place + offset for place, offset in zip(pixel, offsets)] + pixel[-1:])
+                for place in range(self.rank - 2):
+                    pixel[place] += self.steps[place + 1]
+                    if pixel[place] <= self.dims[place + 1] - 1 + upper[place]:
+                        break
+                    pixel[place] = lower[place]
+                else:
+                    pixel[-1] += self.steps[-1]
+        inner = self.box[0] * self.size
+        pitch = 16 << self.swizzle if self.swizzle else inner
+        for number, row in enumerate(rows):
+            for place in range(self.box[0]):
+                plain = number * pitch + place * self.size
+                turn = plain >> 7 & (1 << self.swizzle) - 1
+                yield plain ^ turn << 4, [at[0] + place] + row
+
+    def transferred(self):
+        rows = self.pixels
+        if self.corners is None:
+            rows = 1
+            for extent, step in zip(self.box[1:], self.steps[1:]):
+                rows *= -(-extent // step)
+        return rows * self.box[0] * self.size
+
+    def address(self, at):
+        return at[0] * self.size + sum(place * stride for place, stride in zip(at[1:], self.strides))
+
+    def inside(self, at, whole):
+        """Whether an element is there; of pieces of 16 bytes that are written as a whole the first one counts."""
+        first = at[0] // (16 // self.size) * (16 // self.size) if whole else at[0]
+        return all(0 <= place < extent for place, extent in zip([first] + at[1:], self.dims))
+
+
+def read(tensor, content, at, offsets):
+    """Shared memory after a load."""
+    shared = bytearray(b"\xEE" * SHARED)
+    for place, coordinates in tensor.elements(at, offsets):
+        element = b"\xF7\x7F" * 4 if tensor.nan else bytes(8)
+        if tensor.inside(coordinates, False):
+            start = tensor.address(coordinates)
+            element = content[start : start + tensor.size]
+            if TYPES[tensor.ty].startswith("tf32"):
+                element = as_tf32(element)
+        shared[place : place + tensor.size] = element[: tensor.size]
+    return bytes(shared)
+
+
+def as_tf32(element):
+    bits = int.from_bytes(element, "little")
+    if F32.is_nan(bits):
+        bits = 0x7FFFE000
+    elif not F32.is_infinite(bits):
+        bits = bits + 0xFFF + (bits >> 13 & 1) & 0xFFFFE000
+    return bits.to_bytes(4, "little")
+
+
+def written(tensor, content, shared, at, combine=None):
+    """The tensor after a store or reduction."""
+    content = bytearray(content)
+    for place, coordinates in tensor.elements(at, [0] * tensor.rank):
+        if tensor.inside(coordinates, True):
+            start = tensor.address(coordinates)
+            piece = slice(start, start + tensor.size)
+            new = shared[place : place + tensor.size]
+            content[piece] = combine(content[piece], new) if combine else new
+    return bytes(content)
+
+
+def reduction(op, ty):
+    size = SIZES[TYPES.index(ty)]
+    mask = (1 << 8 * size) - 1
+    fmt = FORMATS.get(ty)
+
+    def number(bits):
+        if fmt:
+            return -(bits & fmt.sign - 1) - 1 if bits & fmt.sign else bits
+        return bits - mask - 1 if ty[0] == "s" and bits >> 8 * size - 1 else bits
+
+    def total(a, b):
+        if fmt is None:
+            return a + b & mask
+        flush = fmt.flush if ty.endswith(".ftz") else lambda bits: bits
+        result = add(fmt, flush(a), flush(b))
+        return result if fmt.is_nan(result) else flush(result)
+
+    def extremum(least, a, b):
+        if fmt and (fmt.is_nan(a) or fmt.is_nan(b)):
+            return fmt.nan if fmt.is_nan(a) and fmt.is_nan(b) else b if fmt.is_nan(a) else a
+        return (min if least else max)((a, b), key=number)
+
+    functions = {
+        "add": total, "min": lambda a, b: extremum(True, a, b), "max": lambda a, b: extremum(False, a, b),
+        "inc": lambda a, b: 0 if a >= b else a + 1, "dec": lambda a, b: b if a == 0 or a > b else a - 1,
+        "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
+    }
+
+    def combine(old, new):
+        result = functions[op](int.from_bytes(old, "little"), int.from_bytes(new, "little"))
+        return result.to_bytes(size, "little")
+
+    return combine
+
+
+def numbers(ty, count, rng):
+    """Bytes of elements: of floats small numbers, subnormal ones, any bits."""
+    size = SIZES[TYPES.index(ty)]
+    fmt = FORMATS.get(ty)
+    if fmt is None:
+        return rng.randbytes(count)
+    content = b""
+    while len(content) < count:
+        kind = rng.random()
+        bits = rng.getrandbits(8 * size)
+        if kind < 0.6:
+            bits = fmt.round(rng.randrange(-64, 64))
+        elif kind < 0.75:
+            bits = bits & fmt.sign | rng.randrange(fmt.smallest_normal)
+        content += bits.to_bytes(size, "little")
+    return content[:count]
+
+
+def as_words(content):
+    return [int.from_bytes(content[place : place + 4], "little") for place in range(0, len(content), 4)]
+
+
+def begin():
+    """The map gets the tensor's address; %map, coordinates in %c0 to %c4, offsets in %h0 to %h2, the block's shared memory."""
+    lines = ["mov.u32 %t, %tid.x;", "setp.eq.u32 %first, %t, 0;", "ld.param.u64 %map, [map];", "ld.param.u64 %x, [tensor];"]
+    lines += ["ld.param.u64 %y, [place];", "mov.u64 %policy, 0x14f0000000000000;", "mov.u32 %base, data;", "mov.u32 %bar, barrier;"]
+    lines += [f"ld.global.u32 %c{place}, [%y+{4 * place}];" for place in range(5)]
+    lines += [f"ld.global.u16 %h{place}, [%y+{20 + 4 * place}];" for place in range(3)] + ["ld.global.u32 %bytes, [%y+32];"]
+    lines += ["mov.u32 %v, %cluster_ctarank;", "setp.eq.and.u32 %p, %v, 0, %first;", "@!%p bra mapped;", "st.global.u64 [%map], %x;", "fence.proxy.tensormap::generic.release.gpu;"]
+    return lines + ["fence.proxy.tensormap::generic.acquire.gpu [%map], 128;", "mapped:"]
+
+
+def fill(source):
+    """Shared memory is filled with 0xEE, or from a buffer."""
+    lines = ["shl.b32 %i, %t, 2;", "filling:"]
+    if source:
+        lines += [f"and.b32 %v, %i, {SOURCE - 1};", "cvt.u64.u32 %z, %v;", "ld.param.u64 %y, [in];", "add.u64 %z, %y, %z;", "ld.global.u32 %v, [%z];"]
+    else:
+        lines += ["mov.u32 %v, 0xEEEEEEEE;"]
+    lines += ["add.u32 %at, %base, %i;", "st.shared.u32 [%at], %v;", "add.u32 %i, %i, 256;"]
+    return lines + [f"setp.lt.u32 %p, %i, {SHARED};", "@%p bra filling;"]
+
+
+def dump():
+    lines = ["ld.param.u64 %y, [out];", "mov.u32 %v, %cluster_ctarank;", f"mul.wide.u32 %z, %v, {SHARED};", "add.u64 %y, %y, %z;"]
+    lines += ["shl.b32 %i, %t, 2;", "dumping:", "add.u32 %at, %base, %i;", "ld.shared.u32 %v, [%at];", "cvt.u64.u32 %z, %i;"]
+    lines += ["add.u64 %z, %y, %z;", "st.global.u32 [%z], %v;", "add.u32 %i, %i, 256;", f"setp.lt.u32 %p, %i, {SHARED};"]
+    return lines + ["@%p bra dumping;"]
+
+
+def vector(letter, count):
+    return "{" + ", ".join(f"%{letter}{place}" for place in range(count)) + "}"
+
+
+def load_kernel(family, rank, mode, hint="", multicast=False, space="shared::cluster"):
+    form = f"cp.async.bulk.tensor.{rank}d.{space}.global{mode}.mbarrier::complete_tx::bytes"
+    form += ".multicast::cluster" * multicast + hint
+    offsets = f", {vector('h', rank - 2)}" if mode == ".im2col" else ""
+    more = offsets + ", %h3" * multicast + ", %policy" * bool(hint)
+    entry = "_".join(["load", f"{rank}d", mode[1:] or "plain"] + ["multicast"] * multicast + ["hint"] * bool(hint))
+    body = begin() + fill(None) + ["@%first mbarrier.init.shared.b64 [%bar], 1;", "@%first fence.mbarrier_init.release.cluster;"]
+    body += ["fence.proxy.async;", "bar.sync 0;"]
+    if multicast:
+        body += ["@%first mbarrier.arrive.expect_tx.shared.b64 _, [%bar], %bytes;", "barrier.cluster.arrive;", "barrier.cluster.wait;"]
+        body += ["mov.u32 %v, %cluster_ctarank;", "setp.eq.and.u32 %p, %v, 0, %first;", "mov.u16 %h3, 3;", "@!%p bra waiting;"]
+    else:
+        body += ["@!%first bra waiting;", "mbarrier.arrive.expect_tx.shared.b64 _, [%bar], %bytes;"]
+    prefetch = f"cp.async.bulk.prefetch.tensor.{rank}d.L2.global{mode}{hint}"
+    body += [f"{prefetch} [%map, {vector('c', rank)}]{offsets}{', %policy' * bool(hint)};", "prefetch.tensormap [%map];"]
+    body += [f"{form} [%base], [%map, {vector('c', rank)}], [%bar]{more};", "waiting:"]
+    body += ["mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;", "@!%p bra waiting;"] + dump()
+    body += ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * multicast
+    family.kernel(entry, [f".param .u64 {name}" for name in ("out", "tensor", "map", "place")], DECLARED, body)
+    return entry
+
+
+def store_kernel(family, rank, mode, op=None, hint=""):
+    form = f"cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{op}" if op else f"cp.async.bulk.tensor.{rank}d.global.shared::cta"
+    form += f"{mode}.bulk_group{hint}"
+    entry = "_".join([op or "store", f"{rank}d", mode[1:] or "plain"] + ["hint"] * bool(hint))
+    body = begin() + fill("in") + ["fence.proxy.async;", "bar.sync 0;", "@!%first bra end;"]
+    body += [f"{form} [%map, {vector('c', rank)}], [%base]{', %policy' * bool(hint)};", "cp.async.bulk.commit_group;"]
+    body += ["cp.async.bulk.wait_group 0;", "end:"]
+    family.kernel(entry, [f".param .u64 {name}" for name in ("tensor", "in", "map", "place")], DECLARED, body)
+    return entry
+
+
+def place(tensor, at, offsets):
+    return {"type": "s32", "data": (at + [0] * 5)[:5] + (offsets + [0] * 3)[:3] + [tensor.transferred()]}
+
+
+def load_case(family, entry, name, tensor, at, offsets=(), blocks=1, content=None):
+    rng = random.Random(name)
+    content = content or numbers(TYPES[tensor.ty], tensor.bytes(), rng)
+    expected = as_words(read(tensor, content, at, offsets)) * blocks
+    args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "data": as_words(content)}]
+    args += [{"type": "u32", "data": tensor.words()}, place(tensor, at, list(offsets))]
+    more = {"cluster": [blocks, 1, 1]} if blocks > 1 else {}
+    family.case(name, entry, args, [{"arg": 0, "data": expected}], block=64, grid=blocks, **more)
+
+
+def store_case(family, entry, name, tensor, at, op=None):
+    rng = random.Random(name)
+    ty = TYPES[tensor.ty]
+    content, source = numbers(ty, tensor.bytes(), rng), numbers(ty, SOURCE, rng)
+    expected = written(tensor, content, source * (SHARED // SOURCE), at, op and reduction(op, ty))
+    args = [{"type": "u32", "data": as_words(content)}, {"type": "u32", "data": as_words(source)}]
+    args += [{"type": "u32", "data": tensor.words()}, place(tensor, at, [])]
+    family.case(name, entry, args, [{"arg": 0, "data": as_words(expected)}], block=64)
+
+
+def tiles(family):
+    load = {rank: load_kernel(family, rank, ".tile" if rank % 2 else "") for rank in range(1, 6)}
+    store = {rank: store_kernel(family, rank, ".tile" if rank % 2 else "") for rank in range(1, 6)}
+    shapes = {
+        1: (lambda size: [240 // size + 3], lambda size: [64 // size], [1], [0, 1, 3, -1]),
+        2: (lambda size: [80 // size + 1, 9], lambda size: [32 // size, 6], [1, 2], [0, 1, 4, -1]),
+        3: (lambda size: [48 // size, 5, 4], lambda size: [32 // size, 3, 3], [1, 1, 2], [0, 1, 2, -1]),
+        4: (lambda size: [32 // size, 3, 3, 2], lambda size: [16 // size, 2, 3, 2], [1, 1, 3, 1], [0, 1, 0, -1]),
+        5: (lambda size: [32 // size, 2, 3, 2, 3], lambda size: [32 // size, 2, 1, 2, 3], [1, 1, 1, 1, 2], [0, 1, 1, 1]),
+    }
+    for index, ty in enumerate(TYPES):
+        size = SIZES[index]
+        for turn in range(2):
+            rank = (index + 2 * turn) % 5 + 1
+            dims, box, steps, starts = shapes[rank]
+            swizzle = (index + turn) % 4
+            box = box(size)
+            tensor = Map(ty, dims(size), box, steps=steps, swizzle=swizzle, nan=turn == 1 and index >= 6)
+            first = 16 // size * (starts[(index + turn) % 4])
+            at = [first] + [starts[(index + turn + place) % 4] for place in range(1, rank)]
+            label = f"{ty.replace('.', '_')}_{rank}d"
+            load_case(family, load[rank], f"load_{label}", tensor, at)
+            at = [abs(coordinate) for coordinate in at]
+            store_case(family, store[rank], f"store_{label}", tensor, at)
+    for swizzle, inner in ((1, 16), (2, 48), (3, 128), (3, 32), (2, 64)):
+        tensor = Map("u16", [inner // 2 + 8, 12], [inner // 2, 10], swizzle=swizzle)
+        load_case(family, load[2], f"swizzled_{swizzle}_{inner}", tensor, [8, 2])
+        store_case(family, store[2], f"swizzled_store_{swizzle}_{inner}", tensor, [8, 2])
+    ties = [0x3F800FFF, 0x3F801000, 0x3F801001, 0x3F803000, 0x7F7FFFFF, 0x7F7FEFFF, 0x7F800000, 0x7F800001, 0xFFC00001, 1, 0x1000, 0x1001]
+    ties += [0x3000, 0x7FFFFF, 0x80001000, 0xBF803000]
+    content = b"".join(bits.to_bytes(4, "little") for bits in ties)
+    for ty in ("tf32", "tf32.ftz", "f32.ftz"):
+        tensor = Map(ty, [len(ties)], [len(ties)])
+        load_case(family, load[1], f"rounded_{ty.replace('.', '_')}", tensor, [0], content=content)
+    hint = ".L2::cache_hint"
+    tensor = Map("u8", [70, 9], [48, 5])
+    load_case(family, load_kernel(family, 2, "", hint, space="shared::cta"), "load_hint", tensor, [32, 2])
+    store_case(family, store_kernel(family, 2, "", hint=hint), "store_hint", tensor, [32, 2])
+    for more in ("", hint):
+        load_case(family, load_kernel(family, 2, ".tile", more, True), f"multicast{'_hint' * bool(more)}", tensor, [32, 2], blocks=2)
+
+
+def columns(family):
+    hint = ".L2::cache_hint"
+    shapes = {
+        3: ([36, 7, 3], [[-1], [-1]], [1, 1, 1], [0, -1, 0], [2]),
+        4: ([20, 6, 5, 2], [[-1, -2], [0, 1]], [1, 2, 1, 1], [8, 3, -1, 1], [1, 3]),
+        5: ([24, 4, 3, 3, 2], [[0, -1, 1], [1, -1, -1]], [1, 1, 2, 1, 1], [0, 2, 0, 1, 0], [1, 0, 2]),
+    }
+    for rank, (dims, corners, steps, at, offsets) in shapes.items():
+        load = load_kernel(family, rank, ".im2col")
+        store = store_kernel(family, rank, ".im2col_no_offs")
+        for ty, swizzle, nan in (("f16", 2, True), ("u32", 0, False), ("u8", 1, False)):
+            size = SIZES[TYPES.index(ty)]
+            channels = {2: 32, 4: 16, 1: 16}[size]
+            start = [at[0] * 2 // size * (size != 1)] + at[1:]
+            tensor = Map(ty, dims, [channels], steps=steps, swizzle=swizzle, nan=nan, corners=corners, pixels=19)
+            load_case(family, load, f"columns_{ty}_{rank}d", tensor, start, offsets)
+            tensor = Map(ty, dims, [channels], steps=steps, swizzle=swizzle, corners=[[0] * (rank - 2)] * 2, pixels=11)
+            store_case(family, store, f"columns_store_{ty}_{rank}d", tensor, [0] + [1] * (rank - 2) + [0])
+    dims, corners, steps, at, offsets = shapes[3]
+    tensor = Map("f16", dims, [16], steps=steps, corners=corners, pixels=9)
+    load_case(family, load_kernel(family, 3, ".im2col", hint), "columns_hint", tensor, at, offsets)
+    for more in ("", hint):
+        entry = load_kernel(family, 3, ".im2col", more, True)
+        load_case(family, entry, f"columns_multicast{'_hint' * bool(more)}", tensor, at, offsets, blocks=2)
+    tensor = Map("u32", dims, [8], corners=[[0], [0]], pixels=9)
+    store_case(family, store_kernel(family, 3, ".im2col_no_offs", hint=hint), "columns_store_hint", tensor, [8, 1, 0])
+    for more in ("", hint):
+        entry = store_kernel(family, 3, ".im2col_no_offs", "add", more)
+        store_case(family, entry, f"columns_add{'_hint' * bool(more)}", tensor, [8, 1, 0], "add")
+
+
+def sums(family):
+    valid = {
+        "add": ("u32", "s32", "u64", "f16", "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz"), "inc": ("u32",), "dec": ("u32",),
+        "min": ("u32", "s32", "u64", "s64", "f16", "bf16"), "max": ("u32", "s32", "u64", "s64", "f16", "bf16"),
+        "and": ("u32", "s32", "u64"), "or": ("u32", "u64"), "xor": ("u32", "u64"),
+    }
+    for op, types in valid.items():
+        entry = store_kernel(family, 2, ".tile", op)
+        for ty in types:
+            size = SIZES[TYPES.index(ty)]
+            tensor = Map(ty, [112 // size + 1, 7], [64 // size, 6], swizzle=2)
+            store_case(family, entry, f"{op}_{ty.replace('.', '_')}", tensor, [64 // size, 2], op)
+    entry = store_kernel(family, 3, "", "add", ".L2::cache_hint")
+    store_case(family, entry, "add_3d_hint", Map("u32", [9, 3, 4], [8, 3, 2], steps=[1, 2, 1]), [4, 0, 1], "add")
+
+
+def maps(family):
+    """Fields are replaced one by one in a map that all threads then copy."""
+    final = Map("f16", [300, 70000, 5], [128, 77, 3], strides=[(1 << 38) + 640, 48 << 20], steps=[1, 8, 3], swizzle=2, nan=True)
+    for space, name in (("", "generic"), (".global", "global"), (".shared::cta", "shared")):
+        at = "%at" if name == "shared" else "%map"
+        form = lambda field, ty: f"tensormap.replace.tile.{field}{space}.b1024.{ty} [{at}],"
+        lines = ["mov.u32 %t, %tid.x;", "ld.param.u64 %map, [map];", "ld.param.u64 %y, [out];", "mov.u32 %at, data;"]
+        lines += ["setp.ne.u32 %p, %t, 0;", "@%p bra replaced;"]
+        if name == "shared":
+            for offset in range(0, 128, 4):
+                lines += [f"ld.global.u32 %v, [%map+{offset}];", f"st.shared.u32 [%at+{offset}], %v;"]
+        lines += ["mov.u64 %x, 0x0123456789abcde0;", form("global_address", "b64") + " %x;", "mov.u32 %v, 2;", form("rank", "b32") + " %v;"]
+        for field, values, ty in (
+            ("box_dim", final.box, "b32"), ("global_dim", final.dims, "b32"), ("element_stride", final.steps, "b32"),
+            ("global_stride", final.strides, "b64"),
+        ):
+            for number, value in enumerate(values):
+                register = "%x" if ty == "b64" else "%v"
+                lines += [f"mov.{ty.replace('b', 'u')} {register}, {value};", form(field, ty) + f" {number}, {register};"]
+        for field, value in (("elemtype", 6), ("interleave_layout", 0), ("swizzle_mode", 2), ("fill_mode", 1)):
+            lines.append(form(field, "b32") + f" {value};")
+        lines += ["replaced:", "bar.sync 0;"]
+        if name == "shared":
+            lines += ["tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%y], [%at], 128;"]
+        else:
+            lines += ["mul.wide.u32 %x, %t, 4;", "add.u64 %y, %y, %x;", "add.u64 %map, %map, %x;", "ld.global.u32 %v, [%map];"]
+            lines += ["st.global.u32 [%y], %v;"]
+        entry = f"replace_{name}"
+        family.kernel(entry, [".param .u64 out", ".param .u64 map"], DECLARED, lines)
+        # What the driver notes behind the fields stays.
+        before = Map("s64", [1, 1, 1], [1, 1, 1], swizzle=1)
+        expected = final.words(0x0123456789ABCDE0)[:16] + before.words()[16:]
+        args = [{"type": "u32", "zeros": 32}, {"type": "u32", "data": before.words()}]
+        family.case(entry, entry, args, [{"arg": 0, "data": expected}], block=32)
+    lines = ["ld.param.u64 %map, [map];", "tensormap.replace.tile.elemtype.global.b1024.b32 [%map], 12;"]
+    family.kernel("replace_tf32", [".param .u64 map"], DECLARED, lines)
+    expected = Map("tf32.ftz", [8], [8]).words()
+    family.case("replace_tf32", "replace_tf32", [{"type": "u32", "data": Map("u32", [8], [8]).words()}], [{"arg": 0, "data": expected}], block=1)
+
+
+def families(tables):
+    built = []
+    for name, purpose, fill in (
+        ("tensor_tiles", "Boxes of tensors to shared memory and back.", tiles),
+        ("tensor_columns", "Columns of pixels (im2col) to shared memory and back.", columns),
+        ("tensor_reductions", "Reductions of boxes.", sums),
+        ("tensor_maps", "Fields of tensor maps.", maps),
+    ):
+        family = Family(name, purpose, tables, ALIGNED, header=HEADER)
+        fill(family)
+        built.append(family)
+    return built

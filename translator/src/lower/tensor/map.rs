@@ -1,0 +1,247 @@
+//! Tensor maps: what their 128 bytes hold, and the instructions that change and copy them (PTX sections 9.7.9.27 and 9.7.9.28).
+//!
+//! A map is what CUDA's driver makes for sm_90, bit by bit, so that programs may keep it wherever they like. From bit 0:
+//!
+//! | bits | content |
+//! |---|---|
+//! | 0 to 63 | address |
+//! | 64 | whether pixels are loaded by columns (`im2col`) |
+//! | 68 to 70 | rank, less 1 |
+//! | 71 to 74 | type of the elements: u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16 |
+//! | 75 and 76 | interleaving |
+//! | 77 and 78 | swizzling: none, or of 32, 64 or 128 bytes |
+//! | 79 | whether NaN is read outside the tensor rather than zero |
+//! | 80 | whether f32 is read as tf32 |
+//! | 81 and 82 | what is fetched to the second cache |
+//! | 96 + 32k, and 4 from 224 + 4k on | lower 32 bits, and the others, of a stride in 16 bytes |
+//! | 256 + 32k | size of a dimension, less 1 |
+//! | 3 from 416 + 3k on | step between elements in a dimension, less 1 |
+//! | 440 + 8k | size of the box, less 1; for `im2col` the first is the channels, and then come 16 bits of lower corners, 16 of upper ones, and 10 of the pixels, less 1 |
+//!
+//! The driver's own notes follow: the bytes of a box, and the alignment that it wants in shared memory.
+
+use super::super::copies::global_address;
+use super::super::mbarrier::shared_address;
+use super::super::{Lowering, Result, memory};
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Value};
+use crate::isa::types::ScalarType;
+
+/// An access of words.
+pub(super) const fn words(space: Space, order: MemoryOrder) -> Access {
+    Access { space, bytes: 4, order, read_only: false }
+}
+
+/// A tensor map, read by an instruction for so many dimensions.
+pub struct Map {
+    /// Address of the first element.
+    pub address: Value,
+    /// Greatest coordinates.
+    pub lasts: Vec<Value>,
+    /// Bytes between elements in all dimensions but the first, in `I64`.
+    pub strides: Vec<Value>,
+    /// Steps between the elements that are moved.
+    pub steps: Vec<Value>,
+    /// The sizes of the box; for columns of pixels, the first one is that of their channels.
+    pub sizes: Vec<Value>,
+    /// The word with rank, types and modes.
+    modes: Value,
+    /// The words of corners and pixels.
+    columns: [Value; 2],
+}
+
+impl Map {
+    /// Reads the map at an address in device memory.
+    pub fn read(b: &mut Builder<'_>, at: Value, dimensions: usize) -> Map {
+        let mut content = Vec::new();
+        for quarter in 0..4 {
+            let place = b.add_const(at, 16 * quarter);
+            content.extend(b.load(words(Space::Global, MemoryOrder::Weak), place, 4));
+        }
+        let word = |index: usize| content.get(index).copied().unwrap_or(at);
+        let address = b.join(word(0), word(1));
+        let numbers = || (0u32..).take(dimensions);
+        let lasts = (0..dimensions).map(|number| word(8 + number)).collect();
+        let steps = numbers().map(|number| bits(b, word(13), 3 * number, 3)).collect::<Vec<_>>();
+        let steps = steps.into_iter().map(|step| b.add_const(step, 1)).collect();
+        let first = bits(b, word(13), 24, 8);
+        let others = numbers().skip(1).map(|number| bits(b, word(14), 8 * (number - 1), 8)).collect::<Vec<_>>();
+        let sizes = std::iter::once(first).chain(others).map(|size| b.add_const(size, 1)).collect();
+        let mut strides = Vec::new();
+        for (number, index) in numbers().skip(1).zip(3..) {
+            let above = bits(b, word(7), 4 * (number - 1), 4);
+            let stride = b.join(word(index), above);
+            strides.push(b.shl(stride, 4));
+        }
+        Map { address, lasts, strides, steps, sizes, modes: word(2), columns: [word(14), word(15)] }
+    }
+
+    /// The number of the elements' type.
+    pub fn ty(&self, b: &mut Builder<'_>) -> Value {
+        bits(b, self.modes, 7, 4)
+    }
+
+    /// The binary logarithm of an element's bytes.
+    pub fn shift(&self, b: &mut Builder<'_>) -> Value {
+        // Two bits for each type.
+        let logarithms = [0, 1, 2, 2, 3, 3, 1, 2, 2, 3, 1].iter().rev().fold(0, |all, bits| all << 2 | bits);
+        let ty = self.ty(b);
+        let place = b.shl(ty, 1);
+        let all = b.i32(logarithms);
+        let logarithm = b.shr_by(all, place);
+        b.and_const(logarithm, 3)
+    }
+
+    /// 0 where shared memory isn't swizzled, else the binary logarithm of how many rows' 16-byte pieces change places.
+    pub fn swizzling(&self, b: &mut Builder<'_>) -> Value {
+        bits(b, self.modes, 13, 2)
+    }
+
+    /// Four bytes as they are outside the tensor.
+    pub fn outside(&self, b: &mut Builder<'_>) -> Value {
+        let is_nan = bits(b, self.modes, 15, 1);
+        b.mul_const(is_nan, 0x7ff7_7ff7)
+    }
+
+    /// Whether f32 is read as tf32.
+    pub fn is_tf32(&self, b: &mut Builder<'_>) -> Value {
+        let bit = b.and_const(self.modes, 1 << 16);
+        b.is_nonzero(bit)
+    }
+
+    /// The least and the greatest coordinate at which columns of pixels begin, in a dimension among those between the
+    /// first and the last one, of which there are so many.
+    pub fn corners(&self, b: &mut Builder<'_>, number: usize, of: usize) -> [Value; 2] {
+        let width = match of {
+            1 => 16,
+            2 => 8,
+            _ => 5,
+        };
+        let lowest = width * number as u32;
+        let [lower, upper] = [0, 16].map(|half| {
+            let up = b.shl(self.columns[0], 32 - width - lowest - half);
+            b.sar(up, 32 - width)
+        });
+        let last = self.lasts.get(number + 1).copied().unwrap_or(lower);
+        [lower, b.add(last, upper)]
+    }
+
+    /// How many pixels a column has.
+    pub fn pixels(&self, b: &mut Builder<'_>) -> Value {
+        let less = bits(b, self.columns[1], 0, 10);
+        b.add_const(less, 1)
+    }
+}
+
+/// Some bits of a word.
+fn bits(b: &mut Builder<'_>, word: Value, first: u32, count: u32) -> Value {
+    let low = b.shr(word, first);
+    b.and_const(low, (1 << count) - 1)
+}
+
+/// Where fields are: word, first bit, and number of bits.
+type Field = (u64, u32, u32);
+
+/// `tensormap.replace`
+pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let place = memory::place(l, i, 0)?;
+    let at = |l: &mut Lowering<'_, '_>, (word, first, count): Field, value: Value| {
+        let access = words(place.space, MemoryOrder::Weak);
+        let address = l.b.add_const(place.address, 4 * word);
+        let mask = (u64::MAX >> (64 - count)) << first;
+        let new = l.b.shl(value, first);
+        let new = l.b.and_const(new, mask);
+        let word = if count == 32 {
+            new
+        } else {
+            let old = l.b.load_one(access, address);
+            let kept = l.b.and_const(old, !mask & u64::from(u32::MAX));
+            l.b.or(kept, new)
+        };
+        l.b.store(access, address, vec![word]);
+    };
+    let given = if i.operands.len() == 2 { 1 } else { 2 };
+    let constant = match l.operand(i, 1) {
+        Operand::Imm(bits) => *bits,
+        _ => 0,
+    };
+    let number = u32::try_from(constant).unwrap_or(u32::MAX);
+    if i.modifiers.has("global_address") {
+        let value = l.int(i, given, ScalarType::U64)?;
+        let (low, high) = l.b.halves(value);
+        at(l, (0, 0, 32), low);
+        at(l, (1, 0, 32), high);
+        return Ok(());
+    }
+    if i.modifiers.has("rank") {
+        let value = l.int(i, given, ScalarType::U32)?;
+        at(l, (2, 4, 3), value);
+        return Ok(());
+    }
+    if i.modifiers.has("global_stride") {
+        check(i, number, 4, "number of a stride")?;
+        let value = l.int(i, given, ScalarType::U64)?;
+        let pieces = l.b.shr(value, 4);
+        let (low, high) = l.b.halves(pieces);
+        at(l, (3 + constant, 0, 32), low);
+        at(l, (7, 4 * number, 4), high);
+        return Ok(());
+    }
+    if let Some(word) = i.modifiers.one_of(&["box_dim", "global_dim", "element_stride"]) {
+        check(i, number, 5, "number of a dimension")?;
+        let value = l.int(i, given, ScalarType::U32)?;
+        let less = l.b.sub_const(value, 1);
+        let field = match (word, number) {
+            ("global_dim", _) => (8 + constant, 0, 32),
+            ("element_stride", _) => (13, 3 * number, 3),
+            (_, 0) => (13, 24, 8),
+            _ => (14, 8 * (number - 1), 8),
+        };
+        at(l, field, less);
+        return Ok(());
+    }
+    let (field, limit, what) = match i.modifiers.one_of(&["elemtype", "interleave_layout", "swizzle_mode"]) {
+        Some("elemtype") => ((2, 7, 4), 13, "element type"),
+        Some("interleave_layout") => ((2, 11, 2), 3, "interleaving"),
+        Some(_) => ((2, 13, 2), 4, "swizzling"),
+        None => ((2, 15, 1), 2, "filling"),
+    };
+    check(i, number, limit, what)?;
+    if what == "interleaving" && number > 0 {
+        return Err(Diagnostic::unsupported("interleaved tensors", i.span));
+    }
+    if what == "element type" && number > 10 {
+        // f32 and f32.ftz, read as tf32.
+        let [ty, set] = [number - 4, 1].map(|bits| l.b.i32(bits));
+        at(l, field, ty);
+        at(l, (2, 16, 1), set);
+        return Ok(());
+    }
+    let value = l.b.i32(number);
+    at(l, field, value);
+    Ok(())
+}
+
+fn check(i: &Instruction, number: u32, limit: u32, what: &str) -> Result {
+    if number < limit {
+        return Ok(());
+    }
+    Err(Diagnostic::invalid(format!("the {what} {number} is not below {limit}"), i.span))
+}
+
+/// `tensormap.cp_fenceproxy`: all threads of a warp write the same, which isn't a race if each word is written at once.
+pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    if *l.operand(i, 2) != Operand::Imm(128) {
+        return Err(Diagnostic::invalid("a tensor map has 128 bytes", i.span));
+    }
+    let to = global_address(l, i, 0)?;
+    let from = shared_address(l, i, 1)?;
+    for offset in (0..128).step_by(4) {
+        let source = l.b.add_const(from, offset);
+        let word = l.b.load_one(words(Space::Shared, MemoryOrder::Weak), source);
+        let target = l.b.add_const(to, offset);
+        l.b.store(words(Space::Global, MemoryOrder::Relaxed(Scope::Device)), target, vec![word]);
+    }
+    memory::fence(l, i)
+}

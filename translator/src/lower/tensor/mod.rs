@@ -1,0 +1,339 @@
+//! `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor` (PTX sections 5.5 and 9.7.9.25): boxes of tensors between device and
+//! shared memory. They are done at once, as all asynchronous operations are, by the thread that asks for them.
+//!
+//! A box is copied row by row, and a row in pieces of 16 bytes, which is how hardware sees them: its first coordinate has to be
+//! at a multiple of 16 bytes. A piece that ends outside the tensor is read in part, and written as a whole.
+
+pub mod map;
+mod rows;
+
+use map::{Map, words};
+use rows::{Row, Start, for_each_row};
+
+use super::copies::{device_address, for_each, partial_word};
+use super::mbarrier::{self, shared_address};
+use super::{Lowering, Result, cluster};
+use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{
+    Access, Atomic, AtomicOp, Builder, Compare, HalfFormat, HalfOp, MemoryOrder, Rounding, Scope, Space, Stmt, Type,
+    Value,
+};
+use crate::isa::types::ScalarType;
+use crate::soft::{self, Overflow, SINGLE, TENSOR};
+use crate::target::Cluster;
+
+/// Types of elements, by their numbers in a map.
+mod ty {
+    pub const U32: u64 = 2;
+    pub const S32: u64 = 3;
+    pub const U64: u64 = 4;
+    pub const S64: u64 = 5;
+    pub const F16: u64 = 6;
+    pub const F32: u64 = 7;
+    pub const F32_FTZ: u64 = 8;
+    pub const F64: u64 = 9;
+    pub const BF16: u64 = 10;
+}
+
+/// A map, and where the box begins.
+struct Tensor {
+    map: Map,
+    start: Start,
+    /// Bytes of a row.
+    row: Value,
+    /// The first byte of a row inside the tensor, and the one after the last, of those that there are.
+    inside: [Value; 2],
+}
+
+/// Reads the map and the coordinates that an operand names.
+fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Option<usize>) -> Result<Tensor> {
+    let Operand::List(parts) = l.operand(i, index) else {
+        return Err(Diagnostic::internal("a tensor without coordinates", i.span));
+    };
+    let [at, coordinates @ ..] = parts.as_slice() else {
+        return Err(Diagnostic::internal("a tensor without a map", i.span));
+    };
+    let at = device_address(l, i, at)?;
+    let map = Map::read(&mut l.b, at, coordinates.len());
+    let at = coordinates.iter().map(|one| l.source(one, ScalarType::S32)).collect::<Result<Vec<_>>>()?;
+    let offsets = match offsets.map(|index| l.operand(i, index)) {
+        Some(Operand::Vector(offsets)) => {
+            offsets.iter().map(|one| l.source(one, ScalarType::U16)).collect::<Result<Vec<_>>>()?
+        }
+        _ => Vec::new(),
+    };
+    let by_columns = i.modifiers.one_of(&["im2col", "im2col_no_offs"]).is_some();
+    let b = &mut l.b;
+    let shift = map.shift(b);
+    let (Some(&size), Some(&last), Some(&first)) = (map.sizes.first(), map.lasts.first(), at.first()) else {
+        return Err(Diagnostic::internal("a tensor without dimensions", i.span));
+    };
+    let row = b.shl_by(size, shift);
+    let before = b.sign_extend(first);
+    let before = b.shl_by(before, shift);
+    // How far it is from where the row begins to where the tensor does, and to where it ends.
+    let to_first = b.neg(before);
+    let last = b.zero_extend(last);
+    let count = b.add_const(last, 1);
+    let bytes = b.shl_by(count, shift);
+    let to_end = b.sub(bytes, before);
+    let inside = [to_first, to_end].map(|distance| within(b, distance, row));
+    let address = b.add(map.address, before);
+    Ok(Tensor { map, start: Start { address, at, offsets, by_columns }, row, inside })
+}
+
+/// A signed distance in `I64`, but 0 at least and `most` at most, in `I32`.
+fn within(b: &mut Builder<'_>, distance: Value, most: Value) -> Value {
+    let zero = b.i64(0);
+    let wide = b.zero_extend(most);
+    let is_before = b.slt(distance, zero);
+    let distance = b.select(is_before, zero, distance);
+    let is_beyond = b.slt(wide, distance);
+    let distance = b.select(is_beyond, wide, distance);
+    b.truncate(distance)
+}
+
+impl Tensor {
+    /// Runs something for each piece of the box: whether it is inside the tensor, its place in the row, and where it is in device
+    /// memory and, after `to`, in shared memory. Gives the bytes of the box.
+    fn for_each_piece(&self, b: &mut Builder<'_>, to: Value, mut each: impl FnMut(&mut Builder<'_>, Piece)) -> Value {
+        let swizzling = self.map.swizzling(b);
+        let sixteen = b.i32(16);
+        let span = b.shl_by(sixteen, swizzling);
+        let is_plain = b.is_zero(swizzling);
+        let pitch = b.select(is_plain, self.row, span);
+        let one = b.i32(1);
+        let rows = b.shl_by(one, swizzling);
+        let turned = b.sub_const(rows, 1);
+        // Addresses in a block's own shared memory say what changes places.
+        let none = b.i32(0);
+        let own = cluster::map(b, to, none);
+        let block = b.sub(to, own);
+        let [low, high] = self.inside;
+        let row_bytes = self.row;
+        let count = for_each_row(b, &self.map, &self.start, &mut |b, Row { inside, address, number }| {
+            let before = b.mul(number, pitch);
+            let row = b.add(own, before);
+            for_each(b, row_bytes, 16, |b, offset| {
+                let plain = b.add(row, offset);
+                let line = b.shr(plain, 7);
+                let turn = b.and(line, turned);
+                let turn = b.shl(turn, 4);
+                let shared = b.xor(plain, turn);
+                let shared = b.add(block, shared);
+                let from_low = b.ule(low, offset);
+                let to_high = b.ult(offset, high);
+                let there = b.and(from_low, to_high);
+                let there = b.and(there, inside);
+                let wide = b.zero_extend(offset);
+                let global = b.add(address, wide);
+                let rest = b.sub(high, offset);
+                each(b, Piece { there, rest, global, shared });
+            });
+        });
+        b.mul(count, row_bytes)
+    }
+}
+
+/// 16 bytes of a box.
+struct Piece {
+    /// Whether it begins inside the tensor.
+    there: Value,
+    /// If so, how many bytes it is from there to the tensor's end in the row.
+    rest: Value,
+    /// Address in device memory.
+    global: Value,
+    /// Address in shared memory.
+    shared: Value,
+}
+
+/// `cp.async.bulk.tensor` from device to shared memory, which a barrier counts; of each block of the cluster whose bit a mask has
+/// where there is one.
+pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let to = shared_address(l, i, 0)?;
+    let barrier = shared_address(l, i, 2)?;
+    let offsets = i.modifiers.has("im2col").then_some(3);
+    let tensor = tensor(l, i, 1, offsets)?;
+    if !i.modifiers.has("multicast::cluster") {
+        load_to(l, &tensor, to, barrier);
+        return Ok(());
+    }
+    let mask = l.int(i, if offsets.is_some() { 4 } else { 3 }, ScalarType::B16)?;
+    for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
+        let bit = l.b.and_const(mask, 1 << number);
+        let wanted = l.b.is_nonzero(bit);
+        let rank = l.b.i32(number);
+        let outer = std::mem::take(&mut l.b.block);
+        let to = cluster::map(&mut l.b, to, rank);
+        let barrier = cluster::map(&mut l.b, barrier, rank);
+        load_to(l, &tensor, to, barrier);
+        let then = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
+    }
+    Ok(())
+}
+
+fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value) {
+    let b = &mut l.b;
+    let outside = tensor.map.outside(b);
+    let is_tf32 = tensor.map.is_tf32(b);
+    let bytes = tensor.for_each_piece(b, to, |b, piece| {
+        let none = b.i32(0);
+        let given = b.select(piece.there, piece.rest, none);
+        let whole = b.compare_const(Compare::LessUnsigned, given, 16);
+        let shared = words(Space::Shared, MemoryOrder::Weak);
+        let read = |b: &mut Builder<'_>, word: Value| b.choose(is_tf32, |b| as_tf32(b, word), |_| word);
+        b.if_else(
+            whole,
+            |b| {
+                for offset in (0..16).step_by(4) {
+                    let source = b.add_const(piece.global, offset);
+                    let word = partial_word(b, source, given, offset);
+                    let word = read(b, word);
+                    let word = filled(b, word, given, offset, outside);
+                    let target = b.add_const(piece.shared, offset);
+                    b.store(shared, target, vec![word]);
+                }
+            },
+            |b| {
+                let loaded = b.load(words(Space::Global, MemoryOrder::Weak), piece.global, 4);
+                let loaded = loaded.into_iter().map(|word| read(b, word)).collect();
+                b.store(shared, piece.shared, loaded);
+            },
+        );
+    });
+    mbarrier::complete(l, barrier, bytes);
+}
+
+/// The word at `offset` of something of which the first `given` bytes are known, with others in the place of zeros after them.
+fn filled(b: &mut Builder<'_>, word: Value, given: Value, offset: u64, outside: Value) -> Value {
+    let start = b.constant(Type::I32, offset);
+    let is_after = b.ult(start, given);
+    let zero = b.i32(0);
+    let known = b.sub(given, start);
+    let known = b.select(is_after, known, zero);
+    let is_part = b.compare_const(Compare::LessUnsigned, known, 4);
+    let known = b.select(is_part, known, zero);
+    let width = b.shl(known, 3);
+    let others = b.shl_by(outside, width);
+    let others = b.select(is_part, others, zero);
+    b.or(word, others)
+}
+
+/// An f32 rounded to tf32.
+fn as_tf32(b: &mut Builder<'_>, word: Value) -> Value {
+    let float = b.bitcast(word, Type::F32);
+    let rounded = soft::narrow(b, TENSOR, Rounding::NearestEven, Overflow::Rounded, float);
+    b.shl(rounded, SINGLE.precision - TENSOR.precision)
+}
+
+/// `cp.async.bulk.tensor` from shared to device memory.
+pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let tensor = tensor(l, i, 0, None)?;
+    let from = shared_address(l, i, 1)?;
+    tensor.for_each_piece(&mut l.b, from, |b, piece| {
+        b.if_(piece.there, |b| {
+            let values = b.load(words(Space::Shared, MemoryOrder::Weak), piece.shared, 4);
+            b.store(words(Space::Global, MemoryOrder::Weak), piece.global, values);
+        });
+    });
+    Ok(())
+}
+
+/// What `cp.reduce.async.bulk.tensor` does with elements of a type.
+enum Reduction {
+    /// An atomic on elements of so many bytes, or on pairs in so many.
+    Atomic(AtomicOp, u8),
+    /// A sum of f32 that keeps subnormal numbers, which atomics on device memory flush.
+    Sum,
+}
+
+/// The types that an operation is for. On others hardware faults.
+fn reductions(i: &Instruction) -> Vec<(u64, Reduction)> {
+    use Reduction::{Atomic, Sum};
+    let half = |op| {
+        [(ty::F16, HalfFormat::F16), (ty::BF16, HalfFormat::Bf16)]
+            .map(|(ty, of)| (ty, Atomic(AtomicOp::Half(of, op), 4)))
+    };
+    let bits = |op| vec![(ty::U32, Atomic(op, 4)), (ty::S32, Atomic(op, 4)), (ty::U64, Atomic(op, 8))];
+    let extremum = |unsigned, signed, op| {
+        let mut all = vec![(ty::U32, Atomic(unsigned, 4)), (ty::S32, Atomic(signed, 4))];
+        all.extend([(ty::U64, Atomic(unsigned, 8)), (ty::S64, Atomic(signed, 8))]);
+        all.extend(half(op));
+        all
+    };
+    match i.modifiers.one_of(&["add", "min", "max", "inc", "dec", "and", "or"]) {
+        Some("add") => {
+            let mut all = bits(AtomicOp::Add);
+            all.extend([
+                (ty::F32, Sum),
+                (ty::F32_FTZ, Atomic(AtomicOp::FAdd, 4)),
+                (ty::F64, Atomic(AtomicOp::FAdd, 8)),
+            ]);
+            all.extend(half(HalfOp::Add));
+            all
+        }
+        Some("min") => extremum(AtomicOp::MinUnsigned, AtomicOp::MinSigned, HalfOp::Min),
+        Some("max") => extremum(AtomicOp::MaxUnsigned, AtomicOp::MaxSigned, HalfOp::Max),
+        Some("inc") => vec![(ty::U32, Atomic(AtomicOp::Increment, 4))],
+        Some("dec") => vec![(ty::U32, Atomic(AtomicOp::Decrement, 4))],
+        Some("and") => bits(AtomicOp::And),
+        Some("or") => bits(AtomicOp::Or),
+        _ => bits(AtomicOp::Xor),
+    }
+}
+
+/// `cp.reduce.async.bulk.tensor`: the map says what the elements are.
+pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let tensor = tensor(l, i, 0, None)?;
+    let from = shared_address(l, i, 1)?;
+    let reductions = reductions(i);
+    let b = &mut l.b;
+    let found = tensor.map.ty(b);
+    tensor.for_each_piece(b, from, |b, piece| {
+        b.if_(piece.there, |b| {
+            for (ty, reduction) in &reductions {
+                let is_it = b.compare_const(Compare::Equal, found, *ty);
+                b.if_(is_it, |b| reduce_piece(b, &piece, reduction));
+            }
+        });
+    });
+    Ok(())
+}
+
+fn reduce_piece(b: &mut Builder<'_>, piece: &Piece, reduction: &Reduction) {
+    let bytes = if let Reduction::Atomic(_, bytes) = reduction { *bytes } else { 4 };
+    let size = b.i32(16);
+    for_each(b, size, bytes.into(), |b, offset| {
+        let source = b.add(piece.shared, offset);
+        let operand = b.load_one(Access { bytes, ..words(Space::Shared, MemoryOrder::Weak) }, source);
+        let wide = b.zero_extend(offset);
+        let address = b.add(piece.global, wide);
+        let access = Access { bytes, ..words(Space::Global, MemoryOrder::Relaxed(Scope::Device)) };
+        match reduction {
+            Reduction::Atomic(op, _) => {
+                b.atomic(Atomic { result: None, op: *op, access, address, operand, compare: None });
+            }
+            Reduction::Sum => add_float(b, access, address, operand),
+        }
+    });
+}
+
+/// Adds an f32 to one in device memory, in one step.
+fn add_float(b: &mut Builder<'_>, access: Access, address: Value, operand: Value) {
+    let addend = b.bitcast(operand, Type::F32);
+    b.loop_(|b| {
+        let old = b.load_one(access, address);
+        let float = b.bitcast(old, Type::F32);
+        let sum = b.fadd(float, addend);
+        let nan = b.constant(Type::F32, SINGLE.nan);
+        let sum = b.or_nan(sum, nan);
+        let operand = b.bits(sum);
+        let found = b.function.value(Type::I32);
+        let op = AtomicOp::CompareExchange;
+        b.atomic(Atomic { result: Some(found), op, access, address, operand, compare: Some(old) });
+        let is_done = b.eq(found, old);
+        b.if_(is_done, Builder::break_);
+    });
+}

@@ -1,0 +1,158 @@
+//! The rows of a box of a tensor, one after another as shared memory has them.
+
+use super::map::Map;
+use crate::ir::{Builder, Type, Value, Var};
+
+/// Where a box begins.
+pub struct Start {
+    /// Address of the first element of the first dimension, were all other coordinates 0.
+    pub address: Value,
+    /// Its coordinates.
+    pub at: Vec<Value>,
+    /// What is added to the coordinates of columns of pixels, all but the first and the last one.
+    pub offsets: Vec<Value>,
+    /// Whether it is a column of pixels.
+    pub by_columns: bool,
+}
+
+/// A row of a box.
+pub struct Row {
+    /// Whether all coordinates but the first are inside the tensor.
+    pub inside: Value,
+    /// Address of its first element.
+    pub address: Value,
+    /// Its number in the box.
+    pub number: Value,
+}
+
+/// Runs something for each row, and gives their number.
+pub fn for_each_row(
+    b: &mut Builder<'_>,
+    map: &Map,
+    start: &Start,
+    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+) -> Value {
+    let number = b.var(Type::I32);
+    let none = b.i32(0);
+    b.set(number, none);
+    if start.by_columns {
+        by_columns(b, map, start, number, each);
+    } else {
+        let inside = b.bool(true);
+        in_dimension(b, map, start, map.sizes.len(), (inside, start.address), number, each);
+    }
+    b.get(number)
+}
+
+/// Rows of a box whose coordinates from dimension `above` on are known: whether these are inside, and the address.
+fn in_dimension(
+    b: &mut Builder<'_>,
+    map: &Map,
+    start: &Start,
+    above: usize,
+    (inside, address): (Value, Value),
+    number: Var,
+    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+) {
+    let dimension = above - 1;
+    if dimension == 0 {
+        row(b, (inside, address), number, each);
+        return;
+    }
+    let (size, step, at) = (map.sizes[dimension], map.steps[dimension], start.at[dimension]);
+    let next = b.var(Type::I32);
+    let zero = b.i32(0);
+    b.set(next, zero);
+    b.loop_(|b| {
+        let offset = b.get(next);
+        let more = b.ult(offset, size);
+        b.if_else(more, |_| {}, Builder::break_);
+        let coordinate = b.add(at, offset);
+        let place = placed(b, map, dimension, coordinate, (inside, address));
+        in_dimension(b, map, start, dimension, place, number, each);
+        let up = b.add(offset, step);
+        b.set(next, up);
+    });
+}
+
+/// With a coordinate in a dimension: whether it is inside as well, and the address there.
+fn placed(
+    b: &mut Builder<'_>,
+    map: &Map,
+    dimension: usize,
+    coordinate: Value,
+    (inside, address): (Value, Value),
+) -> (Value, Value) {
+    let fits = b.ule(coordinate, map.lasts[dimension]);
+    let inside = b.and(inside, fits);
+    let wide = b.zero_extend(coordinate);
+    let distance = b.mul(wide, map.strides[dimension - 1]);
+    (inside, b.add(address, distance))
+}
+
+fn row(
+    b: &mut Builder<'_>,
+    (inside, address): (Value, Value),
+    number: Var,
+    each: &mut dyn FnMut(&mut Builder<'_>, Row),
+) {
+    let current = b.get(number);
+    each(b, Row { inside, address, number: current });
+    let up = b.add_const(current, 1);
+    b.set(number, up);
+}
+
+/// Pixels from the first one on, along the box that the map's corners bound: from its end in one dimension on to the next.
+fn by_columns(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
+    let dimensions = start.at.len();
+    let pixels = map.pixels(b);
+    let vars: Vec<Var> = start
+        .at
+        .iter()
+        .skip(1)
+        .map(|&at| {
+            let var = b.var(Type::I32);
+            b.set(var, at);
+            var
+        })
+        .collect();
+    let corners: Vec<_> = (0..dimensions.saturating_sub(2)).map(|at| map.corners(b, at, dimensions - 2)).collect();
+    b.loop_(|b| {
+        let done = b.get(number);
+        let more = b.ult(done, pixels);
+        b.if_else(more, |_| {}, Builder::break_);
+        let mut place = (b.bool(true), start.address);
+        for (index, &var) in vars.iter().enumerate() {
+            let at = b.get(var);
+            let coordinate = match start.offsets.get(index) {
+                Some(&offset) => b.add(at, offset),
+                None => at,
+            };
+            place = placed(b, map, index + 1, coordinate, place);
+        }
+        row(b, place, number, each);
+        advance(b, map, &vars, &corners);
+    });
+}
+
+/// To the next pixel: a step in the first of some dimensions, and where that leads beyond the upper corner, to the lower one
+/// and a step in the others.
+fn advance(b: &mut Builder<'_>, map: &Map, vars: &[Var], corners: &[[Value; 2]]) {
+    let [var, others @ ..] = vars else { return };
+    let dimension = map.steps.len() - vars.len();
+    let at = b.get(*var);
+    let next = b.add(at, map.steps[dimension]);
+    let [[lower, upper], corners @ ..] = corners else {
+        b.set(*var, next);
+        return;
+    };
+    let inside = b.sle(next, *upper);
+    b.if_else(
+        inside,
+        |b| b.set(*var, next),
+        |b| {
+            b.set(*var, *lower);
+            advance(b, map, others, corners);
+        },
+    );
+}
