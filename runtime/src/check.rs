@@ -158,16 +158,25 @@ fn check_counters(interface: &Interface) -> Result<(), Error> {
 }
 
 fn check_launches(interface: &Interface) -> Result<(), Error> {
-    let Some(launches) = &interface.launches else {
+    let Some(region) = &interface.launches else {
         return match interface.entries.iter().find(|entry| entry.launches) {
             Some(entry) => Err(wrong(format!("`{}` has no region for launches", entry.name))),
             None => Ok(()),
         };
     };
-    let Launches { offset, size, records, capacity, record_bytes, .. } = *launches;
+    let Launches { offset, size, records, capacity, record_bytes, attributes, .. } = *region;
     let end = offset.checked_add(size).filter(|&end| end <= interface.variables.size);
     let records_end = records.checked_add(u64::from(capacity) * u64::from(record_bytes)).filter(|&end| end <= size);
-    let room = records >= launches::HEADER && u64::from(record_bytes) >= launches::record::LEAST;
+    let attributes = attributes.is_none_or(|attributes| {
+        attributes.is_multiple_of(4)
+            && attributes.checked_add(launches::ATTRIBUTES_BYTES).is_some_and(|end| end <= size)
+    });
+    let last = region.kernels.iter().map(|kernel| kernel.function).max().unwrap_or(0);
+    let table_end = launches::HEADER + launches::FUNCTION_BYTES * (u64::from(last) + 1);
+    let room = attributes
+        && table_end <= size
+        && records >= launches::HEADER
+        && u64::from(record_bytes) >= launches::record::LEAST;
     if end.is_none() || records_end.is_none() || !room || !offset.is_multiple_of(4) || !records.is_multiple_of(4) {
         return Err(wrong(
             "the region for launches is misaligned, too small, or lies outside of the variables".to_owned(),

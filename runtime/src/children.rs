@@ -80,9 +80,9 @@ pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error>
 
 impl Tree<'_> {
     fn child(&self, number: u32, config: &LaunchConfig, params: &[u8]) -> Result<Vec<Request>, Error> {
-        let name = self.launches.kernels.get(number as usize);
-        let name = name.ok_or_else(|| wrong(format!("a launch of kernel {number}, which there isn't")))?;
-        let kernel = module::kernel(self.module, name, None, false)?;
+        let known = self.launches.kernels.get(number as usize);
+        let known = known.ok_or_else(|| wrong(format!("a launch of kernel {number}, which there isn't")))?;
+        let kernel = module::kernel(self.module, &known.name, None, false)?;
         let (prepared, mut launch) = kernel.prepare_block(config, params)?;
         self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch })
     }

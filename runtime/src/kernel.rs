@@ -69,6 +69,16 @@ impl Kernel {
         self.shared.cooperative
     }
 
+    /// Lets kernels launch this one with so many bytes of shared memory for a block, static and dynamic, as
+    /// `cudaFuncSetAttribute` does with `cudaFuncAttributeMaxDynamicSharedMemorySize`: at first they may have 48 KiB. Launches by the
+    /// host have no such limit.
+    ///
+    /// # Errors
+    /// Those of [`crate::Buffer::write`].
+    pub fn set_launched_shared_limit(&self, bytes: u32) -> Result<(), Error> {
+        self.shared.variables.set_shared_limit(self.name(), bytes)
+    }
+
     /// Its whole description, as it is for blocks that the device takes with one invocation for each thread. For larger ones
     /// it is translated anew when first launched, if it comes from PTX.
     pub fn entry(&self) -> &Entry {

@@ -59,6 +59,7 @@
 
 mod allocations;
 mod args;
+mod attributes;
 mod backend;
 mod binary;
 mod buffer;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Interface;
-use ptx2spv_translator::interface::{Counters, Entry, Launches, MemoryRegion, Status, Variable, Variables};
+use ptx2spv_translator::interface::{Counters, Entry, Launches, MemoryRegion, Status, Variable, Variables, launches};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -71,6 +71,10 @@ impl LoadedVariables {
         if let Some(heap) = heap {
             backend.add_heap(region(heap));
         }
+        if let Some((launches, offset)) = launches.as_ref().and_then(|launches| Some((launches, launches.attributes?)))
+        {
+            buffer.write(launches.offset + offset, &attributes(device))?;
+        }
         let status = status.map(|status| {
             Arc::new(StatusRecord {
                 address: part(status.offset, Status::SIZE).address,
@@ -91,6 +95,18 @@ impl LoadedVariables {
     /// Where kernels ask for launches, if the module's do.
     pub fn launches(&self) -> Option<&Launches> {
         self.launches.as_ref()
+    }
+
+    /// Lets a kernel be launched by others with so many bytes of shared memory.
+    pub fn set_shared_limit(&self, kernel: &str, bytes: u32) -> Result<(), Error> {
+        let known = self.launches.as_ref().and_then(|launches| {
+            let kernel = launches.kernels.iter().find(|known| known.name == kernel)?;
+            Some(launches.word(kernel, launches::Function::SharedLimit))
+        });
+        match (&self.buffer, known) {
+            (Some(buffer), Some(offset)) => buffer.write(offset, &bytes.to_le_bytes()),
+            _ => Ok(()),
+        }
     }
 
     /// Makes a kernel known that may report something.
@@ -149,6 +165,13 @@ impl LoadedVariables {
         // The variable lies inside of the buffer (`check::interface`), and the range inside of the variable.
         Ok(self.buffer.as_ref().map(|buffer| (buffer, variable.offset + offset)))
     }
+}
+
+/// CUDA's attributes of a device, as kernels find them.
+fn attributes(device: &Device) -> Vec<u8> {
+    let words = (0..launches::ATTRIBUTES).map(|number| device.cuda_attribute(number));
+    let words = words.flat_map(|value| [u32::from(value.is_some()), value.unwrap_or(0).cast_unsigned()]);
+    words.flat_map(u32::to_le_bytes).collect()
 }
 
 const PAGE: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! What devices answer to `cuDeviceGetAttribute`: what Vulkan knows, else what a card of compute capability 8.6 has.
+//! What devices answer to `cuDeviceGetAttribute`.
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,50 +8,43 @@ use crate::code::{Code, INVALID_VALUE};
 use crate::raw::Out;
 use crate::state;
 
-/// Sets the compute capability, as in `8.6`.
-const CAPABILITY_VARIABLE: &str = "PTX2SPV_CUDA_CC";
-
-/// Below 7.5 clients' built-in kernels don't load; from 9.0 on they are written for instructions of that generation alone.
-const CAPABILITY: (c_int, c_int) = (8, 6);
-
-/// Threads that a multiprocessor holds.
-pub(crate) const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
-
-/// Blocks that a multiprocessor holds.
-pub(crate) const BLOCKS_PER_MULTIPROCESSOR: u32 = 16;
-
-/// Shared memory of a block that doesn't ask for more.
-const SHARED_PER_BLOCK: u32 = 48 << 10;
+/// Numbers of attributes.
+const MULTIPROCESSORS: c_uint = 16;
+const THREADS_PER_MULTIPROCESSOR: c_uint = 39;
+const SHARED_PER_MULTIPROCESSOR: c_uint = 81;
+const BLOCKS_PER_MULTIPROCESSOR: c_uint = 106;
 
 pub(crate) fn compute_capability() -> (c_int, c_int) {
-    let chosen = std::env::var(CAPABILITY_VARIABLE).ok();
-    let parts = chosen.as_deref().and_then(|value| value.split_once('.'));
-    parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))).unwrap_or(CAPABILITY)
+    Device::cuda_capability()
 }
 
-/// Shared memory that a block can ask for.
-pub(crate) fn shared_per_block(device: &Device) -> u32 {
-    device.target().limits.max_compute_shared_memory_size
+/// An attribute's value that isn't negative; zero if there is none.
+fn number(device: &Device, attribute: c_uint) -> u32 {
+    value(device, attribute).and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
+}
+
+pub(crate) fn multiprocessors(device: &Device) -> u32 {
+    number(device, MULTIPROCESSORS)
+}
+
+/// Threads that a multiprocessor holds.
+pub(crate) fn threads_per_multiprocessor(device: &Device) -> u32 {
+    number(device, THREADS_PER_MULTIPROCESSOR)
 }
 
 /// Shared memory of a multiprocessor.
 pub(crate) fn shared_per_multiprocessor(device: &Device) -> u32 {
-    shared_per_block(device).max(64 << 10)
+    number(device, SHARED_PER_MULTIPROCESSOR)
+}
+
+/// Blocks that a multiprocessor holds.
+pub(crate) fn blocks_per_multiprocessor(device: &Device) -> u32 {
+    number(device, BLOCKS_PER_MULTIPROCESSOR)
 }
 
 /// Whether a device has the host's memory for its own.
 pub(crate) fn is_unified(device: &Device) -> bool {
     matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Integrated)
-}
-
-pub(crate) fn multiprocessors(device: &Device) -> u32 {
-    match device.info().kind {
-        DeviceKind::Cpu | DeviceKind::Reference => {
-            std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
-        }
-        // Vulkan has no number that all drivers tell.
-        _ => 16,
-    }
 }
 
 pub(crate) fn get(value: Out<c_int>, attribute: c_uint, device: c_int) -> Result<(), Code> {
@@ -62,103 +55,7 @@ pub(crate) fn get(value: Out<c_int>, attribute: c_uint, device: c_int) -> Result
 
 /// An attribute's value.
 pub(crate) fn value(device: &Device, attribute: c_uint) -> Option<c_int> {
-    let number = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
-    let long = |value: u64| c_int::try_from(value).unwrap_or(c_int::MAX);
-    let is_cpu = matches!(device.info().kind, DeviceKind::Cpu | DeviceKind::Reference);
-    Some(match attribute {
-        // Threads of a block: larger ones than the device's workgroups are translated for it.
-        1..=3 => 1024,
-        4 => 64,
-        // Blocks of a grid.
-        5 => c_int::MAX,
-        6 | 7 => 65_535,
-        8 => number(shared_per_block(device).min(SHARED_PER_BLOCK)),
-        // Constant memory.
-        9 => 65_536,
-        // Threads of a warp.
-        10 => 32,
-        // Pitch.
-        11 => c_int::MAX,
-        // Registers.
-        12 | 82 => 65_536,
-        // Clocks of the device and of its memory in kHz, and the width of its bus.
-        13 | 36 => 1_000_000,
-        37 => 128,
-        // Alignment of textures, surfaces and pitches.
-        14 | 30 => long(texture_limits::ADDRESS_ALIGNMENT),
-        51 => long(texture_limits::PITCH_ALIGNMENT),
-        // Copies beside kernels, several kernels, copy engines.
-        15 | 31 | 40 => 1,
-        16 => number(multiprocessors(device)),
-        // No watchdog, default compute mode, no error correction, no TCC driver.
-        17 | 20 | 32 | 35 => 0,
-        18 => is_unified(device).into(),
-        // Mapped host memory, addresses shared with the host, stream priorities, caches of globals and locals.
-        19 | 41 | 78..=80 => 1,
-        // Textures of arrays: 1D, 2D, 3D, and deep 3D.
-        21 => long(texture_limits::ARRAY_1D),
-        22 => long(texture_limits::ARRAY_2D[0]),
-        23 => long(texture_limits::ARRAY_2D[1]),
-        24..=26 => long(texture_limits::ARRAY_3D[0]),
-        47 | 48 => long(texture_limits::ARRAY_3D_DEEP[0]),
-        49 => long(texture_limits::ARRAY_3D_DEEP[2]),
-        // Layers, gathering, cubes, levels.
-        27 | 28 | 42 | 45 | 46 | 52 | 53 | 73 | 74 | 77 => long(texture_limits::ARRAY_OTHERS),
-        29 | 43 => long(texture_limits::LAYERS),
-        54 | 68 => long(6 * texture_limits::CUBES),
-        44 => 1,
-        // Linear and pitched memory.
-        69 => long(texture_limits::LINEAR),
-        70 => long(texture_limits::PITCHED[0]),
-        71 => long(texture_limits::PITCHED[1]),
-        72 => long(texture_limits::PITCH),
-        // Surfaces: 1D, 2D, 3D, layers, cubes.
-        55 | 61 | 63 | 64 | 66 | 67 => long(texture_limits::ARRAY_OTHERS),
-        56 => long(texture_limits::ARRAY_2D[0]),
-        57 => long(texture_limits::ARRAY_2D[1]),
-        58..=60 => long(texture_limits::ARRAY_3D[0]),
-        62 | 65 => long(texture_limits::LAYERS),
-        // The place on a bus.
-        33 => 1,
-        34 | 50 => 0,
-        38 => 4 << 20,
-        39 => number(if is_cpu { 1024 } else { THREADS_PER_MULTIPROCESSOR }),
-        75 => compute_capability().0,
-        76 => compute_capability().1,
-        81 => number(shared_per_multiprocessor(device)),
-        // Managed memory, also while kernels run. Pageable memory and the host's pointers are not the device's.
-        83 | 89 | 101 => device.has_managed_memory().into(),
-        88 | 91 | 100 => 0,
-        // One device on its board, number 0; no atomics with the host.
-        84..=86 => 0,
-        87 => {
-            if is_cpu {
-                2
-            } else {
-                32
-            }
-        }
-        90 => 1,
-        // Cooperative launches: of one device; not over several.
-        95 => 1,
-        96 => 0,
-        97 => number(shared_per_block(device)),
-        // Operations on memory in streams, host memory that is registered.
-        92..=94 | 98 => 0,
-        99 => 1,
-        102..=105 => 0,
-        106 => number(BLOCKS_PER_MULTIPROCESSOR),
-        // Compression, persisting cache, handles of other systems.
-        107..=114 => 0,
-        // Pools.
-        115 => 1,
-        116..=119 => 0,
-        120 => (compute_capability().0 >= 9).into(),
-        121..=125 => 0,
-        126 => 1,
-        127..=150 => 0,
-        _ => return None,
-    })
+    device.cuda_attribute(attribute)
 }
 
 pub(crate) fn linear_texture_width(

@@ -88,6 +88,8 @@ impl Function {
             8 => {
                 let most = self.kernel.attributes().max_dynamic_shared_bytes;
                 u32::try_from(value).ok().filter(|&bytes| bytes <= most).ok_or(INVALID_VALUE)?;
+                let all = self.kernel.attributes().static_shared_bytes.saturating_add(value.cast_unsigned());
+                self.kernel.set_launched_shared_limit(all)?;
                 self.dynamic_shared.store(value, Ordering::SeqCst);
             }
             9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::SeqCst),

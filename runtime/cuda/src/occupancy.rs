@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::attributes::{
-    BLOCKS_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, is_unified, multiprocessors, shared_per_multiprocessor,
+    blocks_per_multiprocessor, is_unified, multiprocessors, shared_per_multiprocessor, threads_per_multiprocessor,
 };
 use crate::code::{Code, INVALID_VALUE};
 use crate::context::{self, Context};
@@ -17,11 +17,11 @@ fn blocks(context: &Context, function: &Function, threads: u32, dynamic: usize) 
     if threads == 0 || threads > known.max_threads {
         return 0;
     }
-    let by_threads = THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
+    let by_threads = threads_per_multiprocessor(&context.device) / threads.next_multiple_of(32);
     let shared = dynamic.saturating_add(known.static_shared_bytes as usize);
     let by_shared = (shared_per_multiprocessor(&context.device) as usize).checked_div(shared);
     let by_shared = by_shared.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(u32::MAX);
-    by_threads.min(by_shared).min(BLOCKS_PER_MULTIPROCESSOR)
+    by_threads.min(by_shared).min(blocks_per_multiprocessor(&context.device))
 }
 
 pub(crate) fn active_blocks(

@@ -58,6 +58,10 @@ def launches():
         for k in range(each):
             sums[(i + k) % bins] += np.uint32(i * each + k + 1)
     f.add("many", blocks, block, [log(bins + 1), np.uint32(bins), np.uint32(each)], {0: sums}, entry="many")
+    bits = lambda value: int(np.float64(value).view(np.uint64))
+    out = filled(np.uint64, 8)
+    result = np.array([5, bits(6.25), 2**64 - 5, 15, bits(2.5), 35, 30204], np.uint64)
+    f.add("parameters", 1, 1, [out, np.int32(5)], {0: written(out, result)}, entry="pass")
     errors = filled(np.int32, 8)
     result = {0: written(log(4), [1, 5]), 1: written(errors, [9, 9, 9, 9, 9, 0])}
     f.add("refused", 1, 1, [log(4), errors], result, entry="refused")
@@ -96,4 +100,48 @@ def squares(counts):
     return image
 
 
-FILES = [launches]
+def device_runtime():
+    """Errors are those of an H200."""
+    f = CaseFile("device_runtime", "nvcc")
+    words, errors = np.zeros(100, np.uint32), filled(np.int32, 12)
+    after = written(words, np.arange(95, -1, -1))
+    after[0] += 1025
+    result = [0, 9, 0, 9, 9, 9, 9, 9, 9, 9, 0]
+    f.add("sizes", 1, 1, [words, errors], {0: after, 1: written(errors, result)}, entry="sizes")
+    errors = filled(np.int32, 22)
+    result = [0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1]
+    f.add("handles", 1, 1, [errors], {0: written(errors, result)}, entry="handles")
+    to, source, errors = filled(np.uint8, 256), np.arange(256, dtype=np.uint8), filled(np.int32, 21)
+    after = written(to, source[:16])
+    for row in (64, 72):
+        after[row : row + 5] = 0
+    after[90:94] = 0
+    for k in range(2):
+        for row in range(2):
+            start = 100 + 12 * k + 4 * row
+            after[start : start + 3] = 0
+            start, first = 140 + 15 * (1 + k) + 5 * (1 + row), 1 + 24 * k + 6 * (1 + row)
+            after[start : start + 3] = source[first : first + 3]
+    result = [0, 0, 21, 21, 21, 0, 1, 1, 1, 12, 12, 0, 1, 0, 0, 1, 0, 0, 0, 1]
+    f.add("moves", 1, 1, [to, source, errors], {0: after, 2: written(errors, result)}, entry="moves")
+    out = filled(np.int32, 32)
+    # An H200 says nothing of a function that is no kernel.
+    result = [0, 384, 0, 96, 1, 0, 0, 1024, 1, 1, 1, 1] + [1, 0] * 6 + [0, 1]
+    f.add("functions", 1, 1, [out], {0: written(out, result)}, entry="functions")
+    out = filled(np.int32, 32)
+    result = [0, 32, 0, 1024, 1, 1, 1024, 1, 101, 101, 0, 1, 0, 0, 0, 1, 0, 6000, 0, 8 << 20, 0, 2048, 215, -1, 0, 5, 0]
+    f.add("device", 1, 1, [out], {0: written(out, result)}, entry="device")
+    texts = {68: ("cudaErrorSyncDepthExceeded", "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth"),
+             69: ("cudaErrorLaunchPendingCountExceeded", "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"),
+             70: ("unrecognized error code",) * 2}  # fmt: skip
+    out = np.zeros(200 * len(texts), np.uint8)
+    after = out.copy()
+    for number, (name, text) in texts.items():
+        for start, string in ((0, name), (80, text)):
+            start += 200 * (number - 68)
+            after[start : start + len(string)] = np.frombuffer(string.encode(), np.uint8)
+    f.add("texts", len(texts), 1, [out, np.int32(68)], {0: after}, entry="texts")
+    return f
+
+
+FILES = [launches, device_runtime]

@@ -146,7 +146,7 @@ impl Header {
         let relocations = (self.array("ptx2spv_relocation ", "relocations", &relocations), relocations.len());
         let status = interface.status.map_or("PTX2SPV_NONE".to_owned(), |status| format!("{}u", status.offset));
         let launched = interface.launches.iter().flat_map(|launches| &launches.kernels);
-        let launched: Vec<String> = launched.map(|name| quoted(name)).collect();
+        let launched: Vec<String> = launched.map(|kernel| quoted(&kernel.name)).collect();
         let (launched, launched_count) = (self.array("char *const ", "launched", &launched), launched.len());
         let launches = interface.launches.as_ref().map_or("PTX2SPV_NONE, 0u, 0, 0".to_owned(), |launches| {
             let Launches { offset, records, capacity, record_bytes, .. } = launches;

@@ -9,6 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Shared memory of a block unless the host has raised the limit.
+pub const SHARED_LIMIT: u32 = 48 << 10;
+
 /// Where kernels ask for launches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launches {
@@ -22,14 +25,39 @@ pub struct Launches {
     pub capacity: u32,
     /// Bytes of a record, a multiple of 64.
     pub record_bytes: u32,
+    /// Offset in the region of [`ATTRIBUTES`] pairs of words that the host fills, if kernels ask: for each attribute of CUDA's
+    /// devices, by its number, 1 if the device has it, and its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<u64>,
     /// The module's kernels: a record has the number of one.
-    pub kernels: Vec<String>,
+    pub kernels: Vec<Launched>,
+}
+
+/// A kernel that may be launched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launched {
+    /// Its name.
+    pub name: String,
+    /// Its number among the functions of the table.
+    pub function: u32,
+}
+
+impl Launches {
+    /// Offset in the variables' allocation of a word of the table.
+    pub fn word(&self, kernel: &Launched, word: Function) -> u64 {
+        self.offset + HEADER + FUNCTION_BYTES * u64::from(kernel.function) + word.offset()
+    }
 }
 
 /// The most launches that a grid can ask for, unless another number is chosen: as many as in CUDA.
 pub const CAPACITY: u32 = 2048;
 /// The most that can be chosen.
 pub const MAX_CAPACITY: u32 = 1 << 20;
+
+/// How many numbers of attributes there are.
+pub const ATTRIBUTES: u32 = 160;
+/// Bytes of the table of attributes.
+pub const ATTRIBUTES_BYTES: u64 = 8 * ATTRIBUTES as u64;
 
 /// Bytes before the table.
 pub const HEADER: u64 = 64;
@@ -62,6 +90,8 @@ pub enum Function {
     RequiredY,
     /// z
     RequiredZ,
+    /// Most bytes of shared memory for a block, static and dynamic; the host may raise them.
+    SharedLimit,
 }
 
 impl Function {

@@ -65,7 +65,7 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
         counters: counts_events.then(|| Counters { offset: add(Counters::SIZE, 8) }),
         locks: locks.then(|| add(TABLE_BYTES, 4)),
         clock: (!policy.has_clock && reads_clock(program)).then(|| add(4, 4)),
-        launches: Region::of(program, sizes.launches).map(|region| Region { offset: add(region.size(), 64), ..region }),
+        launches: Region::of(program, sizes).map(|region| Region { offset: add(region.size(), 64), ..region }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The functions of the device runtime by name. Each is called `cudaName` in modules of compilers before CUDA 12 and `__cudaCDP2Name` in
 //! later ones, with `_ptsz` behind it where the NULL stream is one of each thread's own.
 
+use super::texts::{self, Which};
 use super::{Site, copies, launch, queries};
 use crate::decode::program::Function;
 use crate::diagnostic::Diagnostic;
@@ -48,10 +49,26 @@ pub enum Call {
     LastError,
     /// `PeekAtLastError()`
     PeekError,
+    /// `FuncGetAttributes(attributes, kernel)`
+    FunctionAttributes,
+    /// `OccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared bytes)`, maybe with flags
+    Occupancy,
+    /// `DeviceGetAttribute(value, attribute, device)`
+    DeviceAttribute,
+    /// `DeviceGetLimit(value, limit)`
+    Limit,
+    /// `GetDevice(device)`
+    Device,
+    /// `GetDeviceCount(count)`
+    DeviceCount,
+    /// `RuntimeGetVersion(version)`
+    RuntimeVersion,
+    /// `GetErrorName(error)`, `GetErrorString(error)`
+    ErrorString(Which),
 }
 
 /// Names, the bytes of formal parameters, and those of the result.
-const SIGNATURES: [(&str, Call, &[u32], u32); 21] = [
+const SIGNATURES: [(&str, Call, &[u32], u32); 31] = [
     ("GetParameterBufferV2", Call::Buffer, &[8, 12, 12, 4], 8),
     ("LaunchDeviceV2", Call::Launch, &[8, 8], 4),
     ("GetParameterBuffer", Call::SizedBuffer, &[8, 8], 8),
@@ -73,6 +90,16 @@ const SIGNATURES: [(&str, Call, &[u32], u32); 21] = [
     ("Free", Call::Free, &[8], 4),
     ("GetLastError", Call::LastError, &[], 4),
     ("PeekAtLastError", Call::PeekError, &[], 4),
+    ("FuncGetAttributes", Call::FunctionAttributes, &[8, 8], 4),
+    ("OccupancyMaxActiveBlocksPerMultiprocessor", Call::Occupancy, &[8, 8, 4, 8], 4),
+    ("OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", Call::Occupancy, &[8, 8, 4, 8, 4], 4),
+    ("DeviceGetAttribute", Call::DeviceAttribute, &[8, 4, 4], 4),
+    ("DeviceGetLimit", Call::Limit, &[8, 4], 4),
+    ("GetDevice", Call::Device, &[8], 4),
+    ("GetDeviceCount", Call::DeviceCount, &[8], 4),
+    ("GetErrorName", Call::ErrorString(Which::Name), &[4], 8),
+    ("GetErrorString", Call::ErrorString(Which::Text), &[4], 8),
+    ("RuntimeGetVersion", Call::RuntimeVersion, &[8], 4),
 ];
 
 impl Call {
@@ -98,6 +125,11 @@ impl Call {
         )
     }
 
+    /// Whether it needs what the host says of the device.
+    pub fn asks(self) -> bool {
+        matches!(self, Self::FunctionAttributes | Self::Occupancy | Self::DeviceAttribute)
+    }
+
     /// Whether it needs the heap of `malloc`.
     pub fn allocates(self) -> bool {
         matches!(self, Self::Allocate | Self::Free)
@@ -120,8 +152,8 @@ impl Call {
                 let shape = launch::Shape { grid: [gx, gy, gz], block: [bx, by, bz], shared };
                 launch::launch_kernel(b, &site, kernel, (buffer, stream), &shape)
             }
-            (Self::StreamCreate, &[place, flags]) => launch::new_handle(b, &site, place, flags, 1),
-            (Self::EventCreate, &[place, flags]) => launch::new_handle(b, &site, place, flags, 2),
+            (Self::StreamCreate, &[place, flags]) => launch::new_stream(b, &site, place, flags),
+            (Self::EventCreate, &[place, flags]) => launch::new_event(b, &site, place, flags),
             (Self::Destroy, &[handle]) => launch::check_handle(b, handle),
             (Self::StreamWait, &[stream, event, _]) => launch::check_event(b, event, stream),
             (Self::EventRecord, &[event, stream] | &[event, stream, _]) => launch::check_event(b, event, stream),
@@ -141,6 +173,16 @@ impl Call {
             }
             (Self::Allocate, &[place, size]) => queries::allocate(b, heap.ok_or_else(without)?, place, size),
             (Self::Free, &[pointer]) => queries::free(b, heap.ok_or_else(without)?, pointer),
+            (Self::FunctionAttributes, &[place, kernel]) => queries::function(b, &site, place, kernel),
+            (Self::Occupancy, &[place, kernel, threads, shared] | &[place, kernel, threads, shared, _]) => {
+                queries::occupancy(b, &site, place, kernel, threads, shared)
+            }
+            (Self::DeviceAttribute, &[place, attribute, device]) => queries::device(b, &site, place, attribute, device),
+            (Self::Limit, &[place, limit]) => queries::limit(b, &site, place, limit),
+            (Self::Device, &[place]) => queries::constant(b, &site, place, 0),
+            (Self::DeviceCount, &[place]) => queries::constant(b, &site, place, 1),
+            (Self::RuntimeVersion, &[place]) => queries::constant(b, &site, place, queries::RUNTIME_VERSION),
+            (Self::ErrorString(which), &[error]) => return Ok(texts::find(b, &site, error, which)),
             (Self::LastError, &[]) => return Ok(queries::last_error(b, &site, true)),
             (Self::PeekError, &[]) => return Ok(queries::last_error(b, &site, false)),
             _ => return Err(Diagnostic::internal("a function of the device runtime with other arguments", None)),

@@ -10,8 +10,6 @@ const MAX_GRID: u64 = i32::MAX as u64;
 const MAX_GRID_YZ: u64 = 65_535;
 const MAX_BLOCK: u64 = 1024;
 const MAX_BLOCK_Z: u64 = 64;
-/// Shared memory of a block.
-const MAX_SHARED: u64 = 227 << 10;
 /// Handles of streams from here on are those of graphs.
 const GRAPH_STREAMS: u64 = 1 << 48;
 
@@ -73,9 +71,10 @@ fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
         fine = b.and(fine, right);
     }
     let declared = word(b, place, Function::SharedBytes);
-    let little = b.compare_const(Compare::LessEqualUnsigned, shape.shared, MAX_SHARED);
+    let limit = word(b, place, Function::SharedLimit);
+    let little = b.ule(shape.shared, limit);
     let all = b.add(declared, shape.shared);
-    let inside = b.compare_const(Compare::LessEqualUnsigned, all, MAX_SHARED);
+    let inside = b.ule(all, limit);
     let inside = b.and(little, inside);
     b.and(fine, inside)
 }
@@ -259,10 +258,23 @@ pub fn launch_kernel(
     )
 }
 
-/// `cudaStreamCreateWithFlags`, `cudaEventCreateWithFlags`: writes a new handle.
-pub fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, flags: Value, most: u64) -> Value {
+/// `cudaStreamCreateWithFlags`
+pub fn new_stream(b: &mut Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
+    // `cudaStreamDefault` and `cudaStreamNonBlocking` are the same here.
+    let known = b.compare_const(Compare::LessEqualUnsigned, flags, 1);
+    new_handle(b, site, place, known)
+}
+
+/// `cudaEventCreateWithFlags`
+pub fn new_event(b: &mut Builder<'_>, site: &Site, place: Value, flags: Value) -> Value {
+    // `cudaEventDisableTiming`
+    let known = b.compare_const(Compare::Equal, flags, 2);
+    new_handle(b, site, place, known)
+}
+
+/// Writes a new handle, if the flags for it are known.
+fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, known: Value) -> Value {
     let given = b.is_nonzero(place);
-    let known = b.compare_const(Compare::LessEqualUnsigned, flags, most);
     let error = site.first_error(b, &[(given, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
     let fine = b.is_zero(error);
     b.if_(fine, |b| {

@@ -10,6 +10,7 @@ mod functions;
 mod launch;
 mod queries;
 mod table;
+mod texts;
 
 pub use functions::Call;
 pub use table::add_table;
@@ -17,7 +18,7 @@ pub use table::add_table;
 use super::{Lowering, calls};
 use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::Diagnostic;
-use crate::interface::{launches, push_constant};
+use crate::interface::{ServiceSizes, launches, push_constant};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
 
 /// Where the region is, and what it has room for: see [`launches::Launches`].
@@ -31,27 +32,52 @@ pub struct Region {
     pub capacity: u32,
     /// Bytes of a record.
     pub record_bytes: u32,
+    /// Whether kernels ask about the device.
+    pub asks: bool,
+    /// Whether they ask for names and texts of errors.
+    pub texts: bool,
+    /// Sizes of the heap and of the region for what is printed.
+    pub heap: u64,
+    pub output: u64,
 }
 
 impl Region {
     /// A region of no size yet for a module's kernels; none if the module calls nothing of the device runtime.
-    pub fn of(program: &Program, capacity: u32) -> Option<Self> {
+    pub fn of(program: &Program, sizes: ServiceSizes) -> Option<Self> {
         let declared = program.functions.iter().filter(|function| function.body.is_none());
-        declared.filter_map(Call::find).next()?;
+        let declared: Vec<Call> = declared.filter_map(Call::find).collect();
+        if declared.is_empty() {
+            return None;
+        }
         let kernels = program.address_taken.iter().filter_map(|id| program.functions.get(id.0 as usize));
         let most = kernels.map(params_size).max().unwrap_or(0);
         let bytes = most.saturating_add(launches::record::PARAMS).max(launches::record::LEAST).next_multiple_of(64);
         let functions = u32::try_from(program.functions.len()).unwrap_or(u32::MAX);
         // Parameters have 1 MiB at most.
-        Some(Self { offset: 0, functions, capacity, record_bytes: u32::try_from(bytes).unwrap_or(u32::MAX) })
+        let record_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let asks = declared.iter().any(|call| call.asks());
+        let texts = declared.iter().any(|call| matches!(call, Call::ErrorString(_)));
+        let ServiceSizes { heap, output, launches: capacity } = sizes;
+        Some(Self { offset: 0, functions, capacity, record_bytes, asks, texts, heap, output })
     }
 
     /// Offset of the table in the region.
     pub const TABLE: u64 = launches::HEADER;
 
+    /// Offset in the region of what the host says of the device.
+    pub fn attributes(self) -> u64 {
+        Self::TABLE + launches::FUNCTION_BYTES * u64::from(self.functions)
+    }
+
+    /// Offset in the region of names and texts of errors.
+    pub fn texts_offset(self) -> u64 {
+        self.attributes() + if self.asks { launches::ATTRIBUTES_BYTES } else { 0 }
+    }
+
     /// Offset of the first record in the region.
     pub fn records(self) -> u64 {
-        (Self::TABLE + launches::FUNCTION_BYTES * u64::from(self.functions)).next_multiple_of(64)
+        let texts = if self.texts { texts::size() } else { 0 };
+        (self.texts_offset() + texts).next_multiple_of(64)
     }
 
     /// Size of the region.
@@ -67,7 +93,11 @@ impl Region {
             records: self.records(),
             capacity: self.capacity,
             record_bytes: self.record_bytes,
-            kernels: program.kernels().map(|(_, kernel)| kernel.name.clone()).collect(),
+            attributes: self.asks.then(|| self.attributes()),
+            kernels: program
+                .kernels()
+                .map(|(FuncId(function), kernel)| launches::Launched { name: kernel.name.clone(), function })
+                .collect(),
         }
     }
 }
@@ -102,6 +132,8 @@ mod error {
     pub const INVALID_COPY_DIRECTION: u32 = 21;
     pub const TOO_MANY_LAUNCHES: u32 = 69;
     pub const INVALID_FUNCTION: u32 = 98;
+    pub const INVALID_DEVICE: u32 = 101;
+    pub const UNSUPPORTED_LIMIT: u32 = 215;
 }
 
 /// Whether some functions are of the device runtime.

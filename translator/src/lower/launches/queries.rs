@@ -1,9 +1,31 @@
-//! Memory of the heap, and what the thread's last error was.
+//! Memory of the heap, what the thread's last error was, and questions about kernels and the device. Answers that aren't documented,
+//! such as what is left unwritten, are an H200's.
 
-use super::{ERROR, Site, clear_error, error, store_long};
+use super::launch::{function as place_of, word};
+use super::{ERROR, GENERIC, OWN, Site, clear_error, error, store_long};
 use crate::interface::MemoryRegion;
-use crate::ir::{Builder, Value};
+use crate::interface::launches::{ATTRIBUTES, Function};
+use crate::ir::{Builder, Compare, Value};
 use crate::lower::heap;
+
+/// What `cudaRuntimeGetVersion` says.
+pub const RUNTIME_VERSION: u32 = 6000;
+
+/// Registers of a thread: Vulkan drivers don't tell, and the host's functions say the same.
+const REGISTERS: u32 = 32;
+/// Most threads of a block.
+const MAX_THREADS: u64 = 1024;
+/// The most shared memory of a block.
+const MAX_SHARED: u64 = 227 << 10;
+
+/// Numbers of attributes.
+mod attribute {
+    pub const THREADS_PER_MULTIPROCESSOR: u64 = 39;
+    pub const CAPABILITY_MAJOR: u64 = 75;
+    pub const CAPABILITY_MINOR: u64 = 76;
+    pub const SHARED_PER_MULTIPROCESSOR: u64 = 81;
+    pub const BLOCKS_PER_MULTIPROCESSOR: u64 = 106;
+}
 
 /// `cudaMalloc`
 pub fn allocate(b: &mut Builder<'_>, region: MemoryRegion, place: Value, size: Value) -> Value {
@@ -28,4 +50,141 @@ pub fn last_error(b: &mut Builder<'_>, site: &Site, forgets: bool) -> Value {
         clear_error(b, site.last_error);
     }
     error
+}
+
+/// Writes a number to where there is a place for it, and gives the error.
+pub fn constant(b: &mut Builder<'_>, site: &Site, place: Value, number: u32) -> Value {
+    let given = b.is_nonzero(place);
+    let number = b.i32(number);
+    b.if_(given, |b| b.store(GENERIC, place, vec![number]));
+    site.first_error(b, &[(given, error::INVALID_VALUE)])
+}
+
+/// An attribute of the device that every device has.
+fn known_attribute(b: &mut Builder<'_>, site: &Site, number: u64) -> Value {
+    let address = site.address(b, site.region.attributes() + 8 * number + 4);
+    b.load_one(OWN, address)
+}
+
+/// `cudaDeviceGetAttribute`
+pub fn device(b: &mut Builder<'_>, site: &Site, place: Value, attribute: Value, device: Value) -> Value {
+    let first = b.is_zero(device);
+    let given = b.is_nonzero(place);
+    let inside = b.compare_const(Compare::LessUnsigned, attribute, ATTRIBUTES.into());
+    let zero = b.i32(0);
+    let number = b.select(inside, attribute, zero);
+    let offset = b.zero_extend(number);
+    let offset = b.shl(offset, 3);
+    let table = site.address(b, site.region.attributes());
+    let entry = b.add(table, offset);
+    let has = b.load_one(OWN, entry);
+    let has = b.is_nonzero(has);
+    let known = b.and(inside, has);
+    let checks = [(first, error::INVALID_DEVICE), (given, error::INVALID_VALUE), (known, error::INVALID_VALUE)];
+    let error = site.first_error(b, &checks);
+    let fine = b.is_zero(error);
+    b.if_(fine, |b| {
+        let address = b.add_const(entry, 4);
+        let value = b.load_one(OWN, address);
+        b.store(GENERIC, place, vec![value]);
+    });
+    error
+}
+
+/// `cudaDeviceGetLimit`
+pub fn limit(b: &mut Builder<'_>, site: &Site, place: Value, limit: Value) -> Value {
+    let region = site.region;
+    let limits = [
+        (0, 1024),
+        (1, region.output),
+        (2, region.heap),
+        (4, region.capacity.into()),
+        (5, 64),
+        (6, 0),
+        (7, MAX_SHARED),
+    ];
+    let mut value = b.i64(u64::MAX);
+    let mut known = b.bool(false);
+    for (number, size) in limits {
+        let this = b.compare_const(Compare::Equal, limit, number);
+        let size = b.i64(size);
+        value = b.select(this, size, value);
+        known = b.or(known, this);
+    }
+    let given = b.is_nonzero(place);
+    b.if_(given, |b| store_long(b, place, value));
+    site.first_error(b, &[(given, error::INVALID_VALUE), (known, error::UNSUPPORTED_LIMIT)])
+}
+
+/// `cudaFuncGetAttributes`: shared, constant and local memory, most threads, registers, versions of PTX and of the code. What structures
+/// of later versions of CUDA have behind that stays as it is.
+pub fn function(b: &mut Builder<'_>, site: &Site, place: Value, kernel: Value) -> Value {
+    let (entry, known) = place_of(b, site, kernel);
+    let given = b.is_nonzero(place);
+    let writes = b.and(known, given);
+    b.if_(writes, |b| {
+        let zero = b.i32(0);
+        let [shared, local, threads] =
+            [Function::SharedBytes, Function::LocalBytes, Function::MaxThreads].map(|which| word(b, entry, which));
+        let major = known_attribute(b, site, attribute::CAPABILITY_MAJOR);
+        let minor = known_attribute(b, site, attribute::CAPABILITY_MINOR);
+        let tens = b.mul_const(major, 10);
+        let version = b.add(tens, minor);
+        let registers = b.i32(REGISTERS);
+        let words = [shared, zero, zero, zero, local, zero, threads, registers, version, version];
+        for (offset, value) in (0..).step_by(4).zip(words) {
+            let address = b.add_const(place, offset);
+            b.store(GENERIC, address, vec![value]);
+        }
+    });
+    site.first_error(b, &[(known, error::INVALID_VALUE), (given, error::INVALID_VALUE)])
+}
+
+/// `cudaOccupancyMaxActiveBlocksPerMultiprocessor`
+pub fn occupancy(
+    b: &mut Builder<'_>,
+    site: &Site,
+    place: Value,
+    kernel: Value,
+    threads: Value,
+    dynamic: Value,
+) -> Value {
+    let (entry, known) = place_of(b, site, kernel);
+    let declared = word(b, entry, Function::SharedBytes);
+    let zero = b.i32(0);
+    let some = b.is_nonzero(threads);
+    // One less, so that zero and negative numbers are too many.
+    let before = b.add_const(threads, u64::from(u32::MAX));
+    let possible = b.compare_const(Compare::LessUnsigned, before, MAX_THREADS);
+    let little = b.compare_const(Compare::LessEqualUnsigned, dynamic, MAX_SHARED);
+    let possible = b.and(possible, little);
+    let possible = b.and(possible, known);
+    let count = b.choose(
+        possible,
+        |b| {
+            let padded = b.add_const(threads, 31);
+            let padded = b.and_const(padded, !31);
+            let [all, shared, most] = [
+                attribute::THREADS_PER_MULTIPROCESSOR,
+                attribute::SHARED_PER_MULTIPROCESSOR,
+                attribute::BLOCKS_PER_MULTIPROCESSOR,
+            ]
+            .map(|number| known_attribute(b, site, number));
+            let by_threads = b.div_unsigned(all, padded);
+            let dynamic = b.truncate(dynamic);
+            let each = b.add(declared, dynamic);
+            let needs = b.is_nonzero(each);
+            let by_shared = b.choose(needs, |b| b.div_unsigned(shared, each), |_| most);
+            let mut least = most;
+            for count in [by_threads, by_shared] {
+                let less = b.ult(count, least);
+                least = b.select(less, count, least);
+            }
+            least
+        },
+        |_| zero,
+    );
+    let given = b.is_nonzero(place);
+    b.if_(given, |b| b.store(GENERIC, place, vec![count]));
+    site.first_error(b, &[(given, error::INVALID_VALUE), (some, error::INVALID_VALUE)])
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Region;
+use super::{Region, texts};
 use crate::decode::program::{FuncId, Program};
-use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function};
+use crate::interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
 use crate::interface::{ImageRun, Variables};
 use crate::lower::layout::{self, Places};
 use crate::lower::resources::Services;
@@ -22,6 +22,7 @@ pub fn add_table(
     policy: &Policy,
     variables: &mut Variables,
 ) {
+    texts::add(region, variables);
     for (number, (id, kernel)) in (1_u32..).zip(program.kernels()) {
         if !program.address_taken.contains(&id) {
             continue;
@@ -42,6 +43,7 @@ pub fn add_table(
             (Function::RequiredX, x),
             (Function::RequiredY, y),
             (Function::RequiredZ, z),
+            (Function::SharedLimit, SHARED_LIMIT.max(shared)),
         ] {
             words[word as usize] = value;
         }

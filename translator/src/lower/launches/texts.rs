@@ -1,0 +1,105 @@
+//! Names and texts of errors, as `cudaGetErrorName` and `cudaGetErrorString` give them: strings among the module's initial bytes, and a
+//! table of where they are.
+
+use super::{OWN, Region, Site};
+use crate::interface::{ImageRun, Variables};
+use crate::ir::{Builder, Compare, Value};
+
+/// A line for each error: its number, its name, and behind a bar the text.
+const ERRORS: &str = include_str!("errors.txt");
+/// What stands for numbers that there aren't.
+const UNKNOWN: &str = "unrecognized error code";
+
+/// Which of an error's strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Name,
+    Text,
+}
+
+/// The errors by their numbers: name and text.
+fn errors() -> impl Iterator<Item = (u32, [&'static str; 2])> {
+    ERRORS.lines().filter_map(|line| {
+        let (number, strings) = line.split_once(' ')?;
+        let (name, text) = strings.split_once(" | ")?;
+        Some((number.parse().ok()?, [name, text]))
+    })
+}
+
+/// Numbers that the table has.
+fn count() -> u32 {
+    errors().map(|(number, _)| number + 1).max().unwrap_or(0)
+}
+
+/// The table, from whose beginning the strings' offsets count, and behind it the strings.
+fn bytes() -> Vec<u8> {
+    let count = count() as usize;
+    let mut strings = UNKNOWN.as_bytes().to_vec();
+    strings.push(0);
+    let first = 8 * count;
+    let mut table = vec![[u32::try_from(first).unwrap_or(0); 2]; count];
+    for (number, texts) in errors() {
+        for (which, text) in texts.into_iter().enumerate() {
+            if let Some(entry) = table.get_mut(number as usize).and_then(|entry| entry.get_mut(which)) {
+                *entry = u32::try_from(first + strings.len()).unwrap_or(0);
+            }
+            strings.extend(text.as_bytes());
+            strings.push(0);
+        }
+    }
+    table.into_iter().flatten().flat_map(u32::to_le_bytes).chain(strings).collect()
+}
+
+/// Size of all that.
+pub fn size() -> u64 {
+    bytes().len() as u64
+}
+
+/// Adds it to the module's initial bytes, if the region has it.
+pub fn add(region: Region, variables: &mut Variables) {
+    if region.texts {
+        let offset = region.offset + region.texts_offset();
+        variables.image.push(ImageRun { offset, bytes: bytes() });
+    }
+}
+
+/// Address of an error's string.
+pub fn find(b: &mut Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
+    let known = b.compare_const(Compare::LessUnsigned, error, count().into());
+    // No error has a number that there isn't.
+    let none = b.i32(UNUSED);
+    let number = b.select(known, error, none);
+    let number = b.zero_extend(number);
+    let offset = b.shl(number, 3);
+    let table = site.address(b, site.region.texts_offset());
+    let entry = b.add(table, offset);
+    let entry = b.add_const(entry, 4 * which as u64);
+    let offset = b.load_one(OWN, entry);
+    let offset = b.zero_extend(offset);
+    b.add(table, offset)
+}
+
+/// A number in the table that is no error's.
+const UNUSED: u32 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_string_is_where_the_table_says() {
+        let bytes = bytes();
+        let string = |number: u32, which: usize| {
+            let at = 8 * number as usize + 4 * which;
+            let start = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+            let end = start + bytes[start..].iter().position(|&byte| byte == 0).unwrap();
+            std::str::from_utf8(&bytes[start..end]).unwrap()
+        };
+        assert_eq!(errors().count(), ERRORS.lines().count());
+        for (number, texts) in errors() {
+            assert_eq!([string(number, 0), string(number, 1)], texts);
+        }
+        assert_eq!(string(UNUSED, 0), UNKNOWN);
+        assert_eq!(string(69, 0), "cudaErrorLaunchPendingCountExceeded");
+    }
+}
