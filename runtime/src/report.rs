@@ -160,9 +160,6 @@ impl Reporters {
             (Some(Fault::SurfaceAccess), _) => {
                 "a thread accessed a surface outside of its bounds, or not aligned".to_owned()
             }
-            (Some(Fault::MipFilter), _) => {
-                "a texture was read between two levels of its mip map, which is not translated yet".to_owned()
-            }
             (None, _) => format!("it reported the unknown status {}", report.word(0)),
         };
         Error::Aborted { kernels, reason, place: place.map(Box::new) }

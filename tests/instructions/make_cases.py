@@ -45,6 +45,7 @@ from generator import (
     spaces,
     stochastic,
     tensors,
+    texture_filters,
     textures,
     tiles,
     video,
@@ -69,7 +70,7 @@ def generate(root):
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, masks, blocks, barriers,
-        mbarriers, newer, stochastic, clusters, tensors, textures, tiles, progress, litmus, launches, large_memory,
+        mbarriers, newer, stochastic, clusters, tensors, textures, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))
     beyond = (family for module in (progress, atomics_wide) for family in module.between_blocks(contents))

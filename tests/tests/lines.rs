@@ -175,7 +175,7 @@ const MEETING: &[&str] = &["bar", "barrier", "bra", "mbarrier"];
 const REPORTING: &[&str] = &["alloca", "brkpt", "brx", "call", "elect", "match", "redux", "shfl", "trap", "vote"];
 
 /// Instructions that read what describes a texture or surface, and its texels; some write or report.
-const TEXTURES: &[&str] = &["tex", "txq", "suld", "suq", "sured", "sust"];
+const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
 
 /// What special registers that tell a time have in their names.
 const CLOCKS: &[&str] = &["%clock", "%globaltimer"];

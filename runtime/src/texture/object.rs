@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ptx2spv_translator::interface::texture::{Filter, Kind, RECORD_BYTES, Record};
+use ptx2spv_translator::interface::texture::{Filter, Kind, RECORD_BYTES, Record, Texel};
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -233,11 +233,22 @@ pub(super) fn texture_record(
         mip_bias: reading.mip_bias,
         min_level: reading.min_level,
         max_level: reading.max_level,
-        border: reading.border,
+        border: if texel == Texel::Srgb8 { encoded(reading.border) } else { reading.border },
         anisotropy: reading.anisotropy,
         ..place
     };
     Ok((record, memory.table()))
+}
+
+/// A border's colour as bytes of sRGB, of which each is the middle of what is cut down to it. The fourth channel is none of sRGB.
+fn encoded([red, green, blue, alpha]: [f32; 4]) -> [f32; 4] {
+    let curve = |intensity: f32| {
+        let intensity = f64::from(intensity.clamp(0.0, 1.0));
+        if intensity <= 0.003_130_8 { 12.92 * intensity } else { 1.055 * intensity.powf(1.0 / 2.4) - 0.055 }
+    };
+    let byte = |fraction: f64| (((255.0 * fraction + 0.5).floor() + 0.5) / 255.0) as f32;
+    let linear = f64::from(alpha.clamp(0.0, 1.0));
+    [byte(curve(red)), byte(curve(green)), byte(curve(blue)), byte(linear)]
 }
 
 pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {

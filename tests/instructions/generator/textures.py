@@ -3,7 +3,8 @@
 import random
 
 from .ptx import Family, header
-from .texture_unit import CHANNELS, Image, Sampler, Surface, Texture, convert, sample
+from .texture_sample import Sampler, sample
+from .texture_unit import CHANNELS, Image, Surface, Texture, convert
 from .values import f32
 
 GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, True), "a2d": (2, True)}
@@ -131,6 +132,20 @@ def fetch(tables):
     case("fetch_base", "fetch_base", image, Texture(image), "2d", False)
     reader(family, "fetch_offset", ["tex.2d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%t, {%c0, %c1}], {3, -8};"])
     case("fetch_offset", "fetch_offset", image, Texture(image), "2d", False, offset=(3, -8, 0))
+    # Textures of several samples aren't to be made; of others all samples but the first are zero.
+    for geometry, registers, place in (("2d", "{%c3, %c0, %c1, %c1}", 3), ("a2d", "{%c2, %c3, %c0, %c1}", 2)):
+        name = f"fetch_{geometry}ms"
+        reader(family, name, [f"tex.{geometry}ms.v4.u32.s32 {{%r0, %r1, %r2, %r3}}, [%t, {registers}];"])
+        dimensions, layered = GEOMETRIES[geometry]
+        picture = random_image(rng, *SHAPES[geometry], "u16", 2)
+        texture, where, expected = Texture(picture), points(rng, picture, dimensions, layered, False), []
+        for point in where:
+            values = texture.fetch(dimensions, layered, point, point[3] & 0xFFFFFFFF if layered else 0)
+            expected += [0] * 4 if point[place] else values
+        args = arguments(where, texture.spec("image"))
+        family.case(name, name, args, [{"arg": 0, "data": expected}], images={"image": picture.spec()})
+    reader(family, "fetch_2dms_f16x2", ["tex.2dms.v2.f16x2.s32 {%r0, %r1}, [%t, {0, %c0, %c1, %c1}];", "mov.u32 %r2, 0;", "mov.u32 %r3, 0;"])
+    case("fetch_2dms_f16x2", "fetch_2dms_f16x2", small, Texture(small), "2d", False, "f16x2")
     reader(family, "fetch_resident", [".reg .pred %p0;", "tex.2d.v4.u32.s32 {%r0, %r1, _, _}|%p0, [%t, {%c0, %c1}];", "selp.u32 %r2, 7, 8, %p0;", "mov.u32 %r3, 0;"])
     where = points(rng, image, 2, False, False)
     texture = Texture(image)
@@ -176,7 +191,7 @@ def sampled(tables):
             if number >= POINTS - len(ODD):
                 point[number % dimensions] = ODD[POINTS - 1 - number]
             layer = rng.randrange(-1, texture.image.layers + 1) & 0xFFFFFFFF if layered else rng.getrandbits(32)
-            values = [convert(value, ty) for value in sample(texture, sampler, dimensions, layered, point, layer, offset)]
+            values = [convert(value, ty) for value in sample(texture, sampler, geometry, point, layer, offset)]
             expected += [values[0] | values[1] << 16, values[2] | values[3] << 16, 0, 0] if ty == "f16x2" else values
             where.append([*point, layer])
         args = arguments(where, texture.spec("image", sampler))
@@ -262,11 +277,13 @@ def references(tables):
         expected = [value for k, (x, y, _, _) in enumerate(where) for value in results[name](k, x, y) + [0, 0]]
         args = arguments(where, {"null": True})
         family.case(name, name, args, [{"arg": 0, "data": expected}], images={key: image.spec() for key, image in images.items()}, references=bound)
-    reader(family, "parameter", ["tex.2d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [t, {%c0, %c1}];"], ".texref")
+    # NVIDIA's compiler of CUDA 13 crashes on a module that has this and a reference by its name.
+    alone = Family("texture_parameters", "References as parameters.", tables, directives)
+    reader(alone, "parameter", ["tex.2d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [t, {%c0, %c1}];"], ".texref")
     args = arguments(where, {"texture": {"image": "b"}})
     expected = [value for x, y, _, _ in where for value in [read("b", x, y), 0, 0, 0]]
-    family.case("parameter", "parameter", args, [{"arg": 0, "data": expected}], images={key: image.spec() for key, image in images.items()}, references=bound)
-    return family
+    alone.case("parameter", "parameter", args, [{"arg": 0, "data": expected}], images={key: image.spec() for key, image in images.items()}, references=bound)
+    return [family, alone]
 
 
 SURFACES = {"1d": ("1d", [13]), "2d": ("2d", [13, 5]), "3d": ("3d", [6, 5, 4]), "a1d": ("1d_layered", [11, 3]), "a2d": ("2d_layered", [6, 5, 4])}
@@ -450,4 +467,4 @@ def queries(tables):
 
 
 def families(tables):
-    return [fetch(tables), sampled(tables), references(tables), surfaces(tables), formatted(tables), *queries(tables)]
+    return [fetch(tables), sampled(tables), *references(tables), surfaces(tables), formatted(tables), *queries(tables)]

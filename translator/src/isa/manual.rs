@@ -384,8 +384,8 @@ pub const ALL: &[Instruction] = &[
         .remark("Maps are laid out as CUDA's driver does it for sm_90. Tensors that are interleaved are refused."),
     op("testp", &["testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)"]),
     op("tex", &[
-        "tex{.base|.level}.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32",
-        "tex{.base|.level}.(1d|2d|3d|a1d|a2d).v2.f16x2.s32",
+        "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d).v4.(u32|s32|f16|f32).s32",
+        "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d).v2.f16x2.s32",
         "tex{.base}.(2dms|a2dms).v4.(u32|s32|f16|f32).s32",
         "tex{.base}.(2dms|a2dms).v2.f16x2.s32",
         "tex{.base|.level|.grad}.(1d|2d|3d|a1d|a2d|cube|acube).v4.(u32|s32|f16|f32).f32",

@@ -174,6 +174,7 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::Pmevent => events::pmevent,
         Operation::TextureFetch => texture::fetch::fetch,
         Operation::TextureSample => texture::sample::sample,
+        Operation::TextureGather => texture::gather::gather,
         Operation::TextureQuery => texture::query::texture,
         Operation::IsTypeOf => texture::query::is_type_of,
         Operation::SurfaceLoad => texture::surface::load,

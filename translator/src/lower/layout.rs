@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::calls;
 use super::launches;
 use super::resources::Services;
-use super::texture::srgb;
+use super::texture::{footprint, srgb};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -42,6 +42,8 @@ pub struct Places {
     fence_word: Option<u64>,
     /// Offset of the intensities of sRGB, where the module reads textures.
     srgb_table: Option<u64>,
+    /// Offset of the logarithms of significands, where the module has gradients.
+    logarithm_table: Option<u64>,
 }
 
 /// The memory layout of one kernel.
@@ -101,6 +103,11 @@ impl Layout {
     /// Offset in the module's allocation of the intensities of sRGB.
     pub fn srgb_table(&self) -> Option<u64> {
         self.module.srgb_table
+    }
+
+    /// Offset in the module's allocation of the logarithms of significands.
+    pub fn logarithm_table(&self) -> Option<u64> {
+        self.module.logarithm_table
     }
 
     /// Where dynamic shared memory begins.
@@ -166,20 +173,34 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
         places.fence_word = Some(offset);
         variables.size = offset.saturating_add(4);
     }
-    if program.functions.iter().any(reads_textures) {
+    let mut table = |bytes: Vec<u8>| {
         let offset = variables.size.checked_next_multiple_of(4).unwrap_or(u64::MAX);
-        let bytes = srgb::table();
-        places.srgb_table = Some(offset);
         variables.size = offset.saturating_add(bytes.len() as u64);
         variables.image.push(interface::ImageRun { offset, bytes });
+        offset
+    };
+    if program.functions.iter().any(reads_textures) {
+        places.srgb_table = Some(table(srgb::table()));
+    }
+    if program.functions.iter().any(has_gradients) {
+        places.logarithm_table = Some(table(footprint::table()));
     }
     (variables, Arc::new(places))
 }
 
 /// Whether a function reads textures.
 fn reads_textures(function: &Function) -> bool {
-    let reads = |action| matches!(action, Action::Compute(Operation::TextureFetch | Operation::TextureSample));
+    let reads = |action| {
+        use Operation::{TextureFetch, TextureGather, TextureSample};
+        matches!(action, Action::Compute(TextureFetch | TextureGather | TextureSample))
+    };
     function.instructions().any(|i| reads(i.form.row.action))
+}
+
+/// Whether a function reads textures with gradients.
+fn has_gradients(function: &Function) -> bool {
+    let action = Action::Compute(Operation::TextureSample);
+    function.instructions().any(|i| i.form.row.action == action && i.modifiers.has("grad"))
 }
 
 /// Whether a function has sequentially consistent fences that other blocks take part in.

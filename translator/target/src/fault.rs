@@ -28,12 +28,10 @@ pub enum Fault {
     InvalidFree,
     /// A thread accessed a surface outside of its bounds with `.trap`, or not aligned to the access's size.
     SurfaceAccess,
-    /// A texture was to be read between two levels of a mip map, which is not translated.
-    MipFilter,
 }
 
 impl Fault {
-    const ALL: [Fault; 11] = [
+    const ALL: [Fault; 10] = [
         Fault::LoopCutShort,
         Fault::Trap,
         Fault::Breakpoint,
@@ -44,7 +42,6 @@ impl Fault {
         Fault::Deadlock,
         Fault::InvalidFree,
         Fault::SurfaceAccess,
-        Fault::MipFilter,
     ];
 
     /// The number that stands for it in the record's first word: from 1, below 2^31.

@@ -10,7 +10,7 @@ use crate::isa::table::Modifiers;
 use crate::isa::types::{Class, ScalarType};
 
 /// The dimensions of textures and surfaces.
-const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"];
+const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d", "2dms", "a2dms", "cube", "acube"];
 
 /// The word that says the dimensions.
 fn geometry(modifiers: &Modifiers) -> &'static str {
@@ -26,7 +26,7 @@ fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
 fn dimensions(geometry: &str) -> usize {
     match geometry {
         "1d" | "a1d" => 1,
-        "2d" | "a2d" => 2,
+        "2d" | "a2d" | "2dms" | "a2dms" => 2,
         _ => 3,
     }
 }
@@ -55,6 +55,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         } else if modifiers.has("grad") {
             for gradient in &mut gradients {
                 let written = needed("a gradient")?;
+                if !self.is_vector(written) {
+                    return Err(Diagnostic::invalid("a gradient is a vector", written.span()));
+                }
                 *gradient = self.coordinates(written, &vec![ScalarType::F32; dimensions(geometry)])?;
             }
         }
@@ -200,8 +203,9 @@ impl<'s> FunctionDecoder<'_, 's> {
     }
 }
 
-/// Types of a geometry's coordinates, the layer first.
+/// Types of a geometry's coordinates, the sample first, then the layer.
 fn coordinate_types(geometry: &str, ty: ScalarType) -> Vec<ScalarType> {
+    let sample = geometry.ends_with("ms").then_some(ScalarType::U32);
     let layer = geometry.starts_with('a').then_some(ScalarType::U32);
-    layer.into_iter().chain(std::iter::repeat_n(ty, dimensions(geometry))).collect()
+    sample.into_iter().chain(layer).chain(std::iter::repeat_n(ty, dimensions(geometry))).collect()
 }

@@ -221,6 +221,5 @@ modifiers! {
         "deadlock" Deadlock,
         "invalid_free" InvalidFree,
         "surface_access" SurfaceAccess,
-        "mip_filter" MipFilter,
     }
 }

@@ -32,30 +32,30 @@ pub(super) struct Arithmetic {
     pub(super) srgb: Value,
 }
 
-/// One channel's sum over the texels of a slice, and what came before.
+/// One channel's sum over the texels of a slice, and over all slices before.
 pub(super) struct Channel {
     /// The greatest exponent of those with a weight.
     exponent: Var,
     /// The sum.
     sum: Var,
-    /// The same of the first of two slices.
-    first_exponent: Var,
-    first_sum: Var,
+    /// The greatest exponent of the slices before, and their sum with a few bits more.
+    total_exponent: Var,
+    total: Var,
     /// Bits: a NaN, positive and negative infinity, a number without the sign of a negative.
     seen: Var,
 }
 
 impl Channel {
     pub(super) fn new(b: &mut Builder<'_>) -> Channel {
-        let [exponent, first_exponent, seen] = [Type::I32; 3].map(|ty| b.var(ty));
-        let [sum, first_sum] = [Type::I64; 2].map(|ty| b.var(ty));
-        let channel = Channel { exponent, sum, first_exponent, first_sum, seen };
+        let [exponent, total_exponent, seen] = [Type::I32; 3].map(|ty| b.var(ty));
+        let [sum, total] = [Type::I64; 2].map(|ty| b.var(ty));
+        let channel = Channel { exponent, sum, total_exponent, total, seen };
         let zero = b.i32(0);
         let none = b.i64(0);
-        for var in [exponent, first_exponent, seen] {
+        for var in [exponent, total_exponent, seen] {
             b.set(var, zero);
         }
-        for var in [sum, first_sum] {
+        for var in [sum, total] {
             b.set(var, none);
         }
         channel
@@ -141,12 +141,25 @@ impl Channel {
         b.select(is_less, arithmetic.least, most)
     }
 
-    /// Puts the first slice's sum aside.
-    pub(super) fn next_slice(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) {
+    /// Adds a slice to those before.
+    pub(super) fn end_slice(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) {
+        let own = self.greatest(b, arithmetic);
+        let before = b.get(self.total_exponent);
+        let is_more = b.ult(before, own);
+        let exponent = b.select(is_more, own, before);
         let sum = b.get(self.sum);
-        b.set(self.first_sum, sum);
-        let exponent = self.greatest(b, arithmetic);
-        b.set(self.first_exponent, exponent);
+        let sum = b.shl(sum, GUARD);
+        let total = b.get(self.total);
+        let [total, sum] = [(total, before), (sum, own)].map(|(sum, own)| {
+            let distance = b.sub(exponent, own);
+            let limit = b.i32(63);
+            let is_far = b.ult(limit, distance);
+            let distance = b.select(is_far, limit, distance);
+            b.sar_by(sum, distance)
+        });
+        let total = b.add(total, sum);
+        b.set(self.total, total);
+        b.set(self.total_exponent, exponent);
         let none = b.i64(0);
         b.set(self.sum, none);
         let zero = b.i32(0);
@@ -159,8 +172,8 @@ impl Channel {
     }
 
     fn fraction(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
-        let [first, sum] = [b.get(self.first_sum), b.get(self.sum)];
-        let sum = b.add(first, sum);
+        let sum = b.get(self.total);
+        let sum = b.sar(sum, GUARD);
         let sum = b.truncate(sum);
         let short = b.add_const(sum, 128);
         let short = b.sar(short, 8);
@@ -182,21 +195,7 @@ impl Channel {
     }
 
     fn float(&self, b: &mut Builder<'_>, arithmetic: Arithmetic) -> Value {
-        let second = self.greatest(b, arithmetic);
-        let first = b.get(self.first_exponent);
-        let is_first = b.ult(second, first);
-        let exponent = b.select(is_first, first, second);
-        let aligned = [(self.first_sum, first), (self.sum, second)].map(|(sum, own)| {
-            let sum = b.get(sum);
-            let wide = b.shl(sum, GUARD);
-            let distance = b.sub(exponent, own);
-            let limit = b.i32(63);
-            let is_far = b.ult(limit, distance);
-            let distance = b.select(is_far, limit, distance);
-            b.sar_by(wide, distance)
-        });
-        let [first, second] = aligned;
-        let sum = b.add(first, second);
+        let [sum, exponent] = [self.total, self.total_exponent].map(|var| b.get(var));
         let rounded = round(b, arithmetic, sum, exponent);
         let seen = b.get(self.seen);
         let special = b.and_const(seen, 7);
@@ -296,27 +295,34 @@ fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Valu
     b.or(result, sign)
 }
 
-/// The weights of eight texels, x fastest, z slowest, by how near the upper ones are in 256ths.
-pub(super) fn weights(b: &mut Builder<'_>, [x, y, z]: [Value; 3]) -> [Value; 8] {
-    let whole = b.i32(256);
-    let rounded = |b: &mut Builder<'_>, value: Value| {
-        let value = b.add_const(value, 128);
-        b.shr(value, 8)
-    };
-    let near = b.sub(whole, z);
-    let below = b.sub(whole, y);
-    let mut all = Vec::new();
-    for depth in [near, z] {
-        let right = b.mul(x, depth);
-        let right = rounded(b, right);
-        let left = b.sub(depth, right);
-        let first = b.mul(left, below);
-        let first = rounded(b, first);
-        let last = b.mul(right, y);
-        let last = rounded(b, last);
-        let second = b.sub(right, last);
-        let third = b.sub(left, first);
-        all.extend([first, second, third, last]);
-    }
-    std::array::from_fn(|number| all.get(number).copied().unwrap_or(whole))
+/// What two slices weigh, by how near the second is in 256ths; both weigh so much together.
+pub(super) fn depths(b: &mut Builder<'_>, z: Value, whole: Value) -> [Value; 2] {
+    let most = b.i32(256);
+    let near = b.sub(most, z);
+    let near = b.mul(near, whole);
+    let near = rounded(b, near);
+    let far = b.sub(whole, near);
+    [near, far]
+}
+
+/// The weights of four texels of a slice, x faster than y, by how near the upper ones are in 256ths.
+pub(super) fn weights(b: &mut Builder<'_>, [x, y]: [Value; 2], whole: Value) -> [Value; 4] {
+    let right = b.mul(x, whole);
+    let right = rounded(b, right);
+    let left = b.sub(whole, right);
+    let most = b.i32(256);
+    let above = b.sub(most, y);
+    let first = b.mul(left, above);
+    let first = rounded(b, first);
+    let last = b.mul(right, y);
+    let last = rounded(b, last);
+    let second = b.sub(right, last);
+    let third = b.sub(left, first);
+    [first, second, third, last]
+}
+
+/// A product of weights by 256ths.
+fn rounded(b: &mut Builder<'_>, product: Value) -> Value {
+    let product = b.add_const(product, 128);
+    b.shr(product, 8)
 }

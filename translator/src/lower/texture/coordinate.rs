@@ -7,6 +7,9 @@ use crate::ir::{Builder, Compare, Type, Unary, Value};
 /// Widths up to which a normalised coordinate has 21 and 22 bits behind the point; it has 23 beyond.
 const WIDTHS: [u64; 2] = [8192, 65536];
 
+/// A normalised coordinate from which no offset leads into a texture of the least extent.
+const FAR: f32 = 33.5;
+
 /// One dimension of a texture.
 pub(super) struct Dimension {
     /// Texels.
@@ -36,7 +39,14 @@ impl Position {
 }
 
 /// A coordinate by 512ths of a texel, rounded down. NaN and subnormals count as 0.
-fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Value) -> Value {
+fn fixed(
+    b: &mut Builder<'_>,
+    coordinate: Value,
+    Dimension { extent, .. }: &Dimension,
+    normalized: Value,
+    periodic: Value,
+) -> Value {
+    let extent = *extent;
     let magnitude = b.magnitude(coordinate);
     let least = b.i32(0x80_0000);
     let most = b.i32(0x7f80_0000);
@@ -50,7 +60,7 @@ fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Valu
     b.choose(
         normalized,
         |b| {
-            // Whole turns of a wrapped or mirrored texture make no difference, and where others end is before that.
+            // Whole turns of a wrapped or mirrored texture make no difference.
             let half = b.f32(0.5);
             let halved = b.fmul(coordinate, half);
             let turns = b.unary(Unary::Floor, halved);
@@ -61,6 +71,7 @@ fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Valu
             let is_low = b.fle(coordinate, minus_two);
             let is_high = b.fle(two, coordinate);
             let is_far = b.or(is_low, is_high);
+            let is_far = b.and(is_far, periodic);
             let turned = b.select(is_huge, zero, turned);
             let near = b.select(is_far, turned, coordinate);
             let [narrow, middle] = WIDTHS.map(|width| b.compare_const(Compare::LessEqualUnsigned, extent, width));
@@ -73,16 +84,10 @@ fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Valu
             let scaled = b.fmul(near, scale);
             let scaled = b.unary(Unary::Floor, scaled);
             let number = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-            let low = b.mul(number, extent);
-            let high = b.mul_high_signed(number, extent);
-            let low = b.shr_by(low, shift);
-            let thirty_two = b.i32(32);
-            let up = b.sub(thirty_two, shift);
-            let high = b.shl_by(high, up);
-            b.or(low, high)
+            stretched(b, number, extent, shift)
         },
         |b| {
-            let [least, most] = [b.f32(-4.0), b.f32(1_048_576.0)];
+            let [least, most] = [b.f32(-64.0), b.f32(1_048_576.0)];
             let is_low = b.flt(coordinate, least);
             let near = b.select(is_low, least, coordinate);
             let is_high = b.flt(most, near);
@@ -95,6 +100,55 @@ fn fixed(b: &mut Builder<'_>, coordinate: Value, extent: Value, normalized: Valu
     )
 }
 
+/// The product of a coordinate and an extent without its lowest bits.
+fn stretched(b: &mut Builder<'_>, number: Value, extent: Value, shift: Value) -> Value {
+    let low = b.mul(number, extent);
+    let high = b.mul_high_signed(number, extent);
+    let low = b.shr_by(low, shift);
+    let thirty_two = b.i32(32);
+    let up = b.sub(thirty_two, shift);
+    let high = b.shl_by(high, up);
+    b.or(low, high)
+}
+
+/// Where a coordinate of a cube's face lies, which goes from -1 to 1. Without seams texels behind the edge stay what they are.
+pub(super) fn on_face(
+    l: &mut Lowering<'_, '_>,
+    coordinate: Value,
+    dimension: &Dimension,
+    is_linear: Value,
+    is_seamless: Value,
+) -> Position {
+    let b = &mut l.b;
+    let scale = b.f32((1u32 << 20) as f32);
+    let scaled = b.fmul(coordinate, scale);
+    let scaled = b.unary(Unary::Floor, scaled);
+    let number = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+    let number = b.add_const(number, 1 << 20);
+    let shift = b.i32(12);
+    let fixed = stretched(b, number, dimension.extent, shift);
+    let periodic = is_periodic(b, dimension.mode);
+    let [lower, weight] = lower_texel(b, fixed, is_linear);
+    let upper = b.add_const(lower, 1);
+    let flat = between(l, [lower, upper], weight, dimension, periodic);
+    let b = &mut l.b;
+    let [first, second] = flat.texels;
+    let texels = [b.select(is_seamless, lower, first), b.select(is_seamless, upper, second)];
+    let inside = flat.inside.map(|is_inside| b.or(is_seamless, is_inside));
+    Position { texels, inside, weight: b.select(is_seamless, weight, flat.weight) }
+}
+
+/// The nearest texel, or the lower of two and the weight of the upper one, by 512ths.
+fn lower_texel(b: &mut Builder<'_>, fixed: Value, is_linear: Value) -> [Value; 2] {
+    let half = b.sub_const(fixed, 255);
+    let half = b.sar(half, 1);
+    let lower = b.sar(half, 8);
+    let weight = b.and_const(half, 255);
+    let nearest = b.sar(fixed, 9);
+    let zero = b.i32(0);
+    [b.select(is_linear, lower, nearest), b.select(is_linear, weight, zero)]
+}
+
 /// Where a float lies, with a filter or without.
 pub(super) fn position(
     l: &mut Lowering<'_, '_>,
@@ -105,9 +159,15 @@ pub(super) fn position(
     offset: Option<Value>,
 ) -> Position {
     let b = &mut l.b;
-    // Far outside where the texture ends there, so that turning makes nothing else of the coordinate.
+    // Where the texture ends, so far outside that no offset comes back. Of wide ones more than that is no number.
     let periodic = is_periodic(b, dimension.mode);
-    let [least, most] = [b.f32(-1.5), b.f32(1.5)];
+    let [_, middle] = WIDTHS;
+    let is_wide = b.compare_const(Compare::LessEqualUnsigned, dimension.extent, middle);
+    let is_wide = b.not(is_wide);
+    let [least, most] = [-1.0, 1.0].map(|sign| {
+        let [wide, narrow] = [1.5 * sign, FAR * sign].map(|number| b.f32(number));
+        b.select(is_wide, wide, narrow)
+    });
     let is_low = b.flt(coordinate, least);
     let is_high = b.flt(most, coordinate);
     let ends = b.not(periodic);
@@ -116,19 +176,25 @@ pub(super) fn position(
     let high = b.and(is_high, ends);
     let coordinate = b.select(low, least, coordinate);
     let coordinate = b.select(high, most, coordinate);
-    let fixed = fixed(b, coordinate, dimension.extent, normalized);
-    let half = b.sub_const(fixed, 255);
-    let half = b.sar(half, 1);
-    let lower = b.sar(half, 8);
-    let weight = b.and_const(half, 255);
-    let nearest = b.sar(fixed, 9);
-    let mut lower = b.select(is_linear, lower, nearest);
-    let zero = b.i32(0);
-    let weight = b.select(is_linear, weight, zero);
+    let fixed = fixed(b, coordinate, dimension, normalized, periodic);
+    let [mut lower, weight] = lower_texel(b, fixed, is_linear);
     if let Some(offset) = offset {
         lower = b.add(lower, offset);
     }
     let upper = b.add_const(lower, 1);
+    between(l, [lower, upper], weight, dimension, periodic)
+}
+
+/// Two texels next to each other, as the address mode has them.
+fn between(
+    l: &mut Lowering<'_, '_>,
+    [lower, upper]: [Value; 2],
+    weight: Value,
+    dimension: &Dimension,
+    periodic: Value,
+) -> Position {
+    let b = &mut l.b;
+    let zero = b.i32(0);
     // Where both are the same texel there is nothing to weigh.
     let is_clamp = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Clamp.code().into());
     let last = b.sub_const(dimension.extent, 1);
@@ -137,10 +203,9 @@ pub(super) fn position(
     let is_one = b.or(is_before, is_behind);
     let is_one = b.and(is_one, is_clamp);
     let weight = b.select(is_one, zero, weight);
-    let (texels, inside): (Vec<Value>, Vec<Value>) =
-        [lower, upper].into_iter().map(|texel| resolve(l, texel, dimension, periodic)).unzip();
-    let pair = |values: &[Value]| [values.first().copied().unwrap_or(lower), values.get(1).copied().unwrap_or(upper)];
-    Position { texels: pair(&texels), inside: pair(&inside), weight }
+    let [(first, first_inside), (second, second_inside)] =
+        [lower, upper].map(|texel| resolve(l, texel, dimension, periodic));
+    Position { texels: [first, second], inside: [first_inside, second_inside], weight }
 }
 
 /// Whether coordinates out of range are turned into others.
@@ -171,8 +236,8 @@ fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, period
             let one = b.i32(1);
             let is_bound = b.is_nonzero(period);
             let period = b.select(is_bound, period, one);
-            // Farther down than four times its extent no texel lies.
-            let more = b.shl(twice, 1);
+            // Farther down than two turns and an offset no texel lies.
+            let more = b.shl(twice, 5);
             let positive = b.add(texel, more);
             let place = b.rem_unsigned(positive, period);
             let is_first = b.ult(place, extent);

@@ -19,10 +19,13 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let operands = list(i, 1)?;
     let Some((handle, rest)) = operands.split_first() else { return Ok(()) };
     let record = Record::of(l, handle)?;
-    let mut point = Point::of(l, geometry, rest.get(1..).unwrap_or_default())?;
+    let rest = rest.get(1..).unwrap_or_default();
+    let is_multisample = i.modifiers.has("2dms") || i.modifiers.has("a2dms");
+    let (sample, rest) = if is_multisample { rest.split_at(1) } else { rest.split_at(0) };
+    let mut point = Point::of(l, geometry, rest)?;
     offset(l, i, &mut point)?;
     let image = record.image(l);
-    let is_line = geometry == Geometry { dimensions: 1, layered: false };
+    let is_line = geometry.is_row();
     let leveled = i.modifiers.has("level");
     let (level, is_there) = if leveled {
         let number = if is_line { l.b.i32(0) } else { l.int(i, 2, ScalarType::S32)? };
@@ -58,6 +61,12 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         for (coordinate, extent) in point.coordinates.iter().chain(&point.layer).zip(extents) {
             let is_below = l.b.ult(*coordinate, extent);
             is_inside = l.b.and(is_inside, is_below);
+        }
+        // There are no textures with more than one sample.
+        for sample in sample {
+            let sample = l.source(sample, ScalarType::B32)?;
+            let is_first = l.b.is_zero(sample);
+            is_inside = l.b.and(is_inside, is_first);
         }
         (image.level, is_inside)
     };

@@ -2,12 +2,19 @@
 //! [`crate::interface::texture`]. What they do where the manual is silent is what hardware was seen to do: `docs/numerics.md`.
 
 mod blend;
+mod border;
 mod coordinate;
+mod cube;
 pub mod fetch;
+mod filter;
+pub mod footprint;
 pub mod formatted;
+pub mod gather;
+mod level;
 pub mod query;
 mod record;
 pub mod sample;
+mod source;
 pub mod srgb;
 pub mod surface;
 mod texel;
@@ -28,19 +35,27 @@ struct Geometry {
     dimensions: usize,
     /// Whether a layer stands before them.
     layered: bool,
+    /// Whether they are a direction, which meets a cube's face.
+    cube: bool,
 }
 
 impl Geometry {
     fn of(i: &Instruction) -> Geometry {
-        let (dimensions, layered) = match i.modifiers.one_of(&["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"]) {
-            Some("1d") => (1, false),
-            Some("2d") => (2, false),
-            Some("a1d") => (1, true),
-            Some("a2d") => (2, true),
-            Some("acube") => (3, true),
-            _ => (3, false),
-        };
-        Geometry { dimensions, layered }
+        let (dimensions, layered) =
+            match i.modifiers.one_of(&["1d", "2d", "3d", "a1d", "a2d", "2dms", "a2dms", "cube", "acube"]) {
+                Some("1d") => (1, false),
+                Some("2d" | "2dms") => (2, false),
+                Some("a1d") => (1, true),
+                Some("a2d" | "a2dms") => (2, true),
+                Some("acube") => (3, true),
+                _ => (3, false),
+            };
+        Geometry { dimensions, layered, cube: i.modifiers.one_of(&["cube", "acube"]).is_some() }
+    }
+
+    /// Whether there is one dimension and nothing else.
+    fn is_row(self) -> bool {
+        self.dimensions == 1 && !self.layered
     }
 }
 

@@ -229,7 +229,7 @@ fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[
 }
 
 /// The intensity of a channel of sRGB, from the table at an offset in the module's variables.
-fn decode_srgb(b: &mut Builder<'_>, table: u64, channel: Var) {
+pub(super) fn decode_srgb(b: &mut Builder<'_>, table: u64, channel: Var) {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     let base = b.add_const(base, table);
     let byte = b.get(channel);

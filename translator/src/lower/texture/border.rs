@@ -1,0 +1,97 @@
+//! What a border's colour becomes, which is what a texture's format can hold of it.
+
+use super::blend::Arithmetic;
+use super::is_among;
+use super::record::{Image, Record};
+use super::texel::decode_srgb;
+use crate::interface::texture::{Texel, field};
+use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
+use crate::lower::Lowering;
+use crate::soft::{self, HALF, Overflow};
+
+/// The border's colour, as a texel that filters take.
+pub(super) fn load(
+    l: &mut Lowering<'_, '_>,
+    sampler: Record,
+    image: &Image,
+    arithmetic: Arithmetic,
+    srgb_table: u64,
+    into: [Var; 4],
+) {
+    let colour = sampler.words(l, field::BORDER);
+    let whole = is_among(l, image.texel, 1 << Texel::F32.code() | 1 << Texel::B32.code());
+    let halves = l.b.compare_const(Compare::Equal, image.texel, Texel::F16.code().into());
+    let is_signed = is_among(l, image.texel, 1 << Texel::S8.code() | 1 << Texel::S16.code());
+    for (number, (var, bits)) in (0..).zip(into.into_iter().zip(colour)) {
+        let b = &mut l.b;
+        let fractions = b.or(arithmetic.fractions, arithmetic.srgb);
+        let integer = low_bits(b, bits, arithmetic.byte, is_signed);
+        let fraction = quantised(b, bits, arithmetic);
+        let half = cut_half(b, bits);
+        let value = b.select(fractions, fraction, integer);
+        let value = b.select(halves, half, value);
+        let value = b.select(whole, bits, value);
+        let place = b.i32(number);
+        let has = b.ult(place, image.channels);
+        let zero = b.i32(0);
+        let value = b.select(has, value, zero);
+        b.set(var, value);
+    }
+    // The host has it in bytes of sRGB, as fractions.
+    let [red, green, blue, _] = into;
+    l.b.if_(arithmetic.srgb, |b| {
+        let largest = b.f32(255.0);
+        let half = b.f32(0.5);
+        for var in [red, green, blue] {
+            let bits = b.get(var);
+            let fraction = b.bitcast(bits, Type::F32);
+            let scaled = b.fmul(fraction, largest);
+            let scaled = b.fadd(scaled, half);
+            let byte = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+            b.set(var, byte);
+            decode_srgb(b, srgb_table, var);
+        }
+    });
+}
+
+/// What an integer's low bits stand for.
+fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) -> Value {
+    let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
+    let above = b.select(is_byte, twenty_four, sixteen);
+    let high = b.shl_by(bits, above);
+    let signed = b.sar_by(high, above);
+    let unsigned = b.shr_by(high, above);
+    b.select(is_signed, signed, unsigned)
+}
+
+/// A float as the next lower fraction in size that a format has.
+fn quantised(b: &mut Builder<'_>, bits: Value, arithmetic: Arithmetic) -> Value {
+    let value = b.bitcast(bits, Type::F32);
+    let [zero, one, minus_one] = [b.f32(0.0), b.f32(1.0), b.f32(-1.0)];
+    let least = b.select(arithmetic.signed, minus_one, zero);
+    let is_number = b.feq(value, value);
+    let value = b.select(is_number, value, zero);
+    let is_low = b.flt(value, least);
+    let value = b.select(is_low, least, value);
+    let is_high = b.flt(one, value);
+    let value = b.select(is_high, one, value);
+    let mut largest = |byte: f32, short: f32| {
+        let (byte, short) = (b.f32(byte), b.f32(short));
+        b.select(arithmetic.byte, byte, short)
+    };
+    let (signed, unsigned) = (largest(127.0, 32767.0), largest(255.0, 65535.0));
+    let largest = b.select(arithmetic.signed, signed, unsigned);
+    let scaled = b.fmul(value, largest);
+    let whole = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+    let whole = b.unary(Unary::SignedToFloat(Type::F32), whole);
+    let fraction = b.fdiv(whole, largest);
+    b.bits(fraction)
+}
+
+/// A float without what a half has no room for.
+fn cut_half(b: &mut Builder<'_>, bits: Value) -> Value {
+    let float = b.bitcast(bits, Type::F32);
+    let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
+    let float = soft::widen(b, HALF, half);
+    b.bits(float)
+}

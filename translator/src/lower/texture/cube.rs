@@ -1,0 +1,232 @@
+//! Cubes: which face a direction meets and where, what lies behind the edges of faces, and gradients over them.
+//!
+//! A direction is scaled so that its greatest coordinate is one; z goes before y and y before x where they are equally great.
+
+use super::footprint::{self, coordinate, difference, plus, stretched};
+use crate::ir::{Builder, Compare, Type, Unary, Value};
+
+/// Of each face the directions of its coordinates and its own: an axis and whether that is turned round.
+const FACES: [[(usize, bool); 3]; 6] = [
+    [(2, true), (1, true), (0, false)],
+    [(2, false), (1, true), (0, true)],
+    [(0, false), (2, false), (1, false)],
+    [(0, false), (2, true), (1, true)],
+    [(0, false), (1, true), (2, false)],
+    [(0, true), (1, true), (2, true)],
+];
+
+/// A direction by floats.
+pub(super) type Direction = [Value; 3];
+
+/// A place on a face, by floats from -1 to 1.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) face: Value,
+    pub(super) coordinates: [Value; 2],
+}
+
+/// A direction, scaled so that its greatest coordinate is one.
+fn projected(b: &mut Builder<'_>, direction: Direction) -> Direction {
+    let zero = b.f32(0.0);
+    let mut greatest = zero;
+    for value in direction {
+        let size = size(b, value);
+        let is_more = b.flt(greatest, size);
+        greatest = b.select(is_more, size, greatest);
+    }
+    let one = b.f32(1.0);
+    let reciprocal = b.fdiv(one, greatest);
+    // What is below the normal numbers is 0.
+    let bits = b.bits(reciprocal);
+    let normal = b.i32(0x80_0000);
+    let is_tiny = b.ult(bits, normal);
+    let reciprocal = b.select(is_tiny, zero, reciprocal);
+    direction.map(|value| b.fmul(value, reciprocal))
+}
+
+fn size(b: &mut Builder<'_>, value: Value) -> Value {
+    let bits = b.magnitude(value);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The face that a direction meets. A coordinate that is none is less than all others.
+fn face(b: &mut Builder<'_>, direction: Direction) -> Value {
+    let [zero, none] = [0.0, -1.0].map(|number| b.f32(number));
+    let [x, y, z] = direction.map(|value| {
+        let size = size(b, value);
+        let is_number = b.feq(size, size);
+        b.select(is_number, size, none)
+    });
+    let [behind_x, behind_y, behind_z] = direction.map(|value| {
+        let is_negative = b.flt(value, zero);
+        b.bool_to(Type::I32, is_negative)
+    });
+    let over_x = b.fle(x, z);
+    let over_y = b.fle(y, z);
+    let is_z = b.and(over_x, over_y);
+    let is_y = b.fle(x, y);
+    let second = b.add_const(behind_y, 2);
+    let third = b.add_const(behind_z, 4);
+    let face = b.select(is_y, second, behind_x);
+    b.select(is_z, third, face)
+}
+
+/// One of six values by a face's number.
+fn by_face(b: &mut Builder<'_>, face: Value, values: [Value; 6]) -> Value {
+    let [mut found, ..] = values;
+    for (number, value) in (0..).zip(values).skip(1) {
+        let is_this = b.compare_const(Compare::Equal, face, number);
+        found = b.select(is_this, value, found);
+    }
+    found
+}
+
+/// Both coordinates of a direction on a face, and how far along the face's own direction.
+fn on_face(b: &mut Builder<'_>, face: Value, direction: Direction) -> Direction {
+    let turned = direction.map(|value| b.unary(Unary::FNeg, value));
+    std::array::from_fn(|part| {
+        let values = FACES.map(|axes| {
+            let (axis, is_turned) = axes.get(part).copied().unwrap_or_default();
+            let of = if is_turned { turned } else { direction };
+            of.get(axis).copied().unwrap_or(face)
+        });
+        by_face(b, face, values)
+    })
+}
+
+/// A scaled direction's place.
+fn place(b: &mut Builder<'_>, direction: Direction) -> Place {
+    let face = face(b, direction);
+    let [s, t, _] = on_face(b, face, direction);
+    let [least, most] = [-1.0, 1.0].map(|number| b.f32(number));
+    let coordinates = [s, t].map(|value| {
+        let value = coordinate(b, value);
+        let is_low = b.flt(value, least);
+        let value = b.select(is_low, least, value);
+        let is_high = b.flt(most, value);
+        b.select(is_high, most, value)
+    });
+    Place { face, coordinates }
+}
+
+/// Where a direction meets the cube.
+pub(super) fn located(b: &mut Builder<'_>, direction: Direction) -> Place {
+    let direction = projected(b, direction);
+    place(b, direction)
+}
+
+/// The size of a pixel by the gradients of a direction.
+pub(super) fn footprint(b: &mut Builder<'_>, from: Direction, gradients: [Direction; 2], extent: Value) -> Value {
+    let here = located(b, from);
+    let [across, down] = gradients.map(|gradient| {
+        let mut moved = from;
+        for (value, step) in moved.iter_mut().zip(gradient) {
+            *value = b.fadd(*value, step);
+        }
+        step_to(b, here, moved, extent)
+    });
+    let is_apart = b.or(across.1, down.1);
+    footprint::footprint(b, across.0, down.0, Some(is_apart))
+}
+
+/// From a place to where a direction meets the cube, by texels, and whether that lies on another face.
+fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value) -> (Direction, Value) {
+    let direction = projected(b, direction);
+    let other = face(b, direction);
+    let [s, t, along] = on_face(b, here.face, direction);
+    let crosses = b.ne(other, here.face);
+    let opposite = b.xor(other, here.face);
+    let is_opposite = b.compare_const(Compare::Equal, opposite, 1);
+    let is_beside = b.not(is_opposite);
+    let goes_over = b.and(crosses, is_beside);
+    // The coordinate that goes along the other face's direction goes over the edge.
+    let axes = FACES.map(|[(axis, _), ..]| b.i32(axis as u32));
+    let first_axis = by_face(b, here.face, axes);
+    let other_axis = b.shr(other, 1);
+    let is_first = b.eq(first_axis, other_axis);
+    let [zero, one, minus_one, half] = [0.0, 1.0, -1.0, 0.5].map(|number| b.f32(number));
+    let halves = |b: &mut Builder<'_>, step: Value| {
+        let step = stretched(b, step, extent);
+        b.fmul(step, half)
+    };
+    let along = coordinate(b, along);
+    let rest = difference(b, one, along);
+    let rest = halves(b, rest);
+    let mut step = [zero; 3];
+    for (number, ((there, here), step)) in [s, t].into_iter().zip(here.coordinates).zip(&mut step).enumerate() {
+        let there = coordinate(b, there);
+        let straight = difference(b, there, here);
+        let straight = halves(b, straight);
+        let is_negative = b.flt(there, zero);
+        let sign = b.select(is_negative, minus_one, one);
+        let near = b.fmul(sign, here);
+        let near = difference(b, one, near);
+        let near = halves(b, near);
+        let over = plus(b, near, rest);
+        let over = b.fmul(sign, over);
+        let is_axis = if number == 0 { is_first } else { b.not(is_first) };
+        let is_over = b.and(goes_over, is_axis);
+        *step = b.select(is_over, over, straight);
+    }
+    let far = b.f32((1u64 << 60) as f32);
+    let [first, second, third] = step;
+    (([b.select(is_opposite, far, first), second, third]), crosses)
+}
+
+/// What lies behind the four edges of a face (left, right, above, below), a byte each: three bits of the face, and whether the edge is a
+/// column there, at the upper end, and whether what runs along it turns round.
+fn behind_edges(face: usize) -> u32 {
+    let axes = FACES.get(face).copied().unwrap_or_default();
+    let sign = |is_turned: bool| if is_turned { -1i32 } else { 1 };
+    let mut word = 0;
+    for edge in 0..4 {
+        let [over, beside] = if edge < 2 { [axes[0], axes[1]] } else { [axes[1], axes[0]] };
+        // The next face lies in the direction of the edge, and this one's direction is where its texels begin.
+        let direction = sign(over.1) * if edge % 2 == 0 { -1 } else { 1 };
+        let next = 2 * over.0 + usize::from(direction < 0);
+        let [s, t, _] = FACES.get(next).copied().unwrap_or_default();
+        let is_column = s.0 == axes[2].0;
+        let [at, running] = if is_column { [s, t] } else { [t, s] };
+        let is_end = sign(at.1) == sign(axes[2].1);
+        let turns = sign(running.1) != sign(beside.1);
+        let entry = next as u32 | u32::from(is_column) << 3 | u32::from(is_end) << 4 | u32::from(turns) << 5;
+        word |= entry << (8 * edge);
+    }
+    word
+}
+
+/// A texel that lies behind an edge at most, as one of a face: face and place.
+pub(super) fn behind(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
+    let words = std::array::from_fn(|number| b.i32(behind_edges(number)));
+    let word = by_face(b, face, words);
+    let zero = b.i32(0);
+    let [x_is_low, y_is_low] = [x, y].map(|value| b.slt(value, zero));
+    let [x_is_high, y_is_high] = [x, y].map(|value| b.sle(extent, value));
+    let x_is_out = b.or(x_is_low, x_is_high);
+    let y_is_out = b.or(y_is_low, y_is_high);
+    let is_out = b.or(x_is_out, y_is_out);
+    let [right, below] = [x_is_high, y_is_high].map(|value| b.bool_to(Type::I32, value));
+    let below = b.add_const(below, 2);
+    let edge = b.select(x_is_out, right, below);
+    let place = b.shl(edge, 3);
+    let entry = b.shr_by(word, place);
+    let next = b.and_const(entry, 7);
+    // Behind a corner there is nothing, but an address there is to be one.
+    let last = b.sub_const(extent, 1);
+    let along = b.select(x_is_out, y, x);
+    let is_low = b.slt(along, zero);
+    let along = b.select(is_low, zero, along);
+    let is_high = b.slt(last, along);
+    let along = b.select(is_high, last, along);
+    let turned = b.sub(last, along);
+    let flag = |b: &mut Builder<'_>, bit: u64| {
+        let bit = b.and_const(entry, 1 << bit);
+        b.is_nonzero(bit)
+    };
+    let (is_column, is_end, turns) = (flag(b, 3), flag(b, 4), flag(b, 5));
+    let along = b.select(turns, turned, along);
+    let across = b.select(is_end, last, zero);
+    let [column, row] = [b.select(is_column, across, along), b.select(is_column, along, across)];
+    let face = b.select(is_out, next, face);
+    (face, [b.select(is_out, column, x), b.select(is_out, row, y)])
+}

@@ -1,0 +1,305 @@
+//! Filters: the sum of the texels around a point, over slices and levels.
+
+use super::blend::{Arithmetic, Channel, depths, weights};
+use super::border;
+use super::coordinate::Position;
+use super::cube;
+use super::record::Level;
+use super::source::{Source, Where};
+use super::texel::at_least_minus_one;
+use super::{Geometry, Point};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Builder, Compare, Stmt, Type, Unary, Value, Var};
+use crate::lower::{Lowering, Result};
+
+/// What becomes of the texels around a point.
+pub(super) struct Filter<'s> {
+    source: &'s Source,
+    /// Whether there is one, within levels or between them; else the only texel is the result.
+    filtered: Value,
+    arithmetics: [Arithmetic; 4],
+    sums: [Channel; 4],
+    loaded: [Var; 4],
+    results: [Var; 4],
+}
+
+/// A texel's place by whole numbers.
+pub(super) struct Tap {
+    pub(super) x: Value,
+    pub(super) y: Value,
+    pub(super) z: Option<Value>,
+    pub(super) inside: Value,
+}
+
+impl<'s> Filter<'s> {
+    pub(super) fn new(l: &mut Lowering<'_, '_>, source: &'s Source, filtered: Value) -> Self {
+        let [loaded, results] = [(); 2].map(|()| [Type::I32; 4].map(|ty| l.b.var(ty)));
+        let zero = l.b.i32(0);
+        results.into_iter().for_each(|var| l.b.set(var, zero));
+        let sums = std::array::from_fn(|_| Channel::new(&mut l.b));
+        Filter { source, filtered, arithmetics: arithmetics(l, source.arithmetic), sums, loaded, results }
+    }
+
+    /// Adds a level that weighs so much. One loop goes over the texels of each slice twice, at first for their exponents; without a
+    /// filter it ends with the first.
+    pub(super) fn add_level(&self, l: &mut Lowering<'_, '_>, level: &Level, whole: Value) -> Result {
+        let (plane, depth) = self.source.positions(l, level, self.source.is_linear);
+        let [x, y] = *plane.as_slice() else {
+            return Err(Diagnostic::internal("a texture of other than two or three dimensions", None));
+        };
+        let zero = l.b.i32(0);
+        let z_weight = depth.map_or(zero, |z| z.weight);
+        let slices = depths(&mut l.b, z_weight, whole);
+        let mut corner = None;
+        if let Where::Cube { is_seamless, .. } = &self.source.point {
+            corner = Some(Corner::of(&mut l.b, [x, y], level.width, *is_seamless));
+        }
+        let all_weights = slices.map(|slice| {
+            let weights = weights(&mut l.b, [x.weight, y.weight], slice);
+            corner.map_or(weights, |corner| corner.share(&mut l.b, weights))
+        });
+        let step = l.b.var(Type::I32);
+        l.b.set(step, zero);
+        let [one, eight, sixteen] = [1, 8, 16].map(|count| l.b.i32(count));
+        let is_deep = l.b.is_nonzero(z_weight);
+        let end = l.b.select(is_deep, sixteen, eight);
+        let end = l.b.select(self.filtered, end, one);
+        let before = std::mem::take(&mut l.b.block);
+        let number = l.b.get(step);
+        let bit = |l: &mut Lowering<'_, '_>, at: u32| {
+            let bit = l.b.shr(number, at);
+            let bit = l.b.and_const(bit, 1);
+            l.b.is_nonzero(bit)
+        };
+        let (right, lower, second, back) = (bit(l, 0), bit(l, 1), bit(l, 2), bit(l, 3));
+        let weight = chosen(&mut l.b, number, &all_weights);
+        let mut counts = l.b.bool(true);
+        for (is_upper, weight) in [(right, x.weight), (lower, y.weight), (back, z_weight)] {
+            let has = l.b.is_nonzero(weight);
+            let is_lower = l.b.not(is_upper);
+            let either = l.b.or(is_lower, has);
+            counts = l.b.and(counts, either);
+        }
+        if let Some(corner) = corner {
+            let has = l.b.is_nonzero(weight);
+            counts = l.b.or(counts, has);
+            let there = corner.has(&mut l.b, number);
+            counts = l.b.and(counts, there);
+        }
+        // Fractions have no exponents to look at.
+        let arithmetic = self.source.arithmetic;
+        let skips = l.b.not(second);
+        let skips = l.b.and(skips, arithmetic.fractions);
+        let skips = l.b.and(skips, self.filtered);
+        let needed = l.b.not(skips);
+        counts = l.b.and(counts, needed);
+        let tap_outer = std::mem::take(&mut l.b.block);
+        let tap = tap(&mut l.b, [(x, right), (y, lower)], depth.map(|z| (z, back)));
+        self.source.load(l, level, &tap, self.loaded)?;
+        self.take(&mut l.b, second, weight);
+        let then = std::mem::replace(&mut l.b.block, tap_outer);
+        l.b.push(Stmt::If { condition: counts, then, otherwise: Vec::new() });
+        let b = &mut l.b;
+        let next = b.add_const(number, 1);
+        b.set(step, next);
+        let of_slice = b.and_const(next, 7);
+        let ends_slice = b.is_zero(of_slice);
+        b.if_(ends_slice, |b| {
+            for (sum, arithmetic) in self.sums.iter().zip(self.arithmetics) {
+                sum.end_slice(b, arithmetic);
+            }
+        });
+        let is_end = b.ule(end, next);
+        b.if_(is_end, Builder::break_);
+        let body = std::mem::replace(&mut b.block, before);
+        b.push(Stmt::Loop(body));
+        Ok(())
+    }
+
+    /// Makes something of the texel that was loaded.
+    fn take(&self, b: &mut Builder<'_>, second: Value, weight: Value) {
+        let parts = || self.sums.iter().zip(self.arithmetics).zip(self.loaded);
+        b.if_else(
+            self.filtered,
+            |b| {
+                b.if_else(
+                    second,
+                    |b| {
+                        for ((sum, arithmetic), var) in parts() {
+                            let bits = b.get(var);
+                            add(b, sum, arithmetic, bits, weight);
+                        }
+                    },
+                    |b| {
+                        for ((sum, arithmetic), var) in parts() {
+                            let bits = b.get(var);
+                            sum.look(b, arithmetic, bits, weight);
+                        }
+                    },
+                );
+            },
+            |b| {
+                for (result, var) in self.results.into_iter().zip(self.loaded) {
+                    let bits = b.get(var);
+                    let bits = at_least_minus_one(b, self.source.arithmetic.signed, bits);
+                    b.set(result, bits);
+                }
+            },
+        );
+    }
+
+    /// The channels.
+    pub(super) fn results(&self, b: &mut Builder<'_>) -> [Var; 4] {
+        b.if_(self.filtered, |b| {
+            for ((result, sum), arithmetic) in self.results.into_iter().zip(&self.sums).zip(self.arithmetics) {
+                let bits = sum.result(b, arithmetic);
+                b.set(result, bits);
+            }
+        });
+        self.results
+    }
+}
+
+/// How each channel is added: the fourth of sRGB is none of it.
+pub(super) fn arithmetics(l: &mut Lowering<'_, '_>, arithmetic: Arithmetic) -> [Arithmetic; 4] {
+    let alpha_fractions = l.b.or(arithmetic.fractions, arithmetic.srgb);
+    let no = l.b.bool(false);
+    [arithmetic, arithmetic, arithmetic, Arithmetic { fractions: alpha_fractions, srgb: no, ..arithmetic }]
+}
+
+/// Adds a texel of any format.
+pub(super) fn add(b: &mut Builder<'_>, sum: &Channel, arithmetic: Arithmetic, bits: Value, weight: Value) {
+    b.if_else(
+        arithmetic.fractions,
+        |b| {
+            let number = as_fraction(b, arithmetic, bits);
+            sum.add_product(b, number, weight);
+        },
+        |b| sum.add_float(b, arithmetic, bits, weight),
+    );
+}
+
+/// One of the texels between which a point lies.
+pub(super) fn tap(b: &mut Builder<'_>, plane: [(Position, Value); 2], depth: Option<(Position, Value)>) -> Tap {
+    let mut inside = b.bool(true);
+    let mut at = |(position, is_upper): (Position, Value)| {
+        let [first, second] = position.inside;
+        let is_inside = b.select(is_upper, second, first);
+        inside = b.and(inside, is_inside);
+        let [first, second] = position.texels;
+        b.select(is_upper, second, first)
+    };
+    let [x, y] = plane.map(&mut at);
+    let z = depth.map(at);
+    Tap { x, y, z, inside }
+}
+
+impl Source {
+    /// The channels of a texel, or of the border.
+    pub(super) fn load(&self, l: &mut Lowering<'_, '_>, level: &Level, tap: &Tap, into: [Var; 4]) -> Result {
+        let (mut x, mut y, mut face) = (tap.x, tap.y, None);
+        if let Where::Cube { place, .. } = &self.point {
+            let (other, [column, row]) = cube::behind(&mut l.b, place.face, [x, y], level.width);
+            (x, y, face) = (column, row, Some(other));
+        }
+        let slice = self.slice(l, face, tap.z);
+        let outer = std::mem::take(&mut l.b.block);
+        let geometry = Geometry { dimensions: 2, layered: slice.is_some(), cube: false };
+        let bytes = self.format.bytes(l, x);
+        let address = level.address(l, geometry, bytes, &Point { coordinates: vec![x, y], layer: slice });
+        self.format.load(l, address, into)?;
+        let then = std::mem::take(&mut l.b.block);
+        border::load(l, self.sampler, &self.image, self.arithmetic, self.srgb_table, into);
+        let otherwise = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(Stmt::If { condition: tap.inside, then, otherwise });
+        Ok(())
+    }
+}
+
+/// Behind a cube's corner there is no texel; what it would weigh is shared out among the others.
+#[derive(Clone, Copy)]
+pub(super) struct Corner {
+    /// Which of the four it is.
+    pub(super) missing: Value,
+    /// Whether there is one.
+    pub(super) exists: Value,
+}
+
+impl Corner {
+    pub(super) fn of(b: &mut Builder<'_>, positions: [Position; 2], extent: Value, is_seamless: Value) -> Corner {
+        let mut exists = is_seamless;
+        let mut missing = b.i32(0);
+        for (place, position) in (0..).zip(positions) {
+            let [lower, upper] = position.texels;
+            let zero = b.i32(0);
+            let is_low = b.slt(lower, zero);
+            let is_high = b.sle(extent, upper);
+            let is_out = b.or(is_low, is_high);
+            exists = b.and(exists, is_out);
+            let low_inside = b.not(is_low);
+            let upper = b.bool_to(Type::I32, low_inside);
+            let bit = b.shl(upper, place);
+            missing = b.or(missing, bit);
+        }
+        Corner { missing, exists }
+    }
+
+    /// Whether a tap by the low bits of a number is there.
+    fn has(self, b: &mut Builder<'_>, number: Value) -> Value {
+        let tap = b.and_const(number, 3);
+        let other = b.ne(tap, self.missing);
+        let none = b.not(self.exists);
+        b.or(none, other)
+    }
+
+    /// A third of the weight, rounded, goes to each texel beside the missing one, the rest to the last.
+    fn share(self, b: &mut Builder<'_>, weights: [Value; 4]) -> [Value; 4] {
+        let zero = b.i32(0);
+        let mut weight = zero;
+        for (number, value) in (0..).zip(weights) {
+            let is_this = b.compare_const(Compare::Equal, self.missing, number);
+            weight = b.select(is_this, value, weight);
+        }
+        weight = b.select(self.exists, weight, zero);
+        let twice = b.shl(weight, 1);
+        let twice = b.add_const(twice, 3);
+        let third = b.div_unsigned_const(twice, 6);
+        let two_thirds = b.shl(third, 1);
+        let rest = b.sub(weight, two_thirds);
+        let mut number = 0;
+        weights.map(|value| {
+            let is_missing = b.compare_const(Compare::Equal, self.missing, number);
+            let is_missing = b.and(is_missing, self.exists);
+            let is_opposite = b.compare_const(Compare::Equal, self.missing, 3 - number);
+            number += 1;
+            let more = b.select(is_opposite, rest, third);
+            let more = b.add(value, more);
+            b.select(is_missing, zero, more)
+        })
+    }
+}
+
+/// The weight of the texel of a step.
+fn chosen(b: &mut Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value {
+    let tap = b.and_const(step, 3);
+    let slice = b.shr(step, 3);
+    let slice = b.shl(slice, 2);
+    let place = b.or(slice, tap);
+    let mut weight = b.i32(0);
+    for (number, value) in (0..).zip(weights.iter().flatten()) {
+        let is_place = b.compare_const(Compare::Equal, place, number);
+        weight = b.select(is_place, *value, weight);
+    }
+    weight
+}
+
+/// A fraction by 65535ths or 32767ths; by 127ths of 8 bits with a sign.
+pub(super) fn as_fraction(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
+    let value = b.bitcast(bits, Type::F32);
+    let [byte, short, unsigned] = [127.0, 32767.0, 65535.0].map(|largest| b.f32(largest));
+    let signed = b.select(arithmetic.byte, byte, short);
+    let largest = b.select(arithmetic.signed, signed, unsigned);
+    let scaled = b.fmul(value, largest);
+    let whole = b.unary(Unary::RoundEven, scaled);
+    b.unary(Unary::FloatToSigned(Type::I32), whole)
+}

@@ -1,0 +1,235 @@
+//! How many texels a pixel spans, by the gradients of its coordinates: from that comes the level of a mip map.
+//!
+//! The unit computes with numbers of ten significant bits. Here they are floats whose other bits are zero, so that all but the cuts is exact
+//! (`docs/numerics.md`).
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::interface::push_constant;
+use crate::ir::{Access, Builder, MemoryOrder, Space, Type, Unary, Value};
+use crate::lower::{Lowering, Result};
+
+/// The bits of a float beyond ten of its significand.
+const CUT: u64 = 0x3fff;
+const EXPONENT: u64 = 0x7f80_0000;
+/// Sizes that steps of other size are taken for.
+const LEAST: f32 = 1.0 / (1u64 << 60) as f32;
+const MOST: f32 = (1u64 << 60) as f32;
+
+/// 256ths of the base-2 logarithm of a significand, by its eight bits behind the point, as an H200 gives them.
+#[rustfmt::skip]
+const LOGARITHMS: [u8; 256] = [
+    0, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22,
+    23, 24, 26, 27, 28, 30, 31, 32, 34, 35, 36, 38, 39, 40, 42, 43,
+    44, 45, 47, 48, 49, 50, 52, 53, 54, 55, 57, 58, 59, 60, 62, 63,
+    64, 65, 66, 68, 69, 70, 71, 72, 74, 75, 76, 77, 78, 79, 81, 82,
+    83, 84, 85, 86, 88, 89, 90, 91, 92, 93, 94, 95, 97, 98, 99, 100,
+    101, 102, 103, 104, 105, 106, 107, 109, 110, 111, 112, 113, 114, 115, 116, 117,
+    118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133,
+    135, 136, 137, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149,
+    150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 162, 163, 164,
+    165, 166, 167, 168, 169, 170, 171, 172, 173, 173, 174, 175, 176, 177, 178, 179,
+    180, 181, 181, 182, 183, 184, 185, 186, 187, 188, 188, 189, 190, 191, 192, 193,
+    194, 195, 195, 196, 197, 198, 199, 200, 200, 201, 202, 203, 204, 205, 205, 206,
+    207, 208, 209, 210, 210, 211, 212, 213, 214, 214, 215, 216, 217, 218, 218, 219,
+    220, 221, 222, 222, 223, 224, 225, 226, 226, 227, 228, 229, 229, 230, 231, 232,
+    233, 233, 234, 235, 236, 236, 237, 238, 239, 239, 240, 241, 242, 242, 243, 244,
+    245, 245, 246, 247, 248, 248, 249, 250, 251, 251, 252, 253, 253, 254, 255, 255,
+];
+
+/// The table of logarithms, which modules with gradients have among their variables.
+pub fn table() -> Vec<u8> {
+    LOGARITHMS.to_vec()
+}
+
+/// What a coordinate or step counts: NaN is 0, other sizes are the nearest that have a meaning.
+pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
+    let [zero, least, most, lowest] = [0.0, LEAST, MOST, -MOST].map(|number| b.f32(number));
+    let magnitude = b.magnitude(value);
+    let size = b.bitcast(magnitude, Type::F32);
+    let counts = b.fle(least, size);
+    let value = b.select(counts, value, zero);
+    let is_high = b.flt(most, value);
+    let value = b.select(is_high, most, value);
+    let is_low = b.flt(value, lowest);
+    b.select(is_low, lowest, value)
+}
+
+/// From one coordinate to a neighbour's; from infinity to infinity it is far.
+pub(super) fn difference(b: &mut Builder<'_>, to: Value, from: Value) -> Value {
+    let difference = b.fsub(to, from);
+    let is_number = b.feq(difference, difference);
+    let far = b.f32(MOST);
+    let difference = b.select(is_number, difference, far);
+    step(b, difference)
+}
+
+/// A coordinate as the unit takes it: NaN and subnormals are 0.
+pub(super) fn coordinate(b: &mut Builder<'_>, value: Value) -> Value {
+    let magnitude = b.magnitude(value);
+    let normal = b.i32(0x80_0000);
+    let is_tiny = b.ult(magnitude, normal);
+    let zero = b.f32(0.0);
+    let value = b.select(is_tiny, zero, value);
+    let is_number = b.feq(value, value);
+    b.select(is_number, value, zero)
+}
+
+/// Ten significant bits.
+fn kept(b: &mut Builder<'_>, value: Value) -> Value {
+    let bits = b.bits(value);
+    let bits = b.and_const(bits, !CUT & 0xffff_ffff);
+    b.bitcast(bits, Type::F32)
+}
+
+/// The power of two of a number.
+fn power(b: &mut Builder<'_>, value: Value) -> Value {
+    let bits = b.bits(value);
+    let bits = b.and_const(bits, EXPONENT);
+    b.bitcast(bits, Type::F32)
+}
+
+fn size(b: &mut Builder<'_>, value: Value) -> Value {
+    let bits = b.magnitude(value);
+    b.bitcast(bits, Type::F32)
+}
+
+fn larger(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+    let is_less = b.flt(first, second);
+    b.select(is_less, second, first)
+}
+
+fn smaller(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+    let is_less = b.flt(first, second);
+    b.select(is_less, first, second)
+}
+
+/// A sum; both are cut to one bit more than the greater has.
+pub(super) fn plus(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
+    let [one, other] = [first, second].map(|value| size(b, value));
+    let greater = larger(b, one, other);
+    let least = b.f32(LEAST / 1024.0);
+    let greater = larger(b, greater, least);
+    let power = power(b, greater);
+    let bits = b.bits(power);
+    // What stands for the power's reciprocal has the exponent of the other sign.
+    let mirror = b.i32(0x7f00_0000);
+    let reciprocal = b.sub(mirror, bits);
+    let reciprocal = b.bitcast(reciprocal, Type::F32);
+    let units = b.f32(1024.0);
+    let scale = b.fmul(reciprocal, units);
+    let [one, other] = [first, second].map(|value| {
+        let scaled = b.fmul(value, scale);
+        b.unary(Unary::Trunc, scaled)
+    });
+    let sum = b.fadd(one, other);
+    let unit = b.f32(1.0 / 1024.0);
+    let unit = b.fmul(power, unit);
+    let sum = b.fmul(sum, unit);
+    kept(b, sum)
+}
+
+/// The product of a size with a factor whose power of two is known.
+fn times(b: &mut Builder<'_>, value: Value, (factor, factor_power): (f32, f32)) -> Value {
+    let power = power(b, value);
+    let [factor, half] = [factor, factor_power / 1024.0].map(|number| b.f32(number));
+    let product = b.fmul(value, factor);
+    let half = b.fmul(power, half);
+    let sum = b.fadd(product, half);
+    kept(b, sum)
+}
+
+/// The ten significant bits of a float as an integer.
+fn digits(b: &mut Builder<'_>, value: Value) -> Value {
+    let bits = b.bits(value);
+    let bits = b.and_const(bits, 0x7f_ffff);
+    let bits = b.or_const(bits, 0x80_0000);
+    b.shr(bits, 14)
+}
+
+/// A step by texels. The unit leaves out the six lowest columns of the product's bits, and adds 7/8.
+pub(super) fn stretched(b: &mut Builder<'_>, step: Value, extent: Value) -> Value {
+    let extent = b.unary(Unary::UnsignedToFloat(Type::F32), extent);
+    let (ours, theirs) = (digits(b, step), digits(b, extent));
+    let mut product = b.mul(ours, theirs);
+    for place in 0..6 {
+        let lost = b.shl(ours, place);
+        let lost = b.and_const(lost, 63);
+        let bit = b.shr(theirs, place);
+        let bit = b.and_const(bit, 1);
+        let lost = b.mul(lost, bit);
+        product = b.sub(product, lost);
+    }
+    let number = b.add_const(product, 448);
+    let number = b.shr(number, 9);
+    let number = b.unary(Unary::UnsignedToFloat(Type::F32), number);
+    let powers = [step, extent].map(|value| power(b, value));
+    let unit = b.f32(1.0 / 512.0);
+    let scale = b.fmul(powers[0], unit);
+    let scale = b.fmul(scale, powers[1]);
+    let value = b.fmul(number, scale);
+    let value = kept(b, value);
+    let bits = b.bits(step);
+    let sign = b.and_const(bits, 0x8000_0000);
+    let bits = b.bits(value);
+    let bits = b.or(bits, sign);
+    b.bitcast(bits, Type::F32)
+}
+
+/// Factors of the longest, the next and the shortest side of a step, with their powers of two.
+type Factors = [(f32, f32); 3];
+const SIDES: Factors = [(1.0, 1.0), (11.0 / 32.0, 0.25), (0.25, 0.25)];
+/// The diagonals of two steps count by 11/16 of that.
+const DIAGONALS: Factors = [(11.0 / 16.0, 0.5), (121.0 / 512.0, 0.125), (11.0 / 64.0, 0.125)];
+
+/// About the length of a vector.
+fn length(b: &mut Builder<'_>, step: &[Value; 3], [first, second, third]: Factors) -> Value {
+    let [x, y, z] = step.map(|value| size(b, value));
+    let (high, low) = (larger(b, x, y), smaller(b, x, y));
+    let longest = larger(b, high, z);
+    let rest = smaller(b, high, z);
+    let middle = larger(b, low, rest);
+    let shortest = smaller(b, low, rest);
+    let longest = if first.0 < 1.0 { times(b, longest, first) } else { longest };
+    let middle = times(b, middle, second);
+    let shortest = times(b, shortest, third);
+    let others = plus(b, middle, shortest);
+    plus(b, longest, others)
+}
+
+/// The size of a pixel by its two steps and, unless they lie on several faces, their diagonals.
+pub(super) fn footprint(b: &mut Builder<'_>, across: [Value; 3], down: [Value; 3], is_apart: Option<Value>) -> Value {
+    let [one, other] = [&across, &down].map(|step| length(b, step, SIDES));
+    let sides = larger(b, one, other);
+    let diagonals = [false, true].map(|is_difference| {
+        let step = std::array::from_fn(|axis| {
+            let [first, second] = [across, down].map(|step| step.get(axis).copied().unwrap_or(one));
+            let second = if is_difference { b.unary(Unary::FNeg, second) } else { second };
+            plus(b, first, second)
+        });
+        length(b, &step, DIAGONALS)
+    });
+    let diagonals = larger(b, diagonals[0], diagonals[1]);
+    let size = larger(b, sides, diagonals);
+    is_apart.map_or(size, |is_apart| b.select(is_apart, sides, size))
+}
+
+/// The level for a size, by 256ths.
+pub(super) fn level(l: &mut Lowering<'_, '_>, size: Value, span: Span) -> Result<Value> {
+    let Some(table) = l.layout.logarithm_table() else {
+        return Err(Diagnostic::internal("a gradient without the table of logarithms", span));
+    };
+    let b = &mut l.b;
+    let bits = b.bits(size);
+    let exponent = b.shr(bits, 23);
+    let exponent = b.sub_const(exponent, 127);
+    let place = b.shr(bits, 15);
+    let place = b.and_const(place, 255);
+    let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    let base = b.add_const(base, table);
+    let place = b.zero_extend(place);
+    let address = b.add(base, place);
+    let access = Access { space: Space::Global, bytes: 1, order: MemoryOrder::Weak, read_only: true };
+    let fraction = b.load_one(access, address);
+    let whole = b.shl(exponent, 8);
+    Ok(b.add(whole, fraction))
+}

@@ -1,0 +1,160 @@
+//! `tld4`: one channel of the four texels that a linear filter would blend, in level 0. Behind a cube's corner lies what a filter makes
+//! of the other three.
+
+use super::blend::{Arithmetic, Channel};
+use super::fetch::finish;
+use super::filter::{Corner, add, arithmetics, as_fraction, tap};
+use super::source::{Source, Where};
+use super::texel::at_least_minus_one;
+use crate::decode::program::Instruction;
+use crate::diagnostic::Diagnostic;
+use crate::interface::texture::{Texel, field};
+use crate::ir::{Builder, Compare, Stmt, Type, Value, Var};
+use crate::lower::texture::is_among;
+use crate::lower::{Lowering, Result};
+
+/// Bits of an offset.
+const OFFSET_BITS: u32 = 6;
+/// The texels in the order of results: whether to the right and whether below.
+const ORDER: [(bool, bool); 4] = [(false, true), (true, true), (true, false), (false, false)];
+/// CUDA's number of integers of 32 bits with a sign.
+const SIGNED: u64 = 0x0a;
+
+/// `tld4`
+pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
+    let channel = match i.modifiers.one_of(&["r", "g", "b", "a"]) {
+        Some("g") => 1,
+        Some("b") => 2,
+        Some("a") => 3,
+        _ => 0,
+    };
+    let source = Source::of(l, i, OFFSET_BITS)?;
+    let results = [Type::I32; 4].map(|ty| l.b.var(ty));
+    let zero = l.b.i32(0);
+    results.into_iter().for_each(|var| l.b.set(var, zero));
+    let outer = std::mem::take(&mut l.b.block);
+    let level = source.image.level;
+    let always = l.b.bool(true);
+    let (plane, _) = source.positions(l, &level, always);
+    let [x, y] = *plane.as_slice() else {
+        return Err(Diagnostic::internal("four texels of a texture of other than two dimensions", i.span));
+    };
+    let loaded = [Type::I32; 4].map(|ty| l.b.var(ty));
+    let step = l.b.var(Type::I32);
+    l.b.set(step, zero);
+    let before = std::mem::take(&mut l.b.block);
+    let number = l.b.get(step);
+    let [right, below] = [[1, 2], [0, 1]].map(|numbers| {
+        let [first, second] = numbers.map(|other| l.b.compare_const(Compare::Equal, number, other));
+        l.b.or(first, second)
+    });
+    let tap = tap(&mut l.b, [(x, right), (y, below)], None);
+    source.load(l, &level, &tap, loaded)?;
+    let b = &mut l.b;
+    let bits = b.get(loaded.get(channel).copied().unwrap_or(step));
+    for (place, var) in (0..).zip(results) {
+        let is_place = b.compare_const(Compare::Equal, number, place);
+        b.if_(is_place, |b| b.set(var, bits));
+    }
+    let next = b.add_const(number, 1);
+    b.set(step, next);
+    let is_end = b.compare_const(Compare::Equal, next, 4);
+    b.if_(is_end, Builder::break_);
+    let body = std::mem::replace(&mut b.block, before);
+    b.push(Stmt::Loop(body));
+    let arithmetic = arithmetics(l, source.arithmetic).get(channel).copied().unwrap_or(source.arithmetic);
+    let corner = match &source.point {
+        Where::Cube { is_seamless, .. } => {
+            let corner = Corner::of(&mut l.b, [x, y], level.width, *is_seamless);
+            Some((corner, of_corner(l, &source, arithmetic, corner, results)))
+        }
+        Where::Flat { .. } => None,
+    };
+    for (var, place) in results.into_iter().zip(ORDER) {
+        let b = &mut l.b;
+        let bits = b.get(var);
+        let bits = alone(b, arithmetic, bits);
+        b.set(var, bits);
+        if let Some((corner, value)) = corner {
+            let tap = u64::from(place.0) | u64::from(place.1) << 1;
+            let is_missing = b.compare_const(Compare::Equal, corner.missing, tap);
+            let is_missing = b.and(is_missing, corner.exists);
+            b.if_(is_missing, |b| b.set(var, value));
+        }
+    }
+    let then = std::mem::replace(&mut l.b.block, outer);
+    l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
+    finish(l, i, results)
+}
+
+/// A texel by itself. Bytes with a sign go through the filter, which makes fractions of 16 bits of them.
+fn alone(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
+    let is_signed_byte = b.and(arithmetic.signed, arithmetic.byte);
+    let filtered = b.choose(
+        is_signed_byte,
+        |b| {
+            let sum = Channel::new(b);
+            let number = as_fraction(b, arithmetic, bits);
+            let whole = b.i32(256);
+            sum.add_product(b, number, whole);
+            sum.end_slice(b, arithmetic);
+            sum.result(b, arithmetic)
+        },
+        |_| bits,
+    );
+    at_least_minus_one(b, arithmetic.signed, filtered)
+}
+
+/// What three of four texels become together: those beside the missing one count 85 256ths, the other 86.
+fn of_corner(
+    l: &mut Lowering<'_, '_>,
+    source: &Source,
+    arithmetic: Arithmetic,
+    corner: Corner,
+    texels: [Var; 4],
+) -> Value {
+    let integers = [Texel::U8, Texel::S8, Texel::U16, Texel::S16, Texel::B32];
+    let is_integer = is_among(l, source.image.texel, integers.iter().map(|texel| 1 << texel.code()).sum());
+    let format = source.texture.word(l, field::FORMAT);
+    let b = &mut l.b;
+    let [none, third, most] = [0, 85, 86].map(|weight| b.i32(weight));
+    let parts = texels.into_iter().zip(ORDER).map(|(var, place)| {
+        let tap = u64::from(place.0) | u64::from(place.1) << 1;
+        let is_missing = b.compare_const(Compare::Equal, corner.missing, tap);
+        let is_opposite = b.compare_const(Compare::Equal, corner.missing, 3 - tap);
+        let weight = b.select(is_opposite, most, third);
+        (b.get(var), b.select(is_missing, none, weight))
+    });
+    let parts: Vec<(Value, Value)> = parts.collect();
+    b.choose(
+        is_integer,
+        |b| {
+            let is_word = b.compare_const(Compare::Equal, source.image.texel, Texel::B32.code().into());
+            let is_signed = b.compare_const(Compare::Equal, format, SIGNED);
+            let is_unsigned = b.not(is_signed);
+            let is_unsigned = b.and(is_word, is_unsigned);
+            let [half, nothing] = [b.i64(128), b.i64(0)];
+            let mut sum = b.select(is_word, nothing, half);
+            for (bits, weight) in &parts {
+                let low = b.mul(*bits, *weight);
+                let [unsigned, signed] = [b.mul_high_unsigned(*bits, *weight), b.mul_high_signed(*bits, *weight)];
+                let high = b.select(is_unsigned, unsigned, signed);
+                let product = b.join(low, high);
+                sum = b.add(sum, product);
+            }
+            let sum = b.sar(sum, 8);
+            b.truncate(sum)
+        },
+        |b| {
+            let sum = Channel::new(b);
+            for (bits, weight) in &parts {
+                sum.look(b, arithmetic, *bits, *weight);
+            }
+            for (bits, weight) in &parts {
+                add(b, &sum, arithmetic, *bits, *weight);
+            }
+            sum.end_slice(b, arithmetic);
+            sum.result(b, arithmetic)
+        },
+    )
+}

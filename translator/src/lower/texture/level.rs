@@ -1,0 +1,72 @@
+//! Which levels of a mip map a fetch reads: two next to each other with a filter between levels, else the nearest.
+
+use super::footprint;
+use super::record::{Levels, Record};
+use crate::interface::texture::field;
+use crate::ir::{Type, Unary, Value};
+use crate::lower::Lowering;
+
+/// Beyond every level, by 256ths: what a fetch without a level asks for.
+const BELOW: u32 = (-32i32 * 256) as u32;
+
+/// Levels and how they are mixed.
+pub(super) struct Chosen {
+    /// The only level, or the lower one.
+    pub(super) lower: Value,
+    /// How much of the next one counts, by 256ths.
+    pub(super) upper_weight: Value,
+    /// Whether there is a filter between levels, whatever the weight.
+    pub(super) filtered: Value,
+}
+
+/// A level that no instruction names.
+pub(super) fn none(l: &mut Lowering<'_, '_>) -> Value {
+    l.b.i32(BELOW)
+}
+
+/// A level by 256ths from a float's bits, cut off.
+pub(super) fn of_float(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
+    fixed(l, bits, [-128.0, 127.0])
+}
+
+/// A float's bits by 256ths, within bounds, cut off.
+fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Value {
+    let b = &mut l.b;
+    let [least, most, scale] = [least, most, 256.0].map(|number| b.f32(number));
+    let value = b.bitcast(bits, Type::F32);
+    let value = footprint::coordinate(b, value);
+    let is_low = b.flt(value, least);
+    let value = b.select(is_low, least, value);
+    let is_high = b.flt(most, value);
+    let value = b.select(is_high, most, value);
+    let scaled = b.fmul(value, scale);
+    b.unary(Unary::FloatToSigned(Type::I32), scaled)
+}
+
+/// The levels for one by 256ths, as the sampler has them biased and clamped.
+pub(super) fn chosen(l: &mut Lowering<'_, '_>, sampler: Record, levels: &Levels, level: Value) -> Chosen {
+    let [mip_filter, bias, least, most] = sampler.words(l, field::MIP_FILTER);
+    let bias = fixed(l, bias, [-15.0, 15.0]);
+    let [least, most] = [least, most].map(|clamp| fixed(l, clamp, [0.0, 100.0]));
+    let count = levels.at_least_one(l);
+    let b = &mut l.b;
+    let level = b.add(level, bias);
+    let is_high = b.slt(most, level);
+    let level = b.select(is_high, most, level);
+    let is_low = b.slt(level, least);
+    let level = b.select(is_low, least, level);
+    let last = b.sub_const(count, 1);
+    let end = b.shl(last, 8);
+    let is_behind = b.slt(end, level);
+    let level = b.select(is_behind, end, level);
+    let interpolates = b.is_nonzero(mip_filter);
+    let has_levels = b.is_nonzero(levels.count);
+    let filtered = b.and(interpolates, has_levels);
+    let rounded = b.add_const(level, 128);
+    let level = b.select(filtered, level, rounded);
+    let lower = b.shr(level, 8);
+    let fraction = b.and_const(level, 255);
+    let zero = b.i32(0);
+    let upper_weight = b.select(filtered, fraction, zero);
+    Chosen { lower, upper_weight, filtered }
+}
