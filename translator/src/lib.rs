@@ -8,7 +8,6 @@ mod cfg;
 mod diagnostic;
 mod link;
 mod lower;
-mod soft;
 mod source;
 mod sync;
 mod warp;
@@ -34,6 +33,8 @@ pub mod parse;
 pub mod pipeline;
 #[doc(hidden)]
 pub mod policy;
+#[doc(hidden)]
+pub mod soft;
 #[doc(hidden)]
 pub mod structurize;
 
@@ -243,7 +244,7 @@ impl<'s> Program<'s> {
         }
         let named = options.line_info.then_some(self.source);
         let start = Instant::now();
-        let emitted = match pipeline::emit(&kernels, options.target, named) {
+        let emitted = match pipeline::emit(&kernels, &policy.emission, named) {
             Ok(emitted) => emitted,
             Err(found) => {
                 let failed = |kernel: &pipeline::Kernel<'_>| {
@@ -254,7 +255,7 @@ impl<'s> Program<'s> {
                 if !options.keep_going || kernels.is_empty() {
                     return refuse(errors);
                 }
-                match pipeline::emit(&kernels, options.target, named) {
+                match pipeline::emit(&kernels, &policy.emission, named) {
                     Ok(emitted) => emitted,
                     Err(found) => return refuse(found),
                 }

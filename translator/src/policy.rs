@@ -1,7 +1,9 @@
 //! What to do about a device: decided once, from what the device is and from how exact arithmetic must be. Passes get the few
 //! switches that they read, and not the device.
 
-use crate::target::{Facts, Feature, Math, Target, Topic};
+use std::collections::BTreeSet;
+
+use crate::target::{Facts, Feature, FloatControls, Math, Quirks, Target, Topic, Version};
 
 /// What to do about a device.
 #[derive(Clone, Debug)]
@@ -28,6 +30,35 @@ pub struct Policy {
     pub has_clock: bool,
     /// Bytes of push constants.
     pub push_constants: u32,
+    /// What modules are written with.
+    pub emission: Emission,
+}
+
+/// What modules for a device are written with. What kernels may take of the device is settled before.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// The device's version of SPIR-V.
+    pub spirv: Version,
+    /// Features that a module may ask for.
+    pub features: BTreeSet<Feature>,
+    /// Float controls that a module may ask for.
+    pub float_controls: FloatControls,
+    /// The features of atomic additions to floats that the device does right.
+    pub float_adds: BTreeSet<Feature>,
+    /// Whether NaNs of `F32` are NVIDIA's.
+    pub nvidia_nans: bool,
+    /// Whether a dot product is a fused multiplication and addition.
+    pub dot_fma: bool,
+    /// The feature by which subgroups are together where their control flow is uniform.
+    pub convergence: Option<Feature>,
+    /// Whether the size of subgroups has to be asked for.
+    pub subgroup_choice: bool,
+    /// Whether subgroups have ballots.
+    pub ballots: bool,
+    /// Whether subgroups have shuffles.
+    pub shuffles: bool,
+    /// What has to be done for the driver's sake.
+    pub workarounds: Quirks,
 }
 
 /// What float arithmetic is left to the device.
@@ -110,7 +141,31 @@ impl Policy {
             if_conversion: if quirks.conditions_slow { 64 } else { 8 },
             has_clock: has(Feature::ShaderSubgroupClock) || has(Feature::ShaderDeviceClock),
             push_constants: target.limits.max_push_constants_size,
+            emission: Emission::new(target),
         }
+    }
+}
+
+impl Emission {
+    fn new(target: &Target) -> Self {
+        Self {
+            spirv: target.spirv,
+            features: target.features.clone(),
+            float_controls: target.float_controls.clone(),
+            float_adds: target.features.iter().copied().filter(|&feature| target.adds_right(feature)).collect(),
+            nvidia_nans: target.facts.nan_f32_nvidia,
+            dot_fma: target.fuses_dot(),
+            convergence: target.convergence(),
+            subgroup_choice: target.subgroups.has_choice(),
+            ballots: target.subgroups.ballot,
+            shuffles: target.subgroups.shuffle,
+            workarounds: target.quirks.clone(),
+        }
+    }
+
+    /// Whether a module may ask for a feature.
+    pub fn has(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
     }
 }
 

@@ -15,7 +15,6 @@ mod operands;
 pub mod program;
 mod references;
 mod scope;
-pub mod support;
 mod variables;
 mod video;
 

@@ -25,12 +25,12 @@ struct Change {
 
 impl Body<'_, '_, '_> {
     pub(super) fn atomic(&mut self, atomic: &Atomic) -> Result<()> {
-        let address = self.value(atomic.address)?;
+        let address = self.value(atomic.address);
         let change = Change {
             op: atomic.op,
             ty: if atomic.access.bytes == 8 { Type::I64 } else { Type::I32 },
-            operand: self.value(atomic.operand)?,
-            compare: atomic.compare.map(|compare| self.value(compare)).transpose()?,
+            operand: self.value(atomic.operand),
+            compare: atomic.compare.map(|compare| self.value(compare)),
             flush: false,
         };
         let change = Change { flush: flushes(atomic.access.space, change), ..change };
@@ -43,10 +43,10 @@ impl Body<'_, '_, '_> {
         }
         let old =
             self.with_fences(order, |body, order| body.shared_or_global_atomic(atomic, change, address, order))?;
-        match atomic.result {
-            Some(result) => self.set_value(result, old),
-            None => Ok(()),
+        if let Some(result) = atomic.result {
+            self.set_value(result, old);
         }
+        Ok(())
     }
 
     /// A read-modify-write on memory that other threads see; gives the old content.
@@ -60,7 +60,8 @@ impl Body<'_, '_, '_> {
         let bytes = u32::from(atomic.access.bytes);
         match (atomic.access.space, self.shared) {
             (space @ Space::Global, _) | (space @ Space::Shared, SharedLayout::Blocks) => {
-                let native = native_float_add(space, change).filter(|&feature| self.module.target.adds_right(feature));
+                let native =
+                    native_float_add(space, change).filter(|&feature| self.module.device.float_adds.contains(&feature));
                 if let Some(feature) = native {
                     self.float_add(feature, space, change, address, order)
                 } else {
@@ -94,14 +95,14 @@ impl Body<'_, '_, '_> {
     /// Nobody else sees local memory: a load and a store are enough.
     fn local_atomic(&mut self, atomic: &Atomic, change: Change) -> Result<()> {
         let access = crate::ir::Access { order: MemoryOrder::Weak, ..atomic.access };
-        let address = self.value(atomic.address)?;
+        let address = self.value(atomic.address);
         let old = self.load_local(access, address)?;
         let new = self.changed(change, old)?;
         self.store_local(access, address, new)?;
-        match atomic.result {
-            Some(result) => self.set_value(result, old),
-            None => Ok(()),
+        if let Some(result) = atomic.result {
+            self.set_value(result, old);
         }
+        Ok(())
     }
 
     /// A read-modify-write at a pointer to an integer of the change's type; gives the old content.
@@ -227,7 +228,7 @@ impl Body<'_, '_, '_> {
         }
         let [scope, semantics] = self.atomic_access_order(order)?;
         let operands = atomic_operands(pointer, scope, semantics, Some(value));
-        if space == Space::Shared && self.module.target.quirks.workgroup_atomic_stores_wrong {
+        if space == Space::Shared && self.module.device.workarounds.workgroup_atomic_stores_wrong {
             let ty = self.ty(if bytes == 8 { Type::I64 } else { Type::I32 })?;
             self.result(Op::AtomicExchange, ty, operands);
         } else {
@@ -306,7 +307,7 @@ impl Body<'_, '_, '_> {
 
     /// The bits of an f32 with hardware's one NaN for any, unless the device has no other.
     fn one_nan(&mut self, bits: Word) -> Result<Word> {
-        if self.module.target.facts.nan_f32_nvidia {
+        if self.module.device.nvidia_nans {
             return Ok(bits);
         }
         let ty = self.module.u32()?;

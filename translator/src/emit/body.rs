@@ -7,12 +7,12 @@ use rspirv::dr::{self, Instruction, Operand};
 use rspirv::spirv::{FunctionControl, Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
 
+use super::Result;
 use super::instruction::instruction;
 use super::lines::Position;
 use super::module::{Global, Module};
 use super::offsets::Offsets;
 use super::usage::SharedLayout;
-use super::{Result, not_legal};
 use crate::diagnostic::Span;
 use crate::ir::{Function, HELPER_PARAMETERS, Type, Value, Var};
 
@@ -24,12 +24,11 @@ pub(super) struct PushConstants {
 }
 
 /// Variables of a type, side by side.
+#[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) array: Word,
     /// The type of pointers to one of them.
     pub(super) pointer: Word,
-    /// The elements that are some variable's.
-    pub(super) places: FxHashMap<Var, u32>,
 }
 
 /// A kernel or a helper under construction.
@@ -56,8 +55,6 @@ pub(super) struct Body<'m, 't, 'f> {
     /// 64-bit push constants by the number of the first word.
     pub(super) push_pairs: FxHashMap<u32, Word>,
     pub(super) shared: SharedLayout,
-    /// How deep in control flow the calls of this function stand.
-    pub(super) depth: usize,
     /// Ids of the parameters, in a helper.
     pub(super) parameters: Vec<Word>,
     /// Which 32-bit values are another one plus a constant.
@@ -81,6 +78,8 @@ pub(super) struct Common {
     pub(super) private: FxHashMap<Var, Word>,
     /// Arrays of variables, by type; `None` for types with few variables.
     pub(super) rows: FxHashMap<Type, Option<Row>>,
+    /// The elements of these that are some variable's.
+    pub(super) places: FxHashMap<Type, FxHashMap<Var, u32>>,
     /// The variable of local memory; 0 until used.
     pub(super) local: Word,
     pub(super) push: Option<PushConstants>,
@@ -114,7 +113,6 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             push_words: FxHashMap::default(),
             push_pairs: FxHashMap::default(),
             shared: SharedLayout::choose(module, function),
-            depth: 0,
             parameters: Vec::new(),
             offsets: Offsets::default(),
             workgroup_size: 0,
@@ -127,46 +125,38 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
     }
 
     /// The function, of whose type the id is given.
-    pub(super) fn finish(
-        &mut self,
-        result: Word,
-        id: Word,
-        ty: Word,
-        parameters: Vec<Instruction>,
-    ) -> Result<dr::Function> {
+    pub(super) fn finish(&mut self, result: Word, id: Word, ty: Word, parameters: Vec<Instruction>) -> dr::Function {
         let mut blocks = std::mem::take(&mut self.blocks);
-        let Some(first) = blocks.first_mut() else { return Err(not_legal()) };
         let mut head = std::mem::take(&mut self.variables);
         head.append(&mut self.start);
         if let (Some(lines), Some(_)) = (&self.module.lines, self.start_line) {
             head.push(lines.mark(None));
         }
-        head.append(&mut first.instructions);
-        first.instructions = head;
+        if let Some(first) = blocks.first_mut() {
+            first.instructions.splice(0..0, head);
+        }
         let control = vec![Operand::FunctionControl(FunctionControl::NONE), Operand::IdRef(ty)];
-        Ok(dr::Function {
+        dr::Function {
             def: Some(instruction(Op::Function, result, id, control)),
             end: Some(instruction(Op::FunctionEnd, 0, 0, vec![])),
             parameters,
             blocks,
-        })
+        }
     }
 
     /// What a helper gives.
     pub(super) fn call(&mut self, helper: u32, operands: [Option<Value>; HELPER_PARAMETERS], ty: Type) -> Result<Word> {
-        let callee = self.common.helpers.get(helper as usize).copied();
-        let mut ids = vec![callee.ok_or_else(not_legal)?];
+        let mut ids = vec![self.common.helpers[helper as usize]];
         for operand in operands.into_iter().flatten() {
-            ids.push(self.value(operand)?);
+            ids.push(self.value(operand));
         }
         let ty = self.ty(ty)?;
         Ok(self.compute(Op::FunctionCall, ty, &ids))
     }
 
     /// A parameter of the helper.
-    pub(super) fn parameter(&self, number: u8) -> Result<Word> {
-        let parameter = self.parameters.get(usize::from(number)).copied();
-        parameter.ok_or_else(not_legal)
+    pub(super) fn parameter(&self, number: u8) -> Word {
+        self.parameters[usize::from(number)]
     }
 
     /// What follows comes from an instruction.
@@ -279,18 +269,13 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         })
     }
 
-    /// The id of a value.
-    pub(super) fn value(&self, value: Value) -> Result<Word> {
-        match self.values.get(value.0 as usize) {
-            Some(&id) if id != 0 => Ok(id),
-            _ => Err(not_legal()),
-        }
+    /// The id of a value, which a legal function has defined before.
+    pub(super) fn value(&self, value: Value) -> Word {
+        self.values[value.0 as usize]
     }
 
     /// Gives a value its id.
-    pub(super) fn set_value(&mut self, value: Value, id: Word) -> Result<()> {
-        let slot = self.values.get_mut(value.0 as usize).ok_or_else(not_legal)?;
-        *slot = id;
-        Ok(())
+    pub(super) fn set_value(&mut self, value: Value, id: Word) {
+        self.values[value.0 as usize] = id;
     }
 }

@@ -6,7 +6,6 @@ use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
 use super::{Result, not_legal};
-use crate::diagnostic::ErrorKind;
 use crate::interface::spec_id;
 use crate::ir::{Builtin, Type};
 use crate::target::Feature;
@@ -102,7 +101,7 @@ impl Body<'_, '_, '_> {
                 let launch = &self.module.launch;
                 let other = self.function.packing.is_some() || self.function.cluster.is_some();
                 let sizes = if other { &launch.ntid } else { &launch.block_size };
-                sizes.get(usize::from(dimension)).copied().ok_or_else(not_legal)
+                Ok(sizes[usize::from(dimension)])
             }
             Builtin::ThreadIndex | Builtin::InvocationIndex => {
                 let ty = self.module.u32()?;
@@ -123,15 +122,12 @@ impl Body<'_, '_, '_> {
             Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
             Builtin::PushConstant(offset) => self.push_constant(offset, ty),
             Builtin::Clock => self.clock(ty),
-            Builtin::Parameter(number) => self.parameter(number),
+            Builtin::Parameter(number) => Ok(self.parameter(number)),
         }
     }
 
     /// One component of a three-dimensional input, taken at the function's start.
     fn input_component(&mut self, builtin: BuiltIn, dimension: u8) -> Result<Word> {
-        if dimension > 2 {
-            return Err(not_legal());
-        }
         let key = (builtin as u32, u32::from(dimension) + 1);
         if let Some(&value) = self.inputs.get(&key) {
             return Ok(value);
@@ -167,8 +163,7 @@ impl Body<'_, '_, '_> {
         if let Some(&value) = self.push_pairs.get(&word) {
             return Ok(value);
         }
-        let next = word.checked_add(1).ok_or_else(not_legal)?;
-        let parts = [self.push_constant_word(word)?, self.push_constant_word(next)?];
+        let parts = [self.push_constant_word(word)?, self.push_constant_word(word + 1)?];
         let vector = self.module.u32_vector(2)?;
         let pair = self.at_start(Op::CompositeConstruct, vector, parts.map(Operand::IdRef).to_vec());
         let ty = self.module.global(Global::Int(64))?;
@@ -180,14 +175,6 @@ impl Body<'_, '_, '_> {
     fn push_constant_word(&mut self, word: u32) -> Result<Word> {
         if let Some(&value) = self.push_words.get(&word) {
             return Ok(value);
-        }
-        let limit = self.module.target.limits.max_push_constants_size;
-        if word >= limit / 4 {
-            return Err(ErrorKind::Limit {
-                what: "push constants in bytes".into(),
-                needed: (u64::from(word) + 1) * 4,
-                available: u64::from(limit),
-            });
         }
         let variable = match &mut self.common.push {
             Some(push) => {
@@ -218,13 +205,12 @@ impl Body<'_, '_, '_> {
         let block = self.module.global(Global::Block(element, length, 4))?;
         self.module.define_variable(variable, StorageClass::PushConstant, block, "push_constants")?;
         self.uses(StorageClass::PushConstant, variable);
-        // Below the target's limit in bytes, which is a u32.
         Ok(words * 4)
     }
 
     fn clock(&mut self, ty: Type) -> Result<Word> {
         // Scope ids of SPIR-V: 3 is the subgroup, 1 the device.
-        let (feature, scope) = if self.module.target.has(Feature::ShaderSubgroupClock) {
+        let (feature, scope) = if self.module.device.has(Feature::ShaderSubgroupClock) {
             (Feature::ShaderSubgroupClock, 3)
         } else {
             (Feature::ShaderDeviceClock, 1)

@@ -36,7 +36,7 @@ pub(super) struct Part {
 
 impl Body<'_, '_, '_> {
     pub(super) fn load(&mut self, results: &[Value], access: Access, address: Value) -> Result<()> {
-        let address = self.value(address)?;
+        let address = self.value(address);
         let shape = Shape::of(access.bytes, results.len())?;
         let found = match self.place(access.space, shape)? {
             AccessForm::Typed => {
@@ -45,13 +45,16 @@ impl Body<'_, '_, '_> {
             }
             AccessForm::Words(array) => self.load_words(array, shape, access, address, results.len())?,
         };
-        results.iter().zip(found).try_for_each(|(&value, id)| self.set_value(value, id))
+        for (&value, id) in results.iter().zip(found) {
+            self.set_value(value, id);
+        }
+        Ok(())
     }
 
     pub(super) fn store(&mut self, values: &[Value], access: Access, address: Value) -> Result<()> {
-        let address = self.value(address)?;
+        let address = self.value(address);
         let shape = Shape::of(access.bytes, values.len())?;
-        let values = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>>>()?;
+        let values: Vec<_> = values.iter().map(|&value| self.value(value)).collect();
         match self.place(access.space, shape)? {
             AccessForm::Typed => {
                 let whole = self.pack(shape, &values, access.bytes)?;
@@ -81,7 +84,7 @@ impl Body<'_, '_, '_> {
                     Shape::Byte => Feature::WorkgroupMemoryExplicitLayout8BitAccess,
                     _ => Feature::WorkgroupMemoryExplicitLayout16BitAccess,
                 };
-                if !self.module.target.has(feature) {
+                if !self.module.device.has(feature) {
                     return Ok(AccessForm::Words(self.shared_words()?));
                 }
                 self.module.need(feature, "narrow shared memory access")?;
@@ -95,7 +98,7 @@ impl Body<'_, '_, '_> {
 
     /// Notes what a pointer to a narrow type needs where a bit cast makes it, because there are no 64-bit integers.
     fn need_casts(&mut self, narrow: Feature) -> Result<()> {
-        if self.module.target.has(Feature::ShaderInt64) {
+        if self.module.device.has(Feature::ShaderInt64) {
             Ok(())
         } else {
             self.module.need(narrow, "a pointer of two words")

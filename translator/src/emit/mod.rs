@@ -37,20 +37,22 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, ErrorKind, Source};
 
-use crate::ir::Function;
-use crate::target::{self, Feature, Target, Version};
+use crate::ir::Legal;
+use crate::policy::Emission;
+use crate::target::{self, Feature, Version};
 
 pub(crate) use disassembly::disassemble;
 
 use module::Module;
+pub(crate) use storage::SHARED_GRANULE;
 
 /// A kernel to emit.
 #[derive(Clone, Copy, Debug)]
 pub struct EmitEntry<'a> {
     /// Name of the entry point.
     pub name: &'a str,
-    /// Its body, which [`crate::ir::verify`] accepts and which has no [`crate::ir::Space::Generic`] left.
-    pub function: &'a Function,
+    /// Its body.
+    pub function: &'a Legal,
     /// `.reqntid`, the default of the block size's specialization constants where all entries agree on it.
     pub required_block: Option<[u32; 3]>,
 }
@@ -97,17 +99,16 @@ const OLDEST: Version = Version(1, 3);
 /// With `source`, into which the functions' marks point, the module says which line its instructions come from.
 ///
 /// # Errors
-/// At most one for each entry, which bears the entry's name: [`ErrorKind::MissingFeature`] where the target lacks a
-/// feature, [`ErrorKind::Limit`] where it lacks room, and [`ErrorKind::Internal`] for a function that isn't what
-/// [`EmitEntry::function`] asks for. The other entries can be emitted without the failed ones by another call.
-pub fn emit(target: &Target, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
+/// At most one for each entry, which bears the entry's name: [`ErrorKind::MissingFeature`] where the device lacks a feature.
+/// The other entries can be emitted without the failed ones by another call. [`ErrorKind::Limit`] for a module that is too large.
+pub fn emit(device: &Emission, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
     let outside = |kind| vec![Diagnostic::new(kind, None)];
-    let Version(major, minor) = target.spirv;
-    if target.spirv < OLDEST {
+    let Version(major, minor) = device.spirv;
+    if device.spirv < OLDEST {
         let what = format!("SPIR-V {major}.{minor}, which the target has: modules need {}.{}", OLDEST.0, OLDEST.1);
         return Err(outside(ErrorKind::Unsupported(what)));
     }
-    let mut module = Module::new(target, target.spirv.min(NEWEST)).map_err(outside)?;
+    let mut module = Module::new(device, device.spirv.min(NEWEST)).map_err(outside)?;
     module
         .declare_launch(default_local(entries), default_block(entries), default_shared_bytes(entries))
         .map_err(outside)?;
@@ -158,10 +159,12 @@ fn default_local(entries: &[EmitEntry<'_>]) -> [u32; 3] {
 fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
     // What lies in scratch memory takes none of the workgroup's.
     let own = entries.iter().map(|entry| entry.function).filter(|it| it.scratch.is_none_or(|scratch| !scratch.shared));
-    let most = own.map(|function| function.workgroup_shared_bytes()).max().unwrap_or(0);
-    // Each has passed the check against the device's limit, or is refused for it.
-    let most = u32::try_from(most).unwrap_or(u32::MAX);
-    most.max(storage::SHARED_GRANULE).checked_next_multiple_of(storage::SHARED_GRANULE).unwrap_or(most)
+    // Each has passed the check against the device's limit.
+    let fitting = own.filter_map(|function| {
+        let granules = function.workgroup_shared_bytes().div_ceil(SHARED_GRANULE.into());
+        u32::try_from(granules).ok()?.checked_mul(SHARED_GRANULE)
+    });
+    fitting.max().map_or(SHARED_GRANULE, |most| most.max(SHARED_GRANULE))
 }
 
 /// Shorthand of the stages in here, whose errors get their place in the source at the top.

@@ -18,7 +18,8 @@ use super::instruction::instruction;
 use super::lines::Lines;
 use crate::diagnostic::{ErrorKind, Source};
 use crate::ir::HELPER_PARAMETERS;
-use crate::target::{Feature, Target, Version, marks};
+use crate::policy::Emission;
+use crate::target::{Feature, Version, marks};
 
 /// A type or constant by its definition; equal ones share one id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +57,7 @@ pub(super) enum Global {
 const ID_LIMIT: u32 = 4_194_303;
 
 pub(super) struct Module<'t> {
-    pub(super) target: &'t Target,
+    pub(super) device: &'t Emission,
     /// What is declared of the launch. Its ids are zero before [`Module::declare_launch`].
     pub(super) launch: Launch,
     /// What is declared of shared memory.
@@ -78,10 +79,10 @@ pub(super) struct Module<'t> {
 }
 
 impl<'t> Module<'t> {
-    /// An empty module for a target, with what every kernel needs declared.
-    pub(super) fn new(target: &'t Target, version: Version) -> Result<Self> {
+    /// An empty module for a device, with what every kernel needs declared.
+    pub(super) fn new(device: &'t Emission, version: Version) -> Result<Self> {
         let mut module = Module {
-            target,
+            device,
             launch: Launch::default(),
             shared: SharedMemory::default(),
             lines: None,
@@ -130,7 +131,7 @@ impl<'t> Module<'t> {
 
     /// Whether modules for the target have Vulkan's memory model, and not the older one of GLSL 4.50.
     pub(super) fn has_vulkan_memory_model(&self) -> bool {
-        self.target.has(Feature::VulkanMemoryModel)
+        self.device.has(Feature::VulkanMemoryModel)
     }
 
     pub(super) fn version(&self) -> Version {
@@ -197,7 +198,7 @@ impl<'t> Module<'t> {
         if self.features & bit != 0 {
             return Ok(());
         }
-        if !self.target.has(feature) {
+        if !self.device.has(feature) {
             return Err(ErrorKind::MissingFeature { feature, needed_for: needed_for.into() });
         }
         self.features |= bit;
@@ -417,7 +418,7 @@ impl<'t> Module<'t> {
     /// Declares that invocations of a subgroup come together again where the structure of control flow says so, where the target
     /// can promise it. Others were seen to do it.
     pub(super) fn reconvergence(&mut self, function: Word) -> Result<()> {
-        let Some(feature) = self.target.convergence() else { return Ok(()) };
+        let Some(feature) = self.device.convergence else { return Ok(()) };
         let mode = match feature {
             Feature::ShaderMaximalReconvergence => ExecutionMode::MaximallyReconvergesKHR,
             _ => ExecutionMode::SubgroupUniformControlFlowKHR,
@@ -430,7 +431,7 @@ impl<'t> Module<'t> {
 
     /// Keeps drivers from fusing a result with another operation. Fast-math modes forbid it by default.
     pub(super) fn forbid_contraction(&mut self, id: Word) {
-        if !self.target.fuses_dot() {
+        if !self.device.dot_fma {
             self.decorate(id, Decoration::NoContraction, &[]);
         }
     }
@@ -461,12 +462,12 @@ impl<'t> Module<'t> {
         {
             return Ok(());
         }
-        let by_modes = self.target.fuses_dot();
+        let by_modes = self.device.dot_fma;
         if by_modes {
             self.no_fast_math(function, width)?;
         }
-        let controls = &self.target.float_controls;
-        let unadvertised = self.target.quirks.denorm_preserve_unadvertised;
+        let controls = &self.device.float_controls;
+        let unadvertised = self.device.workarounds.denorm_preserve_unadvertised;
         let [preserve, denormals, rounding] = match width {
             64 => [
                 controls.signed_zero_inf_nan_preserve_float64,

@@ -39,12 +39,12 @@ impl Body<'_, '_, '_> {
                 Ok(self.compute(Op::Load, ty, &[variable]))
             }
             ir::Op::Unary(Unary::SignExtend, a) => {
-                let a = self.value(a)?;
+                let a = self.value(a);
                 self.sign_extend(a)
             }
             ir::Op::Unary(op @ (Unary::LowWord | Unary::HighWord), a) => {
                 let wide = self.function.type_of(a);
-                let mut id = self.value(a)?;
+                let mut id = self.value(a);
                 if wide != Type::Pair {
                     let vector = self.ty(Type::Pair)?;
                     id = self.compute(Op::Bitcast, vector, &[id]);
@@ -54,12 +54,12 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Unary(Unary::Clamp, a) => {
                 let [zero, one] = [self.constant(ty, 0)?, self.constant(ty, SINGLE.one())?];
-                let (a, ty) = (self.value(a)?, self.ty(ty)?);
+                let (a, ty) = (self.value(a), self.ty(ty)?);
                 Ok(self.write(Form::Glsl(GlslStd450Op::NClamp), ty, &[a, zero, one]))
             }
             ir::Op::Unary(op, a) => self.apply(unary(op, ty == Type::Bool).ok_or_else(not_legal)?, ty, &[a]),
             ir::Op::Binary(op @ (Binary::MulHighUnsigned | Binary::MulHighSigned), a, b) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
+                let (a, b) = (self.value(a), self.value(b));
                 self.multiply_high(ty, op == Binary::MulHighSigned, a, b)
             }
             ir::Op::Binary(op @ (Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed), a, b) => {
@@ -68,7 +68,7 @@ impl Body<'_, '_, '_> {
             ir::Op::Binary(op, a, b) => {
                 let id = self.apply(binary(op, ty == Type::Bool).ok_or_else(not_legal)?, ty, &[a, b])?;
                 if op == Binary::Add && ty == Type::I32 {
-                    let (a, b) = (self.value(a)?, self.value(b)?);
+                    let (a, b) = (self.value(a), self.value(b));
                     self.offsets.note_sum(id, a, b);
                 }
                 Ok(id)
@@ -79,7 +79,7 @@ impl Body<'_, '_, '_> {
             }
             ir::Op::Select(condition, a, b) => self.apply(Form::Core(Op::Select), ty, &[condition, a, b]),
             ir::Op::Pair(low, high) => {
-                let (low, high) = (self.value(low)?, self.value(high)?);
+                let (low, high) = (self.value(low), self.value(high));
                 let vector = self.ty(Type::Pair)?;
                 let pair = self.compute(Op::CompositeConstruct, vector, &[low, high]);
                 if ty == Type::Pair {
@@ -111,7 +111,7 @@ impl Body<'_, '_, '_> {
 
     fn apply(&mut self, form: Form, ty: Type, values: &[Value]) -> Result<Word> {
         let ty = self.ty(ty)?;
-        let operands = values.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>>>()?;
+        let operands: Vec<_> = values.iter().map(|&value| self.value(value)).collect();
         Ok(self.write(form, ty, &operands))
     }
 
@@ -140,7 +140,7 @@ impl Body<'_, '_, '_> {
         let float = self.ty(Type::F32)?;
         let pair = self.module.global(Global::Vector(float, 2))?;
         let one = self.constant(Type::F32, SINGLE.one())?;
-        let [a, b, c] = [self.value(operands[0])?, self.value(operands[1])?, self.value(operands[2])?];
+        let [a, b, c] = [self.value(operands[0]), self.value(operands[1]), self.value(operands[2])];
         let left = self.compute(Op::CompositeConstruct, pair, &[a, c]);
         let right = self.compute(Op::CompositeConstruct, pair, &[b, one]);
         let id = self.compute(Op::Dot, float, &[left, right]);
@@ -157,7 +157,7 @@ impl Body<'_, '_, '_> {
         let half = self.module.global(Global::Float(16))?;
         let pair = self.module.global(Global::Vector(half, 2))?;
         let mut as_pair = |value| {
-            let id = self.value(value)?;
+            let id = self.value(value);
             Ok::<_, ErrorKind>(self.compute(Op::Bitcast, pair, &[id]))
         };
         let (form, operands) = match arithmetic {
@@ -181,7 +181,7 @@ impl Body<'_, '_, '_> {
             _ => Op::SDot,
         };
         let word = self.ty(Type::I32)?;
-        let mut operands = vec![Operand::IdRef(self.value(a)?), Operand::IdRef(self.value(b)?)];
+        let mut operands = vec![Operand::IdRef(self.value(a)), Operand::IdRef(self.value(b))];
         operands.push(Operand::PackedVectorFormat(PackedVectorFormat::PackedVectorFormat4x8Bit));
         Ok(self.result(op, word, operands))
     }

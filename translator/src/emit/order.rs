@@ -54,7 +54,7 @@ fn glsl_semantics() -> MemorySemantics {
 impl Body<'_, '_, '_> {
     /// Whether atomics are relaxed in form, and fences beside them order.
     pub(super) fn has_fences_apart(&self) -> bool {
-        self.module.target.quirks.memory_barriers_wait || !self.module.has_vulkan_memory_model()
+        self.module.device.workarounds.memory_barriers_wait || !self.module.has_vulkan_memory_model()
     }
 
     /// Semantics of an atomic of an order, as the target can stand them.
@@ -74,7 +74,7 @@ impl Body<'_, '_, '_> {
         let scope = match scope {
             Scope::Cta => Spirv::Workgroup,
             Scope::Device | Scope::System if !self.module.has_vulkan_memory_model() => Spirv::Device,
-            Scope::Device | Scope::System if !self.module.target.has(Feature::VulkanMemoryModelDeviceScope) => {
+            Scope::Device | Scope::System if !self.module.device.has(Feature::VulkanMemoryModelDeviceScope) => {
                 Spirv::QueueFamily
             }
             Scope::Device | Scope::System => {
@@ -137,7 +137,7 @@ impl Body<'_, '_, '_> {
             }
             if let Some(scope) = access.order.scope() {
                 mask |= MemoryAccess::VOLATILE;
-                if vulkan && !self.module.target.quirks.memory_barriers_wait {
+                if vulkan && !self.module.device.workarounds.memory_barriers_wait {
                     mask |= match direction {
                         Direction::Load => MemoryAccess::MAKE_POINTER_VISIBLE,
                         Direction::Store => MemoryAccess::MAKE_POINTER_AVAILABLE,
@@ -172,7 +172,7 @@ impl Body<'_, '_, '_> {
         if semantics(order) == MemorySemantics::empty() {
             return Ok(());
         }
-        let quirks = &self.module.target.quirks;
+        let quirks = &self.module.device.workarounds;
         if quirks.memory_barriers_wait {
             return self.atomic_fence();
         }
@@ -208,7 +208,7 @@ impl Body<'_, '_, '_> {
         order: MemoryOrder,
         emit: impl FnOnce(&mut Self, MemoryOrder) -> Result<Word>,
     ) -> Result<Word> {
-        if self.module.has_vulkan_memory_model() || self.module.target.quirks.memory_barriers_wait {
+        if self.module.has_vulkan_memory_model() || self.module.device.workarounds.memory_barriers_wait {
             return emit(self, order);
         }
         if matches!(order, MemoryOrder::Release(_) | MemoryOrder::AcquireRelease(_)) {

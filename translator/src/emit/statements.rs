@@ -9,13 +9,9 @@ use super::body::{Body, Common};
 use super::instruction::instruction;
 use super::module::{Global, Module};
 use super::{EmitEntry, EntryFacts, Result, not_legal};
-use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::diagnostic::{Diagnostic, Span};
 use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
 use crate::target::{Feature, marks};
-
-/// Deepest nesting of control flow. SPIR-V consumers must accept 1,023 ("Universal Limits"), and an atomic may need one
-/// loop of our own inside.
-const NESTING_LIMIT: usize = 1022;
 
 /// Adds a kernel to the module.
 pub(super) fn emit_entry(module: &mut Module<'_>, entry: &EmitEntry<'_>) -> Result<EntryFacts, Diagnostic> {
@@ -53,8 +49,6 @@ enum Construct<'f> {
 
 impl<'f> Body<'_, '_, 'f> {
     fn emit(&mut self, name: &str) -> Result<EntryFacts> {
-        self.check_shared_size()?;
-        self.check_local_size()?;
         let void = self.module.global(Global::Void)?;
         let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
         let id = self.module.id();
@@ -68,13 +62,13 @@ impl<'f> Body<'_, '_, 'f> {
         // An invocation that carries a whole warp has nothing to do with its subgroup.
         if self.function.packing.is_some_and(|packing| packing.subgroup_size > 1) {
             self.module.need(Feature::ComputeFullSubgroups, "operations of a warp")?;
-            if self.module.target.subgroups.has_choice() {
+            if self.module.device.subgroup_choice {
                 self.module.need(Feature::SubgroupSizeControl, "operations of a warp")?;
             }
             self.module.reconvergence(id)?;
         }
 
-        let function = self.finish(void, id, ty, Vec::new())?;
+        let function = self.finish(void, id, ty, Vec::new());
         for (width, float) in [(32, Type::F32), (64, Type::F64)] {
             let mut helpers = self.function.helpers.iter().map(|helper| &helper.function);
             let has = |function: &Function| function.values.contains(&float);
@@ -102,13 +96,12 @@ impl<'f> Body<'_, '_, 'f> {
         let id = self.module.id();
         self.label = self.module.id();
         self.statements(&self.function.body)?;
-        let function = self.finish(result, id, ty, parameters)?;
+        let function = self.finish(result, id, ty, parameters);
         self.module.helper(function);
         Ok(id)
     }
 
     fn statements(&mut self, body: &'f [Stmt]) -> Result<()> {
-        let limit = self.module.target.quirks.nesting.map_or(NESTING_LIMIT, |most| NESTING_LIMIT.min(most as usize));
         let mut stack = vec![Frame { rest: body.iter(), construct: Construct::Function, at: self.at }];
         while let Some(frame) = stack.last_mut() {
             // What stands after a terminator can't be reached: a Break, or a construct that nothing leaves.
@@ -120,8 +113,7 @@ impl<'f> Body<'_, '_, 'f> {
                     }
                 }
                 Some(Stmt::Loop(body)) if is_lane_loop(body, &self.function.lane_numbers) => {
-                    let depth = stack.len() - 1;
-                    self.lane_calls(body, depth)?;
+                    self.lane_calls(body)?;
                 }
                 Some(Stmt::Loop(body)) => {
                     let frame = self.begin_loop(body)?;
@@ -136,29 +128,21 @@ impl<'f> Body<'_, '_, 'f> {
                     }
                 }
             }
-            // The function itself is no construct.
-            if self.depth + stack.len() > limit + 1 {
-                return Err(ErrorKind::Limit {
-                    what: "nesting of control flow".into(),
-                    needed: (self.depth + stack.len()) as u64 - 1,
-                    available: limit as u64,
-                });
-            }
         }
         Ok(())
     }
 
     /// Calls a function that does a round of a loop over lanes, once for each lane.
-    fn lane_calls(&mut self, body: &'f [Stmt], depth: usize) -> Result<()> {
+    fn lane_calls(&mut self, body: &'f [Stmt]) -> Result<()> {
         let (void, id) = (self.module.global(Global::Void)?, self.module.id());
         let ty = self.module.global(Global::Function(void, [0; HELPER_PARAMETERS]))?;
         let (common, label) = (std::mem::take(&mut self.common), self.module.id());
         let mut round = Body::new(&mut *self.module, self.function);
         round.common = common;
-        (round.depth, round.label) = (self.depth + depth, label);
+        round.label = label;
         // The last statement leaves the loop.
         let emitted = round.statements(body.split_last().map_or(body, |(_, round)| round));
-        let finished = emitted.and_then(|()| round.finish(void, id, ty, Vec::new()));
+        let finished = emitted.map(|()| round.finish(void, id, ty, Vec::new()));
         let (at, common) = (round.at, round.common);
         self.common = common;
         self.module.helper(finished.inspect_err(|_| self.at = at)?);
@@ -173,10 +157,10 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::At(span) => self.come_from(*span),
             Stmt::Let(value, op) => {
                 let id = self.operation(*op, self.function.type_of(*value))?;
-                self.set_value(*value, id)?;
+                self.set_value(*value, id);
             }
             Stmt::Set(var, value) => {
-                let (variable, id) = (self.variable(*var)?, self.value(*value)?);
+                let (variable, id) = (self.variable(*var)?, self.value(*value));
                 self.effect(Op::Store, vec![Operand::IdRef(variable), Operand::IdRef(id)]);
             }
             Stmt::Load { results, access, address } => self.load(results, *access, *address)?,
@@ -187,7 +171,7 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Arrive(thread) => self.arrive(*thread)?,
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::Return(value) => {
-                let value = self.value(*value)?;
+                let value = self.value(*value);
                 self.terminate(Op::ReturnValue, vec![Operand::IdRef(value)]);
             }
             // The first three have been dealt with, and no legal function has the others.
@@ -200,7 +184,7 @@ impl<'f> Body<'_, '_, 'f> {
     fn arrive(&mut self, thread: Value) -> Result<()> {
         let instruction = self.at.map_or(0, |at| at.start);
         let place = self.module.u32_constant(instruction)?;
-        let (void, set, thread) = (self.module.global(Global::Void)?, self.module.marks(), self.value(thread)?);
+        let (void, set, thread) = (self.module.global(Global::Void)?, self.module.marks(), self.value(thread));
         let number = Operand::LiteralExtInstInteger(marks::ARRIVE);
         let operands = vec![Operand::IdRef(set), number, Operand::IdRef(thread), Operand::IdRef(place)];
         self.result(Op::ExtInst, void, operands);
@@ -212,7 +196,7 @@ impl<'f> Body<'_, '_, 'f> {
         if then.is_empty() && otherwise.is_empty() {
             return Ok(None);
         }
-        let condition = self.value(condition)?;
+        let condition = self.value(condition);
         let merge = self.module.id();
         let then_label = if then.is_empty() { merge } else { self.module.id() };
         let otherwise_label = if otherwise.is_empty() { merge } else { self.module.id() };
@@ -252,7 +236,7 @@ impl<'f> Body<'_, '_, 'f> {
     /// the code after the loop reads of a variable has several origins, and drivers keep such values right. Where the
     /// driver runs loops for more invocations than there are, these leave by that exit.
     fn decoy_exit(&mut self, merge: Word) -> Result<bool> {
-        let quirks = &self.module.target.quirks;
+        let quirks = &self.module.device.workarounds;
         if !quirks.loop_values_lost && !quirks.surplus_invocations_loop {
             return Ok(false);
         }

@@ -11,12 +11,11 @@ use super::body::Body;
 use super::module::{Global, Module};
 use super::usage::{SharedLayout, has_shared_parts, orders_memory};
 use super::{Result, not_legal};
-use crate::diagnostic::ErrorKind;
 use crate::ir::{MemoryOrder, Space};
 use crate::target::Feature;
 
 /// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
-pub(super) const SHARED_GRANULE: u32 = 16;
+pub(crate) const SHARED_GRANULE: u32 = 16;
 
 impl Module<'_> {
     pub(super) fn spec_constant_op(&mut self, op: Op, ty: Word, operands: &[Word]) -> Word {
@@ -99,37 +98,6 @@ impl Body<'_, '_, '_> {
     /// Whether shared memory lies in device memory.
     pub(super) fn has_shared_scratch(&self) -> bool {
         self.function.scratch.is_some_and(|scratch| scratch.shared)
-    }
-
-    /// Fails if the target has less shared memory than the kernel declares.
-    pub(super) fn check_shared_size(&self) -> Result<()> {
-        if self.has_shared_scratch() {
-            return Ok(());
-        }
-        let granule = u64::from(SHARED_GRANULE);
-        let needed = self.function.workgroup_shared_bytes().next_multiple_of(granule);
-        let available = u64::from(self.module.target.limits.max_compute_shared_memory_size);
-        if needed > available {
-            let what = match self.function.own_shared_bytes {
-                0 => "bytes of shared memory".to_owned(),
-                own => format!("bytes of shared memory, with {own} of the translator's own"),
-            };
-            return Err(ErrorKind::Limit { what, needed, available });
-        }
-        Ok(())
-    }
-
-    /// Fails if the target's driver doesn't take so much local memory.
-    pub(super) fn check_local_size(&self) -> Result<()> {
-        let (needed, available) = (self.function.local_bytes, self.module.target.quirks.local_memory);
-        match available.filter(|&available| needed > available) {
-            Some(available) => Err(ErrorKind::Limit {
-                what: "bytes of local memory for each invocation, with which the driver makes pipelines".into(),
-                needed: needed.into(),
-                available: available.into(),
-            }),
-            None => Ok(()),
-        }
     }
 
     /// Whether less than a word of shared memory is ever written.
@@ -246,7 +214,7 @@ impl Body<'_, '_, '_> {
     /// An address in global memory as a pointer to a type.
     fn global_pointer(&mut self, ty: Word, address: Word) -> Result<Word> {
         let pointer = self.module.global(Global::Pointer(StorageClass::PhysicalStorageBuffer, ty))?;
-        let op = if self.module.target.has(Feature::ShaderInt64) { Op::ConvertUToPtr } else { Op::Bitcast };
+        let op = if self.module.device.has(Feature::ShaderInt64) { Op::ConvertUToPtr } else { Op::Bitcast };
         Ok(self.compute(op, pointer, &[address]))
     }
 

@@ -13,31 +13,31 @@ impl Body<'_, '_, '_> {
     /// One operation of a subgroup.
     pub(super) fn subgroup(&mut self, results: &[Value], op: SubgroupOp) -> Result<()> {
         let scope = Operand::IdScope(self.module.u32_constant(rspirv::spirv::Scope::Subgroup as u32)?);
-        let operations = &self.module.target.subgroups;
+        let device = self.module.device;
         match op {
             SubgroupOp::Ballot(predicate) => {
-                if !operations.ballot {
+                if !device.ballots {
                     return Err(lacks("ballots"));
                 }
                 self.module.capability(Capability::GroupNonUniformBallot);
-                let predicate = Operand::IdRef(self.value(predicate)?);
+                let predicate = Operand::IdRef(self.value(predicate));
                 let vector = self.module.u32_vector(4)?;
                 let ballot = self.result(Op::GroupNonUniformBallot, vector, vec![scope, predicate]);
                 let word = self.module.u32()?;
                 for (index, result) in (0..).zip(results) {
                     let part = vec![Operand::IdRef(ballot), Operand::LiteralBit32(index)];
                     let id = self.result(Op::CompositeExtract, word, part);
-                    self.set_value(*result, id)?;
+                    self.set_value(*result, id);
                 }
             }
             SubgroupOp::Shuffle(value, lane) => {
-                if !operations.shuffle {
+                if !device.shuffles {
                     return Err(lacks("shuffles"));
                 }
                 let [result] = results else { return Err(not_legal()) };
-                let (value, lane) = (self.value(value)?, self.value(lane)?);
+                let (value, lane) = (self.value(value), self.value(lane));
                 // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
-                let simpler = self.module.target.quirks.conditions_slow && operations.ballot;
+                let simpler = device.workarounds.conditions_slow && device.ballots;
                 let to_all = simpler && self.offsets.constant(lane).is_some();
                 let (op, capability) = if to_all {
                     (Op::GroupNonUniformBroadcast, Capability::GroupNonUniformBallot)
@@ -47,7 +47,7 @@ impl Body<'_, '_, '_> {
                 self.module.capability(capability);
                 let ty = self.ty(Type::I32)?;
                 let id = self.result(op, ty, vec![scope, Operand::IdRef(value), Operand::IdRef(lane)]);
-                self.set_value(*result, id)?;
+                self.set_value(*result, id);
             }
             SubgroupOp::Barrier => self.subgroup_barrier(scope)?,
         }
@@ -57,10 +57,10 @@ impl Body<'_, '_, '_> {
     /// Orders all memory accesses of the subgroup's invocations.
     fn subgroup_barrier(&mut self, execution: Operand) -> Result<()> {
         // Such drivers run a subgroup in lockstep, and this would wait for other subgroups.
-        if self.module.target.quirks.memory_barriers_wait {
+        if self.module.device.workarounds.memory_barriers_wait {
             return Ok(());
         }
-        if self.module.target.quirks.subgroup_barriers_wait {
+        if self.module.device.workarounds.subgroup_barriers_wait {
             return self.fence(Scope::Cta);
         }
         let semantics = self.fence_semantics(MemoryOrder::AcquireRelease(Scope::Cta));

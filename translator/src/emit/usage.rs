@@ -17,7 +17,7 @@ impl SharedLayout {
     /// The layout for a kernel on the module's target.
     pub(super) fn choose(module: &Module<'_>, function: &Function) -> SharedLayout {
         // The extension needs SPIR-V 1.4.
-        if module.target.has(Feature::WorkgroupMemoryExplicitLayout) && module.version() >= Version(1, 4) {
+        if module.device.has(Feature::WorkgroupMemoryExplicitLayout) && module.version() >= Version(1, 4) {
             SharedLayout::Blocks
         } else if has_long_shared_atomics(function) {
             SharedLayout::Words(64)

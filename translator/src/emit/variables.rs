@@ -6,12 +6,11 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Op, Word};
-use rustc_hash::FxHashMap;
 
+use super::Result;
 use super::body::{Body, Row};
 use super::instruction::instruction;
 use super::module::Global;
-use super::{Result, not_legal};
 use crate::ir::{Function, Type, Var, VarSet, for_each_assigned, for_each_read};
 use crate::target::Quirks;
 
@@ -19,22 +18,17 @@ impl Body<'_, '_, '_> {
     /// A pointer to a variable.
     pub(super) fn variable(&mut self, var: Var) -> Result<Word> {
         let index = var.0 as usize;
-        match self.vars.get(index) {
-            None => Err(not_legal()),
-            Some(0) => {
-                let ty = self.function.var_type(var);
-                let id = match self.row(ty)? {
-                    true => self.element(ty, var)?,
-                    false => match self.common.private.get(&var) {
-                        Some(&id) => id,
-                        None => self.declare_variable(var)?,
-                    },
-                };
-                self.vars[index] = id;
-                Ok(id)
-            }
-            Some(&id) => Ok(id),
+        if self.vars[index] == 0 {
+            let ty = self.function.var_type(var);
+            self.vars[index] = match self.row(ty)? {
+                Some(row) => self.element(row, ty, var)?,
+                None => match self.common.private.get(&var) {
+                    Some(&id) => id,
+                    None => self.declare_variable(var)?,
+                },
+            };
         }
+        Ok(self.vars[index])
     }
 
     fn declare_variable(&mut self, var: Var) -> Result<Word> {
@@ -56,28 +50,28 @@ impl Body<'_, '_, '_> {
     }
 
     /// A pointer to a variable's element of its type's array.
-    fn element(&mut self, ty: Type, var: Var) -> Result<Word> {
-        let Some(Some(row)) = self.common.rows.get_mut(&ty) else { return Err(not_legal()) };
-        let next = u32::try_from(row.places.len()).unwrap_or(u32::MAX);
-        let place = *row.places.entry(var).or_insert(next);
-        let (array, pointer) = (row.array, row.pointer);
+    fn element(&mut self, Row { array, pointer }: Row, ty: Type, var: Var) -> Result<Word> {
+        let places = self.common.places.entry(ty).or_default();
+        // Numbers of variables are 32 bits.
+        let next = places.len() as u32;
+        let place = *places.entry(var).or_insert(next);
         let number = self.module.u32_constant(place)?;
         Ok(self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(number)]))
     }
 
-    /// Whether the variables of a type are in an array.
-    fn row(&mut self, ty: Type) -> Result<bool> {
-        if !self.module.target.quirks.stack_small {
-            return Ok(false);
+    /// The array of the variables of a type, if they are in one.
+    fn row(&mut self, ty: Type) -> Result<Option<Row>> {
+        if !self.module.device.workarounds.stack_small {
+            return Ok(None);
         }
-        if let Some(row) = self.common.rows.get(&ty) {
-            return Ok(row.is_some());
+        if let Some(&row) = self.common.rows.get(&ty) {
+            return Ok(row);
         }
+        // Numbers of variables have 32 bits.
         let count = self.used(ty);
-        let row = if count < Quirks::MANY_VARIABLES { None } else { Some(self.new_row(ty, count)?) };
-        let is_some = row.is_some();
+        let row = if count < Quirks::MANY_VARIABLES { None } else { Some(self.new_row(ty, count as u32)?) };
         self.common.rows.insert(ty, row);
-        Ok(is_some)
+        Ok(row)
     }
 
     /// How many variables of a type are read or assigned.
@@ -90,10 +84,10 @@ impl Body<'_, '_, '_> {
     }
 
     /// An array for so many variables of a type.
-    fn new_row(&mut self, ty: Type, count: usize) -> Result<Row> {
+    fn new_row(&mut self, ty: Type, count: u32) -> Result<Row> {
         let element = self.ty(ty)?;
         let pointer = self.module.global(Global::Pointer(self.variable_class(), element))?;
-        let length = self.module.u32_constant(u32::try_from(count).unwrap_or(u32::MAX))?;
+        let length = self.module.u32_constant(count)?;
         let array_type = self.module.global(Global::Array(element, length))?;
         let zeros = self.module.global(Global::Null(array_type))?;
         let array = self.declare(array_type, Some(zeros), "variables")?;
@@ -104,6 +98,6 @@ impl Body<'_, '_, '_> {
         let place = self.at_start(Op::AccessChain, pointer, vec![Operand::IdRef(array), Operand::IdRef(any)]);
         let zero = self.module.global(Global::Null(element))?;
         self.start.push(instruction(Op::Store, 0, 0, vec![Operand::IdRef(place), Operand::IdRef(zero)]));
-        Ok(Row { array, pointer, places: FxHashMap::default() })
+        Ok(Row { array, pointer })
     }
 }

@@ -13,9 +13,9 @@
 //!   needs them, so that moving a NaN can't change it.
 
 mod builder;
-pub mod eval;
 mod fold;
-mod semantics;
+mod legal;
+pub mod semantics;
 pub(crate) mod text;
 mod vars;
 mod verify;
@@ -23,6 +23,7 @@ mod warp;
 
 pub use builder::{Builder, bits_type};
 pub use fold::{Folded, fold};
+pub use legal::Legal;
 pub use semantics::mask;
 pub use text::ParseError;
 pub use vars::{VarSet, for_each_assigned, for_each_read};

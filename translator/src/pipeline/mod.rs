@@ -1,6 +1,7 @@
 //! The way of a kernel through the stages, in order.
 
 mod passes;
+mod room;
 mod unit;
 
 use std::collections::BTreeSet;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use passes::{PASSES, Pass, legalize, optimise};
+pub use room::check_room;
 pub use unit::{Settings, Unit};
 
 use crate::decode::program::{FuncId, Function, Program};
@@ -21,8 +23,8 @@ use crate::lower::build::{self, Built};
 use crate::lower::layout::{self, Layout, Places};
 use crate::lower::reports;
 use crate::lower::resources::Services;
-use crate::policy::{Policy, Workgroups};
-use crate::target::{Target, workgroup};
+use crate::policy::{Emission, Policy, Workgroups};
+use crate::target::workgroup;
 pub use crate::warp::Blocks;
 use crate::{Assumptions, Options};
 
@@ -59,7 +61,7 @@ pub struct Step<'a> {
 pub(crate) struct Kernel<'p> {
     ptx: &'p Function,
     layout: Layout,
-    function: ir::Function,
+    function: ir::Legal,
     threads: Option<u32>,
     number: u32,
     reports: Vec<SourceLocation>,
@@ -167,6 +169,9 @@ pub(crate) fn compile<'p>(
     let number = settings.number(&unit.function);
     let cooperative = options.cooperative.then_some(Cooperative { saved_words: unit.resolved.saved_words });
     let Unit { function, resolved, waits, pointers, .. } = unit;
+    check_room(&function, module.policy).map_err(|diagnostic| locate(ptx, diagnostic))?;
+    let function = ir::Legal::new(function)
+        .map_err(|error| locate(ptx, Diagnostic::new(ErrorKind::Internal(format!("not legal: {error}")), None)))?;
     Ok(Kernel {
         ptx,
         layout,
@@ -210,7 +215,7 @@ fn blocks(ptx: &Function, threads: Option<u32>) -> Blocks {
 /// Emits kernels into one module, which names the lines of `source` if that is given.
 pub(crate) fn emit(
     kernels: &[Kernel<'_>],
-    target: &Target,
+    device: &Emission,
     source: Option<&Source>,
 ) -> Result<Emitted, Vec<Diagnostic>> {
     let entries: Vec<EmitEntry<'_>> = kernels
@@ -221,7 +226,7 @@ pub(crate) fn emit(
             required_block: kernel.ptx.required_block,
         })
         .collect();
-    emit::emit(target, &entries, source).map_err(|errors| {
+    emit::emit(device, &entries, source).map_err(|errors| {
         let place = |mut diagnostic: Diagnostic| {
             let kernel = kernels.iter().find(|kernel| Some(&kernel.ptx.name) == diagnostic.function.as_ref());
             diagnostic.span = diagnostic.span.or(kernel.map(|kernel| kernel.ptx.span));

@@ -10,8 +10,6 @@ mod parts;
 mod product;
 mod rounding;
 mod sum;
-#[cfg(test)]
-mod tests;
 
 pub use bits::{extremum, flush, flush_tiny, is_nan, magnitude, negated, quiet, relu, saturate};
 pub use formats::{

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{AtomicOp, Block, Function, Op, Space, Stmt, Type, Value, Var};
+use ptx2spv_translator::ir::{AtomicOp, Block, Function, Legal, Op, Space, Stmt, Type, Value, Var};
 
 use crate::support::{Builder, access, emit_one, emit_valid, lavapipe, lines, nvidia, targets};
 
@@ -21,7 +21,7 @@ fn loops_get_another_exit_where_values_are_lost() {
 }
 
 /// Ifs and loops in turn, nested so deep.
-pub fn nested(depth: usize) -> Function {
+pub fn nested(depth: usize) -> Legal {
     let mut b = Builder::default();
     let condition = b.any(Type::Bool);
     let mut body = Vec::new();
@@ -109,6 +109,6 @@ proptest! {
         function.var(Type::Bool);
         body.insert(0, Stmt::Let(condition, Op::Const(1)));
         function.body = body;
-        emit_valid(&lavapipe(), &function);
+        emit_valid(&lavapipe(), &Legal::new(function).unwrap());
     }
 }

@@ -9,10 +9,12 @@ mod support;
 
 use ptx2spv_translator::emit::{EmitEntry, emit};
 use ptx2spv_translator::ir::{
-    Access, AtomicOp, Binary, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
+    Access, AtomicOp, Binary, Builtin, Compare, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
 };
+use ptx2spv_translator::pipeline::check_room;
+use ptx2spv_translator::policy::Policy;
 use ptx2spv_translator::target::{Facts, Quirks, Version};
-use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
+use ptx2spv_translator::{ErrorKind, Feature, Math, Span, Target};
 
 use flow::nested;
 use support::*;
@@ -451,7 +453,7 @@ fn missing_features_are_named_with_their_place() {
 
 #[test]
 fn limits_are_checked() {
-    let limit = |function: &Function| match emit_error(&lavapipe(), function).0 {
+    let limit = |function: &Legal| match refused(&lavapipe(), function) {
         ErrorKind::Limit { needed, available, .. } => (needed, available),
         other => panic!("{other}"),
     };
@@ -459,24 +461,35 @@ fn limits_are_checked() {
     let mut b = Builder::default();
     b.op(Type::I32, Op::Builtin(Builtin::PushConstant(128)));
     assert_eq!(limit(&b.finish()), (132, 128));
-    limit(&nested(2000));
+    // A driver's own limit, and that of SPIR-V.
+    assert_eq!(limit(&nested(2000)), (65, 64));
+    let nvidia = Policy::new(&nvidia(), Math::EXACT);
+    check_room(&nested(1022), &nvidia).unwrap();
+    assert!(check_room(&nested(1023), &nvidia).is_err());
+    check_room(&Builder::shared(32768).finish(), &Policy::new(&lavapipe(), Math::EXACT)).unwrap();
+}
+
+/// Why a target has no room for a function.
+fn refused(target: &Target, function: &Legal) -> ErrorKind {
+    check_room(function, &Policy::new(target, Math::EXACT)).unwrap_err().kind
 }
 
 #[test]
 fn spirv_before_vulkan_1_1_is_refused() {
     let target = Target { spirv: Version(1, 2), ..lavapipe() };
-    let errors = emit(&target, &[], None).unwrap_err();
+    let errors = emit(&device(&target), &[], None).unwrap_err();
     let messages: Vec<_> = errors.iter().map(|error| error.kind.to_string()).collect();
     assert_eq!(messages, ["not supported: SPIR-V 1.2, which the target has: modules need 1.3"]);
 }
 
 #[test]
-fn generic_addresses_are_an_internal_error() {
+fn generic_addresses_are_not_legal() {
     let mut b = Builder::default();
     let address = b.constant(Type::I64, 0);
     let results = vec![b.function.value(Type::I32)];
     b.body.push(Stmt::Load { results, access: access(Space::Generic, 4), address });
-    assert!(matches!(emit_error(&lavapipe(), &b.finish()).0, ErrorKind::Internal(_)));
+    b.function.body = b.body;
+    assert_eq!(Legal::new(b.function).unwrap_err(), "a generic address");
 }
 
 #[test]
@@ -495,7 +508,7 @@ fn entries_share_a_module_but_not_their_needs() {
         let entries: Vec<_> = (names.iter().zip(&functions))
             .map(|(name, function)| EmitEntry { name, function, required_block: Some([64, 2, 1]) })
             .collect();
-        let emitted = emit(&target, &entries, None).unwrap();
+        let emitted = emit(&device(&target), &entries, None).unwrap();
         let text = validate(&target, &emitted);
         assert_eq!(lines(&text, "OpEntryPoint").len(), 3);
         let facts = &emitted.entries;
@@ -511,9 +524,12 @@ fn entries_share_a_module_but_not_their_needs() {
 
 #[test]
 fn errors_of_all_entries_are_reported() {
-    let (good, bad) = (Builder::default().finish(), Builder::shared(1 << 20).finish());
+    let mut doubles = Builder::default();
+    doubles.constant(Type::F64, 0);
+    let (good, bad) = (Builder::default().finish(), doubles.finish());
+    let device = device(&without(lavapipe(), &[Feature::ShaderFloat64]));
     let entry = |name, function| EmitEntry { name, function, required_block: None };
-    let errors = emit(&lavapipe(), &[entry("a", &bad), entry("b", &good), entry("c", &bad)], None).unwrap_err();
+    let errors = emit(&device, &[entry("a", &bad), entry("b", &good), entry("c", &bad)], None).unwrap_err();
     let names: Vec<_> = errors.iter().map(|error| error.function.as_deref()).collect();
     assert_eq!(names, [Some("a"), Some("c")]);
 }
@@ -589,18 +605,19 @@ fn unused_variables_are_not_declared() {
 
 #[test]
 fn local_memory_that_the_driver_does_not_take() {
-    let mut b = Builder::shared(0);
-    b.function.local_bytes = 16 << 10;
-    b.load(access(Space::Local, 4), 1);
-    let mut function = b.finish();
-    match emit_error(&nvidia(), &function).0 {
+    let function = |local_bytes| {
+        let mut b = Builder::shared(0);
+        b.function.local_bytes = local_bytes;
+        b.load(access(Space::Local, 4), 1);
+        b.finish()
+    };
+    match refused(&nvidia(), &function(16 << 10)) {
         ErrorKind::Limit { what, needed, available } => {
             assert!(what.contains("local memory"), "{what}");
             assert_eq!((needed, available), (16_384, 16_380));
         }
         other => panic!("{other}"),
     }
-    emit_valid(&lavapipe(), &function);
-    function.local_bytes = 12 << 10;
-    emit_valid(&nvidia(), &function);
+    check_room(&function(16 << 10), &Policy::new(&lavapipe(), Math::EXACT)).unwrap();
+    check_room(&function(12 << 10), &Policy::new(&nvidia(), Math::EXACT)).unwrap();
 }

@@ -1,6 +1,6 @@
 //! Memory order on targets without the Vulkan memory model, or without its device scope.
 
-use ptx2spv_translator::ir::{Access, AtomicOp, Function, MemoryOrder, Scope, Space, Stmt};
+use ptx2spv_translator::ir::{Access, AtomicOp, Legal, MemoryOrder, Scope, Space, Stmt};
 use ptx2spv_translator::target::Quirks;
 use ptx2spv_translator::{Feature, Target};
 
@@ -13,7 +13,7 @@ fn glsl() -> Target {
 }
 
 /// A weak access, and another that has an order.
-fn ordered(order: MemoryOrder) -> Function {
+fn ordered(order: MemoryOrder) -> Legal {
     let mut b = Builder::default();
     b.load(access(Space::Global, 4), 1);
     b.store(Access { order, ..access(Space::Global, 4) }, 1);
@@ -45,7 +45,7 @@ fn modules_use_nothing_of_the_model_that_is_not_there() {
 
 #[test]
 fn what_orders_makes_global_memory_coherent() {
-    let coherent = |function: &Function| {
+    let coherent = |function: &Legal| {
         let text = emit_valid(&glsl(), function);
         ["Coherent", "Volatile"]
             .map(|word| lines(&text, "OpMemberDecorate").iter().filter(|l| l.ends_with(word)).count())

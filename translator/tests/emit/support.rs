@@ -2,11 +2,12 @@
 
 use ptx2spv_translator::emit::{EmitEntry, Emitted, emit};
 use ptx2spv_translator::ir::{
-    Access, Atomic, AtomicOp, Block, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
-    Value, verify,
+    Access, Atomic, AtomicOp, Block, Builtin, Compare, Function, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type,
+    Unary, Value,
 };
+use ptx2spv_translator::policy::{Emission, Policy};
 use ptx2spv_translator::target::{Quirks, Version};
-use ptx2spv_translator::{ErrorKind, Feature, Span, Target};
+use ptx2spv_translator::{ErrorKind, Feature, Math, Span, Target};
 
 pub const SCOPES: [Scope; 3] = [Scope::Cta, Scope::Device, Scope::System];
 pub const INTEGERS: [Type; 2] = [Type::I32, Type::I64];
@@ -125,9 +126,9 @@ impl Builder {
         self.body.push(Stmt::Atomic(Atomic { result, op, access, address, operand, compare }));
     }
 
-    pub fn finish(mut self) -> Function {
+    pub fn finish(mut self) -> Legal {
         self.function.body = self.body;
-        self.function
+        Legal::new(self.function).unwrap()
     }
 }
 
@@ -139,16 +140,20 @@ pub fn element(access: Access) -> Type {
     if access.bytes == 8 { Type::I64 } else { Type::I32 }
 }
 
-pub fn emit_one(target: &Target, function: &Function) -> Emitted {
-    verify(function).unwrap();
+/// What emission reads of a target.
+pub fn device(target: &Target) -> Emission {
+    Policy::new(target, Math::EXACT).emission
+}
+
+pub fn emit_one(target: &Target, function: &Legal) -> Emitted {
     let entry = EmitEntry { name: "kernel", function, required_block: None };
-    emit(target, &[entry], None).unwrap_or_else(|errors| panic!("{}: {errors:?}", target.name))
+    emit(&device(target), &[entry], None).unwrap_or_else(|errors| panic!("{}: {errors:?}", target.name))
 }
 
 /// The one error that emission must report.
-pub fn emit_error(target: &Target, function: &Function) -> (ErrorKind, Span) {
-    verify(function).unwrap();
-    let mut errors = emit(target, &[EmitEntry { name: "kernel", function, required_block: None }], None).unwrap_err();
+pub fn emit_error(target: &Target, function: &Legal) -> (ErrorKind, Span) {
+    let mut errors =
+        emit(&device(target), &[EmitEntry { name: "kernel", function, required_block: None }], None).unwrap_err();
     assert_eq!(errors.len(), 1);
     let error = errors.remove(0);
     assert_eq!(error.function.as_deref(), Some("kernel"));
@@ -169,7 +174,7 @@ pub fn validate(target: &Target, emitted: &Emitted) -> String {
     text
 }
 
-pub fn emit_valid(target: &Target, function: &Function) -> String {
+pub fn emit_valid(target: &Target, function: &Legal) -> String {
     validate(target, &emit_one(target, function))
 }
 

@@ -2,8 +2,8 @@
 //! Errors are printed (`--nocapture`); `docs/numerics.md` has the worst ones.
 
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::{Facts, Feature};

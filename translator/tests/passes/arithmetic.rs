@@ -3,7 +3,7 @@
 
 use super::shape::Shape;
 use super::support::{Random, access, target};
-use ptx2spv_translator::ir::eval::Machine;
+use crate::evaluator::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;

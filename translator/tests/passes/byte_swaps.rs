@@ -1,8 +1,8 @@
 //! Swaps of two bytes that are written as a sum for drivers that compile them wrong.
 
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, verify};
 use ptx2spv_translator::pipeline::legalize;
 

@@ -2,8 +2,8 @@
 
 use super::shape::Shape;
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{
     Arithmetic, Atomic, AtomicOp, Binary, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value,
     bits_type, verify,

@@ -1,8 +1,8 @@
 //! Arithmetic that flushes as `.ftz` does, against sums and products in more than twice the precision.
 
 use super::support::{Random, access, target};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;

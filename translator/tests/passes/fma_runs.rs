@@ -1,8 +1,8 @@
 //! Runs of `Fma` on a device that flushes, in loops, against the host's arithmetic.
 
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, Value, verify};
 use ptx2spv_translator::pipeline::{legalize, optimise};
 use ptx2spv_translator::target::Facts;

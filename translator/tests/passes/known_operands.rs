@@ -2,8 +2,8 @@
 //! of a sum with a constant zero the other addend, and the like.
 
 use super::support::access;
+use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;

@@ -3,8 +3,8 @@
 
 use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
+use crate::evaluator::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::interface::Status;
-use ptx2spv_translator::ir::eval::{Fault, GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{Builder, Function, Space, Type, verify};
 use ptx2spv_translator::legalize::{expand_reports, report_cut_loops};
 use ptx2spv_translator::pipeline::legalize;

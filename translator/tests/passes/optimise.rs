@@ -3,7 +3,7 @@
 
 use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
-use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
+use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Builder, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT,
     MemoryOrder, Op, Scope, Space, Stmt, Type, Unary, Value, Var, verify,

@@ -1,8 +1,8 @@
 //! Long operations that a kernel has at many places: helpers take their place, and give the same.
 
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Binary, Builder, Function, Op, Space, Stmt, Type, Value, verify};
 use ptx2spv_translator::legalize::split_words;
 use ptx2spv_translator::pipeline::legalize;

@@ -2,8 +2,8 @@
 //! that have no result where Vulkan has none, and that drop what Vulkan lets them drop.
 
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Builder, Function, Op, Space, Type, Unary, Value, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;

@@ -3,8 +3,8 @@
 
 use super::shape::Shape;
 use super::support::{Random, access, target};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, Var, verify};
 use ptx2spv_translator::pipeline::legalize;
 use ptx2spv_translator::target::Facts;

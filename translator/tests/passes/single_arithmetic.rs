@@ -3,8 +3,8 @@
 
 use super::shape::Shape;
 use super::support::{Random, access};
+use crate::evaluator::Machine;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::Machine;
 use ptx2spv_translator::ir::{
     Arithmetic, Atomic, AtomicOp, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value, verify,
 };
@@ -330,7 +330,7 @@ fn reduce(target: &Target, space: Space, right: fn(f32, f32) -> f32) {
     let mut device = Device::new(target, |b, [old, operand, _]| {
         let (address, access) = match space {
             Space::Shared => (b.i32(0), access(space, 4)),
-            _ => (b.i64(ptx2spv_translator::ir::eval::GLOBAL_BASE), access(space, 4)),
+            _ => (b.i64(crate::evaluator::GLOBAL_BASE), access(space, 4)),
         };
         b.store(access, address, vec![old]);
         b.push(Stmt::Atomic(Atomic { result: None, op: AtomicOp::FAdd, access, address, operand, compare: None }));

@@ -4,8 +4,8 @@
 
 use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
+use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::eval::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type,
     Unary, Value, Var, verify,

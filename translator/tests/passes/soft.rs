@@ -6,11 +6,16 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-use super::{BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, from_integer, narrow, odd_sum, widen};
-use crate::ir::eval::Machine;
-use crate::ir::{Access, Arithmetic, Builder, Function, MemoryOrder, Rounding, Space, Type, Value, verify};
-use crate::pipeline::legalize;
-use crate::target::{Facts, Feature, Target};
+use ptx2spv_translator::ir::{
+    Access, Arithmetic, Builder, Function, MemoryOrder, Rounding, Space, Type, Value, verify,
+};
+use ptx2spv_translator::pipeline::legalize;
+use ptx2spv_translator::soft::{
+    BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, from_integer, narrow, odd_sum, widen,
+};
+use ptx2spv_translator::target::{Facts, Feature, Target};
+
+use crate::evaluator::Machine;
 
 const ROUNDINGS: [(Rounding, Round); 4] = [
     (Rounding::NearestEven, Round::NearestTiesToEven),

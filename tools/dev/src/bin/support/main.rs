@@ -1,13 +1,19 @@
 //! `support`: writes `docs/support.md`, which says how much of PTX translates, to the standard output.
 //!
-//! What translates is found out by [`ptx2spv_translator::decode::support`]; this program only lays it out.
+//! [`entries`] finds out what translates: the manual's [`forms`] are compared with the instruction table, [`directives`] are tried on
+//! small modules. The rest lays it out.
+
+mod directives;
+mod entries;
+mod forms;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use ptx2spv::cli::{self, Status};
-use ptx2spv_translator::decode::support::{Entry, Family, Support, entries};
+
+use entries::{Entry, Family, Support, entries};
 
 const HEAD: &str = "\
 # What translates

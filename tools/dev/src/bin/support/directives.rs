@@ -1,7 +1,15 @@
 //! The manual's directives, each with a module that uses it.
 
-use super::Directive;
-use crate::isa::manual::Use;
+use ptx2spv_translator::isa::manual::Use;
+
+/// A directive with a small module that uses it.
+pub struct Directive {
+    pub name: &'static str,
+    pub sample: &'static str,
+    /// Further uses.
+    pub uses: &'static [Use],
+    pub remark: &'static str,
+}
 
 const fn directive(name: &'static str, sample: &'static str) -> Directive {
     Directive { name, sample, uses: &[], remark: "" }
@@ -22,7 +30,7 @@ const LINKED: &str = "By the rules of NVIDIA's linker: see getting-ptx.md.";
 const KERNEL: &str = ".visible .entry k() { ret; }";
 
 /// All directives by name. The header's own stand before every sample.
-pub(super) const ALL: &[Directive] = &[
+pub const ALL: &[Directive] = &[
     directive("address_size", KERNEL).uses(&[Use {
         words: "modules with 32-bit addresses",
         sample: ".version 8.1\n.target sm_90\n.address_size 32\n.entry k() { ret; }",

@@ -4,12 +4,12 @@
 //! fact vouches for goes wrong on purpose, so that code which relies on it shows. Operations as the device gives them
 //! (`…Approx`) are the host's, off by one unit in the last place.
 
-use super::semantics;
-use super::{
+use ptx2spv_translator::ir::semantics;
+use ptx2spv_translator::ir::{
     Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
     GENERIC_TAG_SHIFT, Helper, Op, Space, Stmt, Type, Unary, Value, mask,
 };
-use crate::target::Facts;
+use ptx2spv_translator::target::Facts;
 
 /// Address of the first byte of [`Machine::global`].
 pub const GLOBAL_BASE: u64 = 0x10000;
@@ -60,7 +60,7 @@ pub struct Machine {
     pub vars: Vec<u64>,
     /// Statements that may still run.
     pub steps: u64,
-    /// Rounds of loops after which every loop ends, as [`Quirks::loop_budget`](crate::target::Quirks) says of drivers.
+    /// Rounds of loops after which every loop ends, as `Quirks::loop_budget` says of drivers.
     pub loop_budget: Option<u32>,
     /// Bits of the values that a run came to.
     pub values: Vec<u64>,
@@ -73,7 +73,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Runs a function that passes [`verify`](super::verify), starting with the variables as they are.
+    /// Runs a function that passes `verify`, starting with the variables as they are.
     pub fn run(&mut self, function: &Function) -> Result<(), Fault> {
         self.body(function, &function.helpers)
     }
