@@ -1,242 +1,16 @@
-//! Executes programs by CUDA's rules: a barrier waits for the threads that have not ended, wherever they wait, and an
-//! operation of a warp for those of its mask.
+//! Threads of a program, each up to where it waits.
 
-use super::collective::{Member, collective, gather, lanes};
-use super::{
-    Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
+use super::memory::Memory;
+use super::{Invalid, STEPS, UNTOUCHED};
+use crate::program::collective::{Member, collective, lanes};
+use crate::program::{
+    Collective, Comparison, Condition, Decision, GATHERED, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
 };
-use super::{Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
-
-/// The content of the buffers before the launch.
-pub const UNTOUCHED: u32 = 0xa5a5_a5a5;
-
-/// Statements that a thread may execute, so that programs end soon.
-const STEPS: u32 = 4000;
-
-/// Why anything may come out of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Invalid {
-    /// Two threads used a word of shared memory between the same barriers, and one of them wrote it.
-    Race,
-    /// Threads wait for each other for ever.
-    Deadlock,
-    /// It takes too long.
-    Long,
-}
-
-/// The buffers after a launch; before, all their words are [`UNTOUCHED`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// [`OUTPUTS`] words for each thread.
-    pub output: Vec<u32>,
-    /// What atomics gathered, and after it the sum of what threads that came to the end have computed.
-    pub gathered: Vec<u32>,
-}
-
-/// What a program does.
-pub fn interpret(program: &Program, launch: &Launch) -> Result<Outcome, Invalid> {
-    let mut outcome = Outcome { output: Vec::new(), gathered: vec![UNTOUCHED; GATHERED + 1] };
-    for block in 0..launch.blocks() {
-        run_block(program, launch, block, &mut outcome)?;
-    }
-    Ok(outcome)
-}
-
-fn run_block(program: &Program, launch: &Launch, block: u32, outcome: &mut Outcome) -> Result<(), Invalid> {
-    let count = launch.threads();
-    let mut memory = Memory {
-        words: vec![Word::default(); count as usize],
-        phase: 0,
-        gathered: [UNTOUCHED; GATHERED],
-        gathered_in: [None; GATHERED],
-        read_in: [None; GATHERED],
-        global: std::mem::take(&mut outcome.gathered),
-    };
-    let mut threads: Vec<Thread<'_>> = (0..count).map(|number| Thread::new(program, launch, block, number)).collect();
-    while threads.iter().any(|thread| !thread.ended) {
-        for thread in threads.iter_mut().filter(|thread| !thread.ended && thread.waits.is_none()) {
-            thread.run(&mut memory)?;
-        }
-        let mut met = false;
-        for warp in threads.chunks_mut(32) {
-            met |= meet(warp);
-        }
-        for pair in threads.chunks_mut(64) {
-            met |= pass(pair);
-        }
-        if met {
-            continue;
-        }
-        barrier(&mut threads)?;
-        memory.phase += 1;
-    }
-    outcome.gathered = memory.global;
-    outcome.output.extend(threads.into_iter().flat_map(|thread| thread.output));
-    Ok(())
-}
-
-/// Lets those threads of a warp go on that wait for nobody else; whether there are any.
-fn meet(warp: &mut [Thread<'_>]) -> bool {
-    let mut met = false;
-    for lane in 0..warp.len() {
-        let Some(Wait::Members(first, mask, _)) = warp[lane].waits else { continue };
-        let named = |lane: usize| mask >> lane & 1 == 1;
-        let here = |thread: &Thread<'_>| matches!(thread.waits, Some(Wait::Members(stmt, other, _)) if meets(stmt, first) && other == mask);
-        if !warp.iter().enumerate().all(|(lane, thread)| !named(lane) || thread.ended || here(thread)) {
-            continue;
-        }
-        let (mut members, mut stmts) = (Vec::new(), Vec::new());
-        for (lane, thread) in warp.iter_mut().enumerate().filter(|(lane, _)| named(*lane)) {
-            if let Some(Wait::Members(stmt, _, (value, by))) = thread.waits.take() {
-                members.push(Member { lane: lane as u32, value, by });
-                stmts.push(stmt);
-            }
-        }
-        for (member, stmt) in members.iter().zip(stmts) {
-            warp[member.lane as usize].go_on(stmt, mask, &members, *member);
-        }
-        met = true;
-    }
-    met
-}
-
-/// Lets the threads of two warps go on if they wait for each other; whether they do.
-fn pass(pair: &mut [Thread<'_>]) -> bool {
-    let mut values = Vec::new();
-    let mut handed = 0;
-    for thread in &*pair {
-        let Some(Wait::Pair { value, from, .. }) = thread.waits else { return false };
-        handed += usize::from(from.is_none());
-        values.push(value);
-    }
-    if handed != 0 && handed != values.len() {
-        return false;
-    }
-    for (number, thread) in pair.iter_mut().enumerate() {
-        let Some(Wait::Pair { from, to, .. }) = thread.waits.take() else { continue };
-        match from {
-            Some(from) => thread.scope.registers[to] = values[from as usize % values.len()],
-            None if number >= 32 => thread.scope.registers[to] = values[number - 32],
-            None => {}
-        }
-    }
-    true
-}
-
-/// Lets the threads of a block go on that wait at a barrier together.
-fn barrier(threads: &mut [Thread<'_>]) -> Result<(), Invalid> {
-    let mut first = None;
-    let (mut count, mut holding) = (0, 0);
-    for thread in threads.iter().filter(|thread| !thread.ended) {
-        let kind = match thread.waits {
-            Some(Wait::Barrier) => None,
-            Some(Wait::Decide { how, holds, .. }) => {
-                count += 1;
-                holding += u32::from(holds);
-                Some(how)
-            }
-            _ => return Err(Invalid::Deadlock),
-        };
-        if *first.get_or_insert(kind) != kind {
-            return Err(Invalid::Deadlock);
-        }
-    }
-    for thread in threads {
-        let Some(Wait::Decide { how, to, .. }) = thread.waits.take() else { continue };
-        thread.scope.registers[to] = match how {
-            Decision::Count => holding,
-            Decision::All => u32::from(holding == count),
-            Decision::Any => u32::from(holding > 0),
-        };
-    }
-    Ok(())
-}
-
-/// Whether lanes meet at two operations: the instruction and its qualifiers are the same.
-fn meets(a: &Stmt, b: &Stmt) -> bool {
-    match (a, b) {
-        (Stmt::Collective { what: a, .. }, Stmt::Collective { what: b, .. }) => match (a, b) {
-            (Collective::Reduce(a, _), Collective::Reduce(b, _)) => a == b,
-            (Collective::Shuffle { mode: a, .. }, Collective::Shuffle { mode: b, .. }) => a == b,
-            _ => std::mem::discriminant(a) == std::mem::discriminant(b),
-        },
-        _ => is_ballot(a) && is_ballot(b),
-    }
-}
-
-/// Whether a statement is written with a ballot.
-fn is_ballot(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Collective { what, .. } => matches!(what, Collective::Ballot(_)),
-        stmt => matches!(stmt, Stmt::Split { .. } | Stmt::Rounds { .. } | Stmt::Leave { .. } | Stmt::Refresh { .. }),
-    }
-}
-
-/// What a block works on.
-struct Memory {
-    words: Vec<Word>,
-    /// Barriers that the block has passed.
-    phase: usize,
-    gathered: [u32; GATHERED],
-    /// Between which barriers the last atomic on each word was.
-    gathered_in: [Option<usize>; GATHERED],
-    /// Between which barriers it was last read.
-    read_in: [Option<usize>; GATHERED],
-    global: Vec<u32>,
-}
-
-/// A word of shared memory with the last who used it.
-#[derive(Clone, Default)]
-struct Word {
-    value: u32,
-    written: Option<(usize, u32)>,
-    read: Option<(usize, u32)>,
-}
-
-impl Memory {
-    fn write(&mut self, thread: u32, value: u32) -> Result<(), Invalid> {
-        let word = &mut self.words[thread as usize];
-        if word.read.is_some_and(|(phase, reader)| phase == self.phase && reader != thread) {
-            return Err(Invalid::Race);
-        }
-        word.value = value;
-        word.written = Some((self.phase, thread));
-        Ok(())
-    }
-
-    fn read(&mut self, thread: u32, from: u32) -> Result<u32, Invalid> {
-        let threads = self.words.len() as u32;
-        let word = &mut self.words[(from % threads) as usize];
-        if word.written.is_some_and(|(phase, writer)| phase == self.phase && writer != thread) {
-            return Err(Invalid::Race);
-        }
-        // Only its own thread writes a word: of several readers the one that is another thread matters.
-        if from % threads != thread || word.read.is_none_or(|(phase, _)| phase != self.phase) {
-            word.read = Some((self.phase, thread));
-        }
-        Ok(word.value)
-    }
-
-    fn gather(&mut self, word: usize, shared: bool, value: u32) -> Result<(), Invalid> {
-        let how = Gather::OF[word];
-        if !shared {
-            self.global[word] = gather(how, self.global[word], value);
-            return Ok(());
-        }
-        self.gathered_in[word] = Some(self.phase);
-        self.gathered[word] = gather(how, self.gathered[word], value);
-        if self.read_in[word] == Some(self.phase) { Err(Invalid::Race) } else { Ok(()) }
-    }
-
-    fn gathered(&mut self, word: usize) -> Result<u32, Invalid> {
-        self.read_in[word] = Some(self.phase);
-        if self.gathered_in[word] == Some(self.phase) { Err(Invalid::Race) } else { Ok(self.gathered[word]) }
-    }
-}
+use crate::program::{Op, Program, REGISTERS, Stmt, UNIFORMS, Value};
 
 /// What a thread waits for.
 #[derive(Clone, Copy)]
-enum Wait<'p> {
+pub(super) enum Wait<'p> {
     Barrier,
     /// A barrier that tells of a condition.
     Decide {
@@ -255,13 +29,13 @@ enum Wait<'p> {
 }
 
 /// A list of statements that is being executed.
-struct Frame<'p> {
+pub(super) struct Frame<'p> {
     list: &'p [Stmt],
     next: usize,
     kind: Kind<'p>,
 }
 
-enum Kind<'p> {
+pub(super) enum Kind<'p> {
     Plain,
     Loop { depth: usize, turns: u32 },
     Rounds { stmt: &'p Stmt, depth: usize, level: usize, turns: u32 },
@@ -272,35 +46,35 @@ enum Kind<'p> {
 
 /// What a function, or the kernel, has for itself.
 #[derive(Clone)]
-struct Scope {
-    registers: [u32; REGISTERS],
-    counters: [u32; LOOPS],
-    masks: [u32; LEVELS],
-    locals: [u32; LOCALS],
+pub(super) struct Scope {
+    pub(super) registers: [u32; REGISTERS],
+    pub(super) counters: [u32; LOOPS],
+    pub(super) masks: [u32; LEVELS],
+    pub(super) locals: [u32; LOCALS],
     /// How deep calls may go; in the kernel nothing.
-    depth: Option<u32>,
+    pub(super) depth: Option<u32>,
 }
 
-struct Thread<'p> {
-    program: &'p Program,
-    uniforms: [u32; UNIFORMS],
-    number: u32,
-    scope: Scope,
+pub(super) struct Thread<'p> {
+    pub(super) program: &'p Program,
+    pub(super) uniforms: [u32; UNIFORMS],
+    pub(super) number: u32,
+    pub(super) scope: Scope,
     /// Those of the callers.
-    scopes: Vec<Scope>,
-    frames: Vec<Frame<'p>>,
-    output: [u32; OUTPUTS],
-    waits: Option<Wait<'p>>,
-    ended: bool,
-    steps: u32,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) frames: Vec<Frame<'p>>,
+    pub(super) output: [u32; OUTPUTS],
+    pub(super) waits: Option<Wait<'p>>,
+    pub(super) ended: bool,
+    pub(super) steps: u32,
 }
 
 impl<'p> Thread<'p> {
-    fn new(program: &'p Program, launch: &Launch, block: u32, number: u32) -> Self {
+    pub(super) fn new(program: &'p Program, launch: &Launch, block: u32, number: u32) -> Self {
         let threads = launch.threads();
         let global = block * threads + number;
         let mut registers = [0; REGISTERS];
-        for (register, seed) in registers.iter_mut().zip(super::ptx::SEEDS) {
+        for (register, seed) in registers.iter_mut().zip(crate::program::ptx::SEEDS) {
             *register = global.wrapping_add(1).wrapping_mul(seed);
         }
         let rest = threads - (number & !31);
@@ -320,7 +94,7 @@ impl<'p> Thread<'p> {
         }
     }
 
-    fn value(&self, value: Value) -> u32 {
+    pub(super) fn value(&self, value: Value) -> u32 {
         match value {
             Value::Register(register) => self.scope.registers[register],
             Value::Uniform(uniform) => self.uniforms[uniform],
@@ -330,7 +104,7 @@ impl<'p> Thread<'p> {
         }
     }
 
-    fn holds(&self, condition: &Condition) -> bool {
+    pub(super) fn holds(&self, condition: &Condition) -> bool {
         let value = self.value(condition.value) & condition.mask;
         let holds = match condition.comparison {
             Comparison::Equal => value == condition.bound,
@@ -341,12 +115,12 @@ impl<'p> Thread<'p> {
         holds != condition.negated
     }
 
-    fn wait(&mut self, stmt: &'p Stmt, level: usize, value: u32, by: u32) {
+    pub(super) fn wait(&mut self, stmt: &'p Stmt, level: usize, value: u32, by: u32) {
         self.waits = Some(Wait::Members(stmt, self.scope.masks[level], (value, by)));
     }
 
     /// Goes on until it must wait or ends.
-    fn run(&mut self, memory: &mut Memory) -> Result<(), Invalid> {
+    pub(super) fn run(&mut self, memory: &mut Memory) -> Result<(), Invalid> {
         while self.waits.is_none() && !self.ended {
             self.steps += 1;
             if self.steps > STEPS {
@@ -367,7 +141,7 @@ impl<'p> Thread<'p> {
         Ok(())
     }
 
-    fn step(&mut self, stmt: &'p Stmt, memory: &mut Memory) -> Result<(), Invalid> {
+    pub(super) fn step(&mut self, stmt: &'p Stmt, memory: &mut Memory) -> Result<(), Invalid> {
         match stmt {
             Stmt::Compute { guard, op, to, a, b } => {
                 if guard.as_ref().is_none_or(|guard| self.holds(guard)) {
@@ -479,7 +253,7 @@ impl<'p> Thread<'p> {
     }
 
     /// A lane's value for an operation, and what its source is found by.
-    fn brought(&self, what: &Collective) -> (u32, u32) {
+    pub(super) fn brought(&self, what: &Collective) -> (u32, u32) {
         match what {
             Collective::Ballot(condition)
             | Collective::All(condition)
@@ -495,7 +269,7 @@ impl<'p> Thread<'p> {
     }
 
     /// Goes on in the inner of two loops, or after it.
-    fn share(&mut self, stmt: &'p Stmt, left: u32, rest: u32, turn: u32) {
+    pub(super) fn share(&mut self, stmt: &'p Stmt, left: u32, rest: u32, turn: u32) {
         let Stmt::Shares { body, behind, .. } = stmt else { return };
         let (list, left, rest, turn) =
             if left > 0 { (body, left - 1, rest, turn) } else { (behind, rest, 0, turn + 1) };
@@ -503,7 +277,7 @@ impl<'p> Thread<'p> {
     }
 
     /// Goes on after an operation of a warp.
-    fn go_on(&mut self, stmt: &'p Stmt, mask: u32, members: &[Member], own: Member) {
+    pub(super) fn go_on(&mut self, stmt: &'p Stmt, mask: u32, members: &[Member], own: Member) {
         let ballot = lanes(members, |member| member.value != 0);
         let holds = own.value != 0;
         match stmt {
@@ -530,9 +304,9 @@ impl<'p> Thread<'p> {
         }
     }
 
-    fn call(&mut self, target: usize, level: usize, depth: u32, [a, b]: [u32; 2], to: usize) {
+    pub(super) fn call(&mut self, target: usize, level: usize, depth: u32, [a, b]: [u32; 2], to: usize) {
         let mut registers = [a, b, 0, 0, 0, 0];
-        for (register, seed) in registers.iter_mut().zip(super::ptx::SEEDS).skip(2) {
+        for (register, seed) in registers.iter_mut().zip(crate::program::ptx::SEEDS).skip(2) {
             *register = a.wrapping_mul(seed).wrapping_add(b);
         }
         let mut masks = [0; LEVELS];
@@ -542,7 +316,7 @@ impl<'p> Thread<'p> {
         self.frames.push(Frame { list: &self.program.functions[target], next: 0, kind: Kind::Call { to } });
     }
 
-    fn end(&mut self, memory: &mut Memory) {
+    pub(super) fn end(&mut self, memory: &mut Memory) {
         self.write_registers();
         let digest =
             self.scope.registers.iter().fold(0u32, |sum, register| sum.wrapping_mul(31).wrapping_add(*register));
@@ -550,12 +324,12 @@ impl<'p> Thread<'p> {
         self.ended = true;
     }
 
-    fn write_registers(&mut self) {
+    pub(super) fn write_registers(&mut self) {
         self.output[..REGISTERS].copy_from_slice(&self.scope.registers);
     }
 
     /// Drops what is inside the loop of that depth.
-    fn unwind(&mut self, depth: usize) {
+    pub(super) fn unwind(&mut self, depth: usize) {
         while let Some(frame) = self.frames.last() {
             if matches!(frame.kind, Kind::Loop { depth: found, .. } if found == depth) {
                 return;
@@ -565,7 +339,7 @@ impl<'p> Thread<'p> {
     }
 
     /// The innermost list is at its end: repeats it, goes on elsewhere, or drops it.
-    fn end_of_list(&mut self) {
+    pub(super) fn end_of_list(&mut self) {
         let Some(mut frame) = self.frames.pop() else { return };
         match &mut frame.kind {
             Kind::Plain => return,
@@ -608,7 +382,7 @@ impl<'p> Thread<'p> {
     }
 }
 
-fn compute(op: Op, a: u32, b: u32) -> u32 {
+pub(super) fn compute(op: Op, a: u32, b: u32) -> u32 {
     match op {
         Op::Add => a.wrapping_add(b),
         Op::Sub => a.wrapping_sub(b),

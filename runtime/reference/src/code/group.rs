@@ -1,0 +1,82 @@
+//! Operations of a subgroup.
+
+use super::Slot;
+
+/// An operation of the subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What it does.
+    pub op: GroupOp,
+    /// Width of a component of `value`.
+    pub bits: u8,
+    /// Components of `value` and the result.
+    pub components: u32,
+    /// The result's first register.
+    pub d: Slot,
+    /// First register of the value; unused by `Elect`.
+    pub value: Slot,
+    /// Second operand: an invocation's number, a mask, a delta or an index; unused by others.
+    pub other: Slot,
+}
+
+/// What a group operation does; named after `OpGroupNonUniform…`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "SPIR-V's names")]
+pub enum GroupOp {
+    Elect,
+    All,
+    Any,
+    AllEqual {
+        float: bool,
+    },
+    Broadcast,
+    BroadcastFirst,
+    /// Ballots are four registers of 32 bits.
+    Ballot,
+    InverseBallot,
+    BallotBitExtract,
+    BallotBitCount(Scan),
+    BallotFindLsb,
+    BallotFindMsb,
+    Shuffle,
+    ShuffleXor,
+    ShuffleUp,
+    ShuffleDown,
+    /// Within clusters of so many, 0 for the whole subgroup.
+    Rotate {
+        cluster: u32,
+    },
+    Arithmetic(GroupArithmetic, Scan),
+    QuadBroadcast,
+    /// Horizontal 0, vertical 1, diagonal 2.
+    QuadSwap(u8),
+}
+
+/// How many values a result is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "SPIR-V's names")]
+pub enum Scan {
+    Reduce,
+    Inclusive,
+    Exclusive,
+    Clustered(u32),
+}
+
+/// What joins two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "SPIR-V's names")]
+pub enum GroupArithmetic {
+    IAdd,
+    FAdd,
+    IMul,
+    FMul,
+    SMin,
+    UMin,
+    FMin,
+    SMax,
+    UMax,
+    FMax,
+    And,
+    Or,
+    Xor,
+}

@@ -1,0 +1,179 @@
+//! Devices, presets, and what is kept of them.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::{Done, PTX, command, fails, odd, run};
+
+#[test]
+fn presets_are_listed() {
+    let done = run(&["devices", "--presets"]);
+    assert!(done.out.contains("apple-moltenvk") && done.out.contains("MoltenVK 1.4.1"), "{}", done.out);
+    let all: Vec<serde_json::Value> = serde_json::from_str(&run(&["devices", "--presets", "--json"]).out).unwrap();
+    assert!(all.iter().any(|target| target["name"] == "mali"));
+    fails(&["devices", "--presets", "--device", "0"], 2, "cannot be used with");
+}
+
+#[test]
+fn the_cache_is_shown_and_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ptx, kept) = (folder.path().join("odd.ptx"), folder.path().join("kept"));
+    fs::write(&ptx, PTX).unwrap();
+    let run = |args: &[&str]| -> Done {
+        let done: Done = command(args).env("PTX2SPV_CACHE", &kept).output().unwrap().into();
+        assert_eq!(done.status, Some(0), "{}", done.err);
+        done
+    };
+    let shows =
+        |count: &str| run(&["cache"]).out.lines().any(|line| line.starts_with(count) && line.ends_with("translations"));
+    assert!(shows("       0 files"));
+    let launch = [
+        "run",
+        ptx.to_str().unwrap(),
+        "--device",
+        "reference",
+        "--entry",
+        "odd",
+        "--block",
+        "4",
+        "u32[4]:iota",
+        "u32[4]",
+    ];
+    let first = run(&launch).out;
+    // What is known of the module, and its kernel.
+    assert!(shows("       2 files"));
+    assert_eq!(run(&launch).out, first);
+    assert!(run(&["cache", "--clear"]).out.ends_with(": 2 files deleted\n"));
+    assert!(shows("       0 files"));
+    let off: Done = command(&["cache"]).env("PTX2SPV_CACHE", "").output().unwrap().into();
+    assert!(off.out.contains("nothing is kept"), "{}", off.out);
+}
+
+#[test]
+fn a_description_of_the_device_here_is_a_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let description = directory.path().join("card.target");
+    let done = run(&["devices", "--device", "best", "--json"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    fs::write(&description, &done.out).unwrap();
+    let ptx = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n  ret;\n}\n";
+    let args = ["translate", "-", "--target", description.to_str().unwrap(), "--emit", "json", "-o", "-"];
+    let mut child = command(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(ptx.as_bytes()).unwrap();
+    let done: Done = child.wait_with_output().unwrap().into();
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let interface: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(interface["entries"][0]["name"], "empty");
+    let list = run(&["devices", "--json"]);
+    fs::write(&description, &list.out).unwrap();
+    fails(&["translate", "-", "--target", description.to_str().unwrap()], 1, "several devices");
+}
+
+/// The self-test's answer is read again, and made again where it can't be.
+#[test]
+fn what_the_self_test_found_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let devices = || -> Done { command(&["devices"]).env("PTX2SPV_CACHE", folder.path()).output().unwrap().into() };
+    let files = || {
+        let found = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
+        // Not the compiled pipelines beside them.
+        found.filter(|file| file.file_name().to_string_lossy().starts_with("device-")).map(|file| file.path())
+    };
+    let first = devices();
+    for file in files() {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"div_f32_rounded\": true", "\"div_f32_rounded\": false")).unwrap();
+    }
+    let second = devices();
+    assert_eq!(
+        second.out.contains("div_f32_rounded"),
+        files().next().is_some() || first.out.contains("div_f32_rounded")
+    );
+    for file in files() {
+        fs::write(&file, "{").unwrap();
+    }
+    assert_eq!(devices().out, first.out);
+}
+
+/// Nowhere to keep what was found is no error.
+#[test]
+fn a_home_that_is_missing_or_read_only_will_do() {
+    let variables = ["HOME", "XDG_CACHE_HOME", "PTX2SPV_CACHE"];
+    let without = variables.iter().fold(command(&["devices"]), |mut command, name| {
+        command.env_remove(name);
+        command
+    });
+    let mut read_only = command(&["devices"]);
+    // No file system to write to, not even for root.
+    read_only.env("HOME", "/proc/self").env("PTX2SPV_CACHE", "/proc/self/none");
+    for mut command in [without, read_only] {
+        let done: Done = command.output().unwrap().into();
+        assert_eq!(done.status, Some(0), "{}", done.err);
+        assert!(!done.err.contains("panicked"), "{}", done.err);
+    }
+}
+
+/// The rows of `devices`' table.
+fn rows(done: &Done) -> impl Iterator<Item = &str> {
+    done.out.lines().filter(|line| !line.starts_with("not to be trusted"))
+}
+
+#[test]
+fn the_reference_device_needs_no_driver() {
+    let directory = odd("[11, 13, 15, 17]");
+    let file = directory.path().join("odd.json").display().to_string();
+    let nowhere = [("VK_DRIVER_FILES", "/nonexistent/icd.json"), ("VK_ICD_FILENAMES", "/nonexistent/icd.json")];
+    let without_driver =
+        |args: &[&str]| -> Done { command(args).envs(nowhere).env_remove("PTX2SPV_DEVICE").output().unwrap().into() };
+    let done = without_driver(&["test", &file]);
+    assert_eq!(done.status, Some(0), "{}{}", done.out, done.err);
+    assert_eq!(done.out, "reference: 1 passed, 0 failed\n");
+    assert!(done.err.starts_with("warning: no Vulkan device can be used ("), "{}", done.err);
+    assert!(
+        done.err.contains("/nonexistent/icd.json: No such file")
+            && done.err.contains("reference device, an interpreter")
+    );
+    let done = without_driver(&["devices"]);
+    assert_eq!(rows(&done).count(), 2, "{}", done.out);
+    // Who asks for another device does not get this one.
+    let done = without_driver(&["test", &file, "--device", "cpu"]);
+    assert_eq!(done.status, Some(1), "{}{}", done.out, done.err);
+    assert!(done.err.contains("no Vulkan device found"), "{}", done.err);
+}
+
+/// The loader says nothing of drivers that it can't load.
+#[test]
+fn a_driver_that_does_not_load_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let manifest = directory.path().join("broken_icd.json");
+    let text =
+        r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "libvulkan_broken.so", "api_version": "1.3.0"}}"#;
+    fs::write(&manifest, text).unwrap();
+    let variables = [("VK_DRIVER_FILES", &manifest), ("VK_ICD_FILENAMES", &manifest)];
+    let done: Done = command(&["devices", "--device", "cpu"]).envs(variables).output().unwrap().into();
+    assert_eq!(done.status, Some(1));
+    for part in ["broken_icd.json", "libvulkan_broken.so", "can't be loaded"] {
+        assert!(done.err.contains(part), "{}", done.err);
+    }
+}
+
+#[test]
+fn the_reference_device_is_described_as_configured() {
+    let done = run(&["devices", "--device", "reference:subgroup=64,without=shaderFloat64", "--json"]);
+    assert_eq!(done.status, Some(0), "{}", done.err);
+    let target: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(target["subgroups"]["size"], 64);
+    let features: Vec<&str> =
+        target["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(features.contains(&"shaderInt64") && !features.contains(&"shaderFloat64"), "{features:?}");
+    // What it says of itself makes such a device again.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("card.json").display().to_string();
+    fs::write(&file, &done.out).unwrap();
+    let again = run(&["devices", "--device", &format!("reference:target={file}"), "--json"]);
+    let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&again["subgroups"], &again["features"]), (&target["subgroups"], &target["features"]));
+    let done = run(&["devices"]);
+    assert!(rows(&done).last().unwrap().trim_start().starts_with("reference"), "{}", done.out);
+}

@@ -1,0 +1,132 @@
+//! Functions: what statements belong to.
+
+use super::{Block, Op, Stmt, Type, Value, Var, for_each_stmt};
+use crate::target::{self, Cluster, Packing, Scratch};
+
+/// A kernel's body together with the tables that its numbers refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// Types of all values.
+    pub values: Vec<Type>,
+    /// Types of all variables (never floats).
+    pub vars: Vec<Type>,
+    /// What it does.
+    pub body: Block,
+    /// Bytes of `.shared` memory that a block declares statically; the translator's own included, unless the function is
+    /// for a cluster.
+    pub shared_bytes: u32,
+    /// How many of these, or after these, are the translator's own: a multiple of 16. At run time they lie after all others.
+    pub own_shared_bytes: u32,
+    /// The word that sequentially consistent fences of the block go by, once there is one.
+    pub fence_word: Option<OwnShared>,
+    /// Whether it uses dynamic shared memory.
+    pub dynamic_shared: bool,
+    /// Bytes of `.local` memory per thread.
+    pub local_bytes: u32,
+    /// Whether a thread has exited, where a [`Warp`] asks for it. Other threads look at it, even at one that has.
+    pub exited: Option<Var>,
+    /// How the block's threads lie on invocations: in functions that had warp operations or are made for large blocks.
+    pub packing: Option<Packing>,
+    /// The cluster of blocks that a workgroup is, if it is more than one.
+    pub cluster: Option<Cluster>,
+    /// What of local and shared memory lies in device memory, once there is anything.
+    pub scratch: Option<Scratch>,
+    /// What [`Op::Call`] calls.
+    pub helpers: Vec<Helper>,
+    /// The variables that count in loops over the lanes of a warp that lies in one invocation: see [`is_lane_loop`]. Once the
+    /// kernel is legal, those of loops that are to be calls.
+    pub lane_numbers: Vec<Var>,
+}
+
+/// Computes one operation that is long on the target, for all places where the kernel has that operation. A helper has no
+/// effect, and calls only helpers of higher numbers.
+#[derive(Clone, Debug)]
+pub struct Helper {
+    /// Types of the parameters, never floats.
+    pub parameters: Vec<Type>,
+    /// Type of the result, never a float.
+    pub result: Type,
+    /// The body, which ends in [`Stmt::Return`].
+    pub function: Function,
+}
+
+/// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`].
+#[derive(Clone, Copy, Debug)]
+pub struct OwnShared {
+    /// From the start of all shared memory, or from the end of the kernel's if that is known at the launch only.
+    pub(super) offset: u32,
+    /// Whether it is.
+    pub(super) behind: bool,
+}
+
+impl Function {
+    /// Takes words of shared memory for the translator's own use.
+    pub fn take_shared(&mut self, words: u32) -> OwnShared {
+        let bytes = words.saturating_mul(4).next_multiple_of(16);
+        if let Some(cluster) = &mut self.cluster {
+            let offset = self.own_shared_bytes;
+            self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
+            cluster.own_shared_bytes = self.own_shared_bytes;
+            return OwnShared { offset, behind: true };
+        }
+        if self.own_shared_bytes == 0 {
+            // The kernel's dynamic memory begins there.
+            self.shared_bytes = self.shared_bytes.next_multiple_of(16);
+        }
+        let offset = if self.dynamic_shared { self.own_shared_bytes } else { self.shared_bytes };
+        self.own_shared_bytes = self.own_shared_bytes.saturating_add(bytes);
+        self.shared_bytes = self.shared_bytes.saturating_add(bytes);
+        OwnShared { offset, behind: self.dynamic_shared }
+    }
+
+    /// Bytes of shared memory of a workgroup that gets no dynamic memory.
+    pub fn workgroup_shared_bytes(&self) -> u64 {
+        self.cluster.map_or(self.shared_bytes.into(), |cluster| cluster.shared_bytes(self.shared_bytes, 0))
+    }
+
+    /// The same for one whose blocks get so many bytes, as the launch asks for them.
+    pub fn launch_shared_bytes(&self, dynamic_bytes: u32) -> u64 {
+        target::shared_bytes(self.shared_bytes, dynamic_bytes, self.cluster)
+    }
+
+    /// Runs something on this and all helpers.
+    pub fn each(&mut self, mut run: impl FnMut(&mut Function)) {
+        self.helpers.iter_mut().for_each(|helper| run(&mut helper.function));
+        run(self);
+    }
+
+    /// The bits of values that are constants, by their numbers.
+    pub fn constants(&self) -> Vec<Option<u64>> {
+        let mut constants = vec![None; self.values.len()];
+        for_each_stmt(&self.body, |stmt| {
+            if let Stmt::Let(value, Op::Const(bits)) = stmt
+                && let Some(entry) = constants.get_mut(value.0 as usize)
+            {
+                *entry = Some(*bits);
+            }
+        });
+        constants
+    }
+
+    /// A new value of a type.
+    pub fn value(&mut self, ty: Type) -> Value {
+        self.values.push(ty);
+        Value(u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// A new variable of a type.
+    pub fn var(&mut self, ty: Type) -> Var {
+        self.vars.push(ty);
+        Var(u32::try_from(self.vars.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Type of a value; `I32` for a number that isn't one (the verifier reports those).
+    pub fn type_of(&self, value: Value) -> Type {
+        self.values.get(value.0 as usize).copied().unwrap_or(Type::I32)
+    }
+
+    /// Type of a variable; `I32` for a number that isn't one (the verifier reports those).
+    pub fn var_type(&self, var: Var) -> Type {
+        self.vars.get(var.0 as usize).copied().unwrap_or(Type::I32)
+    }
+}

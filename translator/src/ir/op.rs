@@ -1,0 +1,299 @@
+//! Operations that give a value.
+
+use super::{Type, Value, Var};
+
+/// An operation that gives one value and has no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A constant by its bits in the result's type (0 or 1 for `Bool`).
+    Const(u64),
+    /// The present content of a variable.
+    Get(Var),
+    /// One operand.
+    Unary(Unary, Value),
+    /// Two operands.
+    Binary(Binary, Value, Value),
+    /// Compares two operands of one type; gives `Bool`.
+    Compare(Compare, Value, Value),
+    /// `condition ? then : otherwise`; the latter two of one type.
+    Select(Value, Value, Value),
+    /// `a * b + c` rounded once.
+    Fma(Value, Value, Value),
+    /// The same on `F32` as a dot product: see [`Facts::dot_f32_fused`](crate::target::Facts::dot_f32_fused).
+    DotFma(Value, Value, Value),
+    /// Float arithmetic that doesn't round to nearest even. No device has it: legalization replaces it.
+    Rounded(Rounding, Arithmetic),
+    /// Arithmetic on `F32` as `.ftz` has it: subnormal operands count as zeros of their sign; the result is rounded to 24
+    /// bits of any exponent, and is zero of its sign if that is below the least normal number. Legalization replaces it.
+    Flushed(Rounding, Arithmetic),
+    /// Arithmetic on f16 in an `I32`, rounded once to nearest even, of sums, differences, products and `Fma`. NaN is 0x7fff.
+    Half(Halves, Arithmetic),
+    /// 64 bits by their lower and upper half, `I32` both; gives [`Type::Pair`] or `F64`.
+    Pair(Value, Value),
+    /// A value that the launch or the thread's place in it gives.
+    Builtin(Builtin),
+    /// What a helper gives, by its number in [`Function::helpers`], with as many operands as that has parameters.
+    Call(u32, [Option<Value>; HELPER_PARAMETERS]),
+}
+
+/// The most parameters of a [`Helper`].
+pub const HELPER_PARAMETERS: usize = 3;
+
+/// Where f16s lie in an `I32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Halves {
+    /// One in the lower half, zeros in the upper half.
+    Low,
+    /// One in each half.
+    Both,
+}
+
+/// Which of its neighbours stands for a number that a format doesn't have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// The nearest; of two, the one with an even significand.
+    NearestEven,
+    /// The one nearer to zero.
+    TowardZero,
+    /// The lower one.
+    Down,
+    /// The higher one.
+    Up,
+    /// The one with an odd significand. Rounding again to a precision of at least two bits less is then as if only that
+    /// had been done (Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums", 2008).
+    Odd,
+}
+
+/// Operations on floats of one type that rounding makes a difference to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arithmetic {
+    /// Sum.
+    Add(Value, Value),
+    /// Difference.
+    Sub(Value, Value),
+    /// Product.
+    Mul(Value, Value),
+    /// Quotient.
+    Div(Value, Value),
+    /// The first two's product and the third's sum.
+    Fma(Value, Value, Value),
+    /// Square root.
+    Sqrt(Value),
+    /// `F64` to `F32`.
+    Narrow(Value),
+}
+
+impl Arithmetic {
+    /// The operation with every operand replaced by what `map` gives for it.
+    pub fn map(self, mut map: impl FnMut(Value) -> Value) -> Arithmetic {
+        match self {
+            Arithmetic::Add(a, b) => Arithmetic::Add(map(a), map(b)),
+            Arithmetic::Sub(a, b) => Arithmetic::Sub(map(a), map(b)),
+            Arithmetic::Mul(a, b) => Arithmetic::Mul(map(a), map(b)),
+            Arithmetic::Div(a, b) => Arithmetic::Div(map(a), map(b)),
+            Arithmetic::Fma(a, b, c) => Arithmetic::Fma(map(a), map(b), map(c)),
+            Arithmetic::Sqrt(a) => Arithmetic::Sqrt(map(a)),
+            Arithmetic::Narrow(a) => Arithmetic::Narrow(map(a)),
+        }
+    }
+
+    /// Whether `holds` is true of some operand.
+    pub fn any(self, mut holds: impl FnMut(Value) -> bool) -> bool {
+        let mut any = false;
+        self.map(|value| {
+            any |= holds(value);
+            value
+        });
+        any
+    }
+}
+
+/// Operations on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Inverts every bit (integers) or the truth value (`Bool`).
+    Not,
+    /// Two's complement.
+    Neg,
+    /// Number of one bits; `I32` to `I32`.
+    BitCount,
+    /// Bits in opposite order; `I32`.
+    BitReverse,
+    /// Number of the highest one bit, all ones if there is none; `I32`.
+    FindHighBit,
+    /// `I32` to `I64` by zeros.
+    ZeroExtend,
+    /// `I32` to `I64` by the sign.
+    SignExtend,
+    /// `I64` to `I32`, upper half dropped.
+    Truncate,
+    /// The lower half of a [`Type::Pair`] or an `F64`; `I32`.
+    LowWord,
+    /// The upper half of a [`Type::Pair`] or an `F64`; `I32`.
+    HighWord,
+    /// Same bits as another type of the same width.
+    Bitcast(Type),
+    /// Signed integer to float, to nearest even.
+    SignedToFloat(Type),
+    /// Unsigned integer to float, to nearest even.
+    UnsignedToFloat(Type),
+    /// Float to signed integer towards zero; the operand is in range and not NaN.
+    FloatToSigned(Type),
+    /// Float to unsigned integer towards zero; the operand is in range (above -1) and not NaN.
+    FloatToUnsigned(Type),
+    /// `F32` to a signed `I32` towards zero; the nearest bound if it is out of range, zero if it is NaN.
+    SaturateToSigned,
+    /// `F32` to an unsigned `I32` in the same way.
+    SaturateToUnsigned,
+    /// `F32` of the other sign; a NaN stays one.
+    FNeg,
+    /// `F32` clamped to [0.0, 1.0]; NaN and -0.0 become +0.0. Legalization replaces it.
+    Saturate,
+    /// The same, but subnormals may become +0.0 too.
+    Clamp,
+    /// `F32` to `F64`, exact.
+    Widen,
+    /// `F64` to `F32`, to nearest even.
+    Narrow,
+    /// To an integral value towards zero.
+    Trunc,
+    /// To an integral value, to nearest even.
+    RoundEven,
+    /// To an integral value towards minus infinity.
+    Floor,
+    /// To an integral value towards plus infinity.
+    Ceil,
+    /// Square root, correctly rounded.
+    Sqrt,
+    /// Square root of a positive, normal number as the device gives it; of others where facts vouch for that.
+    SqrtApprox,
+    /// `1 / sqrt(x)` in the same way, within Vulkan's bound; `F32`.
+    InverseSqrtApprox,
+    /// An approximate root as PTX has it, within its bound and of any `F32`. Legalization replaces it.
+    Root(Root),
+    /// `2^x` within PTX's bound; `F32`.
+    Exp2Approx,
+    /// The same with subnormal operands as zeros and subnormal results as +0.0, as with `.ftz`. Legalization replaces it.
+    Exp2Flushed,
+    /// Binary logarithm within PTX's bound, of anything but subnormals; `F32`.
+    Log2Approx,
+    /// Sine within PTX's bound; `F32`.
+    SinApprox,
+    /// Cosine within PTX's bound; `F32`.
+    CosApprox,
+    /// Hyperbolic tangent within PTX's bound; `F32`. No device's own is used.
+    TanhApprox,
+}
+
+/// An approximate root of an `F32`: `sqrt.approx` or `rsqrt.approx`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Root {
+    /// Whether it is one over the root.
+    pub inverse: bool,
+    /// Whether subnormal operands count as zeros of their sign.
+    pub flush: bool,
+}
+
+/// Operations on two operands. Integer ones take two of one type, shifts an `I32` amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// Modulo 2^width.
+    Add,
+    /// Modulo 2^width.
+    Sub,
+    /// Lower half of the product.
+    Mul,
+    /// Upper half of the unsigned product; `I32` or `I64`.
+    MulHighUnsigned,
+    /// Upper half of the signed product; `I32` or `I64`.
+    MulHighSigned,
+    /// The sum of the products of the four signed bytes of each; `I32`.
+    DotSigned,
+    /// The same of unsigned bytes.
+    DotUnsigned,
+    /// The same of the first's signed and the second's unsigned bytes.
+    DotMixed,
+    /// Unsigned quotient; the divisor isn't zero.
+    DivUnsigned,
+    /// Unsigned remainder; the divisor isn't zero.
+    RemUnsigned,
+    /// Bitwise, or logical for `Bool`.
+    And,
+    /// Bitwise, or logical for `Bool`.
+    Or,
+    /// Bitwise, or logical for `Bool`.
+    Xor,
+    /// Left shift; the amount is below the width.
+    Shl,
+    /// Right shift by zeros; the amount is below the width.
+    Shr,
+    /// Right shift by the sign; the amount is below the width.
+    Sar,
+    /// Float sum, to nearest even.
+    FAdd,
+    /// Float difference, to nearest even.
+    FSub,
+    /// Float product, to nearest even.
+    FMul,
+    /// Float quotient, correctly rounded to nearest even.
+    FDiv,
+    /// Quotient within two units in the last place; `F32`.
+    FDivApprox,
+    /// The smaller of two `F32`, of zeros the negative one; of a NaN and a number the number.
+    FMin,
+    /// The larger of two `F32`, of zeros the positive one; of a NaN and a number the number.
+    FMax,
+    /// The first float, or the second, which is a NaN, if the first is one. Legalization replaces it.
+    OrNan,
+}
+
+/// Comparisons. Float ones are false if an operand is NaN, but for `FNotEqual`, which is then true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    LessUnsigned,
+    LessEqualUnsigned,
+    LessSigned,
+    LessEqualSigned,
+    FEqual,
+    FNotEqual,
+    FLess,
+    FLessEqual,
+}
+
+/// Values that the launch or the thread's place in it gives; all `I32` unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// `%tid` in dimension 0, 1 or 2.
+    ThreadId(u8),
+    /// `%ntid` in dimension 0, 1 or 2.
+    BlockSize(u8),
+    /// The dispatch's own workgroup id in dimension 0, 1 or 2 (without the base of a split grid).
+    WorkgroupId(u8),
+    /// Workgroups of the dispatch in dimension 0, 1 or 2.
+    WorkgroupCount(u8),
+    /// Invocations of the workgroup (from specialization constants).
+    Invocations,
+    /// The thread's number within its block, x fastest.
+    ThreadIndex,
+    /// The number of the thread's block within its cluster, x fastest; only in functions with [`Function::cluster`].
+    ClusterRank,
+    /// The invocation's number within its workgroup.
+    InvocationIndex,
+    /// The subgroup's number within the workgroup.
+    SubgroupId,
+    /// The invocation's number within its subgroup.
+    SubgroupLane,
+    /// Shared memory of the launch in bytes (from a specialization constant), without the translator's own.
+    SharedBytes,
+    /// Dynamic shared memory of the launch in bytes, as it was asked for (from a specialization constant).
+    DynamicSharedBytes,
+    /// A word of the push constant block at a byte offset; `I32` (offset a multiple of 4) or `I64` (of 8).
+    PushConstant(u32),
+    /// A counter that runs while the kernel does; `I64` or [`Type::Pair`].
+    Clock,
+    /// A parameter of a [`Helper`] by its number, in its body only.
+    Parameter(u8),
+}
