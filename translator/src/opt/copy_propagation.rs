@@ -58,71 +58,75 @@ struct Propagation<'f> {
 /// `list` and `nested` call each other for as many levels as lists are nested; the rest is kept out of line so that
 /// their frames stay small.
 impl Propagation<'_> {
-    /// Moves statements to `out`, and tells whether their end can be reached.
+    /// Moves statements to `out`, and tells whether their end can be reached. The recursion must fit a small stack, so it does
+    /// nothing else.
     fn list(&mut self, stmts: Block, out: &mut Block) -> bool {
         for mut stmt in stmts {
             self.replace_operands(&mut stmt);
-            match stmt {
-                Stmt::Let(value, op) => self.define(value, op, out),
-                Stmt::Set(var, value) => {
-                    if self.known[var.0 as usize] != Some(value) {
-                        self.learn(var, Some(value));
-                        out.push(stmt);
-                    }
-                }
-                Stmt::If { condition, then, otherwise } => match self.constant(condition) {
+            let goes_on = match &mut stmt {
+                Stmt::If { condition, then, otherwise } => match self.constant(*condition) {
                     Some(holds) => {
+                        let arm = std::mem::take(if holds { then } else { otherwise });
                         let at = self.at;
-                        if !self.list(if holds { then } else { otherwise }, out) {
+                        if !self.list(arm, out) {
                             return false;
                         }
                         self.at = at;
-                        out.push(Stmt::At(at));
+                        stmt = Stmt::At(at);
+                        true
                     }
                     None => {
-                        let (then, then_changes) = self.nested(then);
-                        let (otherwise, otherwise_changes) = self.nested(otherwise);
-                        out.push(Stmt::If { condition, then, otherwise });
-                        if !self.join(then_changes, otherwise_changes) {
-                            return false;
-                        }
+                        let then = self.nested(then);
+                        let otherwise = self.nested(otherwise);
+                        self.join(then, otherwise)
                     }
                 },
                 Stmt::Loop(body) => {
                     // The body starts with what holds before it and at its end alike.
-                    self.forget_assigned(&body);
+                    self.forget_assigned(body);
                     // Nothing to join after it: what the body changes stays forgotten.
-                    let (body, _) = self.nested(body);
-                    out.push(Stmt::Loop(body));
+                    self.nested(body);
+                    true
                 }
-                Stmt::Break => {
-                    out.push(stmt);
-                    return false;
-                }
-                Stmt::At(at) => {
-                    self.at = at;
-                    out.push(stmt);
-                }
+                Stmt::Break => false,
                 _ => {
-                    self.note_results(&stmt);
-                    out.push(stmt);
+                    self.statement(stmt, out);
+                    continue;
                 }
+            };
+            out.push(stmt);
+            if !goes_on {
+                return false;
             }
         }
         true
     }
 
-    /// A nested list, and what it changes; `None` if its end can't be reached.
-    fn nested(&mut self, stmts: Block) -> (Block, Option<Changes>) {
+    /// Moves a statement without lists to `out`, unless it says nothing new.
+    #[inline(never)]
+    fn statement(&mut self, stmt: Stmt, out: &mut Block) {
+        match stmt {
+            Stmt::Let(value, op) => return self.define(value, op, out),
+            Stmt::Set(var, value) if self.known[var.0 as usize] == Some(value) => return,
+            Stmt::Set(var, value) => self.learn(var, Some(value)),
+            Stmt::At(at) => self.at = at,
+            _ => self.note_results(&stmt),
+        }
+        out.push(stmt);
+    }
+
+    /// Rewrites a nested list, and returns what it changes; `None` if its end can't be reached.
+    fn nested(&mut self, list: &mut Block) -> Option<Changes> {
         let (undo_mark, added_mark) = (self.undo.len(), self.added.len());
-        let mut out = Vec::with_capacity(stmts.len());
+        let stmts = std::mem::take(list);
+        list.reserve(stmts.len());
         let at = self.at;
         self.depth += 1;
-        let falls_through = self.list(stmts, &mut out);
+        let falls_through = self.list(stmts, list);
         self.depth -= 1;
         self.at = at;
         let changes = self.leave(undo_mark, added_mark);
-        (out, falls_through.then_some(changes))
+        falls_through.then_some(changes)
     }
 
     /// Goes back to what was known and visible before a nested list.

@@ -16,13 +16,32 @@ pub fn merge_ifs(function: &mut Function) {
 /// The value that each value is the negation of, if it is one.
 type Negations = Vec<Option<Value>>;
 
-/// `at` is the mark that holds around the list.
+/// Joins in a list and in those nested there; `around` is the mark that holds around it. The recursion must fit a small stack, so
+/// it does nothing else.
 fn list(block: &mut Block, negation: &mut Negations, around: Option<Span>) {
+    *block = neighbours(std::mem::take(block), negation, around);
+    let mut mark = around;
+    for stmt in block {
+        match stmt {
+            Stmt::At(at) => mark = *at,
+            Stmt::If { then, otherwise, .. } => {
+                list(then, negation, mark);
+                list(otherwise, negation, mark);
+            }
+            Stmt::Loop(body) => list(body, negation, mark),
+            _ => {}
+        }
+    }
+}
+
+/// Joins in a list alone.
+#[inline(never)]
+fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> Block {
     let mut out = Block::with_capacity(block.len());
     // The last `If` by its place in `out` and its mark, while nothing stands after it that could matter.
     let mut open: Option<(usize, Option<Span>)> = None;
     let mut mark = around;
-    for stmt in block.drain(..) {
+    for stmt in block {
         match stmt {
             Stmt::If { condition, then, otherwise } => {
                 match open.filter(|(place, _)| joins(&out, *place, condition, negation)) {
@@ -53,19 +72,7 @@ fn list(block: &mut Block, negation: &mut Negations, around: Option<Span>) {
             }
         }
     }
-    let mut mark = around;
-    for stmt in &mut out {
-        match stmt {
-            Stmt::At(at) => mark = *at,
-            Stmt::If { then, otherwise, .. } => {
-                list(then, negation, mark);
-                list(otherwise, negation, mark);
-            }
-            Stmt::Loop(body) => list(body, negation, mark),
-            _ => {}
-        }
-    }
-    *block = out;
+    out
 }
 
 /// Whether the `If` at a place asks `condition` or its negation.

@@ -25,39 +25,52 @@ pub fn rewrite(function: &mut Function, mut replace: impl FnMut(&mut Builder<'_>
     builder.finish();
 }
 
+/// Rewrites a list and those nested there. The recursion must fit a small stack, so it does nothing else.
 fn list(
     builder: &mut Builder<'_>,
     stmts: Block,
-    replacement: &mut Vec<Option<Value>>,
+    replacement: &mut [Option<Value>],
     replace: &mut impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten,
 ) {
     for mut stmt in stmts {
         // Values that `replace` made are above the table and are never replaced.
         map_operands(&mut stmt, |value| replacement.get(value.0 as usize).copied().flatten().unwrap_or(value));
-        match stmt {
-            Stmt::If { condition, then, otherwise } => {
-                let then = builder.nested(|b| list(b, then, replacement, replace));
-                let otherwise = builder.nested(|b| list(b, otherwise, replacement, replace));
-                builder.push(Stmt::If { condition, then, otherwise });
+        let lists = match &mut stmt {
+            Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
+            Stmt::Loop(body) => [Some(body), None],
+            _ => {
+                statement(builder, stmt, replacement, replace);
+                continue;
             }
-            Stmt::Loop(body) => {
-                let body = builder.nested(|b| list(b, body, replacement, replace));
-                builder.push(Stmt::Loop(body));
-            }
-            stmt => match (replace(builder, &stmt), &stmt) {
-                (Rewritten::By(value), Stmt::Let(result, _)) => {
-                    if let Some(entry) = replacement.get_mut(result.0 as usize) {
-                        *entry = Some(value);
-                    }
-                }
-                (Rewritten::Kept, _) => {
-                    if let Stmt::Let(value, op) = stmt {
-                        builder.note(value, op);
-                    }
-                    builder.push(stmt);
-                }
-                _ => {}
-            },
+        };
+        for block in lists.into_iter().flatten() {
+            let stmts = std::mem::take(block);
+            *block = builder.nested(|b| list(b, stmts, replacement, replace));
         }
+        builder.push(stmt);
+    }
+}
+
+/// Rewrites a statement without lists.
+#[inline(never)]
+fn statement(
+    builder: &mut Builder<'_>,
+    stmt: Stmt,
+    replacement: &mut [Option<Value>],
+    replace: &mut impl FnMut(&mut Builder<'_>, &Stmt) -> Rewritten,
+) {
+    match (replace(builder, &stmt), &stmt) {
+        (Rewritten::By(value), Stmt::Let(result, _)) => {
+            if let Some(entry) = replacement.get_mut(result.0 as usize) {
+                *entry = Some(value);
+            }
+        }
+        (Rewritten::Kept, _) => {
+            if let Stmt::Let(value, op) = stmt {
+                builder.note(value, op);
+            }
+            builder.push(stmt);
+        }
+        _ => {}
     }
 }
