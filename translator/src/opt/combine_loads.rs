@@ -13,8 +13,9 @@ const WIDEST: u32 = 16;
 pub fn combine_loads(function: &mut Function) {
     let mut combiner =
         Combiner { alignment: Alignment::of(function), places: vec![None; function.values.len()], function };
-    let body = std::mem::take(&mut combiner.function.body);
-    combiner.function.body = combiner.list(body);
+    let mut body = std::mem::take(&mut combiner.function.body);
+    combiner.list(&mut body);
+    combiner.function.body = body;
 }
 
 /// An address: a value plus a constant.
@@ -37,38 +38,65 @@ struct Load {
     place: Place,
 }
 
-impl Combiner<'_> {
-    fn list(&mut self, list: Block) -> Block {
-        let mut list: Vec<Option<Stmt>> = list.into_iter().map(Some).collect();
-        // What stands in place of a load.
-        let mut wide: FxHashMap<usize, Vec<Stmt>> = FxHashMap::default();
-        let mut run: Vec<Load> = Vec::new();
-        for index in 0..list.len() {
-            match &mut list[index] {
-                Some(Stmt::Let(value, op)) => self.note(*value, op),
-                Some(Stmt::If { then, otherwise, .. }) => {
-                    *then = self.list(std::mem::take(then));
-                    *otherwise = self.list(std::mem::take(otherwise));
-                    self.combine(&mut run, &mut list, &mut wide);
-                }
-                Some(Stmt::Loop(body)) => {
-                    *body = self.list(std::mem::take(body));
-                    self.combine(&mut run, &mut list, &mut wide);
-                }
-                Some(stmt) => match self.load(index, stmt) {
-                    Some(load) => run.push(load),
-                    None if is_passed(stmt) => {}
-                    None => self.combine(&mut run, &mut list, &mut wide),
-                },
-                None => {}
-            }
-        }
-        self.combine(&mut run, &mut list, &mut wide);
-        let statements = list.into_iter().enumerate().flat_map(|(index, stmt)| {
+/// A list under way. It lies on the heap: the recursion must fit a small stack.
+struct Level {
+    list: Vec<Option<Stmt>>,
+    /// What stands in place of a load.
+    wide: FxHashMap<usize, Vec<Stmt>>,
+    run: Vec<Load>,
+}
+
+impl Level {
+    #[inline(never)]
+    fn new(list: Block) -> Box<Self> {
+        let list = list.into_iter().map(Some).collect();
+        Box::new(Self { list, wide: FxHashMap::default(), run: Vec::new() })
+    }
+
+    #[inline(never)]
+    fn finish(&mut self) -> Block {
+        let Self { list, wide, .. } = self;
+        let statements = std::mem::take(list).into_iter().enumerate().flat_map(|(index, stmt)| {
             let instead = wide.remove(&index).unwrap_or_default();
             instead.into_iter().chain(stmt)
         });
         statements.collect()
+    }
+}
+
+impl Combiner<'_> {
+    fn list(&mut self, list: &mut Block) {
+        let mut level = Level::new(std::mem::take(list));
+        for index in 0..level.list.len() {
+            match &mut level.list[index] {
+                Some(Stmt::If { then, otherwise, .. }) => {
+                    self.list(then);
+                    self.list(otherwise);
+                    self.combine(&mut level);
+                }
+                Some(Stmt::Loop(body)) => {
+                    self.list(body);
+                    self.combine(&mut level);
+                }
+                _ => self.statement(&mut level, index),
+            }
+        }
+        self.combine(&mut level);
+        *list = level.finish();
+    }
+
+    /// Sees a statement without lists.
+    #[inline(never)]
+    fn statement(&mut self, level: &mut Level, index: usize) {
+        match &level.list[index] {
+            Some(Stmt::Let(value, op)) => self.note(*value, op),
+            Some(stmt) => match self.load(index, stmt) {
+                Some(load) => level.run.push(load),
+                None if is_passed(stmt) => {}
+                None => self.combine(level),
+            },
+            None => {}
+        }
     }
 
     fn note(&mut self, value: Value, op: &Op) {
@@ -107,7 +135,8 @@ impl Combiner<'_> {
     }
 
     /// Combines what it can of a run, which then is empty.
-    fn combine(&mut self, run: &mut Vec<Load>, list: &mut [Option<Stmt>], wide: &mut FxHashMap<usize, Vec<Stmt>>) {
+    #[inline(never)]
+    fn combine(&mut self, Level { list, wide, run }: &mut Level) {
         let mut seen = FxHashSet::default();
         let mut loads: Vec<Load> =
             std::mem::take(run).into_iter().filter(|load| seen.insert((load.place, load.access))).collect();
