@@ -42,7 +42,7 @@ pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -
         check_packing(target, &interface.target, entry)?;
         check_cluster(entry)?;
         check_scratch(entry)?;
-        if entry.cooperative.is_some() && entry.params_location != ParamLocation::Buffer {
+        if entry.workspace().is_some() && entry.params_location != ParamLocation::Buffer {
             return Err(wrong(format!("`{}` has no room for the address of a workspace", entry.name)));
         }
     }
@@ -72,7 +72,7 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
     let available = match entry.params_location {
         // The sum is small, see `MAX_PARAM_BLOCK`.
         ParamLocation::PushConstant => push_constant::PARAMS + entry.params_size.next_multiple_of(4),
-        ParamLocation::Buffer if entry.cooperative.is_some() => push_constant::WORKSPACE_ADDRESS + 8,
+        ParamLocation::Buffer if entry.workspace().is_some() => push_constant::WORKSPACE_ADDRESS + 8,
         ParamLocation::Buffer => push_constant::PARAMS + entry.scratch.map_or(0, |_| 8),
     };
     if !size.is_multiple_of(4) || size > available {
@@ -280,6 +280,7 @@ mod tests {
                 launches: false,
                 waits: false,
                 cooperative: None,
+                waits_for_launches: None,
                 packing: None,
                 cluster: None,
                 scratch: None,

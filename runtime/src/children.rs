@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use ptx2spv_translator::interface::Launches;
-use ptx2spv_translator::interface::launches::{Kind, ORDER, TAIL_STREAM, USED, record};
+use ptx2spv_translator::interface::launches::{Kind, TAIL_STREAM, USED, record};
 
 use crate::backend::Backend;
-use crate::cooperative;
+use crate::cooperative::{self, Terms};
 use crate::device::Device;
 use crate::dispatch::Launch;
 use crate::error::Error;
@@ -18,6 +18,9 @@ use crate::module;
 use crate::order::StreamState;
 use crate::shape::{Extent, Pitches, Shape};
 use crate::version::Prepared;
+
+/// How many grids may wait for each other: as many as CUDA before version 12 lets be nested.
+const MAX_WAITING: u32 = 24;
 
 /// What a kernel has asked for.
 struct Request {
@@ -32,6 +35,14 @@ enum Work {
     Kernel { number: u32, config: LaunchConfig, params: Vec<u8> },
     Copy { to: Side, from: Side, extent: Extent },
     Fill { to: Side, byte: u8, extent: Extent },
+}
+
+/// What a grid has asked for.
+struct Asked {
+    /// The first at the end.
+    requests: Vec<Request>,
+    /// The records as they were.
+    records: Vec<u8>,
 }
 
 /// One side of a copy.
@@ -66,68 +77,124 @@ pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error>
     // Held from the first grid to the last, since the region is for one at a time.
     let _alone = device.lock_parts();
     let tree = Tree { device, stream, module, launches, region };
-    // What comes next is at the end.
-    let mut todo = tree.run(grid)?;
-    while let Some(request) = todo.pop() {
-        match request.work {
-            Work::Kernel { number, config, params } => todo.append(&mut tree.child(number, &config, &params)?),
-            Work::Copy { to, from, extent } => tree.copy(to, from, extent)?,
-            Work::Fill { to, byte, extent } => tree.fill(to, byte, extent)?,
-        }
-    }
-    Ok(())
+    let todo = tree.run(grid, 0)?;
+    tree.finish(todo, 0)
 }
 
 impl Tree<'_> {
-    fn child(&self, number: u32, config: &LaunchConfig, params: &[u8]) -> Result<Vec<Request>, Error> {
+    /// Does what was asked for, of which the first is at the end, with all that comes of it.
+    fn finish(&self, mut todo: Vec<Request>, depth: u32) -> Result<(), Error> {
+        while let Some(request) = todo.pop() {
+            match request.work {
+                Work::Kernel { number, config, params } => {
+                    todo.append(&mut self.child(number, &config, &params, depth)?);
+                }
+                Work::Copy { to, from, extent } => self.copy(to, from, extent)?,
+                Work::Fill { to, byte, extent } => self.fill(to, byte, extent)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn child(&self, number: u32, config: &LaunchConfig, params: &[u8], depth: u32) -> Result<Vec<Request>, Error> {
         let known = self.launches.kernels.get(number as usize);
         let known = known.ok_or_else(|| wrong(format!("a launch of kernel {number}, which there isn't")))?;
         let kernel = module::kernel(self.module, &known.name, None, false)?;
         let (prepared, mut launch) = kernel.prepare_block(config, params)?;
-        self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch })
+        self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch }, depth)
     }
 
-    /// Launches a grid, and gives what it has asked for, the first at the end.
-    fn run(&self, Grid { kernel, prepared, launch }: Grid<'_, '_>) -> Result<Vec<Request>, Error> {
-        match launch.workspace_bytes() {
-            Some(bytes) => cooperative::run_alone(self.device, self.stream, &*prepared.pipeline, launch, bytes)?,
+    /// Launches a grid, and gives what it has asked for, the first at the end. So many grids wait for it.
+    fn run(&self, Grid { kernel, prepared, launch }: Grid<'_, '_>, depth: u32) -> Result<Vec<Request>, Error> {
+        let entry = kernel.entry();
+        let mut tail = Vec::new();
+        let ran = match launch.workspace_bytes() {
+            Some(bytes) => {
+                let terms = Terms { bytes, patient: entry.cooperative.is_some() };
+                let name = kernel.name();
+                let mut between = || if entry.launches { self.help(name, &mut tail, depth) } else { Ok(false) };
+                cooperative::run_alone(self.device, self.stream, &*prepared.pipeline, launch, terms, &mut between)
+            }
             // What was stopped has finished.
-            None => self
-                .device
-                .submit(self.stream, |_, key| Ok(prepared.pipeline.launch(key, launch)?.unwrap_or_default()))?,
-        }
-        if !kernel.entry().launches {
-            return Ok(Vec::new());
+            None => {
+                self.device.submit(self.stream, |_, key| Ok(prepared.pipeline.launch(key, launch)?.unwrap_or_default()))
+            }
+        };
+        if !entry.launches {
+            return ran.map(|()| tail);
         }
         // The region is cleared in any case.
         let asked = self.collect();
-        self.device.backend().check_stopped()?;
-        asked
+        let cleared = self.write_header([0; 3]);
+        let stopped = self.device.backend().check_stopped();
+        ran.and(stopped).and(cleared)?;
+        tail.append(&mut asked?.requests);
+        sort(&mut tail);
+        Ok(tail)
+    }
+
+    /// Does for suspended blocks what their grid has asked for, but for what comes last of all, which is added to `tail`. Says
+    /// whether there was anything to do.
+    fn help(&self, kernel: &str, tail: &mut Vec<Request>, depth: u32) -> Result<bool, Error> {
+        let [used, order, completed] = self.header()?;
+        if order == completed {
+            return Ok(false);
+        }
+        if depth >= MAX_WAITING {
+            return Err(Error::Aborted {
+                kernels: vec![kernel.to_owned()],
+                reason: format!("more than {MAX_WAITING} grids wait for grids that they have launched"),
+                place: None,
+            });
+        }
+        let Asked { requests, records } = self.collect()?;
+        let (last, todo) = requests.into_iter().partition(|request| request.tail);
+        tail.extend::<Vec<Request>>(last);
+        self.write_header([0; 3])?;
+        self.finish(todo, depth + 1)?;
+        // Records that are taken and not asked for yet stay where they are.
+        let taken =
+            records.chunks_exact(self.launches.record_bytes as usize).any(|record| word(record, record::ORDER) == 0);
+        if taken {
+            let mut records = records;
+            for record in records.chunks_exact_mut(self.launches.record_bytes as usize) {
+                record.iter_mut().take(4).for_each(|byte| *byte = 0);
+            }
+            self.backend().write(self.region + self.launches.records, &records)?;
+        }
+        self.write_header([if taken { used } else { 0 }, order, order])?;
+        Ok(true)
     }
 
     fn backend(&self) -> &dyn Backend {
         self.device.backend()
     }
 
-    /// Waits for a grid, takes what it has asked for, and clears the region.
-    fn collect(&self) -> Result<Vec<Request>, Error> {
-        let mut used = [0; 4];
-        self.backend().read(self.region + USED, &mut used)?;
-        let count = u32::from_le_bytes(used).min(self.launches.capacity);
-        if count == 0 {
-            return Ok(Vec::new());
-        }
+    /// The words at the region's beginning: records in use, the last order number, and the last that is done.
+    fn header(&self) -> Result<[u32; 3], Error> {
+        let mut bytes = [[0; 4]; 3];
+        self.backend().read(self.region + USED, bytes.as_flattened_mut())?;
+        Ok(bytes.map(u32::from_le_bytes))
+    }
+
+    fn write_header(&self, words: [u32; 3]) -> Result<(), Error> {
+        self.backend().write(self.region + USED, words.map(u32::to_le_bytes).as_flattened())
+    }
+
+    /// Waits for a grid, and takes what it has asked for.
+    fn collect(&self) -> Result<Asked, Error> {
+        let [used, ..] = self.header()?;
+        let count = used.min(self.launches.capacity);
         let mut records = vec![0; count as usize * self.launches.record_bytes as usize];
-        self.backend().read(self.region + self.launches.records, &mut records)?;
-        for word in [USED, ORDER] {
-            self.backend().write(self.region + word, &[0; 4])?;
+        if count > 0 {
+            self.backend().read(self.region + self.launches.records, &mut records)?;
         }
         let mut requests = Vec::new();
         for record in records.chunks_exact(self.launches.record_bytes as usize) {
             requests.extend(read(record)?);
         }
-        requests.sort_unstable_by_key(|request| std::cmp::Reverse((request.tail, request.order)));
-        Ok(requests)
+        sort(&mut requests);
+        Ok(Asked { requests, records })
     }
 
     fn copy(&self, to: Side, from: Side, extent: Extent) -> Result<(), Error> {
@@ -155,16 +222,24 @@ impl Tree<'_> {
     }
 }
 
+/// Puts what comes first at the end.
+fn sort(requests: &mut [Request]) {
+    requests.sort_unstable_by_key(|request| std::cmp::Reverse((request.tail, request.order)));
+}
+
+/// A word of a record, or zero behind it.
+fn word(record: &[u8], offset: u64) -> u32 {
+    let bytes = record.get(offset as usize..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
 fn wrong(what: String) -> Error {
     Error::Interface(what)
 }
 
 /// What a record asks for, if it does.
 fn read(bytes: &[u8]) -> Result<Option<Request>, Error> {
-    let word = |offset: u64| {
-        let bytes = bytes.get(offset as usize..).and_then(|rest| rest.first_chunk());
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    };
+    let word = |offset: u64| word(bytes, offset);
     let long = |offset: u64| u64::from(word(offset)) | u64::from(word(offset + 4)) << 32;
     let order = word(record::ORDER);
     if order == 0 {

@@ -59,23 +59,33 @@ pub(crate) fn run(
 ) -> Result<(), Error> {
     // Held from the first dispatch to the last.
     let _alone = device.lock_parts();
-    run_alone(device, stream, pipeline, launch, bytes)
+    run_alone(device, stream, pipeline, launch, Terms { bytes, patient: true }, &mut || Ok(false))
 }
 
-/// The same, for a caller that keeps other launches from coming in between.
+/// What a launch's workspace is like.
+pub(crate) struct Terms {
+    pub bytes: u64,
+    /// Whether blocks may get on while others run beside them.
+    pub patient: bool,
+}
+
+/// The same, for a caller that keeps other launches from coming in between. `between` is called between two dispatches, and says whether blocks may get on because
+/// of what it has done.
 pub(crate) fn run_alone(
     device: &Device,
     stream: &StreamState,
     pipeline: &dyn Pipeline,
     launch: &mut Launch<'_>,
-    bytes: u64,
+    Terms { bytes, patient }: Terms,
+    between: &mut dyn FnMut() -> Result<bool, Error>,
 ) -> Result<(), Error> {
     device.wait_for_functions(stream)?;
     let backend = device.backend();
     let space = Workspace::new(backend, bytes)?;
     let patience = match device.info().kind {
         DeviceKind::Cpu | DeviceKind::Reference => 0,
-        _ => PATIENCE,
+        _ if patient => PATIENCE,
+        _ => 0,
     };
     space.write(0, 8)?;
     space.write(workspace::PATIENCE, patience)?;
@@ -90,7 +100,8 @@ pub(crate) fn run_alone(
         if suspended == 0 {
             return Ok(());
         }
-        idle = if progress == 0 { idle + 1 } else { 0 };
+        let helped = between()?;
+        idle = if progress == 0 && !helped { idle + 1 } else { 0 };
         if idle > MAX_IDLE {
             return Err(Error::Aborted {
                 kernels: vec![launch.kernel.to_owned()],

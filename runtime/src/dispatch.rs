@@ -55,7 +55,7 @@ impl<'k> Launch<'k> {
         let mut push = vec![0; entry.push_constant_size.max(push_constant::PARAMS) as usize];
         put(&mut push, push_constant::GRID_SIZE, bytemuck::bytes_of(&grid));
         // Blocks that can be suspended need no others beside them.
-        let waits = entry.waits && entry.cooperative.is_none();
+        let waits = entry.waits && entry.workspace().is_none();
         Self {
             kernel,
             status: None,
@@ -67,7 +67,7 @@ impl<'k> Launch<'k> {
             },
             scratch,
             push,
-            workspace: entry.cooperative.map(|cooperative| {
+            workspace: entry.workspace().map(|cooperative| {
                 let groups = extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
                 let blocks = entry.cluster.map_or(1, |cluster| cluster.blocks());
                 let threads = variant.block.into_iter().chain([blocks]).map(u64::from).fold(1, u64::saturating_mul);

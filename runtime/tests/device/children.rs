@@ -155,6 +155,141 @@ done:
     ret;
 }";
 
+/// Kernels that wait for what they launch: `down` for itself, one level less deep; of the two threads of `between` the second one waits
+/// for its launch while the first one has a parameter buffer and waits for the second.
+const WAITING: &str = "
+.version 6.0
+.target sm_60
+.address_size 64
+.extern .func (.param .b64 r) cudaGetParameterBufferV2
+    (.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.extern .func (.param .b32 r) cudaDeviceSynchronize();
+
+.func (.param .b64 buffer) take(.param .b64 kernel)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [kernel];
+    .param .b64 k;
+    .param .align 4 .b8 grid[12];
+    .param .align 4 .b8 block[12];
+    .param .b32 shared;
+    .param .b64 r;
+    st.param.b64 [k], %rd1;
+    st.param.b32 [grid], 1;
+    st.param.b32 [grid+4], 1;
+    st.param.b32 [grid+8], 1;
+    st.param.b32 [block], 1;
+    st.param.b32 [block+4], 1;
+    st.param.b32 [block+8], 1;
+    st.param.b32 [shared], 0;
+    call (r), cudaGetParameterBufferV2, (k, grid, block, shared);
+    ld.param.b64 %rd2, [r];
+    st.param.b64 [buffer], %rd2;
+    ret;
+}
+
+.func start(.param .b64 buffer)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [buffer];
+    .param .b64 b;
+    .param .b64 stream;
+    .param .b32 r;
+    st.param.b64 [b], %rd1;
+    st.param.b64 [stream], 0;
+    call (r), cudaLaunchDeviceV2, (b, stream);
+    ret;
+}
+
+.visible .entry add(.param .u64 sum, .param .u32 value)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [sum];
+    ld.param.u32 %r1, [value];
+    red.global.add.u32 [%rd1], %r1;
+    ret;
+}
+
+.visible .entry down(.param .u64 sum, .param .u32 value)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [sum];
+    ld.param.u32 %r1, [value];
+    setp.eq.u32 %p, %r1, 0;
+    @%p bra last;
+    sub.u32 %r2, %r1, 1;
+    mov.u64 %rd2, down;
+    {
+    .param .b64 k;
+    .param .b64 b;
+    st.param.b64 [k], %rd2;
+    call (b), take, (k);
+    ld.param.b64 %rd3, [b];
+    st.u64 [%rd3], %rd1;
+    st.u32 [%rd3+8], %r2;
+    st.param.b64 [k], %rd3;
+    call start, (k);
+    }
+    {
+    .param .b32 r;
+    call (r), cudaDeviceSynchronize, ();
+    }
+last:
+    // Twice what those below have left, and one.
+    ld.volatile.global.u32 %r3, [%rd1];
+    mad.lo.u32 %r3, %r3, 2, 1;
+    st.volatile.global.u32 [%rd1], %r3;
+    ret;
+}
+
+.visible .entry between(.param .u64 sum)
+{
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [sum];
+    mov.u64 %rd2, add;
+    mov.u32 %r1, %tid.x;
+    {
+    .param .b64 k;
+    .param .b64 b;
+    st.param.b64 [k], %rd2;
+    call (b), take, (k);
+    ld.param.b64 %rd3, [b];
+    }
+    st.u64 [%rd3], %rd1;
+    setp.eq.u32 %p, %r1, 0;
+    @%p bra meet;
+    mov.u32 %r2, 1;
+    st.u32 [%rd3+8], %r2;
+    {
+    .param .b64 k;
+    st.param.b64 [k], %rd3;
+    call start, (k);
+    }
+    {
+    .param .b32 r;
+    call (r), cudaDeviceSynchronize, ();
+    }
+meet:
+    bar.sync 0;
+    @!%p ret;
+    // The other thread's launch is done.
+    ld.volatile.global.u32 %r2, [%rd1];
+    mad.lo.u32 %r2, %r2, 100, 7;
+    st.u32 [%rd3+8], %r2;
+    {
+    .param .b64 k;
+    st.param.b64 [k], %rd3;
+    call start, (k);
+    }
+    ret;
+}";
+
 /// `cudaErrorLaunchPendingCountExceeded`
 const TOO_MANY: usize = 69;
 
@@ -256,4 +391,35 @@ fn launches_of_several_streams_and_threads() {
         }
     });
     assert_eq!(sums.to_vec().unwrap()[..2], [4 * 5 * 8 * 3, 4 * 5 * 8]);
+}
+
+#[test]
+fn grids_wait_for_grids() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&Source::new("waiting.ptx", WAITING)).unwrap();
+    let down = module.kernel("down").unwrap();
+    let one = LaunchConfig::linear(1, 1);
+    for depth in [0, 1, 20] {
+        let sum = device.upload_slice(&[0_u32]).unwrap();
+        down.run(&one, &[(&sum).into(), depth.into()]).unwrap();
+        assert_eq!(sum.to_vec().unwrap(), [(1 << (depth + 1)) - 1]);
+    }
+    let sum = device.upload_slice(&[0_u32]).unwrap();
+    let failed = down.run(&one, &[(&sum).into(), 60_u32.into()]);
+    assert!(matches!(&failed, Err(Error::Aborted { reason, .. }) if reason.contains("24 grids")), "{failed:?}");
+    // Nothing of that is left.
+    let sum = device.upload_slice(&[0_u32]).unwrap();
+    down.run(&one, &[(&sum).into(), 3_u32.into()]).unwrap();
+    assert_eq!(sum.to_vec().unwrap(), [15]);
+}
+
+#[test]
+fn parameter_buffers_stay_while_others_wait() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&Source::new("waiting.ptx", WAITING)).unwrap();
+    let sum = device.upload_slice(&[0_u32]).unwrap();
+    module.kernel("between").unwrap().run(&LaunchConfig::linear(2, 2), &[(&sum).into()]).unwrap();
+    assert_eq!(sum.to_vec().unwrap(), [1 + 107]);
 }

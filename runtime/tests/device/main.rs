@@ -187,6 +187,7 @@ fn basics_interface() -> Interface {
         launches: false,
         waits: false,
         cooperative: None,
+        waits_for_launches: None,
         features: [Feature::BufferDeviceAddress, Feature::ShaderInt64].into(),
     };
     let pointer = |name: &str, offset| param(name, "u64", offset, 8);

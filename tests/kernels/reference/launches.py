@@ -144,4 +144,31 @@ def device_runtime():
     return f
 
 
-FILES = [launches, device_runtime]
+def launches_before_12():
+    """Kernels that wait for what they launch. No GPU that CUDA 13 knows takes them."""
+    f = CaseFile("launches_before_12", "nvcc")
+    for blocks, block, rounds in ((2, 3, 4), (3, 40, 2)):
+        threads = blocks * block
+        own, sums, seen = np.arange(threads), np.zeros(threads, np.int64), np.zeros(threads, np.int64)
+        for turn in range(rounds):
+            sums += 2 * (turn + own + 1) + 3 * 10 * turn
+            seen = 3 * seen + sums
+        args = [np.zeros(threads + 1, np.int32), filled(np.int32, threads + 1), np.int32(rounds)]
+        result = {0: written(args[0], sums), 1: written(args[1], seen)}
+        f.add(f"waits_{blocks}x{block}", blocks, block, args, result, entry="waits")
+    counts, seen = [0], np.zeros(6, np.int32)
+
+    def visit(depth):
+        for _ in range(2 if depth > 0 else 0):
+            visit(depth - 1)
+        seen[depth] += counts[0] if depth > 0 else 0
+        counts[0] += 1
+
+    visit(4)
+    args = [np.zeros(2, np.int32), np.zeros(6, np.int32), np.int32(4)]
+    f.add("tree", 1, 1, args, {0: np.array([counts[0], 0], np.int32), 1: seen}, entry="tree")
+    f.add("streams", 1, 1, [filled(np.int32, 3, 0)], {0: np.array([64, 0, 0], np.int32)}, entry="streams")
+    return f
+
+
+FILES = [launches, device_runtime, launches_before_12]

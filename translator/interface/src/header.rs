@@ -33,7 +33,7 @@ typedef struct ptx2spv_kernel {
     uint32_t required_block[3];   /* .reqntid; 0: any */
     uint32_t max_block[3];        /* .maxntid; 0: any */
     uint32_t block_multiple;      /* the block's threads, in whole warps, are a multiple of this; 0: any */
-    uint32_t cooperative;         /* 1: made for cooperative launches; byte 48 of the push constants has the address of a workspace */
+    uint32_t cooperative;         /* 1: made for cooperative launches, 2: waits for what it launches; byte 48 of the push constants has the address of a workspace then */
     uint32_t saved_words;         /* words there for each thread; 0: workgroups are not suspended */
     uint32_t launches;            /* 1: it may launch kernels */
     uint32_t report_count;        /* places from which it may report a fault */
@@ -183,8 +183,15 @@ impl Header {
             .scratch
             .map_or((0, 0, 0), |scratch| (scratch.address, scratch.local_bytes, u32::from(scratch.shared)));
         let scratch = format!("{}, {}, {}", scratch.0, scratch.1, scratch.2);
-        let saved_words = entry.cooperative.and_then(|cooperative| cooperative.saved_words).unwrap_or(0);
-        let cooperative = format!("{}, {saved_words}", u32::from(entry.cooperative.is_some()));
+        let saved_words = entry.workspace().and_then(|cooperative| cooperative.saved_words).unwrap_or(0);
+        let cooperative = format!(
+            "{}, {saved_words}",
+            match (entry.cooperative, entry.waits_for_launches) {
+                (Some(_), _) => 1,
+                (None, Some(_)) => 2,
+                (None, None) => 0,
+            }
+        );
         let block = |size: Option<[u32; 3]>| {
             let [x, y, z] = size.unwrap_or_default();
             format!("{{{x}, {y}, {z}}}")

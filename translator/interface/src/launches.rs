@@ -5,7 +5,9 @@
 //! [`Entry::launches`](crate::Entry::launches), the host reads as many records as [`USED`] says, but not more than there is room for, clears
 //! the words, and does what the records with an order number ask for, by rising numbers: first those for other streams than
 //! [`TAIL_STREAM`], then those for it. A grid is complete, and the next one may begin, when all that its kernel has asked for is
-//! complete, with all that comes of it. Doing one after the other obeys all rules of streams and events.
+//! complete, with all that comes of it. Where blocks of the grid are suspended because they wait for what they have launched, the host does
+//! what the records ask for but for tail launches, clears [`USED`] only, sets [`COMPLETED`] to what [`ORDER`] says, and dispatches the grid again;
+//! what is launched in between begins with zeros in all three words, which get their values back then. Doing one after the other obeys all rules of streams and events.
 
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +67,8 @@ pub const HEADER: u64 = 64;
 pub const USED: u64 = 0;
 /// Offset of the word that counts what was asked for in records: the last order number.
 pub const ORDER: u64 = 4;
+/// Offset of the word that says up to which order number all is done. Only [`Entry::waits_for_launches`](crate::Entry::waits_for_launches) needs it.
+pub const COMPLETED: u64 = 8;
 /// Offset of the word that counts streams and events made so far; the host need not clear it.
 pub const HANDLES: u64 = 12;
 

@@ -344,6 +344,9 @@ pub struct Entry {
     /// they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperative: Option<Cooperative>,
+    /// What it takes besides, if its threads wait for what they launch and it is translated for ordinary launches: see [`launches`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for_launches: Option<Cooperative>,
     /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
@@ -355,6 +358,13 @@ pub struct Entry {
     pub scratch: Option<Scratch>,
     /// Device features that this kernel needs.
     pub features: BTreeSet<Feature>,
+}
+
+impl Entry {
+    /// The workspace of its launches, if they have one.
+    pub fn workspace(&self) -> Option<Cooperative> {
+        self.cooperative.or(self.waits_for_launches)
+    }
 }
 
 /// One kernel parameter.

@@ -69,6 +69,8 @@ pub struct Layout {
     pub cluster: [u32; 3],
     /// Whether launches are cooperative.
     pub cooperative: bool,
+    /// Whether the kernel waits for what it launches.
+    pub waits_for_launches: bool,
     /// What addresses of shared memory may have to be multiples of: a power of two, at least 16.
     pub shared_align: u32,
     /// Bytes of local memory.
@@ -108,6 +110,11 @@ impl Layout {
     /// Offset in the module's allocation of the logarithms of significands.
     pub fn logarithm_table(&self) -> Option<u64> {
         self.module.logarithm_table
+    }
+
+    /// Whether launches have a workspace.
+    pub fn has_workspace(&self) -> bool {
+        self.cooperative || self.waits_for_launches
     }
 
     /// Where dynamic shared memory begins.
@@ -246,6 +253,7 @@ pub fn lay_out(
         explicit_cluster: function.explicit_cluster || cluster.is_some(),
         cluster: cluster_size(function, cluster)?,
         cooperative,
+        waits_for_launches: launches::any_waits(&calls::reachable(program, kernel)),
         shared_align: 16,
         local_bytes: 0,
         last_error: None,
@@ -271,7 +279,7 @@ pub fn lay_out(
     }
     let room = policy.push_constants.saturating_sub(push_constant::PARAMS);
     // The address of a workspace has its place behind that of the parameters.
-    if layout.params_size > room || takes_param_address(function) || cooperative {
+    if layout.params_size > room || takes_param_address(function) || layout.has_workspace() {
         layout.params_location = ParamLocation::Buffer;
     }
     let mut used = FxHashSet::default();

@@ -73,6 +73,11 @@ impl Service {
         self == Service::Assert
     }
 
+    /// Whether it waits for them, which the graph has blocks for.
+    pub fn waits_for_launches(self) -> bool {
+        self == Service::Runtime(Call::Synchronize)
+    }
+
     /// Whether it asks the host for launches.
     pub fn launches(self) -> bool {
         matches!(self, Service::Runtime(call) if call.launches())

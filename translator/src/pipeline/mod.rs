@@ -69,6 +69,7 @@ pub(crate) struct Kernel<'p> {
     launches: bool,
     waits: bool,
     cooperative: Option<Cooperative>,
+    waits_for_launches: Option<Cooperative>,
     /// Offsets of the push constants that are pointers.
     pointers: BTreeSet<u32>,
 }
@@ -135,7 +136,7 @@ fn lower<'p>(
         scratch: layout.params_location.scratch_address(),
         dynamic_shared_bytes: options.dynamic_shared_bytes,
         checks: options.checks,
-        workspace: options.cooperative.then_some(push_constant::WORKSPACE_ADDRESS),
+        workspace: layout.has_workspace().then_some(push_constant::WORKSPACE_ADDRESS),
     };
     Ok(Lowered { unit: Unit::of_graph(function, graph), layout, prints, launches, settings })
 }
@@ -167,7 +168,9 @@ pub(crate) fn compile<'p>(
     }
     let reports = unit.reports.iter().map(|span| reports::place(module.program, ptx, module.source, *span)).collect();
     let number = settings.number(&unit.function);
-    let cooperative = options.cooperative.then_some(Cooperative { saved_words: unit.resolved.saved_words });
+    let workspace = Cooperative { saved_words: unit.resolved.saved_words };
+    let cooperative = options.cooperative.then_some(workspace);
+    let waits_for_launches = (layout.waits_for_launches && !options.cooperative).then_some(workspace);
     let Unit { function, resolved, waits, pointers, .. } = unit;
     check_room(&function, module.policy).map_err(|diagnostic| locate(ptx, diagnostic))?;
     let function = ir::Legal::new(function)
@@ -183,6 +186,7 @@ pub(crate) fn compile<'p>(
         launches,
         waits,
         cooperative,
+        waits_for_launches,
         pointers,
     })
 }
@@ -280,7 +284,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
     let inline = if inlined { layout.params_size } else { 0 };
     let scratch = kernel.function.scratch;
     let behind_scratch = scratch.map_or(0, |scratch| scratch.address + 8);
-    let behind_workspace = kernel.cooperative.map_or(0, |_| push_constant::WORKSPACE_ADDRESS + 8);
+    let behind_workspace = layout.has_workspace().then_some(()).map_or(0, |()| push_constant::WORKSPACE_ADDRESS + 8);
     let push_constants = (push_constant::PARAMS + inline).max(behind_scratch).max(behind_workspace);
     Entry {
         name: kernel.ptx.name.clone(),
@@ -300,6 +304,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<crate::Feature>) -> E
         launches: kernel.launches,
         waits: kernel.waits,
         cooperative: kernel.cooperative,
+        waits_for_launches: kernel.waits_for_launches,
         packing: kernel.function.packing,
         cluster: kernel.function.cluster,
         scratch,

@@ -122,7 +122,7 @@ impl<'p> Build<'p> {
                     Slot::Register(var) => arguments.push(lowering.b.get(*var)),
                 }
             }
-            if service == Service::GridBarrier {
+            if service == Service::GridBarrier || service.waits_for_launches() {
                 return Ok(arguments.first().copied());
             }
             service.lower(lowering, &arguments)
@@ -130,6 +130,9 @@ impl<'p> Build<'p> {
         let mut result = self.with(instance, lower)?;
         if let (Service::GridBarrier, Some(handle)) = (service, result) {
             result = Some(self.grid_barrier(instance, handle));
+        }
+        if service.waits_for_launches() {
+            result = Some(self.synchronize(instance)?);
         }
         if service.ends_thread() {
             self.finish(instance, End::Goto(instance.exits), call.next);

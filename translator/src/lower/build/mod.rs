@@ -3,6 +3,7 @@
 mod grid_barrier;
 mod inline;
 mod recursion;
+mod synchronize;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

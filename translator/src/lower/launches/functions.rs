@@ -49,6 +49,8 @@ pub enum Call {
     LastError,
     /// `PeekAtLastError()`
     PeekError,
+    /// `DeviceSynchronize()`, which the graph has blocks for
+    Synchronize,
     /// `FuncGetAttributes(attributes, kernel)`
     FunctionAttributes,
     /// `OccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared bytes)`, maybe with flags
@@ -68,7 +70,7 @@ pub enum Call {
 }
 
 /// Names, the bytes of formal parameters, and those of the result.
-const SIGNATURES: [(&str, Call, &[u32], u32); 31] = [
+const SIGNATURES: [(&str, Call, &[u32], u32); 33] = [
     ("GetParameterBufferV2", Call::Buffer, &[8, 12, 12, 4], 8),
     ("LaunchDeviceV2", Call::Launch, &[8, 8], 4),
     ("GetParameterBuffer", Call::SizedBuffer, &[8, 8], 8),
@@ -90,6 +92,8 @@ const SIGNATURES: [(&str, Call, &[u32], u32); 31] = [
     ("Free", Call::Free, &[8], 4),
     ("GetLastError", Call::LastError, &[], 4),
     ("PeekAtLastError", Call::PeekError, &[], 4),
+    ("DeviceSynchronize", Call::Synchronize, &[], 4),
+    ("__cudaDeviceSynchronizeDeprecationAvoidance", Call::Synchronize, &[], 4),
     ("FuncGetAttributes", Call::FunctionAttributes, &[8, 8], 4),
     ("OccupancyMaxActiveBlocksPerMultiprocessor", Call::Occupancy, &[8, 8, 4, 8], 4),
     ("OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", Call::Occupancy, &[8, 8, 4, 8, 4], 4),
@@ -105,23 +109,40 @@ const SIGNATURES: [(&str, Call, &[u32], u32); 31] = [
 impl Call {
     /// The function that a declaration without a body stands for.
     pub fn find(function: &Function) -> Option<Self> {
-        let name = function.name.strip_prefix("__cudaCDP2").or_else(|| function.name.strip_prefix("cuda"))?;
+        let whole = function.name.as_str();
+        let name = whole.strip_prefix("__cudaCDP2").or_else(|| whole.strip_prefix("cuda")).unwrap_or(whole);
         let name = name.strip_suffix("_ptsz").unwrap_or(name);
         let sizes: Vec<u32> = function.params.iter().map(|param| param.size).collect();
         let (formals, rest) = sizes.split_at_checked(function.formals)?;
         let results = rest.get(..function.results)?;
         let found = SIGNATURES.iter().find(|(known, _, takes, gives)| {
-            *known == name && *takes == formals && (results.is_empty() || results == [*gives])
+            // A name without a prefix is one in whole.
+            *known == name
+                && (name != whole || known.starts_with("__"))
+                && *takes == formals
+                && (results.is_empty() || results == [*gives])
         });
         found.map(|(_, call, ..)| *call)
     }
 
     /// Whether it asks the host for something.
     pub fn launches(self) -> bool {
-        use Call::{Buffer, Copy, CopyRows, CopySlices, Launch, LaunchKernel, Set, SetRows, SetSlices, SizedBuffer};
+        use Call::{
+            Buffer, Copy, CopyRows, CopySlices, Launch, LaunchKernel, Set, SetRows, SetSlices, SizedBuffer, Synchronize,
+        };
         matches!(
             self,
-            Buffer | Launch | SizedBuffer | LaunchKernel | Copy | CopyRows | CopySlices | Set | SetRows | SetSlices
+            Synchronize
+                | Buffer
+                | Launch
+                | SizedBuffer
+                | LaunchKernel
+                | Copy
+                | CopyRows
+                | CopySlices
+                | Set
+                | SetRows
+                | SetSlices
         )
     }
 

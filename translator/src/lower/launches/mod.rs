@@ -102,6 +102,24 @@ impl Region {
     }
 }
 
+/// Whether some functions have a thread wait for launches.
+pub fn any_waits(functions: &[&Function]) -> bool {
+    let undefined = functions.iter().filter(|function| function.body.is_none());
+    undefined.filter_map(|function| Call::find(function)).any(|call| call == Call::Synchronize)
+}
+
+/// Address of the word that counts what was asked for.
+pub fn order_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
+    let site = Site::of(l)?;
+    Ok(site.address(&mut l.b, launches::ORDER))
+}
+
+/// Address of the word up to which that is done.
+pub fn completed_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
+    let site = Site::of(l)?;
+    Ok(site.address(&mut l.b, launches::COMPLETED))
+}
+
 /// Whether a kernel may launch others.
 pub fn may_launch(program: &Program, kernel: FuncId) -> bool {
     let called = calls::reachable(program, kernel).into_iter().filter(|function| function.body.is_none());

@@ -1,0 +1,35 @@
+//! `cudaDeviceSynchronize` in a kernel: the thread looks at a word until the host has done what was asked for before. Where all threads of
+//! a block do so, the block is suspended, as in a cooperative launch.
+
+use super::{Build, Instance};
+use crate::cfg::End;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Access, MemoryOrder, Scope, Space, Type, Value};
+use crate::lower::launches;
+
+/// How the words are read.
+const WORD: Access =
+    Access { space: Space::Global, bytes: 4, order: MemoryOrder::Acquire(Scope::Device), read_only: false };
+
+impl<'p> Build<'p> {
+    /// Has the thread wait for all launches so far; gives the error, which is none.
+    pub(super) fn synchronize(&mut self, instance: &mut Instance<'p>) -> Result<Value, Diagnostic> {
+        let asked = self.function.var(Type::I32);
+        let [wait, done] = [(); 2].map(|()| self.new_block());
+        self.with(instance, |l| {
+            let address = launches::order_word(l)?;
+            let order = l.b.load_one(WORD, address);
+            l.b.set(asked, order);
+            Ok::<_, Diagnostic>(())
+        })?;
+        self.finish(instance, End::Goto(wait), wait);
+        let complete = self.with(instance, |l| {
+            let address = launches::completed_word(l)?;
+            let completed = l.b.load_one(WORD, address);
+            let asked = l.b.get(asked);
+            Ok::<_, Diagnostic>(l.b.ule(asked, completed))
+        })?;
+        self.finish(instance, End::Branch { condition: complete, then: done, otherwise: wait }, done);
+        Ok(self.with(instance, |l| l.b.i32(0)))
+    }
+}
