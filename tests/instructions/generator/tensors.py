@@ -24,7 +24,7 @@ DECLARED = [
     ".reg .pred %p, %first;", ".reg .b16 %h<4>;", ".reg .b32 %t, %n, %v, %i, %base, %at, %bar, %c<5>, %bytes;",
     ".reg .b64 %x, %y, %z, %map, %policy;",
 ]
-ALIGNED = f".shared .align 1024 .b8 data[{SHARED}];\n.shared .align 8 .b64 barrier;\n"
+ALIGNED = f".extern .shared .align 1024 .b8 behind[];\n.shared .align 1024 .b8 data[{SHARED}];\n.shared .align 8 .b64 barrier;\n"
 
 
 class Map:
@@ -251,7 +251,8 @@ def load_kernel(family, rank, mode, hint="", multicast=False, space="shared::clu
         body += ["@!%first bra waiting;", "mbarrier.arrive.expect_tx.shared.b64 _, [%bar], %bytes;"]
     prefetch = f"cp.async.bulk.prefetch.tensor.{rank}d.L2.global{mode}{hint}"
     body += [f"{prefetch} [%map, {vector('c', rank)}]{offsets}{', %policy' * bool(hint)};", "prefetch.tensormap [%map];"]
-    body += [f"{form} [%base], [%map, {vector('c', rank)}], [%bar]{more};", "waiting:"]
+    to, barrier = ("[%base]", "[%bar]") if rank % 2 else ("[data]", "[barrier]")
+    body += [f"{form} {to}, [%map, {vector('c', rank)}], {barrier}{more};", "waiting:"]
     body += ["mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;", "@!%p bra waiting;"] + dump()
     body += ["barrier.cluster.arrive;", "barrier.cluster.wait;"] * multicast
     family.kernel(entry, [f".param .u64 {name}" for name in ("out", "tensor", "map", "place")], DECLARED, body)
@@ -263,7 +264,8 @@ def store_kernel(family, rank, mode, op=None, hint=""):
     form += f"{mode}.bulk_group{hint}"
     entry = "_".join([op or "store", f"{rank}d", mode[1:] or "plain"] + ["hint"] * bool(hint))
     body = begin() + fill("in") + ["fence.proxy.async;", "bar.sync 0;", "@!%first bra end;"]
-    body += [f"{form} [%map, {vector('c', rank)}], [%base]{', %policy' * bool(hint)};", "cp.async.bulk.commit_group;"]
+    source = "[%base]" if rank % 2 else "[data]"
+    body += [f"{form} [%map, {vector('c', rank)}], {source}{', %policy' * bool(hint)};", "cp.async.bulk.commit_group;"]
     body += ["cp.async.bulk.wait_group 0;", "end:"]
     family.kernel(entry, [f".param .u64 {name}" for name in ("tensor", "in", "map", "place")], DECLARED, body)
     return entry
@@ -308,8 +310,10 @@ def tiles(family):
         for turn in range(2):
             rank = (index + 2 * turn) % 5 + 1
             dims, box, steps, starts = shapes[rank]
-            swizzle = (index + turn) % 4
             box = box(size)
+            # A row has no more bytes than are swizzled.
+            swizzle = (index + turn) % 4
+            swizzle = 3 if swizzle and box[0] * size > 16 << swizzle else swizzle
             tensor = Map(ty, dims(size), box, steps=steps, swizzle=swizzle, nan=turn == 1 and index >= 6)
             first = 16 // size * (starts[(index + turn) % 4])
             at = [first] + [starts[(index + turn + place) % 4] for place in range(1, rank)]
@@ -416,6 +420,11 @@ def maps(family):
         expected = final.words(0x0123456789ABCDE0)[:16] + before.words()[16:]
         args = [{"type": "u32", "zeros": 32}, {"type": "u32", "data": before.words()}]
         family.case(entry, entry, args, [{"arg": 0, "data": expected}], block=32)
+    # Dynamic memory, where boxes mostly come to, is aligned behind whatever else there is.
+    lines = ["mov.u32 %bar, barrier;", "mov.u32 %v, behind;", "st.shared.u32 [%bar], %v;", "and.b32 %v, %v, 1023;"]
+    lines += ["ld.param.u64 %y, [out];", "st.global.u32 [%y], %v;"]
+    family.kernel("dynamic_aligned", [".param .u64 out"], DECLARED, lines)
+    family.case("dynamic_aligned", "dynamic_aligned", [{"type": "u32", "data": [7]}], [{"arg": 0, "data": [0]}], block=1, dynamic_shared_bytes=64)
     lines = ["ld.param.u64 %map, [map];", "tensormap.replace.tile.elemtype.global.b1024.b32 [%map], 12;"]
     family.kernel("replace_tf32", [".param .u64 map"], DECLARED, lines)
     expected = Map("tf32.ftz", [8], [8]).words()

@@ -75,7 +75,15 @@ impl<'s> FunctionDecoder<'_, 's> {
         let mut spaces = parts.modifiers.words.iter().filter_map(|word| space_of(word));
         let mut first = true;
         for operand in parts.operands {
-            let Operand::Address(base, _) = operand else { continue };
+            let base = match operand {
+                Operand::Address(base, _) => base,
+                // A tensor, whose space is named as well; its map's address is a generic one.
+                Operand::List(_) => {
+                    first &= spaces.next().is_none();
+                    continue;
+                }
+                _ => continue,
+            };
             // After those that are named there are barriers in shared memory.
             let space = spaces.next().or(if first { None } else { Some(StateSpace::Shared) });
             first = false;

@@ -293,6 +293,7 @@ pub fn lay_out(
     layout.shared_bytes = layout.reserved_shared;
     let mut used: Vec<VarId> = used.into_iter().collect();
     used.sort_unstable();
+    let mut dynamic_align = 1;
     for id in &used {
         let Some(variable) = program.variables.get(id.0 as usize) else { continue };
         if variable.space == StateSpace::Shared {
@@ -302,6 +303,7 @@ pub fn lay_out(
         let (total, space, available) = match variable.space {
             StateSpace::Shared if variable.unsized_array => {
                 layout.dynamic_shared = true;
+                dynamic_align = dynamic_align.max(variable.align);
                 continue;
             }
             StateSpace::Shared => (&mut layout.shared_bytes, "shared", MAX_SHARED),
@@ -322,6 +324,9 @@ pub fn lay_out(
         layout.local_bytes = place + 4;
     }
     lay_out_stack(program, kernel, &mut layout);
+    // Where dynamic memory begins has its alignment.
+    let start = u64::from(layout.shared_bytes).next_multiple_of(dynamic_align);
+    layout.shared_bytes = u32::try_from(start).unwrap_or(u32::MAX);
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
         let variable = program.variables.get(id.0 as usize);

@@ -8,7 +8,7 @@ use super::{memory, reports};
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables};
 use crate::ir::MemoryOrder;
-use crate::isa::operation::Effects;
+use crate::isa::operation::{Action, Effects, Operation};
 use crate::legalize::TABLE_BYTES;
 use crate::policy::Policy;
 
@@ -84,6 +84,10 @@ fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
 fn accesses_as_one(instruction: &Instruction, bytes: u32) -> bool {
     let Instruction { modifiers, form, .. } = instruction;
     let effects = form.row.action.effects();
+    if form.row.action == Action::Compute(Operation::TensorReduce) {
+        // Whose types its map says: `.inc` and `.dec` are for 32 bits alone.
+        return bytes <= 8 && !modifiers.has("inc") && !modifiers.has("dec");
+    }
     let as_one =
         effects.atomic || effects.ordered && memory::order(instruction, MemoryOrder::Weak) != MemoryOrder::Weak;
     as_one && modifiers.types.iter().any(|ty| ty.bytes() >= bytes && (ty.bytes() > 8 || !modifiers.has("shared")))
