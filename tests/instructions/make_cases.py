@@ -36,6 +36,7 @@ from generator import (
     memory,
     memory_wide,
     movement,
+    multimem,
     neighbours,
     nesting,
     newer,
@@ -70,7 +71,7 @@ def generate(root):
     )
     modules = (
         *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, meetings, masks, blocks, barriers,
-        mbarriers, newer, stochastic, clusters, tensors, textures, texture_filters, tiles, progress, litmus, launches, large_memory,
+        mbarriers, multimem, newer, stochastic, clusters, tensors, textures, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))
     beyond = (family for module in (progress, atomics_wide) for family in module.between_blocks(contents))

@@ -23,7 +23,7 @@ tld4 trap txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad v
 vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor";
 
 const MODIFIERS: &str = "
-1d 2d 3d 128 a1d a2d acube cube 2dms a2dms 16x64b 16x128b 16x256b 32x32b 16x32bx2 1 2 4 8 L1 L2 abs acq_rel acquire add address after aligned
+1d 2d 3d 128 a1d a2d acube cube 2dms a2dms 16x64b 16x128b 16x256b 32x32b 16x32bx2 1 2 4 8 L1 L2 abs acc acq_rel acquire add address after aligned
 all alloc allocate and any approx arrive arrive_drop async b b0 b1 b10 b128 b16 b1x16 b2 b210 b3 b32 b3210 b4x16 b4x16_p64 b6x16_p32 b64 b8 b8x16 ballot bar base bf16 bf16x2 bfly block_scale br
 buffer bulk bulk_group ca cancel cas cc cg cluster cluster_dim col commit commit_group complete_tx cond const constant cp cp_mask cs cta cta_group
 cta_mask cv cvta d dealloc dec depth desc dispatch down e2m1 e2m1x2 e2m1x4 e2m3 e2m3x2 e2m3x4 e3m2 e3m2x2 e3m2x4 e4m3 e4m3x2 e4m3x4 e5m2 e5m2x2 e5m2x4 elementwise eq equ evict_first evict_last
