@@ -110,6 +110,7 @@ mod stream_memory;
 mod suggest;
 mod sync;
 mod targets;
+mod tensor_map;
 mod texture;
 mod variables;
 mod variant;
@@ -154,6 +155,7 @@ pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use suggest::closest;
 pub use targets::target_by_name;
+pub use tensor_map::{Tensor, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 pub use texture::limits as texture_limits;
 pub use texture::{
     AddressMode, Array, ArrayDescriptor, ArrayRegion, ArrayShape, ChannelFormat, Filter, FormatError, MipmappedArray,

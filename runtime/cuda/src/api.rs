@@ -21,8 +21,10 @@ use crate::reference::{SurfaceReferenceHandle, TextureReferenceHandle};
 use crate::stream::StreamHandle;
 use crate::{
     array, attributes, context, copy, device, driver, event, function, graph, graph_exec, graph_nodes, launch, library,
-    lifetime, link, managed, memory, module, occupancy, pointer, pool, reference, set, stream, stream_capture, texture,
+    lifetime, link, managed, memory, module, occupancy, pointer, pool, reference, set, stream, stream_capture,
+    tensor_map, texture,
 };
+use ptx2spv_runtime::TensorMap;
 
 include!(concat!(env!("OUT_DIR"), "/api.rs"));
 

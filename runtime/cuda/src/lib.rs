@@ -48,5 +48,6 @@ mod state;
 mod stream;
 mod stream_capture;
 mod sync;
+mod tensor_map;
 mod texture;
 mod trace;

@@ -74,6 +74,15 @@ fn linking() -> Anything {
     Ok(())
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn tensor_maps() -> Anything {
+    let run = run("tensors.c")?;
+    let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success() && out == "done\n", "{:?}\n{out}{errors}", run.status);
+    Ok(())
+}
+
 /// A line of `api.in`: names with the twin's, and types of the arguments.
 struct Function<'a> {
     names: Vec<String>,
@@ -97,18 +106,21 @@ fn functions(text: &str) -> Vec<Function<'_>> {
 }
 
 /// More than any function takes.
-const ARGUMENTS: usize = 12;
+const ARGUMENTS: usize = 16;
 
-type Raw =
-    unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize) -> u32;
+#[rustfmt::skip]
+type Raw = unsafe extern "C" fn(
+    usize, usize, usize, usize, usize, usize, usize, usize,
+    usize, usize, usize, usize, usize, usize, usize, usize,
+) -> u32;
 
-/// Calls a function with twelve arguments; those that take fewer don't see the others.
-fn call(library: &Library, name: &str, [a, b, c, d, e, f, g, h, i, j, k, l]: [usize; ARGUMENTS]) -> u32 {
+/// Calls a function with sixteen arguments; those that take fewer don't see the others.
+fn call(library: &Library, name: &str, [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]: [usize; ARGUMENTS]) -> u32 {
     // SAFETY: the function has this name, and C's calling convention lets there be more arguments than are looked at. Pointers among
     // them are NULL or point to memory.
     unsafe {
         let function = library.get::<Raw>(name.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        function(a, b, c, d, e, f, g, h, i, j, k, l)
+        function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
     }
 }
 

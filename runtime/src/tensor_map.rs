@@ -1,0 +1,383 @@
+//! Tensor maps: what `cp.async.bulk.tensor` is told of a tensor in device memory, as CUDA's `cuTensorMapEncodeTiled` and
+//! `cuTensorMapEncodeIm2col` make it.
+//!
+//! A map is passed by value, or copied to device memory at a multiple of 64 bytes. Its 128 bytes are those of CUDA's driver
+//! for compute capability 9.0; which bits they are stands with the translator's `tensormap.replace`.
+
+use std::fmt;
+
+/// The type of a tensor's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum TensorType {
+    U8,
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    F32,
+    F64,
+    Bf16,
+    /// Reductions flush subnormal numbers.
+    F32Ftz,
+    /// Loads round to tf32.
+    Tf32,
+    /// Both.
+    Tf32Ftz,
+}
+
+impl TensorType {
+    /// All types in the order of `CUtensorMapDataType`.
+    pub const ALL: [TensorType; 13] = [
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::S32,
+        Self::U64,
+        Self::S64,
+        Self::F16,
+        Self::F32,
+        Self::F64,
+        Self::Bf16,
+        Self::F32Ftz,
+        Self::Tf32,
+        Self::Tf32Ftz,
+    ];
+
+    /// Bytes of an element.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::U8 => 1,
+            Self::U16 | Self::F16 | Self::Bf16 => 2,
+            Self::U32 | Self::S32 | Self::F32 | Self::F32Ftz | Self::Tf32 | Self::Tf32Ftz => 4,
+            Self::U64 | Self::S64 | Self::F64 => 8,
+        }
+    }
+
+    fn is_float(self) -> bool {
+        !matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::S32 | Self::U64 | Self::S64)
+    }
+
+    /// The number that the map has for the type, and above it whether loads round to tf32.
+    fn code(self) -> u32 {
+        match self {
+            Self::U8 => 0,
+            Self::U16 => 1,
+            Self::U32 => 2,
+            Self::S32 => 3,
+            Self::U64 => 4,
+            Self::S64 => 5,
+            Self::F16 => 6,
+            Self::F32 => 7,
+            Self::F32Ftz => 8,
+            Self::F64 => 9,
+            Self::Bf16 => 10,
+            Self::Tf32 => 7 | 1 << 9,
+            Self::Tf32Ftz => 8 | 1 << 9,
+        }
+    }
+}
+
+/// How rows of a box change places in shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TensorSwizzle {
+    /// Not at all.
+    #[default]
+    None,
+    /// Pieces of 16 bytes in 32.
+    Bytes32,
+    /// Pieces of 16 bytes in 64.
+    Bytes64,
+    /// Pieces of 16 bytes in 128.
+    Bytes128,
+}
+
+/// What a map says of a tensor, whichever way it is read.
+#[derive(Clone, Debug)]
+pub struct Tensor<'a> {
+    /// The elements' type.
+    pub ty: TensorType,
+    /// Address of the first element, a multiple of 16.
+    pub address: u64,
+    /// Elements in each dimension: one to five dimensions, each of 1 to 2^32.
+    pub sizes: &'a [u64],
+    /// Bytes from one element to the next in all dimensions but the first: multiples of 16 below 2^40.
+    pub strides: &'a [u64],
+    /// Steps between elements that are moved, 1 to 8; the first one has no effect.
+    pub steps: &'a [u32],
+    /// How shared memory is swizzled.
+    pub swizzle: TensorSwizzle,
+    /// What is fetched to the second cache: 0 to 3, without effect here.
+    pub promotion: u32,
+    /// Whether floats outside the tensor are read as the NaN 0x7ff7…, rather than as zeros.
+    pub nan_outside: bool,
+}
+
+/// Why there can't be such a map.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TensorMapError(String);
+
+fn refuse<T>(message: impl Into<String>) -> Result<T, TensorMapError> {
+    Err(TensorMapError(message.into()))
+}
+
+/// The 128 bytes of a map, `CUtensorMap`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct TensorMap([u8; 128]);
+
+impl fmt::Debug for TensorMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TensorMap(")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        write!(f, ")")
+    }
+}
+
+impl TensorMap {
+    /// A map for boxes of up to 256 elements in each dimension, as `cuTensorMapEncodeTiled` makes it.
+    ///
+    /// # Errors
+    /// If an argument is one that CUDA refuses.
+    pub fn tiled(tensor: &Tensor<'_>, sizes: &[u32]) -> Result<TensorMap, TensorMapError> {
+        let mut map = tensor.encode(1)?;
+        if sizes.len() != tensor.sizes.len() {
+            return refuse("the box has other dimensions than the tensor");
+        }
+        if sizes.iter().any(|size| !(1..=256).contains(size)) {
+            return refuse("a box has 1 to 256 elements in each dimension");
+        }
+        tensor.check_row(sizes[0])?;
+        let mut bytes = tensor.ty.bytes();
+        for (index, (&size, &step)) in (0..).zip(sizes.iter().zip(tensor.steps)) {
+            put(&mut map, 440 + 8 * index, 8, u64::from(size - 1));
+            bytes *= u64::from(size / step);
+        }
+        put(&mut map, 512, 32, bytes);
+        Ok(TensorMap(map))
+    }
+
+    /// A map for columns of pixels, as `cuTensorMapEncodeIm2col` makes it: so many elements of the first dimension of so many
+    /// pixels each, from the box that the corners bound. These go with the dimensions from the second to the last but one.
+    ///
+    /// # Errors
+    /// If an argument is one that CUDA refuses.
+    pub fn im2col(
+        tensor: &Tensor<'_>,
+        corners: [&[i32]; 2],
+        channels: u32,
+        pixels: u32,
+    ) -> Result<TensorMap, TensorMapError> {
+        let mut map = tensor.encode(3)?;
+        put(&mut map, 64, 1, 1);
+        let [lower, upper] = corners;
+        let between = tensor.sizes.len() - 2;
+        if lower.len() != between || upper.len() != between {
+            return refuse("corners have two dimensions fewer than the tensor");
+        }
+        let width = match between {
+            1 => 16,
+            2 => 8,
+            _ => 5,
+        };
+        let least = -1i32 << (width - 1);
+        for (index, (&lower, &upper)) in (0..).zip(lower.iter().zip(upper)) {
+            if [lower, upper].iter().any(|corner| !(least..-least).contains(corner)) {
+                return refuse(format!("corners of so many dimensions are {least} to {}", -least - 1));
+            }
+            // As CUDA's driver computes it.
+            let size = tensor.sizes[index as usize + 1] as u32 as i32;
+            if size.wrapping_sub(1).wrapping_add(upper) < lower {
+                return refuse("the box of the corners is empty");
+            }
+            put(&mut map, 448 + width * index, width, u64::from(lower.cast_unsigned()));
+            put(&mut map, 464 + width * index, width, u64::from(upper.cast_unsigned()));
+        }
+        if !(1..=256).contains(&channels) || !(1..=1024).contains(&pixels) {
+            return refuse("there are 1 to 256 channels for each pixel, and 1 to 1024 pixels");
+        }
+        tensor.check_row(channels)?;
+        put(&mut map, 440, 8, u64::from(channels - 1));
+        put(&mut map, 480, 10, u64::from(pixels - 1));
+        put(&mut map, 512, 32, u64::from(channels) * u64::from(pixels) * tensor.ty.bytes());
+        Ok(TensorMap(map))
+    }
+
+    /// The map with another address, as `cuTensorMapReplaceAddress` makes it.
+    ///
+    /// # Errors
+    /// If the address is null or no multiple of 16.
+    pub fn with_address(mut self, address: u64) -> Result<TensorMap, TensorMapError> {
+        if address == 0 || !address.is_multiple_of(16) {
+            return refuse("a tensor's address is a multiple of 16");
+        }
+        put(&mut self.0, 0, 64, address);
+        Ok(self)
+    }
+
+    /// The bytes, which are passed to kernels.
+    pub fn bytes(&self) -> &[u8; 128] {
+        &self.0
+    }
+
+    /// A map of these bytes.
+    pub fn from_bytes(bytes: [u8; 128]) -> TensorMap {
+        TensorMap(bytes)
+    }
+}
+
+impl Tensor<'_> {
+    /// The part of a map that boxes and columns have in common.
+    fn encode(&self, least_rank: usize) -> Result<[u8; 128], TensorMapError> {
+        let rank = self.sizes.len();
+        if !(least_rank..=5).contains(&rank) {
+            return refuse(format!("a tensor has {least_rank} to 5 dimensions, not {rank}"));
+        }
+        if self.strides.len() + 1 != rank || self.steps.len() != rank {
+            return refuse("strides or steps don't go with the dimensions");
+        }
+        if !self.address.is_multiple_of(16) || self.address >= 1 << 57 {
+            return refuse("a tensor's address is a multiple of 16 below 2^57");
+        }
+        if self.sizes.iter().any(|size| !(1..=1 << 32).contains(size)) {
+            return refuse("a dimension has 1 to 2^32 elements");
+        }
+        if self.strides.iter().any(|stride| !stride.is_multiple_of(16) || *stride >= 1 << 40) {
+            return refuse("strides are multiples of 16 below 2^40");
+        }
+        if self.steps.iter().any(|step| !(1..=8).contains(step)) {
+            return refuse("steps between elements are 1 to 8");
+        }
+        if self.promotion > 3 {
+            return refuse("there is no such fetching to the second cache");
+        }
+        if self.nan_outside && !self.ty.is_float() {
+            return refuse("only floats are NaN outside a tensor");
+        }
+        let mut map = [0; 128];
+        put(&mut map, 0, 64, self.address);
+        put(&mut map, 68, 3, rank as u64 - 1);
+        put(&mut map, 71, 10, self.ty.code().into());
+        put(&mut map, 77, 2, self.swizzle as u64);
+        put(&mut map, 79, 1, self.nan_outside.into());
+        put(&mut map, 81, 2, self.promotion.into());
+        for (index, &stride) in (0..).zip(self.strides) {
+            put(&mut map, 96 + 32 * index, 32, stride >> 4);
+            put(&mut map, 224 + 4 * index, 4, stride >> 36);
+        }
+        for (index, (&size, &step)) in (0..).zip(self.sizes.iter().zip(self.steps)) {
+            put(&mut map, 256 + 32 * index, 32, size - 1);
+            put(&mut map, 416 + 3 * index, 3, u64::from(step - 1));
+        }
+        let alignment = if self.swizzle == TensorSwizzle::None { 16 } else { 128 << self.swizzle as u64 };
+        put(&mut map, 576, 32, alignment);
+        Ok(map)
+    }
+
+    /// Whether a row of a box can have so many elements.
+    fn check_row(&self, elements: u32) -> Result<(), TensorMapError> {
+        let bytes = u64::from(elements) * self.ty.bytes();
+        if !bytes.is_multiple_of(16) {
+            return refuse("a row of a box is a multiple of 16 bytes");
+        }
+        if self.swizzle != TensorSwizzle::None && bytes > 16 << self.swizzle as u64 {
+            return refuse("a row of a box has no more bytes than are swizzled");
+        }
+        Ok(())
+    }
+}
+
+/// Writes the low bits of a number over zeros.
+fn put(map: &mut [u8; 128], first: u32, count: u32, value: u64) {
+    for bit in 0..count {
+        let at = first + bit;
+        let byte = &mut map[at as usize / 8];
+        let mask = 1 << (at % 8);
+        *byte = if value >> bit & 1 == 1 { *byte | mask } else { *byte & !mask };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [u64; 5] = [64, 32, 16, 8, 4];
+    const STRIDES: [u64; 4] = [256, 8192, 131_072, 1 << 38];
+
+    fn tensor(ty: TensorType, rank: usize) -> Tensor<'static> {
+        Tensor {
+            ty,
+            address: 0x7f00_0000_1000,
+            sizes: &SIZES[..rank],
+            strides: &STRIDES[..rank - 1],
+            steps: &[1, 3, 1, 8, 2][..rank],
+            swizzle: TensorSwizzle::None,
+            promotion: 0,
+            nan_outside: false,
+        }
+    }
+
+    fn words(map: &TensorMap) -> String {
+        let words =
+            map.0.chunks(4).map(|word| format!("{:x}", u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
+        words.collect::<Vec<_>>().join(" ").trim_end_matches(" 0").to_owned()
+    }
+
+    /// CUDA's driver 580 made these.
+    #[test]
+    fn maps_are_those_of_cuda() {
+        let made = [
+            TensorMap::tiled(&Tensor { steps: &[1; 3], ..tensor(TensorType::F32, 3) }, &[16, 8, 4]),
+            TensorMap::im2col(
+                &Tensor { strides: &[128, 4096, 65536], steps: &[1; 4], ..tensor(TensorType::F16, 4) },
+                [&[-1, -1], &[1, 1]],
+                32,
+                64,
+            ),
+        ];
+        let made = made.map(|map| map.map(|map| words(&map)));
+        let expected = [
+            "1000 7f00 3a0 10 200 0 0 0 3f 1f f 0 0 f000000 307 0 800 0 10",
+            "1000 7f00 331 8 100 1000 0 0 3f 1f f 7 0 1f000000 101ffff 3f 1000 0 10",
+        ];
+        assert_eq!(made, expected.map(|text| Ok(text.to_owned())));
+    }
+
+    #[test]
+    fn what_cuda_refuses_is_refused() {
+        let tiled = |tensor: Tensor<'_>, sizes: &[u32]| TensorMap::tiled(&tensor, sizes).is_ok();
+        let good = || tensor(TensorType::U16, 3);
+        assert!(tiled(good(), &[8, 256, 1]));
+        assert!(tiled(Tensor { address: 0, ..good() }, &[8, 1, 1]));
+        assert!(tiled(Tensor { swizzle: TensorSwizzle::Bytes32, ..good() }, &[16, 1, 1]));
+        assert!(!tiled(Tensor { swizzle: TensorSwizzle::Bytes32, ..good() }, &[24, 1, 1]));
+        assert!(!tiled(Tensor { address: 8, ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { address: 1 << 57, ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { sizes: &[1, 0, 1], ..good() }, &[8, 1, 1]));
+        assert!(tiled(Tensor { sizes: &[1 << 32, 1, 1], ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { sizes: &[(1 << 32) + 1, 1, 1], ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { strides: &[16, 24], ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { strides: &[16, 1 << 40], ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { steps: &[1, 9, 1], ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { nan_outside: true, ..good() }, &[8, 1, 1]));
+        assert!(!tiled(Tensor { promotion: 4, ..good() }, &[8, 1, 1]));
+        assert!(
+            !tiled(good(), &[8, 257, 1])
+                && !tiled(good(), &[8, 0, 1])
+                && !tiled(good(), &[7, 1, 1])
+                && !tiled(good(), &[8, 1])
+        );
+        let columns =
+            |corners: [&[i32]; 2], channels, pixels| TensorMap::im2col(&good(), corners, channels, pixels).is_ok();
+        assert!(columns([&[-32768], &[32767]], 8, 1024) && columns([&[32], &[1]], 8, 1));
+        assert!(
+            !columns([&[33], &[1]], 8, 1) && !columns([&[0], &[32768]], 8, 1) && !columns([&[0, 0], &[0, 0]], 8, 1)
+        );
+        assert!(!columns([&[0], &[0]], 4, 1) && !columns([&[0], &[0]], 8, 1025) && !columns([&[0], &[0]], 264, 1));
+        assert!(TensorMap::im2col(&tensor(TensorType::U16, 2), [&[], &[]], 8, 1).is_err());
+        assert!(TensorMap::tiled(&good(), &[8, 1, 1]).and_then(|map| map.with_address(0)).is_err());
+    }
+}
