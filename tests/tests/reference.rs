@@ -26,9 +26,10 @@ const PRESETS_OF_A_CASE: usize = 1;
 /// Invocations of workgroups, where they are fewer than usual; no fewer than those of a subgroup.
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Bugs of drivers whose workarounds are right where there is no bug. Adversarial runs have them under every other eight seeds.
-const QUIRKS: [&str; 9] = [
+const QUIRKS: [&str; 10] = [
     "byte_swaps_wrong",
     "conditions_slow",
+    "device_memory_barriers_slow",
     "long_divisions_wrong",
     "loop_values_lost",
     "maximal_reconvergence_wrong",

@@ -20,6 +20,8 @@ pub struct Policy {
     pub memory: Memory,
     /// Whether bytes may not change places within 16 bits by shifts, which the driver gets wrong.
     pub hide_byte_swaps: bool,
+    /// Whether barriers are faster that order shared memory alone.
+    pub relax_barriers: bool,
     /// Whether a loop that the driver has cut short must be reported.
     pub report_cut_loops: bool,
     /// The deepest nesting of control flow that the driver takes, if it has a limit.
@@ -135,6 +137,7 @@ impl Policy {
             workgroups: Workgroups::new(target),
             memory: Memory::new(target),
             hide_byte_swaps: quirks.byte_swaps_wrong,
+            relax_barriers: quirks.device_memory_barriers_slow,
             report_cut_loops: quirks.loop_budget.is_some(),
             nesting: quirks.nesting,
             // Conditions that follow each other would take such a driver long to compile.

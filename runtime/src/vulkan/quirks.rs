@@ -204,6 +204,16 @@ const ROWS: &[Row] = &[
     },
     Row {
         bug: KnownBug {
+            name: "device_memory_barriers_slow",
+            drivers: "NVIDIA",
+            description: "a barrier of the workgroup that orders device memory has a fence of its own",
+            evidence: "docs/performance.md",
+        },
+        hits: |device| device.is_nvidia(),
+        avoid: |quirks| quirks.device_memory_barriers_slow = true,
+    },
+    Row {
+        bug: KnownBug {
             name: "local_memory",
             drivers: "NVIDIA",
             description: "no pipelines of kernels with 16 KiB of local memory: \"unknown error\"; 12 KiB works",
@@ -331,6 +341,7 @@ mod tests {
         let careful = Quirks {
             byte_swaps_wrong: true,
             long_divisions_wrong: true,
+            device_memory_barriers_slow: true,
             local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY),
             ..Quirks::default()
         };

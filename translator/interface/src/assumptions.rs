@@ -104,7 +104,8 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         maximal_reconvergence_wrong,
         workgroup_atomic_stores_wrong,
         local_memory,
-        conditions_slow: _, // only slow
+        conditions_slow: _,             // only slow
+        device_memory_barriers_slow: _, // the same
         stack_small,
     } = *device;
     let within = |held: Option<u32>, most: Option<u32>| most.is_none_or(|most| held.is_some_and(|held| held <= most));

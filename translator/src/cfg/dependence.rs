@@ -269,7 +269,7 @@ impl<'s> Analysis<'s> {
                 }
                 Stmt::At(_)
                 | Stmt::Store { .. }
-                | Stmt::Barrier
+                | Stmt::Barrier(_)
                 | Stmt::Report(..)
                 | Stmt::Arrive(_)
                 | Stmt::Fence(_)

@@ -19,7 +19,7 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, SelectionControl, Word};
 use super::Result;
 use super::body::Body;
 use super::module::Global;
-use crate::ir::{Access, MemoryOrder, Scope, Space};
+use crate::ir::{Access, MemoryOrder, Ordered, Scope, Space};
 use crate::target::Feature;
 
 /// Whether an access reads or writes.
@@ -153,10 +153,14 @@ impl Body<'_, '_, '_> {
         Ok(extra)
     }
 
-    /// The block's barrier, which orders global memory too.
-    pub(super) fn barrier(&mut self) -> Result<()> {
+    /// The block's barrier.
+    pub(super) fn barrier(&mut self, ordered: Ordered) -> Result<()> {
         let scope = self.scope(Scope::Cta)?;
-        let semantics = self.semantics_constant(self.fence_semantics(MemoryOrder::AcquireRelease(Scope::Cta)))?;
+        let mut semantics = self.fence_semantics(MemoryOrder::AcquireRelease(Scope::Cta));
+        if ordered == Ordered::Shared {
+            semantics.remove(MemorySemantics::UNIFORM_MEMORY);
+        }
+        let semantics = self.semantics_constant(semantics)?;
         let operands = vec![Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
         self.effect(Op::ControlBarrier, operands);
         Ok(())

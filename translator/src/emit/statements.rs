@@ -167,7 +167,7 @@ impl<'f> Body<'_, '_, 'f> {
             Stmt::Store { values, access, address } => self.store(values, *access, *address)?,
             Stmt::Atomic(atomic) => self.atomic(atomic)?,
             Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
-            Stmt::Barrier => self.barrier()?,
+            Stmt::Barrier(ordered) => self.barrier(*ordered)?,
             Stmt::Arrive(thread) => self.arrive(*thread)?,
             Stmt::Fence(scope) => self.fence(*scope)?,
             Stmt::Return(value) => {

@@ -76,7 +76,7 @@ fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool
 pub(super) fn orders_memory(function: &Function) -> bool {
     let orders = |order| !matches!(order, MemoryOrder::Weak | MemoryOrder::Relaxed(_));
     any_statement(function, |stmt| match stmt {
-        Stmt::Barrier | Stmt::Fence(_) | Stmt::Subgroup(_, SubgroupOp::Barrier) => true,
+        Stmt::Barrier(_) | Stmt::Fence(_) | Stmt::Subgroup(_, SubgroupOp::Barrier) => true,
         Stmt::Load { access, .. } | Stmt::Store { access, .. } => orders(access.order),
         Stmt::Atomic(atomic) => orders(atomic.access.order),
         _ => false,

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::fold::{Folded, fold};
 use super::semantics::mask;
 use super::{
-    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Halves, Op, OwnShared, Rounding, Scope,
-    Stmt, Type, Unary, Value, Var,
+    Access, Arithmetic, Atomic, Binary, Block, Builtin, Compare, Function, Halves, Op, Ordered, OwnShared, Rounding,
+    Scope, Stmt, Type, Unary, Value, Var,
 };
 use crate::diagnostic::Span;
 use crate::target::Fault;
@@ -312,7 +312,7 @@ impl<'f> Builder<'f> {
 
     /// A barrier of the block.
     pub fn barrier(&mut self) {
-        self.push(Stmt::Barrier);
+        self.push(Stmt::Barrier(Ordered::All));
     }
 
     /// Tells the host of a fault that has no details, from the last mark.

@@ -24,6 +24,15 @@ pub const GENERIC_SHARED: u64 = 1;
 /// Tag of a generic address of local memory; the low 32 bits are the offset.
 pub const GENERIC_LOCAL: u64 = 2;
 
+/// The memory that a barrier orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordered {
+    /// All that threads share, as PTX has it.
+    All,
+    /// The block's shared memory.
+    Shared,
+}
+
 /// How memory is accessed. The address is a multiple of `bytes` times the number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {

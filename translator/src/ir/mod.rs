@@ -29,8 +29,8 @@ pub use fold::{Folded, fold};
 pub use function::{Function, Helper, OwnShared};
 pub use legal::Legal;
 pub use memory::{
-    Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder, Scope,
-    Space,
+    Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder,
+    Ordered, Scope, Space,
 };
 pub use op::{Arithmetic, Binary, Builtin, Compare, HELPER_PARAMETERS, Halves, Op, Root, Rounding, Unary};
 pub use semantics::mask;
@@ -158,9 +158,9 @@ pub enum Stmt {
     Warp(Warp),
     /// An operation of a subgroup, and what it gives.
     Subgroup(Vec<Value>, SubgroupOp),
-    /// All threads of the workgroup wait for each other and see each other's earlier writes. Stands in control flow that
-    /// is uniform over the workgroup.
-    Barrier,
+    /// All threads of the workgroup wait for each other and see each other's earlier writes to this memory. Stands in control flow
+    /// that is uniform over the workgroup.
+    Barrier(Ordered),
     /// Tells the host that the launch has failed, why, and that it was at the last mark; then the thread goes on. Of
     /// several reports the first one stays. The values are the fault's details, `I32` words as [`Fault`] has them.
     Report(Fault, Vec<Value>),

@@ -164,7 +164,7 @@ impl<'f> Checker<'f> {
             Stmt::Return(_) => Err("a result that isn't the end of a helper".into()),
             Stmt::Report(..) if self.stage >= Stage::Legal => Err("a report".into()),
             Stmt::Warp(_) if self.stage >= Stage::Mapped => Err("an operation of a warp".into()),
-            Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) => Ok(()),
+            Stmt::At(_) | Stmt::Barrier(_) | Stmt::Fence(_) => Ok(()),
             Stmt::Loop(_) | Stmt::Break => Ok(()),
             Stmt::Arrive(thread) => self.expect(*thread, Type::I32),
             Stmt::Report(_, details) => details.iter().try_for_each(|value| self.expect(*value, Type::I32)),

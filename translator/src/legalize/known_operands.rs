@@ -201,7 +201,7 @@ impl Unknown<'_> {
                 Stmt::Loop(body) => self.block(function, body),
                 Stmt::Subgroup(..)
                 | Stmt::At(_)
-                | Stmt::Barrier
+                | Stmt::Barrier(_)
                 | Stmt::Report(..)
                 | Stmt::Arrive(_)
                 | Stmt::Fence(_)

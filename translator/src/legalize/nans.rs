@@ -156,7 +156,7 @@ impl Exposed {
                     });
                 }
                 // There are no warps any more.
-                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Break | Stmt::Return(_) => {}
+                Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier(_) | Stmt::Fence(_) | Stmt::Break | Stmt::Return(_) => {}
             }
         }
     }

@@ -97,7 +97,7 @@ impl Dead {
             Stmt::Break => self.live = self.behind_loop.clone(),
             Stmt::Load { .. }
             | Stmt::Store { .. }
-            | Stmt::Barrier
+            | Stmt::Barrier(_)
             | Stmt::Report(..)
             | Stmt::Arrive(_)
             | Stmt::Fence(_)

@@ -14,6 +14,7 @@ mod narrow;
 mod operands;
 mod pointers;
 mod powers;
+mod relax_barriers;
 mod rewrite;
 mod spaces;
 
@@ -26,5 +27,6 @@ pub use narrow::narrow_truncated;
 pub use operands::{for_each_operand, for_each_result, map_op_operands, map_operands};
 pub use pointers::pointer_constants;
 pub use powers::divide_by_powers;
+pub use relax_barriers::relax_barriers;
 pub use rewrite::{Rewritten, rewrite};
 pub use spaces::resolve_spaces;

@@ -43,7 +43,7 @@ pub fn map_operands(stmt: &mut Stmt, mut map: impl FnMut(Value) -> Value) {
         }
         Stmt::Subgroup(_, op) => *op = op.map(map),
         Stmt::If { condition, .. } => *condition = map(*condition),
-        Stmt::At(_) | Stmt::Barrier | Stmt::Fence(_) | Stmt::Loop(_) | Stmt::Break => {}
+        Stmt::At(_) | Stmt::Barrier(_) | Stmt::Fence(_) | Stmt::Loop(_) | Stmt::Break => {}
     }
 }
 

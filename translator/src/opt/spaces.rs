@@ -111,7 +111,7 @@ fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut [Option<Op>]) 
             Stmt::Loop(body) => collect(body, facts, definition),
             Stmt::At(_)
             | Stmt::Store { .. }
-            | Stmt::Barrier
+            | Stmt::Barrier(_)
             | Stmt::Report(..)
             | Stmt::Arrive(_)
             | Stmt::Fence(_)

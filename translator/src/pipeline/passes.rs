@@ -95,6 +95,12 @@ pub static PASSES: &[Pass] = &[
         Ok(())
     }),
     every("expand_generic", Mapped, legalize::expand_generic),
+    // Before what accesses device memory for its own purposes.
+    policy("relax_barriers", Mapped, |function, policy| {
+        if policy.relax_barriers {
+            opt::relax_barriers(function);
+        }
+    }),
     policy("expand_dots", Mapped, |function, policy| {
         if !policy.byte_dots {
             legalize::expand_dots(function);

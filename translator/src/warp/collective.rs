@@ -6,7 +6,7 @@ use crate::ir::{Block, Stmt};
 /// loop that they execute together.
 pub(super) fn is_collective(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::Warp(_) | Stmt::Barrier | Stmt::Break => true,
+        Stmt::Warp(_) | Stmt::Barrier(_) | Stmt::Break => true,
         Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(is_collective),
         Stmt::Loop(body) => has_meeting(body),
         _ => false,
@@ -16,7 +16,7 @@ pub(super) fn is_collective(stmt: &Stmt) -> bool {
 /// Whether an operation of a warp or a barrier stands in a list, however deep.
 pub(super) fn has_meeting(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
-        Stmt::Warp(_) | Stmt::Barrier => true,
+        Stmt::Warp(_) | Stmt::Barrier(_) => true,
         Stmt::If { then, otherwise, .. } => has_meeting(then) || has_meeting(otherwise),
         Stmt::Loop(body) => has_meeting(body),
         _ => false,

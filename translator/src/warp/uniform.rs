@@ -109,7 +109,7 @@ impl Uniform {
                 }
                 Stmt::At(_)
                 | Stmt::Store { .. }
-                | Stmt::Barrier
+                | Stmt::Barrier(_)
                 | Stmt::Report(..)
                 | Stmt::Arrive(_)
                 | Stmt::Fence(_)

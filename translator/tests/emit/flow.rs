@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ptx2spv_translator::Target;
-use ptx2spv_translator::ir::{AtomicOp, Block, Function, Legal, Op, Space, Stmt, Type, Value, Var};
+use ptx2spv_translator::ir::{AtomicOp, Block, Function, Legal, Op, Ordered, Space, Stmt, Type, Value, Var};
 
 use crate::support::{Builder, access, emit_one, emit_valid, lavapipe, lines, nvidia, targets};
 
@@ -27,7 +27,7 @@ pub fn nested(depth: usize) -> Legal {
     let mut body = Vec::new();
     for level in 0..depth {
         body = if level % 2 == 0 {
-            vec![Stmt::If { condition, then: body, otherwise: vec![Stmt::Barrier] }]
+            vec![Stmt::If { condition, then: body, otherwise: vec![Stmt::Barrier(Ordered::All)] }]
         } else {
             body.push(Stmt::Break);
             vec![Stmt::Loop(body)]

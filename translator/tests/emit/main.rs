@@ -9,7 +9,7 @@ mod support;
 
 use ptx2spv_translator::emit::{EmitEntry, emit};
 use ptx2spv_translator::ir::{
-    Access, AtomicOp, Binary, Builtin, Compare, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary,
+    Access, AtomicOp, Binary, Builtin, Compare, Legal, MemoryOrder, Op, Ordered, Scope, Space, Stmt, Type, Unary,
 };
 use ptx2spv_translator::pipeline::check_room;
 use ptx2spv_translator::policy::Policy;
@@ -157,7 +157,7 @@ fn other_operations(b: &mut Builder) {
         b.body.push(Stmt::Set(var, value));
         b.op(ty, Op::Get(var));
     }
-    b.body.push(Stmt::Barrier);
+    b.body.push(Stmt::Barrier(Ordered::All));
     b.body.extend(SCOPES.map(Stmt::Fence));
 }
 

@@ -1,6 +1,6 @@
 //! Memory order on targets without the Vulkan memory model, or without its device scope.
 
-use ptx2spv_translator::ir::{Access, AtomicOp, Legal, MemoryOrder, Scope, Space, Stmt};
+use ptx2spv_translator::ir::{Access, AtomicOp, Legal, MemoryOrder, Ordered, Scope, Space, Stmt};
 use ptx2spv_translator::target::Quirks;
 use ptx2spv_translator::{Feature, Target};
 
@@ -32,7 +32,7 @@ fn modules_use_nothing_of_the_model_that_is_not_there() {
         Access { order: MemoryOrder::AcquireRelease(Scope::System), ..access(Space::Shared, 4) },
         true,
     );
-    b.body.extend([Stmt::Barrier, Stmt::Fence(Scope::Device)]);
+    b.body.extend([Stmt::Barrier(Ordered::All), Stmt::Fence(Scope::Device)]);
     let function = b.finish();
     let words = ["Vulkan", "NonPrivatePointer", "MakePointer", "MakeAvailable", "MakeVisible"];
     let emitted = emit_one(&glsl(), &function);
@@ -57,7 +57,7 @@ fn what_orders_makes_global_memory_coherent() {
     assert_eq!(coherent(&ordered(MemoryOrder::Weak)), [0, 0]);
     let mut b = Builder::default();
     b.load(access(Space::Global, 4), 1);
-    b.body.push(Stmt::Barrier);
+    b.body.push(Stmt::Barrier(Ordered::All));
     assert_eq!(coherent(&b.finish()), [1, 0]);
 }
 

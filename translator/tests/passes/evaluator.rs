@@ -106,7 +106,7 @@ impl Machine {
         for stmt in block {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
-                Stmt::At(_) | Stmt::Barrier | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => {}
+                Stmt::At(_) | Stmt::Barrier(_) | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => {}
                 Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, Op::Call(helper, operands)) => {
                     self.values[value.0 as usize] = self.call(helpers, *helper, operands)?;

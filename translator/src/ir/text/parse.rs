@@ -5,8 +5,8 @@ use std::str::FromStr;
 use super::{Modifier, Named, Parts};
 use crate::diagnostic::Span;
 use crate::ir::{
-    Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, OwnShared, Scope, Stmt, Type,
-    Unary, Value, Var, Warp,
+    Atomic, Binary, Block, Builtin, Compare, Function, HELPER_PARAMETERS, Helper, Op, Ordered, OwnShared, Scope, Stmt,
+    Type, Unary, Value, Var, Warp,
 };
 use crate::target::{Cluster, Fault, Packing, Scratch};
 
@@ -340,7 +340,8 @@ impl Line<'_> {
             ("subgroup", _) => {
                 Stmt::Subgroup(results, self.modifier(tail, "an operation of a subgroup and its operands")?)
             }
-            ("barrier", []) if tail.is_empty() => Stmt::Barrier,
+            ("barrier", []) if tail.is_empty() => Stmt::Barrier(Ordered::All),
+            ("barrier", []) if tail == "shared" => Stmt::Barrier(Ordered::Shared),
             ("break", []) if tail.is_empty() => Stmt::Break,
             ("return", []) if tail.is_empty() => Stmt::Return(self.value()?),
             ("report", []) => {

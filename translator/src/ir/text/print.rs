@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Mnemonic, Modifier, Named, Parts};
-use crate::ir::{Access, Block, Function, Helper, MemoryOrder, Op, Root, Stmt, Type, Value, Var};
+use crate::ir::{Access, Block, Function, Helper, MemoryOrder, Op, Ordered, Root, Stmt, Type, Value, Var};
 use crate::target::Scratch;
 
 impl Display for Value {
@@ -240,7 +240,8 @@ impl<'f> Printer<'f> {
                 self.results(results)?;
                 write!(self.text, "{}", Mnemonic::new("subgroup").with(op))
             }
-            Stmt::Barrier => write!(self.text, "barrier"),
+            Stmt::Barrier(Ordered::All) => write!(self.text, "barrier"),
+            Stmt::Barrier(Ordered::Shared) => write!(self.text, "barrier.shared"),
             Stmt::Report(fault, details) => {
                 let mnemonic = Mnemonic::new("report").with(fault);
                 write!(self.text, "{}", details.iter().fold(mnemonic, Mnemonic::with))

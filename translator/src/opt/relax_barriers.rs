@@ -1,0 +1,315 @@
+//! Lets barriers order shared memory alone where nothing in device memory passes between the threads of a block.
+//!
+//! Some drivers fence device memory at each barrier that orders it, which takes longer than the barrier. A barrier needs to order
+//! device memory
+//!
+//! * if a thread may write some before and another may access some after; or
+//! * if a thread may read some before, another may write some after, and the read may still be under way at the barrier.
+//!
+//! A read is over where what it gave has been stored to shared memory: no compiler can move that store past the barrier, nor the
+//! read past the store. So a block that gathers a tile of a matrix into shared memory needs no more than a barrier of that.
+//!
+//! Reads of memory that nobody writes don't count. Atomics and accesses with an order count as reads and writes.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Access, Atomic, Block, Function, MemoryOrder, Op, Ordered, Space, Stmt, Value, Var};
+
+/// Relaxes barriers; see the module.
+pub fn relax_barriers(function: &mut Function) {
+    let mut before = Before::new(function);
+    before.list(&function.body);
+    let mut relaxing = Relaxing { before: before.barriers, after: Accesses::default() };
+    relaxing.list(&mut function.body);
+}
+
+/// Reads of device memory: a bit each, by the order in which they stand in the kernel.
+type Reads = u64;
+
+/// Reads that can't be told apart, and are never over: those with higher numbers, and earlier rounds of a loop.
+const OTHERS: Reads = 1 << 63;
+
+/// What has happened where the walk is, on some path.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    /// Device memory may have been written.
+    wrote: bool,
+    /// Reads that may be under way.
+    reads: Reads,
+    /// Reads whose results a variable was computed from, if they are under way; only variables that have some.
+    of: FxHashMap<Var, Reads>,
+    /// No path leads here.
+    unreachable: bool,
+}
+
+impl State {
+    fn unreachable() -> Self {
+        Self { unreachable: true, ..Self::default() }
+    }
+
+    /// What holds where this path and another one meet.
+    fn join(&mut self, other: &State) {
+        if other.unreachable {
+            return;
+        }
+        if self.unreachable {
+            self.clone_from(other);
+            return;
+        }
+        let reads = self.reads | other.reads;
+        // A read that isn't under way on a path can be counted to any variable there.
+        let given = |state: &State, var| state.of.get(&var).copied().unwrap_or(0) | !state.reads;
+        let vars: Vec<Var> = self.of.keys().chain(other.of.keys()).copied().collect();
+        let of = vars.into_iter().map(|var| (var, given(self, var) & given(other, var) & reads));
+        self.of = of.filter(|(_, reads)| *reads != 0).collect();
+        self.reads = reads;
+        self.wrote |= other.wrote;
+    }
+}
+
+/// Walks from the start to the end.
+struct Before {
+    state: State,
+    /// Reads that each value was computed from.
+    of: Vec<Reads>,
+    /// The number of the next read, and of the next barrier.
+    read: u32,
+    barrier: usize,
+    /// The number of the next loop.
+    next_loop: usize,
+    /// What holds at the start of each loop's rounds, as far as it is known.
+    rounds: Vec<State>,
+    /// Where the innermost loop ends.
+    exits: State,
+    /// Before each barrier: whether device memory may have been written, and whether reads may be under way.
+    barriers: Vec<(bool, bool)>,
+}
+
+impl Before {
+    fn new(function: &Function) -> Self {
+        Self {
+            state: State::default(),
+            of: vec![0; function.values.len()],
+            read: 0,
+            barrier: 0,
+            next_loop: 0,
+            rounds: Vec::new(),
+            exits: State::unreachable(),
+            barriers: Vec::new(),
+        }
+    }
+
+    fn list(&mut self, block: &Block) {
+        for stmt in block {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let(value, op) => self.set(*value, self.op(op)),
+            Stmt::Set(var, value) => {
+                let reads = self.of(*value);
+                if reads == 0 {
+                    self.state.of.remove(var);
+                } else {
+                    self.state.of.insert(*var, reads);
+                }
+            }
+            Stmt::Load { results, access, address } => {
+                self.shared(access, [*address]);
+                self.state.wrote |= in_device_memory(access) && access.order != MemoryOrder::Weak;
+                let reads = if in_device_memory(access) { self.start_read(access) } else { 0 };
+                for result in results {
+                    self.set(*result, reads);
+                }
+            }
+            Stmt::Store { values, access, address } => {
+                self.state.wrote |= in_device_memory(access);
+                self.shared(access, values.iter().chain([address]).copied());
+            }
+            Stmt::Atomic(Atomic { result, access, address, operand, compare, .. }) => {
+                self.state.wrote |= in_device_memory(access);
+                self.shared(access, [*address, *operand].into_iter().chain(*compare));
+                if let Some(result) = result {
+                    self.set(*result, 0);
+                }
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let start = self.state.clone();
+                self.list(then);
+                let end = std::mem::replace(&mut self.state, start);
+                self.list(otherwise);
+                self.state.join(&end);
+            }
+            Stmt::Loop(body) => self.repeat(body),
+            Stmt::Break => {
+                let state = std::mem::replace(&mut self.state, State::unreachable());
+                self.exits.join(&state);
+            }
+            Stmt::Barrier(_) => {
+                let found = (self.state.wrote, self.state.reads != 0);
+                match self.barriers.get_mut(self.barrier) {
+                    Some(barrier) => *barrier = (barrier.0 | found.0, barrier.1 | found.1),
+                    None => self.barriers.push(found),
+                }
+                self.barrier += 1;
+            }
+            Stmt::Warp(warp) => warp.results.iter().for_each(|result| self.set(*result, 0)),
+            Stmt::Subgroup(results, _) => results.iter().for_each(|result| self.set(*result, 0)),
+            Stmt::At(_) | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) | Stmt::Return(_) => {}
+        }
+    }
+
+    /// Until nothing changes where a round starts.
+    fn repeat(&mut self, body: &Block) {
+        let outer = std::mem::replace(&mut self.exits, State::unreachable());
+        let number = self.next_loop;
+        let (read, barrier, next_loop) = (self.read, self.barrier, number + 1);
+        // Begins with what was found before where the loop is part of another one, so that loops within loops end soon.
+        let mut start = self.rounds.get(number).cloned().unwrap_or_else(State::unreachable);
+        start.join(&self.state);
+        loop {
+            (self.read, self.barrier, self.next_loop) = (read, barrier, next_loop);
+            self.state.clone_from(&start);
+            self.list(body);
+            let mut next = start.clone();
+            next.join(&self.state);
+            if next == start {
+                break;
+            }
+            start = next;
+        }
+        if self.rounds.len() <= number {
+            self.rounds.resize(number + 1, State::unreachable());
+        }
+        if let Some(round) = self.rounds.get_mut(number) {
+            *round = start;
+        }
+        self.state = std::mem::replace(&mut self.exits, outer);
+    }
+
+    /// A read begins; gives its bit.
+    fn start_read(&mut self, access: &Access) -> Reads {
+        let bit = if access.order == MemoryOrder::Weak { 1_u64.checked_shl(self.read) } else { None };
+        let bit = bit.unwrap_or(OTHERS);
+        self.read += 1;
+        if self.state.reads & bit != 0 {
+            self.state.reads |= OTHERS;
+        }
+        self.state.reads |= bit;
+        for reads in self.state.of.values_mut() {
+            *reads &= !bit;
+        }
+        self.state.of.retain(|_, reads| *reads != 0);
+        bit
+    }
+
+    /// What an access to shared memory takes has been read.
+    fn shared(&mut self, access: &Access, operands: impl IntoIterator<Item = Value>) {
+        if access.space == Space::Shared {
+            let reads = operands.into_iter().fold(0, |reads, value| reads | self.of(value));
+            self.state.reads &= !(reads & !OTHERS);
+        }
+    }
+
+    /// The reads that all of the operation's results wait for.
+    fn op(&self, op: &Op) -> Reads {
+        match *op {
+            Op::Get(var) => self.state.of.get(&var).copied().unwrap_or(0),
+            // A compiler may make a branch of the choice.
+            Op::Select(condition, then, otherwise) => self.of(condition) | self.of(then) & self.of(otherwise),
+            _ => {
+                let mut reads = 0;
+                super::map_op_operands(*op, |value| {
+                    reads |= self.of(value);
+                    value
+                });
+                reads
+            }
+        }
+    }
+
+    fn of(&self, value: Value) -> Reads {
+        self.of.get(value.0 as usize).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, value: Value, reads: Reads) {
+        if let Some(entry) = self.of.get_mut(value.0 as usize) {
+            *entry = reads;
+        }
+    }
+}
+
+/// Whether other threads may write the accessed memory, and it isn't shared memory.
+fn in_device_memory(access: &Access) -> bool {
+    matches!(access.space, Space::Global | Space::Generic) && !access.read_only
+}
+
+/// Accesses to device memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accesses {
+    any: bool,
+    writes: bool,
+}
+
+/// Walks from the end to the start.
+struct Relaxing {
+    /// Of barriers before the walk: see [`Before::barriers`].
+    before: Vec<(bool, bool)>,
+    /// What may follow.
+    after: Accesses,
+}
+
+impl Relaxing {
+    fn list(&mut self, block: &mut Block) {
+        for stmt in block.iter_mut().rev() {
+            match stmt {
+                Stmt::Barrier(ordered) => {
+                    let (wrote, reads) = self.before.pop().unwrap_or((true, true));
+                    if !(wrote && self.after.any || reads && self.after.writes) {
+                        *ordered = Ordered::Shared;
+                    }
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    let after = self.after;
+                    self.list(otherwise);
+                    let before_otherwise = std::mem::replace(&mut self.after, after);
+                    self.list(then);
+                    self.after.any |= before_otherwise.any;
+                    self.after.writes |= before_otherwise.writes;
+                }
+                Stmt::Loop(body) => {
+                    // After a round comes another one.
+                    self.count(body);
+                    self.list(body);
+                }
+                _ => self.count(std::slice::from_ref(stmt)),
+            }
+        }
+    }
+
+    /// Counts the accesses of statements and of those nested in them.
+    fn count(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            let (access, writes) = match stmt {
+                Stmt::Load { access, .. } => (access, access.order != MemoryOrder::Weak),
+                Stmt::Store { access, .. } | Stmt::Atomic(Atomic { access, .. }) => (access, true),
+                Stmt::If { then, otherwise, .. } => {
+                    self.count(then);
+                    self.count(otherwise);
+                    continue;
+                }
+                Stmt::Loop(body) => {
+                    self.count(body);
+                    continue;
+                }
+                _ => continue,
+            };
+            if in_device_memory(access) {
+                self.after.any = true;
+                self.after.writes |= writes;
+            }
+        }
+    }
+}
