@@ -217,6 +217,14 @@ pub enum Binary {
     DivUnsigned,
     /// Unsigned remainder; the divisor isn't zero.
     RemUnsigned,
+    /// The smaller of two unsigned `I32`.
+    MinUnsigned,
+    /// The smaller of two signed `I32`.
+    MinSigned,
+    /// The larger of two unsigned `I32`.
+    MaxUnsigned,
+    /// The larger of two signed `I32`.
+    MaxSigned,
     /// Bitwise, or logical for `Bool`.
     And,
     /// Bitwise, or logical for `Bool`.

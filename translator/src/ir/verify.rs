@@ -356,8 +356,12 @@ impl<'f> Checker<'f> {
                 let float = matches!(ty, Type::F32 | Type::F64);
                 let logic = matches!(op, Binary::And | Binary::Or | Binary::Xor);
                 use Binary::{FAdd, FDiv, FDivApprox, FMax, FMin, FMul, FSub, OrNan};
+                use Binary::{MaxSigned, MaxUnsigned, MinSigned, MinUnsigned};
                 let float_op = matches!(op, FAdd | FSub | FMul | FDiv | FDivApprox | FMin | FMax | OrNan);
                 if matches!(op, FMin | FMax) && ty != Type::F32 {
+                    return Err(format!("an extreme of {ty:?}"));
+                }
+                if matches!(op, MinUnsigned | MinSigned | MaxUnsigned | MaxSigned) && ty != Type::I32 {
                     return Err(format!("an extreme of {ty:?}"));
                 }
                 let is_dot = matches!(op, Binary::DotSigned | Binary::DotUnsigned | Binary::DotMixed);

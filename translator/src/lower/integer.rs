@@ -52,23 +52,28 @@ pub(super) fn maximum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Valu
 
 /// `min`, with `.relu` for s32.
 pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, minimum)
+    extremum(l, i, minimum, [Binary::MinUnsigned, Binary::MinSigned])
 }
 
 /// `max`, with `.relu` for s32.
 pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, maximum)
+    extremum(l, i, maximum, [Binary::MaxUnsigned, Binary::MaxSigned])
 }
 
 fn extremum(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     choose: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
+    [unsigned, signed]: [Binary; 2],
 ) -> Result {
     let ty = i.modifiers.ty(0);
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
-    let mut result = choose(l, less(ty.is_signed()), a, b);
+    let mut result = if ty.bits() == 64 {
+        choose(l, less(ty.is_signed()), a, b)
+    } else {
+        l.b.binary(if ty.is_signed() { signed } else { unsigned }, a, b)
+    };
     if i.modifiers.has("relu") {
         result = relu(l, result);
     }

@@ -196,6 +196,10 @@ fn is_cheap_binary(op: Binary) -> bool {
         | Binary::DotSigned
         | Binary::DotUnsigned
         | Binary::DotMixed
+        | Binary::MinUnsigned
+        | Binary::MinSigned
+        | Binary::MaxUnsigned
+        | Binary::MaxSigned
         | Binary::And
         | Binary::Or
         | Binary::Xor
