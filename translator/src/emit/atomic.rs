@@ -3,7 +3,7 @@
 //! What SPIR-V has no instruction for on the target becomes a loop around compare-and-swap.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Op, Word};
+use rspirv::spirv::{LoopControl, Op, Word};
 
 use super::body::Body;
 use super::module::Global;
@@ -183,7 +183,7 @@ impl Body<'_, '_, '_> {
         let [scope, semantics] = self.atomic_order(order.relaxed())?;
         let content = self.result(Op::AtomicLoad, ty, atomic_operands(pointer, scope, semantics, None));
         self.effect(Op::Store, vec![Operand::IdRef(found), Operand::IdRef(content)]);
-        self.loop_header(header, proceed, merge)?;
+        self.loop_header(header, proceed, merge, LoopControl::NONE)?;
         let expected = self.compute(Op::Load, ty, &[found]);
         let new = change(self, expected)?;
         let old = self.compare_exchange(ty, pointer, order, new, expected)?;

@@ -216,15 +216,22 @@ impl<'f> Body<'_, '_, 'f> {
 
     fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        let broken = self.loop_header(header, proceed, merge)?;
+        let control = if is_long(body) { LoopControl::DONT_UNROLL } else { LoopControl::NONE };
+        let broken = self.loop_header(header, proceed, merge, control)?;
         Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken }, at: self.at })
     }
 
     /// Enters a loop: its header, and the block where its body begins. Returns whether that has an exit already.
-    pub(super) fn loop_header(&mut self, header: Word, proceed: Word, merge: Word) -> Result<bool> {
+    pub(super) fn loop_header(
+        &mut self,
+        header: Word,
+        proceed: Word,
+        merge: Word,
+        control: LoopControl,
+    ) -> Result<bool> {
         self.branch(header);
         self.begin_block(header);
-        let control = Operand::LoopControl(LoopControl::NONE);
+        let control = Operand::LoopControl(control);
         self.effect(Op::LoopMerge, vec![Operand::IdRef(merge), Operand::IdRef(proceed), control]);
         let body = self.module.id();
         self.branch(body);
@@ -331,4 +338,28 @@ impl<'f> Body<'_, '_, 'f> {
             self.terminate(Op::Unreachable, vec![]);
         }
     }
+}
+
+/// Statements from which a loop's body counts as long.
+const LONG: usize = 1000;
+
+/// Whether a loop gains nothing from being unrolled: its body is long already. NVIDIA's driver unrolls such loops all the same, and
+/// then compiles for seconds code that runs slower.
+fn is_long(body: &[Stmt]) -> bool {
+    let mut count = 0;
+    let mut lists = vec![body];
+    while let Some(list) = lists.pop() {
+        count += list.len();
+        if count >= LONG {
+            return true;
+        }
+        for stmt in list {
+            match stmt {
+                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
+                Stmt::Loop(body) => lists.push(body),
+                _ => {}
+            }
+        }
+    }
+    false
 }

@@ -85,7 +85,8 @@ impl Math {
                 Topic::Division => {
                     facts.div_f32_rounded = true;
                     facts.div_f64_rounded = true;
-                    facts.sqrt_f32_rounded = true;
+                    // What refines the device's inverse root is faster than its root.
+                    facts.sqrt_f32_rounded |= !facts.sqrt_f32_refined;
                     facts.sqrt_f64_rounded = true;
                 }
                 Topic::Denormals => {
