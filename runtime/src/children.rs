@@ -13,8 +13,8 @@ use crate::device::Device;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::launch::LaunchConfig;
-use crate::module;
+use crate::launch_config::LaunchConfig;
+use crate::loaded::Loaded;
 use crate::order::StreamState;
 use crate::shape::{Extent, Pitches, Shape};
 use crate::version::Prepared;
@@ -63,7 +63,7 @@ pub(crate) struct Grid<'a, 'k> {
 struct Tree<'d> {
     device: &'d Device,
     stream: &'d StreamState,
-    module: &'d Arc<module::Shared>,
+    module: &'d Arc<Loaded>,
     launches: &'d Launches,
     /// Device address of the region.
     region: u64,
@@ -99,7 +99,7 @@ impl Tree<'_> {
     fn child(&self, number: u32, config: &LaunchConfig, params: &[u8], depth: u32) -> Result<Vec<Request>, Error> {
         let known = self.launches.kernels.get(number as usize);
         let known = known.ok_or_else(|| wrong(format!("a launch of kernel {number}, which there isn't")))?;
-        let kernel = module::kernel(self.module, &known.name, None, false)?;
+        let kernel = Kernel::of_module(self.module, &known.name, None, false)?;
         let (prepared, mut launch) = kernel.prepare_block(config, params)?;
         self.run(Grid { kernel: &kernel, prepared: &prepared, launch: &mut launch }, depth)
     }

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::event::Event;
 use crate::kernel::Kernel;
-use crate::launch::LaunchConfig;
+use crate::launch_config::LaunchConfig;
 use crate::shape::Extent;
 use crate::stream::Stream;
 

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::dispatch::Launch;
 use crate::error::Error;
 use crate::kernel::Kernel;
+use crate::launch_config::LaunchConfig;
 use crate::limits::{check_block, check_grid, shared_bytes};
 use crate::order::StreamState;
 use crate::split;
@@ -18,40 +19,6 @@ use crate::stream::Stream;
 use crate::sync::lock;
 use crate::variant::Variant;
 use crate::version::Prepared;
-
-/// How many threads to launch, and with how much shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaunchConfig {
-    /// Blocks (CTAs) in x, y and z: up to 2^31 - 1, 65,535 and 65,535 on every device.
-    pub grid: [u32; 3],
-    /// Threads per block in x, y and z.
-    pub block: [u32; 3],
-    /// Bytes of dynamic (`.extern .shared`) shared memory.
-    pub dynamic_shared_bytes: u32,
-}
-
-impl LaunchConfig {
-    /// A grid of blocks without dynamic shared memory.
-    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self { grid, block, dynamic_shared_bytes: 0 }
-    }
-
-    /// As many blocks as it takes for this many threads in x, y and z.
-    pub fn covering(threads: [u32; 3], block: [u32; 3]) -> Self {
-        Self::new([0, 1, 2].map(|i| threads[i].div_ceil(block[i].max(1))), block)
-    }
-
-    /// The same with so many bytes of dynamic shared memory.
-    #[must_use]
-    pub fn with_shared(self, dynamic_shared_bytes: u32) -> Self {
-        Self { dynamic_shared_bytes, ..self }
-    }
-
-    /// As many blocks of `block` threads in x as it takes for `threads` threads.
-    pub fn linear(threads: u32, block: u32) -> Self {
-        Self::new([threads.div_ceil(block.max(1)), 1, 1], [block, 1, 1])
-    }
-}
 
 impl Kernel {
     /// Launches the kernel after everything launched before, and returns without waiting for it. (The reference device runs

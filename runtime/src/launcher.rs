@@ -6,7 +6,7 @@ use ptx2spv_translator::interface::Param;
 use crate::args::Arg;
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::launch::LaunchConfig;
+use crate::launch_config::LaunchConfig;
 use crate::limits::{MAX_BLOCK, MAX_SHARED};
 use crate::stream::Stream;
 

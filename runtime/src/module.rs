@@ -1,6 +1,5 @@
 //! Modules: kernels by name, translated when first asked for, and the variables that they share.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -12,28 +11,16 @@ use crate::check;
 use crate::code::{Code, Ptx, Shipped};
 use crate::device::Device;
 use crate::error::Error;
-use crate::kernel::{self, Kernel};
+use crate::kernel::Kernel;
 use crate::load_options::LoadOptions;
-use crate::sync::lock;
+use crate::loaded::Loaded;
 use crate::variables::LoadedVariables;
 
 /// A loaded module. Clones share it and its variables.
 #[derive(Clone)]
 pub struct Module {
-    shared: Arc<Shared>,
+    shared: Arc<Loaded>,
 }
-
-/// What a module's clones and its kernels share.
-pub(crate) struct Shared {
-    device: Device,
-    names: Vec<String>,
-    pub variables: Arc<LoadedVariables>,
-    code: Arc<Code>,
-    kernels: Mutex<Kernels>,
-}
-
-/// Kernels, apart from their module, by their names, the clusters that they were translated for, and whether for cooperative launches.
-type Kernels = HashMap<(String, Option<[u32; 3]>, bool), Arc<kernel::Shared>>;
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +99,7 @@ impl Module {
     fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
         let variables = Arc::new(LoadedVariables::new(device, interface)?);
         let (code, kernels) = (Arc::new(code), Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { device: device.clone(), names, variables, code, kernels }) })
+        Ok(Self { shared: Arc::new(Loaded { device: device.clone(), names, variables, code, kernels }) })
     }
 
     /// The kernel of that name, translated for the device if this is the first time.
@@ -120,7 +107,7 @@ impl Module {
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        kernel(&self.shared, name, None, false)
+        Kernel::of_module(&self.shared, name, None, false)
     }
 
     /// The kernel of that name for launches in clusters of so many blocks in x, y and z, as `cuLaunchKernelEx` makes them
@@ -131,7 +118,7 @@ impl Module {
     /// Those of [`Module::kernel`], also if the kernel names another size; [`Error::Interface`] if the module was loaded
     /// translated, and not for this size.
     pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel, Error> {
-        kernel(&self.shared, name, Some(size), false)
+        Kernel::of_module(&self.shared, name, Some(size), false)
     }
 
     /// The kernel of that name for cooperative launches, as `cuLaunchCooperativeKernel` makes them: its blocks may wait for each
@@ -143,7 +130,7 @@ impl Module {
     /// # Errors
     /// Those of [`Module::cluster_kernel`].
     pub fn cooperative_kernel(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel, Error> {
-        kernel(&self.shared, name, cluster, true)
+        Kernel::of_module(&self.shared, name, cluster, true)
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -202,34 +189,4 @@ impl Module {
     pub fn reset_counters(&self) -> Result<(), Error> {
         self.shared.variables.reset_counters()
     }
-}
-
-/// A kernel of a module, for launches of that kind, translated if this is the first time.
-pub(crate) fn kernel(
-    module: &Arc<Shared>,
-    name: &str,
-    cluster: Option<[u32; 3]>,
-    cooperative: bool,
-) -> Result<Kernel, Error> {
-    let Shared { device, names, variables, code, kernels } = &**module;
-    if !names.iter().any(|known| known == name) {
-        return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
-    }
-    // Held while translating, so that two threads don't do the same work.
-    let mut kernels = lock(kernels);
-    let key = (name.to_owned(), cluster, cooperative);
-    if let Some(shared) = kernels.get(&key) {
-        return Ok(Kernel { shared: shared.clone(), module: module.clone() });
-    }
-    let version = code.kernel(device, name, variables, cluster, cooperative)?;
-    let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
-    if cluster.is_some_and(|cluster| cluster != size) {
-        return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
-    }
-    if cooperative && version.entry.cooperative.is_none() {
-        return Err(Error::Interface(format!("`{name}` was not translated for cooperative launches")));
-    }
-    let shared = Arc::new(kernel::Shared::new(device, version, code.clone(), variables.clone(), cluster));
-    kernels.insert(key, shared.clone());
-    Ok(Kernel { shared, module: module.clone() })
 }

@@ -24,7 +24,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::kernel::Kernel;
-use crate::launch::LaunchConfig;
+use crate::launch_config::LaunchConfig;
 use instructions::{Instruction, Width};
 
 /// Threads of a block: what every Vulkan device can run.

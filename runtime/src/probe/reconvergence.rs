@@ -8,7 +8,7 @@ use ptx2spv_translator::Source;
 use super::{Attempt, stopped};
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::LaunchConfig;
+use crate::launch_config::LaunchConfig;
 
 /// Threads of a warp.
 const WARP: u32 = 32;

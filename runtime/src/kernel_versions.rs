@@ -1,0 +1,114 @@
+//! The versions of a kernel: for blocks that the device takes as they are, for larger ones, and for more shared memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crate::code::{Code, Shipped, Sizes};
+use crate::device::Device;
+use crate::error::Error;
+use crate::limits::{lacks_shared, misfit, most_threads};
+use crate::sync::lock;
+use crate::variables::LoadedVariables;
+use crate::version::Version;
+
+/// A kernel apart from its module.
+pub(crate) struct KernelVersions {
+    pub device: Device,
+    pub variables: Arc<LoadedVariables>,
+    /// For blocks that the device takes without further ado.
+    pub base: Arc<Version>,
+    /// For larger ones, made when first launched.
+    larger: Mutex<BTreeMap<VersionKey, Arc<Version>>>,
+    code: Arc<Code>,
+    /// The size of clusters, where it is the launch that says it.
+    cluster: Option<[u32; 3]>,
+    /// Whether its launches are cooperative.
+    pub cooperative: bool,
+}
+
+/// What tells versions of a kernel apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum VersionKey {
+    /// Translated here, for blocks of so many threads, with shared memory in device memory or not.
+    Threads(u32, bool),
+    /// The number of a variant that was translated elsewhere.
+    Variant(u32),
+}
+
+impl KernelVersions {
+    pub fn new(
+        device: &Device,
+        version: Version,
+        code: Arc<Code>,
+        variables: Arc<LoadedVariables>,
+        cluster: Option<[u32; 3]>,
+    ) -> Self {
+        variables.add_reporter(&version.entry);
+        let cooperative = version.entry.cooperative.is_some();
+        let (base, larger) = (Arc::new(version), Mutex::default());
+        Self { device: device.clone(), variables, base, larger, code, cluster, cooperative }
+    }
+
+    /// The version for a block size that the kernel and CUDA allow, and for so much dynamic shared memory.
+    pub fn version(&self, block: [u32; 3], dynamic: u32) -> Result<Arc<Version>, Error> {
+        let limits = &self.device.target().limits;
+        let reason = misfit(&self.base.entry, limits, block);
+        if reason.is_none() && !lacks_shared(&self.base.entry, limits, dynamic) {
+            return Ok(self.base.clone());
+        }
+        let name = &self.base.entry.name;
+        let refuse = |reason| Err(Error::Block { kernel: name.clone(), block, reason });
+        let threads: u32 = block.iter().product();
+        match &*self.code {
+            Code::Ptx(ptx) => {
+                let room = reason.map_or(1, |_| threads.next_power_of_two());
+                let translate = |dynamic| {
+                    let Self { cluster, cooperative, .. } = *self;
+                    let sizes = Sizes { threads: room, cluster, cooperative, dynamic_shared_bytes: dynamic };
+                    ptx.translate(&self.device, name, &self.variables, sizes)
+                };
+                let mut version = self.base.clone();
+                if room > 1 {
+                    version = self.larger(VersionKey::Threads(room, false), || translate(0))?;
+                }
+                if lacks_shared(&version.entry, limits, dynamic) {
+                    version = self.larger(VersionKey::Threads(room, true), || translate(dynamic))?;
+                }
+                match misfit(&version.entry, limits, block) {
+                    None => Ok(version),
+                    Some(reason) => refuse(reason),
+                }
+            }
+            Code::Spirv(variants) => {
+                let with_entry =
+                    |variant| Shipped::entry(variant, name, &self.base.entry).map(|entry| (variant, entry));
+                for (number, (variant, entry)) in (0..).zip(variants.iter().filter_map(with_entry)) {
+                    if misfit(entry, limits, block).is_none() && !lacks_shared(entry, limits, dynamic) {
+                        return self.larger(VersionKey::Variant(number), || Ok(variant.version(entry)));
+                    }
+                }
+                // Launching refuses the shared memory.
+                let Some(reason) = reason else { return Ok(self.base.clone()) };
+                let sizes = variants.iter().filter_map(with_entry).map(|(_, entry)| most_threads(entry, limits));
+                let most = sizes.max().unwrap_or(0);
+                refuse(format!(
+                    "{reason}; as it was translated, it takes blocks of up to {most} threads here, and with `--block-threads \
+                     {threads}`, which a bundle can have beside others, of up to {threads}"
+                ))
+            }
+        }
+    }
+
+    /// A version for larger blocks or more shared memory, by what tells it from others; made if it isn't there yet.
+    fn larger(&self, key: VersionKey, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
+        // Held while translating, so that two threads don't do the same work.
+        let mut larger = lock(&self.larger);
+        if let Some(version) = larger.get(&key) {
+            return Ok(version.clone());
+        }
+        let version = Arc::new(make()?);
+        self.variables.add_reporter(&version.entry);
+        larger.insert(key, version.clone());
+        Ok(version)
+    }
+}

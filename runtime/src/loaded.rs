@@ -1,0 +1,55 @@
+//! What a module's clones and its kernels share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use crate::code::Code;
+use crate::device::Device;
+use crate::error::Error;
+use crate::kernel_versions::KernelVersions;
+use crate::sync::lock;
+use crate::variables::LoadedVariables;
+
+/// What a module's clones and its kernels share.
+pub(crate) struct Loaded {
+    pub device: Device,
+    pub names: Vec<String>,
+    pub variables: Arc<LoadedVariables>,
+    pub code: Arc<Code>,
+    pub kernels: Mutex<Kernels>,
+}
+
+/// Kernels, apart from their module, by their names, the clusters that they were translated for, and whether for cooperative launches.
+pub(crate) type Kernels = HashMap<(String, Option<[u32; 3]>, bool), Arc<KernelVersions>>;
+
+impl Loaded {
+    /// A kernel for launches of that kind, translated if this is the first time.
+    pub fn kernel(
+        &self,
+        name: &str,
+        cluster: Option<[u32; 3]>,
+        cooperative: bool,
+    ) -> Result<Arc<KernelVersions>, Error> {
+        let Self { device, names, variables, code, kernels } = self;
+        if !names.iter().any(|known| known == name) {
+            return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });
+        }
+        // Held while translating, so that two threads don't do the same work.
+        let mut kernels = lock(kernels);
+        let key = (name.to_owned(), cluster, cooperative);
+        if let Some(shared) = kernels.get(&key) {
+            return Ok(shared.clone());
+        }
+        let version = code.kernel(device, name, variables, cluster, cooperative)?;
+        let size = version.entry.cluster.map_or([1; 3], |cluster| cluster.size);
+        if cluster.is_some_and(|cluster| cluster != size) {
+            return Err(Error::Interface(format!("`{name}` was translated for clusters of {size:?} blocks")));
+        }
+        if cooperative && version.entry.cooperative.is_none() {
+            return Err(Error::Interface(format!("`{name}` was not translated for cooperative launches")));
+        }
+        let shared = Arc::new(KernelVersions::new(device, version, code.clone(), variables.clone(), cluster));
+        kernels.insert(key, shared.clone());
+        Ok(shared)
+    }
+}
