@@ -221,8 +221,10 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                 let (own, reports): (&[&str], bool) = match op {
                     Op::BranchConditional => continue,
                     Op::ControlBarrier => (&[], false),
-                    Op::Load | Op::AtomicLoad => (&["ld", "ldu", "cp", "call", "atom", "red", "st"], false),
-                    Op::Store | Op::AtomicStore => (&["st", "cp", "call"], true),
+                    Op::Load | Op::AtomicLoad => {
+                        (&["ld", "ldu", "cp", "call", "atom", "red", "st", "tensormap"], false)
+                    }
+                    Op::Store | Op::AtomicStore => (&["st", "cp", "call", "tensormap"], true),
                     Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call"], true),
                     _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent"], false),
                 };

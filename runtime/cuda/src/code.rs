@@ -208,9 +208,7 @@ impl From<Error> for Code {
             | Error::Overlap
             | Error::Pitch { .. }
             | Error::PartialElement { .. } => INVALID_VALUE,
-            Error::Texture(TextureError::Format(FormatError::Unknown { .. }) | TextureError::NormalizedSurface(_)) => {
-                NOT_SUPPORTED
-            }
+            Error::Texture(TextureError::Format(FormatError::Unknown { .. })) => NOT_SUPPORTED,
             Error::Texture(_) => INVALID_VALUE,
             Error::ForeignBuffer(_) => INVALID_CONTEXT,
             Error::HostThread(_) => OPERATING_SYSTEM,

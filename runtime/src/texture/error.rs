@@ -107,9 +107,6 @@ pub enum TextureError {
     /// A surface on an array that wasn't made for them.
     #[error("the array was not made for surfaces (`ArrayDescriptor::surface`, CUDA_ARRAY3D_SURFACE_LDST)")]
     NotForSurfaces,
-    /// A surface of elements whose stores would have to be converted.
-    #[error("there are no surfaces of normalised elements ({0:?})")]
-    NormalizedSurface(ChannelFormat),
     /// A variable that is no reference.
     #[error("`{name}` is no reference of a texture, a surface or a sampler, but a variable of type {ty}")]
     NoReference {

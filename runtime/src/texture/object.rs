@@ -122,8 +122,7 @@ impl Device {
     /// Makes a surface object.
     ///
     /// # Errors
-    /// [`TextureError::NotForSurfaces`], [`TextureError::NormalizedSurface`], [`Error::ForeignBuffer`], [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`].
+    /// [`TextureError::NotForSurfaces`], [`Error::ForeignBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn surface(&self, array: &Array) -> Result<Surface, Error> {
         let record = keep(self, |_| Ok((surface_record(self, array)?, Vec::new())))?;
         Ok(Surface { shared: Arc::new(SurfaceShared { record, array: array.clone() }) })
@@ -246,18 +245,17 @@ fn encoded([red, green, blue, alpha]: [f32; 4]) -> [f32; 4] {
         let intensity = f64::from(intensity.clamp(0.0, 1.0));
         if intensity <= 0.003_130_8 { 12.92 * intensity } else { 1.055 * intensity.powf(1.0 / 2.4) - 0.055 }
     };
-    let byte = |fraction: f64| (((255.0 * fraction + 0.5).floor() + 0.5) / 255.0) as f32;
-    let linear = f64::from(alpha.clamp(0.0, 1.0));
-    [byte(curve(red)), byte(curve(green)), byte(curve(blue)), byte(linear)]
+    let middle = |byte: f64| ((byte + 0.5) / 255.0) as f32;
+    let [red, green, blue] = [red, green, blue].map(|intensity| middle((255.0 * curve(intensity) + 0.5).floor()));
+    // Hardware has twelve bits of the fourth one, and rounds half down.
+    let alpha = (f64::from(alpha.clamp(0.0, 1.0)) * 4096.0).floor();
+    [red, green, blue, middle(((alpha * 255.0 + 2047.0) / 4096.0).floor())]
 }
 
 pub(super) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {
     let channel = array.descriptor().format.channel();
     if !array.descriptor().surface {
         return Err(TextureError::NotForSurfaces.into());
-    }
-    if channel.is_normalized() {
-        return Err(TextureError::NormalizedSurface(channel).into());
     }
     let texel = channel.texel(ReadMode::ElementType, false).unwrap_or_default();
     Ok(Record { texel, ..Resource::from(array).memory(device, None)?.record(0) })

@@ -9,7 +9,7 @@ from fractions import Fraction
 from .texture_blend import INTENSITIES, single
 
 # Bytes and struct codes of the channels' formats.
-CHANNELS = {"u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "f16": "H", "f32": "I"}
+CHANNELS = {"u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "f16": "H", "f32": "I", "unorm8": "B", "unorm16": "H", "snorm8": "b", "snorm16": "h"}
 
 
 def encoded(intensity):
@@ -148,7 +148,9 @@ class Texture:
             return half_to_single(single_to_half_down(bits))
         most = {"u8": 255, "s8": 127, "u16": 65535, "s16": 32767}[form]
         value = min(max(Fraction(struct.unpack("<f", struct.pack("<I", bits))[0]), -1 if form[0] == "s" else 0), 1) * most
-        return single(Fraction(int(value + Fraction(1, 2) * self.srgb), most))
+        if self.srgb:
+            return single(Fraction(fraction_stored(bits, "unorm8"), most))
+        return single(Fraction(int(value), most))
 
     def fetch(self, dimensions, layered, point, layer=0, level=None):
         """The four channels at whole numbers; `dimensions` of the instruction."""
@@ -177,6 +179,17 @@ class Texture:
 def convert(bits, ty):
     """A channel as a type of destination has it."""
     return single_to_half(bits) if ty in ("f16", "f16x2") else bits
+
+
+def fraction_stored(bits, form):
+    """The integer for a float: four bits more than the format has, what is below cut off, then rounded half down."""
+    signed = form[0] == "s"
+    width = int(form[5:]) - signed
+    value = struct.unpack("<f", struct.pack("<I", bits))[0]
+    value = 0 if value != value else min(max(value, -1 if signed else 0), 1)
+    fixed = int(abs(Fraction(value)) * (1 << width + 4))
+    number = fixed * ((1 << width) - 1) + (1 << width + 3) - 1 >> width + 4
+    return -number if value < 0 else number
 
 
 class Surface:
@@ -216,6 +229,8 @@ class Surface:
                 out += struct.pack("<H", single_to_half_down(value))
             elif form in ("f32", "u32", "s32"):
                 out += struct.pack("<I", value)
+            elif "norm" in form:
+                out += struct.pack("<" + CHANNELS[form], fraction_stored(value, form))
             else:
                 bits = 8 if form.endswith("8") else 16
                 if form[0] == "u":

@@ -352,7 +352,7 @@ def packed(values, ty, count):
     return b"".join((value & (1 << 8 * SIZES[ty]) - 1).to_bytes(SIZES[ty], "little") for value in values[:count])
 
 
-def store(family, rng, name, lines, image, step, rule, dimensions, layered, third, write, by_element=0, count=24):
+def store(family, rng, name, lines, image, step, rule, dimensions, layered, third, write, by_element=0, count=24, make=None):
     """A kernel in which one thread runs the lines for each point in turn."""
     family.kernel(
         name,
@@ -367,7 +367,8 @@ def store(family, rng, name, lines, image, step, rule, dimensions, layered, thir
     )
     memory = Surface(image)
     where = surface_points(rng, image, memory.width, step, count, by_element)
-    values = [[rng.getrandbits(32) >> rng.choice([0, 0, 16, 24]) for _ in range(4)] for _ in where]
+    make = make or (lambda: rng.getrandbits(32) >> rng.choice([0, 0, 16, 24]))
+    values = [[make() for _ in range(4)] for _ in where]
     for point, given in zip(where, values):
         at = memory.place(point[0] * (by_element or 1), point[1], point[third], step, rule, dimensions, layered)
         if at is not None:
@@ -382,7 +383,11 @@ def formatted(tables):
     family = Family("surface_formats", "sust.p, and sured.", tables, header=header("8.1"))
     rng = random.Random(1804)
     numbers = [("u8", 1), ("u8", 4), ("s8", 2), ("u16", 4), ("s16", 1), ("u32", 2), ("s32", 4), ("f16", 1), ("f16", 4), ("f32", 1), ("f32", 2)]
-    for index, (format, channels) in enumerate(numbers):
+    fractions = [("unorm8", 4), ("snorm8", 1), ("unorm16", 2), ("snorm16", 4)]
+    words = lambda: rng.getrandbits(32) >> rng.choice([0, 0, 16, 24])
+    floats = lambda: f32(rng.choice([rng.uniform(-1.3, 1.3), rng.randrange(512) / 512]))
+
+    def formatted_store(index, format, channels, make):
         geometry = ["2d", "1d", "3d", "a1d", "a2d"][index % 5]
         dimensions, layered = GEOMETRIES[geometry]
         shape, size = SURFACES[geometry]
@@ -394,7 +399,9 @@ def formatted(tables):
         vector = coordinates(geometry, ["%c0", "%c1", "%c2", "%c3"])
         line = f"sust.p.{geometry}{'.v%d' % count if count > 1 else ''}.b32.{rule} [%t, {vector}], {operand};"
         write = lambda memory, at, values, count=count, width=width: memory.bytes.__setitem__(slice(at, at + width), memory.element((values[:count] + [0] * 4)[:4]))
-        store(family, rng, f"formatted_{format}x{channels}", [line], image, width, rule, dimensions, layered, 3 if layered else 2, write, by_element=width)
+        store(family, rng, f"formatted_{format}x{channels}", [line], image, width, rule, dimensions, layered, 3 if layered else 2, write, by_element=width, make=make)
+    for index, (format, channels) in enumerate(numbers):
+        formatted_store(index, format, channels, words)
     operations = {
         "add": lambda a, b, n, s: a + b, "and": lambda a, b, n, s: a & b, "or": lambda a, b, n, s: a | b,
         "min": lambda a, b, n, s: min(a, b, key=s), "max": lambda a, b, n, s: max(a, b, key=s),
@@ -421,6 +428,8 @@ def formatted(tables):
         name = f"reduce_{'p' if by_element else 'b'}_{op}_{ty}"
         line = f"sured.{'p' if by_element else 'b'}.{op}.{geometry}.{ty}.{rule} [%t, {vector}], {value};"
         store(family, rng, name, ["mov.b64 %d0, {%o0, %o1};", line], image, step, rule, dimensions, layered, 2, write, by_element=step if by_element else 0)
+    for index, (format, channels) in enumerate(fractions):
+        formatted_store(index, format, channels, floats)
     return family
 
 

@@ -1,5 +1,5 @@
 //! `sust.p`: stores of a surface's elements, which are converted to its format. Integers go to the nearest that the format has,
-//! floats towards zero, and channels without a source become zero.
+//! floats towards zero, floats that become fractions to about the nearest, and channels without a source become zero.
 
 use super::is_among;
 use super::surface::{Place, within_rows};
@@ -7,7 +7,7 @@ use super::texel::Format;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field};
-use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Value, Var};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::lower::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
@@ -62,6 +62,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
             b.set(*var, half);
         }
     });
+    store_fractions(l, texel, channels);
     let bytes = 1 << Texel::U8.code() | 1 << Texel::S8.code();
     let narrow = bytes | 1 << Texel::U16.code() | 1 << Texel::S16.code();
     let signed = 1 << Texel::S8.code() | 1 << Texel::S16.code();
@@ -84,6 +85,61 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
             let value = b.select(is_signed, signed, unsigned);
             let value = b.and(value, mask);
             b.set(*var, value);
+        }
+    });
+}
+
+/// Makes integers of floats that are stored as fractions: four bits more than the format has, what is below cut off, then rounded half
+/// down.
+fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
+    let bytes = 1 << Texel::Unorm8.code() | 1 << Texel::Snorm8.code();
+    let signed = 1 << Texel::Snorm8.code() | 1 << Texel::Snorm16.code();
+    let all = bytes | signed | 1 << Texel::Unorm16.code();
+    let is_fraction = is_among(l, texel, all);
+    let is_byte = is_among(l, texel, bytes);
+    let is_signed = is_among(l, texel, signed);
+    l.b.if_(is_fraction, |b| {
+        let [zero, one, minus_one] = [0.0, 1.0, -1.0].map(|number| b.f32(number));
+        let [eight, sixteen] = [b.i32(8), b.i32(16)];
+        let width = b.select(is_byte, eight, sixteen);
+        let sign_bit = b.bool_to(Type::I32, is_signed);
+        let bits = b.sub(width, sign_bit);
+        let unit = b.i32(1);
+        let most = b.shl_by(unit, bits);
+        let most = b.sub_const(most, 1);
+        let mask = b.shl_by(unit, width);
+        let mask = b.sub_const(mask, 1);
+        let places = b.add_const(bits, 4);
+        let scale = b.shl_by(unit, places);
+        let half = b.shr(scale, 1);
+        let half = b.sub_const(half, 1);
+        let half = b.zero_extend(half);
+        let scale = b.unary(Unary::UnsignedToFloat(Type::F32), scale);
+        let least = b.select(is_signed, minus_one, zero);
+        for var in channels {
+            let word = b.get(*var);
+            let value = b.bitcast(word, Type::F32);
+            let is_number = b.feq(value, value);
+            let value = b.select(is_number, value, zero);
+            let is_low = b.flt(value, least);
+            let value = b.select(is_low, least, value);
+            let is_high = b.flt(one, value);
+            let value = b.select(is_high, one, value);
+            let is_negative = b.flt(value, zero);
+            let size = b.magnitude(value);
+            let size = b.bitcast(size, Type::F32);
+            let scaled = b.fmul(size, scale);
+            let fixed = b.unary(Unary::FloatToSigned(Type::I32), scaled);
+            let low = b.mul(fixed, most);
+            let high = b.mul_high_unsigned(fixed, most);
+            let product = b.join(low, high);
+            let sum = b.add(product, half);
+            let number = b.shr_by(sum, places);
+            let number = b.truncate(number);
+            let negated = b.neg(number);
+            let number = b.select(is_negative, negated, number);
+            let number = b.and(number, mask);
+            b.set(*var, number);
         }
     });
 }
