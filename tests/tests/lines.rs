@@ -226,7 +226,7 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     }
                     Op::Store | Op::AtomicStore => (&["st", "cp", "call", "tensormap"], true),
                     Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call"], true),
-                    _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent"], false),
+                    _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent", "tensormap"], false),
                 };
                 // Atomic operations after a lock are loads and stores (all of 128 bits are), clocks that the device lacks are counted, and a warp
                 // meets before volatile accesses to shared memory.
