@@ -227,7 +227,7 @@ fn sort(requests: &mut [Request]) {
     requests.sort_unstable_by_key(|request| std::cmp::Reverse((request.tail, request.order)));
 }
 
-/// A word of a record, or zero behind it.
+/// A word of a record, or zero after its end.
 fn word(record: &[u8], offset: u64) -> u32 {
     let bytes = record.get(offset as usize..).and_then(|rest| rest.first_chunk());
     bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))

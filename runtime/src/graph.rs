@@ -47,7 +47,7 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 pub struct LaunchableGraph {
     graph: Graph,
-    /// All nodes, each behind those that it comes after.
+    /// All nodes, each after those that it depends on.
     order: Vec<usize>,
 }
 
@@ -353,7 +353,7 @@ impl Graph {
         Ok(LaunchableGraph { graph: self.clone(), order: self.order()? })
     }
 
-    /// All nodes, each behind those that it comes after; else in the order in which they were added.
+    /// All nodes, each after those that it depends on; else in the order in which they were added.
     fn order(&self) -> Result<Vec<usize>, Error> {
         let mut open: Vec<usize> = self.nodes.iter().map(|node| node.after.len()).collect();
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];

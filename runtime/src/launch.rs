@@ -131,7 +131,7 @@ impl Kernel {
         Ok((prepared, launch))
     }
 
-    /// As [`Kernel::prepare`], with the parameter block as it is, which may have bytes behind the parameters.
+    /// As [`Kernel::prepare`], with the parameter block as it is, which may have bytes after the parameters.
     pub(crate) fn prepare_block(
         &self,
         config: &LaunchConfig,

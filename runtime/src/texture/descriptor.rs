@@ -43,7 +43,7 @@ pub struct TextureDescriptor {
     pub max_mip_level: f32,
     /// What elements out of range are, with [`AddressMode::Border`].
     pub border_color: [f32; 4],
-    /// Whether filters go on behind the edges of a cube's faces; then address modes don't matter.
+    /// Whether filters go on beyond the edges of a cube's faces; then address modes don't matter.
     pub seamless_cube: bool,
     /// Whether no interpolation between levels is to be skipped. None ever is.
     pub no_trilinear_optimization: bool,

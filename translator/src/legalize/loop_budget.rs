@@ -28,7 +28,7 @@ pub(super) const MARK_BYTES: u32 = 8;
 pub fn report_cut_loops(function: &mut Function, status: Status) {
     let helpers = vec![false; function.helpers.len()];
     let mut rounds = Rounds { helpers, lane_numbers: function.lane_numbers.clone() };
-    // Helpers call only those behind them.
+    // Helpers call only those after them.
     for (number, helper) in function.helpers.iter().enumerate().rev() {
         rounds.helpers[number] = rounds.list(&helper.function.body);
     }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What one part uses of another goes through variables. Flags rather than conjunctions, which some drivers' compilers take apart again and
-//! again. A break leaves the same loop as before, and what stands behind it. Loops in
+//! again. A break leaves the same loop as before, and what stands after that loop. Loops in
 //! loops stay as deep as they are.
 
 use rustc_hash::FxHashMap;

@@ -148,7 +148,7 @@ pub fn outline(
     Ok(())
 }
 
-/// New helpers, behind those that there are.
+/// New helpers, after those that there are.
 #[derive(Default)]
 struct Added {
     /// The number of the first.

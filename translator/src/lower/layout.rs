@@ -278,7 +278,7 @@ pub fn lay_out(
         }
     }
     let room = policy.push_constants.saturating_sub(push_constant::PARAMS);
-    // The address of a workspace has its place behind that of the parameters.
+    // The address of a workspace comes after that of the parameters.
     if layout.params_size > room || takes_param_address(function) || layout.has_workspace() {
         layout.params_location = ParamLocation::Buffer;
     }

@@ -207,7 +207,7 @@ pub static PASSES: &[Pass] = &[
     policy("flatten_nesting", Legal, |function, policy| legalize::flatten_nesting(function, policy.nesting)),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
-    // Behind what would give values back to those that use them.
+    // After what would give values back to those that use them.
     policy("separate_lane_loops", Legal, |function, policy| {
         legalize::separate_lane_loops(function, policy.workgroups.lane_calls)
     }),
@@ -235,7 +235,7 @@ pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKin
     result
 }
 
-/// Runs the passes behind one of these on a function by itself, which tells the host nothing.
+/// Runs the passes after one of these on a function by itself, which tells the host nothing.
 fn finish_alone(outline: &str, function: &mut Function, settings: &Settings<'_>) -> Result<(), ErrorKind> {
     let settings = Settings { status: None, ..*settings };
     let mut unit = Unit::of_tree(std::mem::take(function));

@@ -1,5 +1,5 @@
 //! The functions of the device runtime by name. Each is called `cudaName` in modules of compilers before CUDA 12 and `__cudaCDP2Name` in
-//! later ones, with `_ptsz` behind it where the NULL stream is one of each thread's own.
+//! later ones, with `_ptsz` at the end where the NULL stream is one of each thread's own.
 
 use super::texts::{self, Which};
 use super::{Site, copies, launch, queries};

@@ -5,7 +5,7 @@ use super::{OWN, Region, Site};
 use crate::interface::{ImageRun, Variables};
 use crate::ir::{Builder, Compare, Value};
 
-/// A line for each error: its number, its name, and behind a bar the text.
+/// A line for each error: its number, its name, and after a bar the text.
 const ERRORS: &str = include_str!("errors.txt");
 /// What stands for numbers that there aren't.
 const UNKNOWN: &str = "unrecognized error code";
@@ -31,7 +31,7 @@ fn count() -> u32 {
     errors().map(|(number, _)| number + 1).max().unwrap_or(0)
 }
 
-/// The table, from whose beginning the strings' offsets count, and behind it the strings.
+/// The table, from whose beginning the strings' offsets count, and after it the strings.
 fn bytes() -> Vec<u8> {
     let count = count() as usize;
     let mut strings = UNKNOWN.as_bytes().to_vec();

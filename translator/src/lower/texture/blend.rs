@@ -5,7 +5,7 @@
 use super::texel::at_least_minus_one;
 use crate::ir::{Builder, Compare, Type, Unary, Value, Var};
 
-/// Bits that a significand gets behind its last when it is aligned.
+/// Bits that a significand gets after its last one when it is aligned.
 const GUARD: u32 = 4;
 
 /// The exponent of the least intensities of sRGB, when one has eight bits.

@@ -4,7 +4,7 @@ use super::{Lowering, clamp};
 use crate::interface::texture::AddressMode;
 use crate::ir::{Builder, Compare, Type, Unary, Value};
 
-/// Widths up to which a normalised coordinate has 21 and 22 bits behind the point; it has 23 beyond.
+/// Widths up to which a normalised coordinate has 21 and 22 bits after the point; it has 23 beyond.
 const WIDTHS: [u64; 2] = [8192, 65536];
 
 /// A normalised coordinate from which no offset leads into a texture of the least extent.
@@ -111,7 +111,7 @@ fn stretched(b: &mut Builder<'_>, number: Value, extent: Value, shift: Value) ->
     b.or(low, high)
 }
 
-/// Where a coordinate of a cube's face lies, which goes from -1 to 1. Without seams texels behind the edge stay what they are.
+/// Where a coordinate of a cube's face lies, which goes from -1 to 1. Without seams texels beyond the edge stay what they are.
 pub(super) fn on_face(
     l: &mut Lowering<'_, '_>,
     coordinate: Value,

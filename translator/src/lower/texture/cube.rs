@@ -1,4 +1,4 @@
-//! Cubes: which face a direction meets and where, what lies behind the edges of faces, and gradients over them.
+//! Cubes: which face a direction meets and where, what lies beyond the edges of faces, and gradients over them.
 //!
 //! A direction is scaled so that its greatest coordinate is one; z goes before y and y before x where they are equally great.
 
@@ -173,7 +173,7 @@ fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value
     (([b.select(is_opposite, far, first), second, third]), crosses)
 }
 
-/// What lies behind the four edges of a face (left, right, above, below), a byte each: three bits of the face, and whether the edge is a
+/// What lies beyond the four edges of a face (left, right, above, below), a byte each: three bits of the face, and whether the edge is a
 /// column there, at the upper end, and whether what runs along it turns round.
 fn behind_edges(face: usize) -> u32 {
     let axes = FACES.get(face).copied().unwrap_or_default();
@@ -195,7 +195,7 @@ fn behind_edges(face: usize) -> u32 {
     word
 }
 
-/// A texel that lies behind an edge at most, as one of a face: face and place.
+/// A texel that lies at most beyond an edge, as one of a face: face and place.
 pub(super) fn behind(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
     let words = std::array::from_fn(|number| b.i32(behind_edges(number)));
     let word = by_face(b, face, words);

@@ -15,7 +15,7 @@ const EXPONENT: u64 = 0x7f80_0000;
 const LEAST: f32 = 1.0 / (1u64 << 60) as f32;
 const MOST: f32 = (1u64 << 60) as f32;
 
-/// 256ths of the base-2 logarithm of a significand, by its eight bits behind the point, as an H200 gives them.
+/// 256ths of the base-2 logarithm of a significand, by its eight bits after the point, as an H200 gives them.
 #[rustfmt::skip]
 const LOGARITHMS: [u8; 256] = [
     0, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22,

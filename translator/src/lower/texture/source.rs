@@ -20,7 +20,7 @@ use crate::lower::{Lowering, Result};
 pub(super) enum Where {
     /// By floats, and offsets in texels if there are any.
     Flat { coordinates: Vec<Value>, offsets: Vec<Value> },
-    /// On a cube's face. Filters may go on behind its edges.
+    /// On a cube's face. Filters may go on beyond its edges.
     Cube { place: Place, is_seamless: Value },
 }
 
