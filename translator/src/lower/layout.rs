@@ -324,9 +324,11 @@ pub fn lay_out(
         layout.local_bytes = place + 4;
     }
     lay_out_stack(program, kernel, &mut layout);
-    // Where dynamic memory begins has its alignment.
-    let start = u64::from(layout.shared_bytes).next_multiple_of(dynamic_align);
-    layout.shared_bytes = u32::try_from(start).unwrap_or(u32::MAX);
+    // Dynamic memory begins at a multiple of 16 in any case, and of its alignment if that is more.
+    if dynamic_align > 16 {
+        let start = u64::from(layout.shared_bytes).next_multiple_of(dynamic_align);
+        layout.shared_bytes = u32::try_from(start).unwrap_or(u32::MAX);
+    }
     let dynamic = u64::from(layout.dynamic_shared_offset());
     for id in used {
         let variable = program.variables.get(id.0 as usize);
