@@ -23,7 +23,7 @@ pub struct Function {
     pub dynamic_shared: bool,
     /// Bytes of `.local` memory per thread.
     pub local_bytes: u32,
-    /// Whether a thread has exited, where a [`Warp`] asks for it. Other threads look at it, even at one that has.
+    /// Whether a thread has exited, where a [`Warp`](super::Warp) asks for it. Other threads look at it, even at one that has.
     pub exited: Option<Var>,
     /// How the block's threads lie on invocations: in functions that had warp operations or are made for large blocks.
     pub packing: Option<Packing>,
@@ -33,7 +33,7 @@ pub struct Function {
     pub scratch: Option<Scratch>,
     /// What [`Op::Call`] calls.
     pub helpers: Vec<Helper>,
-    /// The variables that count in loops over the lanes of a warp that lies in one invocation: see [`is_lane_loop`]. Once the
+    /// The variables that count in loops over the lanes of a warp that lies in one invocation: see [`is_lane_loop`](super::is_lane_loop). Once the
     /// kernel is legal, those of loops that are to be calls.
     pub lane_numbers: Vec<Var>,
 }
@@ -50,7 +50,7 @@ pub struct Helper {
     pub function: Function,
 }
 
-/// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`].
+/// Shared memory of the translator's own. Its address is made by [`Builder::own_shared`](super::Builder::own_shared).
 #[derive(Clone, Copy, Debug)]
 pub struct OwnShared {
     /// From the start of all shared memory, or from the end of the kernel's if that is known at the launch only.

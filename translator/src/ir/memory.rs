@@ -100,7 +100,7 @@ pub struct Atomic {
     pub op: AtomicOp,
     /// Where (one element of 4 or 8 bytes, or of 2 for compare-and-swap and [`AtomicOp::Half`]).
     pub access: Access,
-    /// Address as for [`Stmt::Load`].
+    /// Address as for [`Stmt::Load`](super::Stmt::Load).
     pub address: Value,
     /// The operand, or the new content for compare-and-swap; `I32` or `I64` (floats by their bits).
     pub operand: Value,

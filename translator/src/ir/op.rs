@@ -32,11 +32,11 @@ pub enum Op {
     Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
-    /// What a helper gives, by its number in [`Function::helpers`], with as many operands as that has parameters.
+    /// What a helper gives, by its number in [`Function::helpers`](super::Function::helpers), with as many operands as that has parameters.
     Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
 
-/// The most parameters of a [`Helper`].
+/// The most parameters of a [`Helper`](super::Helper).
 pub const HELPER_PARAMETERS: usize = 3;
 
 /// Where f16s lie in an `I32`.
@@ -286,7 +286,7 @@ pub enum Builtin {
     Invocations,
     /// The thread's number within its block, x fastest.
     ThreadIndex,
-    /// The number of the thread's block within its cluster, x fastest; only in functions with [`Function::cluster`].
+    /// The number of the thread's block within its cluster, x fastest; only in functions with [`Function::cluster`](super::Function::cluster).
     ClusterRank,
     /// The invocation's number within its workgroup.
     InvocationIndex,
@@ -302,6 +302,6 @@ pub enum Builtin {
     PushConstant(u32),
     /// A counter that runs while the kernel does; `I64` or [`Type::Pair`].
     Clock,
-    /// A parameter of a [`Helper`] by its number, in its body only.
+    /// A parameter of a [`Helper`](super::Helper) by its number, in its body only.
     Parameter(u8),
 }

@@ -30,7 +30,7 @@ pub enum Invalid {
 /// The buffers after a launch; before, all their words are [`UNTOUCHED`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// [`OUTPUTS`] words for each thread.
+    /// [`OUTPUTS`](super::OUTPUTS) words for each thread.
     pub output: Vec<u32>,
     /// What atomics gathered, and after it the sum of what threads that came to the end have computed.
     pub gathered: Vec<u32>,

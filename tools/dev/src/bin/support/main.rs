@@ -1,6 +1,6 @@
 //! `support`: writes `docs/support.md`, which says how much of PTX translates, to the standard output.
 //!
-//! [`entries`] finds out what translates: the manual's [`forms`] are compared with the instruction table, [`directives`] are tried on
+//! [`mod@entries`] finds out what translates: the manual's [`mod@forms`] are compared with the instruction table, [`mod@directives`] are tried on
 //! small modules. The rest lays it out.
 
 mod directives;
