@@ -3,6 +3,8 @@
 //! See [`ptx2spv_translator::interface::launches`] for the order, which obeys the rules of CUDA's streams and events.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Instant;
 
 use ptx2spv_translator::interface::Launches;
 use ptx2spv_translator::interface::launches::{Kind, TAIL_STREAM, USED, record};
@@ -21,6 +23,9 @@ use crate::version::Prepared;
 
 /// How many grids may wait for each other: as many as CUDA before version 12 lets be nested.
 const MAX_WAITING: u32 = 24;
+
+/// Bytes of records that may wait for their turn, unless those of one grid are more: kernels that launch themselves twice never end.
+const MAX_PENDING_BYTES: u64 = 1 << 30;
 
 /// What a kernel has asked for.
 struct Request {
@@ -67,6 +72,8 @@ struct Tree<'d> {
     launches: &'d Launches,
     /// Device address of the region.
     region: u64,
+    /// When the first grid was launched.
+    start: Instant,
 }
 
 /// Launches a grid, then what its kernel has asked for, and so on. The last of these may still run.
@@ -76,18 +83,35 @@ pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error>
     let region = module.variables.address() + launches.offset;
     // Held from the first grid to the last, since the region is for one at a time.
     let _alone = device.lock_parts();
-    let tree = Tree { device, stream, module, launches, region };
+    let tree = Tree { device, stream, module, launches, region, start: Instant::now() };
+    // A grid that could not be waited for may have left records, which are no others' to do.
+    if module.variables.has_leftovers().swap(true, SeqCst) {
+        tree.write_header([0; 3])?;
+    }
     let todo = tree.run(grid, 0)?;
-    tree.finish(todo, 0)
+    tree.finish(todo, 0)?;
+    module.variables.has_leftovers().store(false, SeqCst);
+    Ok(())
 }
 
 impl Tree<'_> {
     /// Does what was asked for, of which the first is at the end, with all that comes of it.
     fn finish(&self, mut todo: Vec<Request>, depth: u32) -> Result<(), Error> {
         while let Some(request) = todo.pop() {
+            // Each grid may be short, and their number without end.
+            if self.start.elapsed() > self.device.wait_limit() {
+                return Err(Error::Timeout);
+            }
             match request.work {
                 Work::Kernel { number, config, params } => {
                     todo.append(&mut self.child(number, &config, &params, depth)?);
+                    if !may_wait(self.launches, todo.len()) {
+                        let kernel = self.launches.kernels.get(number as usize).map_or("", |known| &known.name);
+                        return Err(aborted(
+                            kernel,
+                            "more launches wait for their turn than there is room for".to_owned(),
+                        ));
+                    }
                 }
                 Work::Copy { to, from, extent } => self.copy(to, from, extent)?,
                 Work::Fill { to, byte, extent } => self.fill(to, byte, extent)?,
@@ -141,11 +165,10 @@ impl Tree<'_> {
             return Ok(false);
         }
         if depth >= MAX_WAITING {
-            return Err(Error::Aborted {
-                kernels: vec![kernel.to_owned()],
-                reason: format!("more than {MAX_WAITING} grids wait for grids that they have launched"),
-                place: None,
-            });
+            return Err(aborted(
+                kernel,
+                format!("more than {MAX_WAITING} grids wait for grids that they have launched"),
+            ));
         }
         let Asked { requests, records } = self.collect()?;
         let (last, todo) = requests.into_iter().partition(|request| request.tail);
@@ -156,10 +179,6 @@ impl Tree<'_> {
         let taken =
             records.chunks_exact(self.launches.record_bytes as usize).any(|record| word(record, record::ORDER) == 0);
         if taken {
-            let mut records = records;
-            for record in records.chunks_exact_mut(self.launches.record_bytes as usize) {
-                record.iter_mut().take(4).for_each(|byte| *byte = 0);
-            }
             self.backend().write(self.region + self.launches.records, &records)?;
         }
         self.write_header([if taken { used } else { 0 }, order, order])?;
@@ -183,7 +202,7 @@ impl Tree<'_> {
 
     /// Waits for a grid, and takes what it has asked for.
     fn collect(&self) -> Result<Asked, Error> {
-        let [used, ..] = self.header()?;
+        let [used, _, completed] = self.header()?;
         let count = used.min(self.launches.capacity);
         let mut records = vec![0; count as usize * self.launches.record_bytes as usize];
         if count > 0 {
@@ -191,7 +210,7 @@ impl Tree<'_> {
         }
         let mut requests = Vec::new();
         for record in records.chunks_exact(self.launches.record_bytes as usize) {
-            requests.extend(read(record)?);
+            requests.extend(read(record)?.filter(|request| request.order > completed));
         }
         sort(&mut requests);
         Ok(Asked { requests, records })
@@ -209,13 +228,15 @@ impl Tree<'_> {
 
     fn fill(&self, to: Side, byte: u8, extent: Extent) -> Result<(), Error> {
         let word = u32::from_ne_bytes([byte; 4]);
+        let Side { address: first, pitches } = to;
+        // Slices that don't overlap can't be more than an allocation has bytes.
+        let Some(whole) = Shape::new(extent, pitches, pitches)? else { return Ok(()) };
+        self.device.check_range(first, whole.target_span())?;
+        let rows = Extent::rows(extent.width, extent.height);
         for slice in 0..extent.depth {
-            let Side { address, pitches } = to;
-            let offset = slice.checked_mul(pitches.slice).and_then(|offset| address.checked_add(offset));
-            let address = offset.ok_or(Error::NotAllocated { address })?;
-            let rows = Extent::rows(extent.width, extent.height);
+            // Inside of what was checked.
+            let address = first + slice * pitches.slice;
             let Some(shape) = Shape::new(rows, pitches, pitches)? else { return Ok(()) };
-            self.device.check_range(address, shape.target_span())?;
             self.device.submit(self.stream, |backend, key| backend.fill(key, shape.rows(address), word))?;
         }
         Ok(())
@@ -233,8 +254,18 @@ fn word(record: &[u8], offset: u64) -> u32 {
     bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
+/// Whether so many requests may wait for their turn.
+fn may_wait(launches: &Launches, requests: usize) -> bool {
+    let bytes = (requests as u64).saturating_mul(launches.record_bytes.into());
+    bytes <= MAX_PENDING_BYTES.max(launches.size)
+}
+
 fn wrong(what: String) -> Error {
     Error::Interface(what)
+}
+
+fn aborted(kernel: &str, reason: String) -> Error {
+    Error::Aborted { kernels: vec![kernel.to_owned()], reason, place: None }
 }
 
 /// What a record asks for, if it does.
@@ -266,4 +297,28 @@ fn read(bytes: &[u8]) -> Result<Option<Request>, Error> {
         return Err(wrong(format!("a kernel asked for {kind}, which there isn't")));
     };
     Ok(Some(Request { tail: long(record::STREAM) == TAIL_STREAM, order, work }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pending_requests_are_bounded() {
+        let launches = |size: u64, record_bytes: u32| Launches {
+            offset: 0,
+            size,
+            records: 0,
+            capacity: 1,
+            record_bytes,
+            attributes: None,
+            kernels: Vec::new(),
+        };
+        let small = launches(1 << 16, 1 << 10);
+        assert!(may_wait(&small, 1 << 20) && !may_wait(&small, (1 << 20) + 1));
+        // Those of one grid have room in any case.
+        let large = launches(1 << 31, 1 << 10);
+        assert!(may_wait(&large, 1 << 21) && !may_wait(&large, (1 << 21) + 1));
+        assert!(!may_wait(&small, usize::MAX));
+    }
 }

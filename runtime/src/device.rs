@@ -269,7 +269,8 @@ impl Device {
         self.shared.backend.set_wait_limit(self.wait_limit());
     }
 
-    fn wait_limit(&self) -> Duration {
+    /// How long calls wait at most.
+    pub(crate) fn wait_limit(&self) -> Duration {
         lock(&self.shared.wait_limit).unwrap_or(Duration::MAX)
     }
 

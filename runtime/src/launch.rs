@@ -139,9 +139,11 @@ impl Kernel {
     ) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
         let (prepared, mut launch) = self.prepare_empty(config)?;
         let size = self.entry().params_size as usize;
-        if let (Some(block), Some(params)) = (launch.params_mut().get_mut(..size), params.get(..size)) {
-            block.copy_from_slice(params);
-        }
+        let (Some(block), Some(params)) = (launch.params_mut().get_mut(..size), params.get(..size)) else {
+            let what = format!("`{}` takes {size} bytes of parameters, a launch has {}", self.name(), params.len());
+            return Err(Error::Interface(what));
+        };
+        block.copy_from_slice(params);
         Ok((prepared, launch))
     }
 

@@ -119,6 +119,7 @@ fn is_larger(limits: &Limits, variant: &Interface, other: &Interface) -> bool {
     };
     variant.variables == other.variables
         && places(variant) == places(other)
+        && variant.launches == other.launches
         && variant.entries.iter().all(|entry| other.entries.iter().all(|other| distinct(entry, other)))
         && variant.entries.iter().any(larger)
 }

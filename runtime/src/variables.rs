@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Interface;
@@ -25,6 +26,8 @@ pub(crate) struct LoadedVariables {
     counters: Option<Counters>,
     /// Where its kernels ask for launches, if they do.
     launches: Option<Launches>,
+    /// Whether their region may have something that a launch has left there.
+    leftovers: AtomicBool,
     /// What the references among the variables are bound to.
     pub bindings: Bindings,
 }
@@ -47,6 +50,7 @@ impl LoadedVariables {
                 status: None,
                 counters: None,
                 launches,
+                leftovers: AtomicBool::new(false),
                 bindings: Bindings::default(),
             });
         }
@@ -84,7 +88,15 @@ impl LoadedVariables {
                 printing: Mutex::default(),
             })
         });
-        Ok(Self { layout, buffer: Some(buffer), status, counters, launches, bindings: Bindings::default() })
+        Ok(Self {
+            layout,
+            buffer: Some(buffer),
+            status,
+            counters,
+            launches,
+            leftovers: AtomicBool::new(false),
+            bindings: Bindings::default(),
+        })
     }
 
     /// Where a kernel reports what went wrong, if the module's kernels do.
@@ -95,6 +107,11 @@ impl LoadedVariables {
     /// Where kernels ask for launches, if the module's do.
     pub fn launches(&self) -> Option<&Launches> {
         self.launches.as_ref()
+    }
+
+    /// Whether the region for launches may have something that a launch has left there, because it failed.
+    pub fn has_leftovers(&self) -> &AtomicBool {
+        &self.leftovers
     }
 
     /// Lets a kernel be launched by others with so many bytes of shared memory.

@@ -1,5 +1,7 @@
 //! Launches from kernels: faults of those launched, limits, deep nesting, two streams. The launch cases have most results.
 
+use std::time::Duration;
+
 use ptx2spv_runtime::{Error, LaunchConfig, LoadOptions};
 use ptx2spv_translator::interface::ServiceSizes;
 use ptx2spv_translator::{Options, Program, Source};
@@ -287,6 +289,94 @@ meet:
     st.param.b64 [k], %rd3;
     call start, (k);
     }
+    {
+    .param .b32 r;
+    call (r), cudaDeviceSynchronize, ();
+    }
+    // There is room again where all are done.
+    {
+    .param .b64 k;
+    .param .b64 b;
+    st.param.b64 [k], %rd2;
+    call (b), take, (k);
+    ld.param.b64 %rd3, [b];
+    }
+    setp.eq.u64 %p, %rd3, 0;
+    @%p ret;
+    st.u64 [%rd3], %rd1;
+    st.u32 [%rd3+8], 1000;
+    {
+    .param .b64 k;
+    st.param.b64 [k], %rd3;
+    call start, (k);
+    }
+    ret;
+}";
+
+/// `forever` launches itself without end; `set` sets a byte of each of some slices to 7, each of so many rows of 4 bytes.
+const ENDLESS: &str = "
+.version 8.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2
+    (.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.extern .func (.param .b32 r) __cudaCDP2Memset3DAsync
+    (.param .align 8 .b8 to[32], .param .b32 value, .param .align 8 .b8 extent[24], .param .b64 stream);
+
+.visible .entry forever()
+{
+    .reg .b64 %rd<3>;
+    mov.u64 %rd1, forever;
+    {
+    .param .b64 k;
+    .param .align 4 .b8 grid[12];
+    .param .align 4 .b8 block[12];
+    .param .b32 shared;
+    .param .b64 r;
+    st.param.b64 [k], %rd1;
+    st.param.b32 [grid], 1;
+    st.param.b32 [grid+4], 1;
+    st.param.b32 [grid+8], 1;
+    st.param.b32 [block], 1;
+    st.param.b32 [block+4], 1;
+    st.param.b32 [block+8], 1;
+    st.param.b32 [shared], 0;
+    call (r), __cudaCDP2GetParameterBufferV2, (k, grid, block, shared);
+    ld.param.b64 %rd2, [r];
+    }
+    {
+    .param .b64 buffer;
+    .param .b64 stream;
+    .param .b32 r;
+    st.param.b64 [buffer], %rd2;
+    st.param.b64 [stream], 0;
+    call (r), __cudaCDP2LaunchDeviceV2, (buffer, stream);
+    }
+    ret;
+}
+
+.visible .entry set(.param .u64 to, .param .u64 rows, .param .u64 depth)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u64 %rd2, [rows];
+    ld.param.u64 %rd3, [depth];
+    .param .align 8 .b8 p[32];
+    .param .b32 v;
+    .param .align 8 .b8 e[24];
+    .param .b64 s;
+    .param .b32 r;
+    st.param.b64 [p], %rd1;
+    st.param.b64 [p+8], 4;
+    st.param.b64 [p+16], 1;
+    st.param.b64 [p+24], %rd2;
+    st.param.b32 [v], 7;
+    st.param.b64 [e], 1;
+    st.param.b64 [e+8], 1;
+    st.param.b64 [e+16], %rd3;
+    st.param.b64 [s], 0;
+    call (r), __cudaCDP2Memset3DAsync, (p, v, e, s);
     ret;
 }";
 
@@ -418,8 +508,58 @@ fn grids_wait_for_grids() {
 fn parameter_buffers_stay_while_others_wait() {
     let context = Context::new();
     let device = &context.device;
-    let module = device.load(&Source::new("waiting.ptx", WAITING)).unwrap();
+    let module = device.load_with(&Source::new("waiting.ptx", WAITING), with_capacity(2)).unwrap();
     let sum = device.upload_slice(&[0_u32]).unwrap();
     module.kernel("between").unwrap().run(&LaunchConfig::linear(2, 2), &[(&sum).into()]).unwrap();
-    assert_eq!(sum.to_vec().unwrap(), [1 + 107]);
+    assert_eq!(sum.to_vec().unwrap(), [1 + 107 + 1000]);
+}
+
+#[test]
+fn launches_without_end_are_stopped() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
+    device.set_wait_limit(Some(Duration::from_secs(2)));
+    let failed = module.kernel("forever").unwrap().run(&LaunchConfig::linear(1, 1), &[]);
+    assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
+    device.set_wait_limit(None);
+    device.synchronize().unwrap();
+}
+
+#[test]
+fn what_was_not_waited_for_is_not_launched_later() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&source()).unwrap();
+    let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+    let launch = module.kernel("launch").unwrap();
+    let config = LaunchConfig::linear(1, 1);
+    device.set_wait_limit(Some(Duration::from_nanos(1)));
+    let failed = launch.run(&config, &[(&sums).into(), 5_u32.into()]);
+    assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
+    device.set_wait_limit(None);
+    device.synchronize().unwrap();
+    launch.run(&config, &[(&sums).into(), 8_u32.into()]).unwrap();
+    assert_eq!(sums.to_vec().unwrap()[..2], [8, 2]);
+}
+
+#[test]
+fn sets_of_slices_are_checked_as_a_whole() {
+    let context = Context::new();
+    let device = &context.device;
+    let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
+    let set = module.kernel("set").unwrap();
+    let bytes = device.upload_slice(&[0_u8; 16]).unwrap();
+    let config = LaunchConfig::linear(1, 1);
+    let run = |rows: u64, depth: u64| set.run(&config, &[(&bytes).into(), rows.into(), depth.into()]);
+    run(2, 2).unwrap();
+    assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
+    // All slices in the same place, too many of them, and beyond all addresses.
+    for (rows, depth) in [(0, u64::MAX), (2, 3), (1 << 61, 4)] {
+        let failed = run(rows, depth);
+        let refused = matches!(failed, Err(Error::Pitch { .. } | Error::OutOfRange { .. }));
+        assert!(refused, "{rows} {depth}: {failed:?}");
+    }
+    run(1, 4).unwrap();
+    assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0].repeat(4));
 }

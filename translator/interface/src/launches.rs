@@ -1,9 +1,9 @@
 //! Launches from kernels (CUDA's dynamic parallelism): what kernels ask the host to do when their grid has ended.
 //!
 //! The region begins with [`HEADER`] bytes, of which the words below are in use, zeros at first. Behind it lies a table that
-//! kernels read, which is part of the variables' initial bytes, and behind that the records. After each dispatch of a kernel with
-//! [`Entry::launches`](crate::Entry::launches), the host reads as many records as [`USED`] says, but not more than there is room for, clears
-//! the words, and does what the records with an order number ask for, by rising numbers: first those for other streams than
+//! kernels read, which is part of the variables' initial bytes, and behind that the records. When a grid of a kernel with
+//! [`Entry::launches`](crate::Entry::launches) has ended, the host reads as many records as [`USED`] says, but not more than there is room for, clears
+//! the words, and does what the records with an order number above [`COMPLETED`] ask for, by rising numbers: first those for other streams than
 //! [`TAIL_STREAM`], then those for it. A grid is complete, and the next one may begin, when all that its kernel has asked for is
 //! complete, with all that comes of it. Where blocks of the grid are suspended because they wait for what they have launched, the host does
 //! what the records ask for but for tail launches, clears [`USED`] only, sets [`COMPLETED`] to what [`ORDER`] says, and dispatches the grid again;
