@@ -70,6 +70,7 @@ typedef struct ptx2spv_module {
     uint64_t launches_records;   /* offset of the first record in the region */
     uint32_t launches_capacity;  /* records */
     uint32_t launch_record_bytes;
+    uint64_t launches_attributes; /* offset in the region of what the host says of the device; PTX2SPV_NONE: nobody asks */
     const char *const *launched; /* the kernels that records have the numbers of */
     uint32_t launched_count;
     const char *const *relies_on; /* what it takes for granted of the device: on others its results may be wrong */
@@ -148,10 +149,12 @@ impl Header {
         let launched = interface.launches.iter().flat_map(|launches| &launches.kernels);
         let launched: Vec<String> = launched.map(|kernel| quoted(&kernel.name)).collect();
         let (launched, launched_count) = (self.array("char *const ", "launched", &launched), launched.len());
-        let launches = interface.launches.as_ref().map_or("PTX2SPV_NONE, 0u, 0, 0".to_owned(), |launches| {
-            let Launches { offset, records, capacity, record_bytes, .. } = launches;
-            format!("{offset}u, {records}u, {capacity}, {record_bytes}")
-        });
+        let launches =
+            interface.launches.as_ref().map_or("PTX2SPV_NONE, 0u, 0, 0, PTX2SPV_NONE".to_owned(), |launches| {
+                let Launches { offset, records, capacity, record_bytes, attributes, .. } = launches;
+                let attributes = attributes.map_or("PTX2SPV_NONE".to_owned(), |attributes| format!("{attributes}u"));
+                format!("{offset}u, {records}u, {capacity}, {record_bytes}, {attributes}")
+            });
         let relies_on = interface.relies_on.as_ref().map(Assumptions::names).unwrap_or_default();
         let relies_on: Vec<String> = relies_on.iter().map(|name| quoted(name)).collect();
         let (relied, relied_count) = (self.array("char *const ", "relies_on", &relies_on), relies_on.len());
