@@ -1,8 +1,8 @@
-//! Approximate functions of `F32` where the device's own are not known to be as close as PTX asks: by polynomials, and
-//! without anything but exact arithmetic on normal numbers, so that every device gives the same results.
+//! Approximate functions of `F32` where the device's own functions are not known to be as accurate as PTX requires.
+//! They use polynomials and only exact arithmetic on normal numbers, so that every device gives the same results.
 //!
-//! The coefficients come from `tests/instructions/generator/polynomials.py`. What errors remain is measured in
-//! `translator/tests/passes/approximate.rs`.
+//! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
+//! measures the remaining errors.
 
 use super::division::divide;
 use super::flushed::flush;
@@ -19,14 +19,14 @@ const LOG2: [u32; 10] = [
     0x3fb8aa3b, 0xbf38aa38, 0x3ef63855, 0xbeb8ad39, 0x3e93bd2e, 0xbe755b87, 0x3e51c52a, 0xbe43fceb, 0x3e3d39f3,
     0xbddc34cb,
 ];
-/// `sin(x pi/2) / x` by `x^2`, for |x| <= 1/2. The coefficients leave an error of 5.3e-08.
+/// `sin(x pi/2) / x` as a polynomial in `x^2`, for |x| <= 1/2. The coefficients leave an error of 5.3e-08.
 const SINE: [u32; 4] = [0x3fc90fdb, 0xbf255ddd, 0x3da32f62, 0xbb96cda0];
-/// `(cos(x pi/2) - 1) / x^2` by `x^2`, for |x| <= 1/2. The coefficients leave an error of 3.6e-08.
+/// `(cos(x pi/2) - 1) / x^2` as a polynomial in `x^2`, for |x| <= 1/2. The coefficients leave an error of 3.6e-08.
 const COSINE: [u32; 4] = [0xbf9de9e6, 0x3e81e0f5, 0xbcaae5cc, 0x3a6db249];
-/// `(tanh(x) / x - 1) / x^2` by `x^2`, for |x| <= 5/8. The coefficients leave an error of 4.7e-08.
+/// `(tanh(x) / x - 1) / x^2` as a polynomial in `x^2`, for |x| <= 5/8. The coefficients leave an error of 4.7e-08.
 const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6f2];
 
-/// Replaces the approximate functions that no fact vouches for.
+/// Replaces the approximate functions whose accuracy on the device is not established by a fact.
 pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
     rewrite(function, |b, stmt| match *stmt {
@@ -62,7 +62,7 @@ fn polynomial(b: &mut Builder<'_>, coefficients: &[u32], x: Value) -> Value {
     })
 }
 
-/// A result as it is for numbers, NVIDIA's NaN for NaN.
+/// The result if the operand is a number, else NVIDIA's NaN.
 fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
     let bits = b.bits(operand);
     let is_nan = soft::is_nan(b, SINGLE, bits);
@@ -70,7 +70,7 @@ fn unless_nan(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
     b.select(is_nan, nan, result)
 }
 
-/// `2^x` by the device's own function as far as facts vouch for it.
+/// `2^x` by the device's own function as far as facts establish its accuracy.
 fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
     match facts.exp2_f32_close {
         true if facts.exp2_f32_denormals => b.unary(Unary::Exp2Approx, x),
@@ -79,11 +79,11 @@ fn full_exp2(b: &mut Builder<'_>, facts: &Facts, x: Value) -> Value {
     }
 }
 
-/// `2^x` by the device's own function, of which subnormal results are made from normal ones.
+/// `2^x` by the device's own function; subnormal results are made from normal ones.
 fn raised_exp2(b: &mut Builder<'_>, x: Value) -> Value {
     let [least, shift, zero, factor, one] = [-126.0, 24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
     let is_low = b.flt(x, least);
-    // Where it makes a difference to the result, the sum is exact: its unit is no larger than the operand's.
+    // Where the sum's error could change the result, the sum is exact: its last place is no larger than the operand's.
     let shift = b.select(is_low, shift, zero);
     let raised = b.fadd(x, shift);
     let power = b.unary(Unary::Exp2Approx, raised);
@@ -93,7 +93,7 @@ fn raised_exp2(b: &mut Builder<'_>, x: Value) -> Value {
 
 /// `2^x`. Subnormal results are put together on bits.
 fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
-    // Beyond these the result is zero or infinity all the same, and NaN takes the lower one until the end.
+    // Beyond these bounds the result is zero or infinity anyway. A NaN is replaced by the lower bound until the end.
     let (low, high) = (b.f32(-160.0), b.f32(130.0));
     let above_low = b.flt(low, x);
     let clamped = b.select(above_low, x, low);
@@ -113,7 +113,7 @@ fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
     let normal = b.add(power, scale);
     let exponent = b.shr(power, 23);
     let exponent = b.add(exponent, whole);
-    // The significand moves right by one place for every exponent that is missing, and is rounded.
+    // The significand is shifted right by one place for each step below the least exponent, and rounded.
     let [one, most] = [b.i32(1), b.i32(25)];
     let missing = b.sub(one, exponent);
     let is_subnormal = b.slt(exponent, one);
@@ -138,7 +138,7 @@ fn exp2(b: &mut Builder<'_>, x: Value) -> Value {
 /// The binary logarithm, of normal numbers; and of zeros, infinities and NaNs.
 fn log2(b: &mut Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
-    // The exponent that leaves a number between the roots of one half and two.
+    // Choose the exponent so that the remaining factor is between the square roots of one half and of two.
     let least = b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits());
     let above = b.sub(bits, least);
     let exponent = b.sar(above, 23);
@@ -166,7 +166,7 @@ fn log2(b: &mut Builder<'_>, x: Value) -> Value {
     b.select(is_normal, result, special)
 }
 
-/// The sine as hardware has it: of so many turns as `x` times its constant, rounded towards zero.
+/// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in turns.
 fn sine(b: &mut Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     let sign = b.and_const(bits, SINGLE.sign());
@@ -191,12 +191,12 @@ fn unless_finite(b: &mut Builder<'_>, operand: Value, result: Value) -> Value {
     b.select(is_finite, result, nan)
 }
 
-/// Sine of `x`'s magnitude and a number of quarters.
+/// Sine of `x`'s magnitude plus a number of quarter turns.
 fn of_turns(b: &mut Builder<'_>, x: Value, quarters: u64) -> Value {
     let turns = turns(b, x);
     let whole = b.unary(Unary::Trunc, turns);
     let part = b.fsub(turns, whole);
-    // NaN and infinity, whose part is NaN, go on as zero.
+    // For NaN and infinity the fraction is NaN; they go on as zero.
     let is_number = b.feq(part, part);
     let zero = b.f32(0.0);
     let part = b.select(is_number, part, zero);
@@ -234,7 +234,7 @@ fn turns(b: &mut Builder<'_>, x: Value) -> Value {
     let x = b.bitcast(magnitude, Type::F32);
     let factor = b.f32(high_turn + low_turn);
     let product = b.fmul(x, factor);
-    // What the product lacks, exactly (Dekker): products of halves are exact. Where it is subnormal it doesn't matter.
+    // The product's rounding error, exactly (Dekker): products of halves are exact. A subnormal error doesn't matter.
     let high = b.and_const(magnitude, 0x7fff_f000);
     let high = b.bitcast(high, Type::F32);
     let low = b.fsub(x, high);
@@ -281,7 +281,7 @@ fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
     let limit = b.f32(0.625);
     let is_near = b.flt(distance, limit);
     let result = b.select(is_near, near, far);
-    // What is tiny is its own tangent, subnormals included.
+    // Tiny numbers, subnormals included, are their own hyperbolic tangent.
     let tiny = b.i32(2f32.powi(-13).to_bits());
     let is_tiny = b.ult(magnitude, tiny);
     let result = b.bits(result);
@@ -291,8 +291,8 @@ fn tanh(b: &mut Builder<'_>, x: Value, own_exp2: bool) -> Value {
     unless_nan(b, x, result)
 }
 
-/// A quotient within two units in the last place. Vulkan's own is within 2.5 of them for ordinary numbers, which a step of
-/// Newton's corrects; others are divided exactly.
+/// A quotient within two units in the last place. Vulkan's division is within 2.5 units for ordinary numbers, and a step of Newton's method
+/// corrects its result; other numbers are divided exactly.
 fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let [dividend, divisor] = [x, y].map(|float| b.magnitude(float));
     let is_between = |b: &mut Builder<'_>, bits, low: f32, high: f32| {
@@ -300,7 +300,7 @@ fn quotient(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
         let count = b.i32(high.to_bits() - low.to_bits());
         b.ult(from, count)
     };
-    // Neither the quotient nor what the step computes leaves the normal numbers.
+    // The quotient and the step's intermediate results are all normal numbers.
     let dividend = is_between(b, dividend, 2f32.powi(-40), 2f32.powi(40));
     let divisor = is_between(b, divisor, 2f32.powi(-40), 2f32.powi(40));
     let is_ordinary = b.and(dividend, divisor);

@@ -1,8 +1,8 @@
-//! Replaces atomics that no device has by loops around compare-and-swap on the 32-bit word where they act: those on 16-bit
-//! floats, and compare-and-swap of 16 bits; and additions on `F32` where the device's own arithmetic doesn't keep denormals.
+//! Replaces atomics that no device has by loops around compare-and-swap on the 32-bit word that holds their operand: atomics on 16-bit
+//! floats, and compare-and-swap of 16 bits. Also replaces additions on `F32` where the device's own arithmetic doesn't keep denormals.
 //!
-//! A loop ends, since one round fails only where another thread's change of the word succeeded. The half of a word that an
-//! operation leaves alone is written back as it was found, in the same step.
+//! A loop ends, since an iteration fails only if another thread's change of the word succeeded. The half of a word that an operation leaves
+//! alone is written back as it was found, in the same step.
 
 use super::narrow_memory::{Part, swap_loop};
 use crate::ir::{
@@ -12,7 +12,7 @@ use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, BFLOAT, HALF, Overflow};
 
-/// Replaces atomics that no device has, and additions. There are no generic accesses any more.
+/// Replaces atomics that no device has, and additions. No generic accesses are left before this pass.
 pub fn expand_atomics(function: &mut Function, floats: &Floats) {
     rewrite(function, |b, stmt| {
         let Stmt::Atomic(atomic) = stmt else { return Rewritten::Kept };
@@ -65,7 +65,7 @@ pub fn expand_atomics(function: &mut Function, floats: &Floats) {
     });
 }
 
-/// Whether emission finds a way to add on `F32` as PTX does.
+/// Whether emission can add on `F32` as PTX does.
 fn adds_right(floats: &Floats, space: Space) -> bool {
     let is_native = space == Space::Global && floats.global_atomic_add;
     floats.trusted.denormals_f32_kept || is_native
@@ -80,7 +80,7 @@ fn sum(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     }
 }
 
-/// The bits of a number, hardware's one NaN for any.
+/// The bits of a number; any NaN becomes hardware's one NaN.
 fn bits_with_one_nan(b: &mut Builder<'_>, number: Value) -> Value {
     let is_number = b.feq(number, number);
     let nan = b.i32(0x7fff_ffff);
@@ -88,7 +88,7 @@ fn bits_with_one_nan(b: &mut Builder<'_>, number: Value) -> Value {
     b.select(is_number, bits, nan)
 }
 
-/// What 16 bits become.
+/// The new value of 16 bits.
 fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let operand = b.and_const(atomic.operand, 0xffff);
     match atomic.compare {
@@ -109,7 +109,7 @@ fn half(b: &mut Builder<'_>, op: AtomicOp, old: Value, operand: Value) -> Value 
         HalfFormat::Bf16 => BFLOAT,
     };
     match op {
-        // Rounding twice is innocuous: single precision has more than twice the bits.
+        // Double rounding is innocuous: single precision has more than twice the bits.
         HalfOp::Add => {
             let [x, y] = [old, operand].map(|bits| soft::widen(b, format, bits));
             let sum = b.fadd(x, y);

@@ -8,7 +8,7 @@ use crate::opt::{Rewritten, rewrite};
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;
 
-/// Replaces `FNeg`, `FMin`, `FMax`, `SaturateToSigned` and `SaturateToUnsigned` where the target doesn't do them right.
+/// Replaces `FNeg`, `FMin`, `FMax`, `SaturateToSigned` and `SaturateToUnsigned` where the target's own are not correct.
 pub fn expand_bits(function: &mut Function, facts: &Facts) {
     if facts.negate_f32_exact && facts.min_max_f32_exact && facts.to_integer_f32_saturates {
         return;
@@ -46,7 +46,7 @@ pub fn expand_saturate(function: &mut Function) {
     });
 }
 
-/// Converts what is in range; other numbers give the bound.
+/// Converts numbers in range; other numbers give the nearer bound.
 fn saturate(b: &mut Builder<'_>, signed: bool, x: Value) -> Value {
     let (low, beyond) = if signed { (i32::MIN as f32, -(i32::MIN as f32)) } else { (0.0, -2.0 * i32::MIN as f32) };
     let (low, beyond) = (b.f32(low), b.f32(beyond));

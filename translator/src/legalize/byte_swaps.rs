@@ -11,7 +11,7 @@ use crate::opt::{Rewritten, rewrite};
 /// Bits of a byte.
 const BYTE: u32 = 8;
 
-/// Rewrites what joins a byte with what lies above it.
+/// Rewrites operations that join a byte with the bits above it.
 pub fn hide_byte_swaps(function: &mut Function) {
     let mut seen = Seen::default();
     rewrite(function, |b, stmt| {
@@ -33,7 +33,7 @@ pub fn hide_byte_swaps(function: &mut Function) {
 struct Seen {
     /// How many low bits may be set.
     widths: FxHashMap<Value, u32>,
-    /// What is shifted left by one byte.
+    /// For values shifted left by one byte: the value before the shift.
     raised: FxHashMap<Value, Value>,
 }
 
@@ -70,7 +70,7 @@ impl Seen {
         }
     }
 
-    /// `low | high`, if that joins a byte with what is shifted by one.
+    /// The replacement of `low | high`, if that joins a byte with a value shifted by one byte.
     fn joined(&self, b: &mut Builder<'_>, low: Value, high: Value) -> Option<Value> {
         let above = *self.raised.get(&high)?;
         if self.width(b, low) > BYTE {

@@ -1,11 +1,12 @@
-//! Values that go from one list of statements to another that doesn't see them: by variables, or anew if they are constants.
+//! Values that go from one list of statements to another where they are not in scope: through variables, or recreated if they are
+//! constants.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Block, Builder, Op, Stmt, Type, Unary, Value, Var, bits_type};
 use crate::opt::{for_each_operand, for_each_result, map_operands};
 
-/// How a value gets there.
+/// How a value is carried.
 #[derive(Clone, Debug)]
 pub(super) enum Carrier {
     Constant(u64),
@@ -14,7 +15,7 @@ pub(super) enum Carrier {
 }
 
 impl Carrier {
-    /// Takes up a value where it is seen.
+    /// Picks up a value where it is in scope.
     pub(super) fn take(b: &mut Builder<'_>, value: Value, constants: &[Option<u64>]) -> Carrier {
         if let Some(bits) = constants.get(value.0 as usize).copied().flatten() {
             return Carrier::Constant(bits);
@@ -33,7 +34,7 @@ impl Carrier {
         Carrier::Variables(parts.into_iter().map(variable).collect())
     }
 
-    /// The value, here.
+    /// The value in the other list.
     pub(super) fn give(&self, b: &mut Builder<'_>, old: Value) -> Value {
         let ty = b.type_of(old);
         match self {

@@ -4,9 +4,9 @@ use crate::ir::{Builder, Rounding, Type, Unary, Value};
 use crate::soft::{self, DOUBLE, Overflow, SINGLE};
 use crate::target::Facts;
 
-/// Difference of the exponents' biases, at the place of `F64`'s exponent.
+/// Difference of the exponents' biases, shifted to the place of `F64`'s exponent.
 const REBIAS: u64 = ((DOUBLE.bias - SINGLE.bias) as u64) << (DOUBLE.precision - 1);
-/// Bits that `F64`'s fraction has more.
+/// How many more bits `F64`'s fraction has.
 const MORE: u32 = DOUBLE.precision - SINGLE.precision;
 
 /// `F32` to `F64`.
@@ -53,7 +53,7 @@ pub fn narrow(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, value: Val
     b.select(is_number, narrow, nan)
 }
 
-/// The `F32` that an `F64` is rounded to, given the one nearest to it. What it makes of NaN doesn't matter.
+/// The `F32` that an `F64` is rounded to, given the one nearest to it. Its result for NaN doesn't matter.
 fn neighbour(b: &mut Builder<'_>, rounding: Rounding, value: Value, nearest: Value) -> Value {
     let exactly = b.widen(nearest);
     let inexact = b.fne(exactly, value);
@@ -62,7 +62,7 @@ fn neighbour(b: &mut Builder<'_>, rounding: Rounding, value: Value, nearest: Val
     let is_beyond = b.bool_to(Type::I32, is_beyond);
     let bits = b.bits(nearest);
     let toward_zero = b.sub(bits, is_beyond);
-    // The sign is right even for zero; and what follows the largest number is infinity.
+    // The sign is right even for zero, and the bit pattern after the largest number is infinity.
     let added = match rounding {
         Rounding::NearestEven => return nearest,
         Rounding::TowardZero => return b.bitcast(toward_zero, Type::F32),

@@ -1,6 +1,6 @@
-//! Division where the device doesn't round it correctly: `F32` through `F64` where that divides correctly, else long
-//! division on integers; by the device's own where that only fails on denormals and there are none. NaNs are NVIDIA's, except
-//! in the last case.
+//! Division where the device doesn't round it correctly: `F32` through `F64` where `F64` divides correctly, else long division on integers.
+//! The device's own division is used where it fails only on denormals and no denormals are involved. NaNs are NVIDIA's, except in the last
+//! case.
 
 use super::convert::{narrow, widen};
 use crate::ir::{Binary, Builder, Function, Op, Rounding, Stmt, Type, Value};
@@ -9,7 +9,7 @@ use crate::policy::Floats;
 use crate::soft::{Parts, SINGLE, leading, product_sign, round, stick, with_extremes};
 use crate::target::Facts;
 
-/// Replaces `FDiv` on types where the target doesn't do it right.
+/// Replaces `FDiv` on types where the target's division is not correctly rounded.
 pub fn expand_division(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
     if facts.div_f32_rounded && facts.div_f64_rounded {
@@ -26,9 +26,9 @@ pub fn expand_division(function: &mut Function, floats: &Floats) {
     });
 }
 
-/// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or
-/// NaN. No quotient is rounded up to the least normal number: as significands of 24 bits differ by a last place at least, they
-/// are that far away.
+/// The device's quotient where that is a normal number. A divisor that was flushed gives infinity or NaN, a dividend zero or NaN. No
+/// quotient is rounded up to the least normal number: significands of 24 bits differ by at least one last place, so quotients are at least
+/// as far from that number.
 fn guarded(b: &mut Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let quotient = b.fdiv(x, y);
     let magnitude = b.magnitude(quotient);
@@ -47,8 +47,8 @@ pub fn divide(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value
     }
 }
 
-/// A quotient of 24-bit significands that is neither a number of at most 24 bits nor halfway between two is farther from
-/// there than `F64`'s rounding moves it (53 bits are more than twice 24), subnormal results included.
+/// A quotient of 24-bit significands that is neither a 24-bit number nor halfway between two of them is farther from these than the error
+/// of `F64`'s rounding (53 bits are more than twice 24). This holds for subnormal results too.
 fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
     let x = widen(b, facts, x);
     let y = widen(b, facts, y);
@@ -60,7 +60,7 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
     let x = Parts::of(b, x).normalised(b);
     let y = Parts::of(b, y).normalised(b);
     let format = x.format;
-    // Only a zero lacks this bit; its quotient is not used, but no division by zero may happen.
+    // Only zero lacks this bit. Its quotient is not used, but a division by zero must not happen.
     let divisor = b.or_const(y.significand, format.hidden());
 
     // The first bit of the quotient is one.
@@ -69,8 +69,8 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
     let dividend = b.select(is_less, twice, x.significand);
     let mut remainder = b.sub(dividend, divisor);
     let mut quotient = b.constant_like(divisor, 1);
-    // As many bits a step as the shifted remainder leaves room for, until there is one more than the precision. The remainder
-    // stands for all others.
+    // Each step gives as many bits as the shifted remainder leaves room for, until there is one more than the precision. The remainder
+    // stands for all later bits.
     let bits = format.bits - format.precision;
     let steps = format.precision.div_ceil(bits);
     for _ in 0..steps {

@@ -1,4 +1,4 @@
-//! Sums of products of bytes on devices that have none.
+//! Dot products of bytes on devices without the instruction.
 
 use crate::ir::{Binary, Builder, Function, Op, Stmt, Value};
 use crate::opt::{Rewritten, rewrite};

@@ -1,9 +1,9 @@
-//! `F32` arithmetic with `.ftz`: the device's own operation or `Fma` where those flush as PTX does, else with the bits of operands and
-//! results flushed.
+//! `F32` arithmetic with `.ftz`: by the device's own operation or `Fma` where they flush as PTX does, else by flushing the bits of operands
+//! and results.
 //!
-//! A sum is exact where it could be tiny, and a root never is, so flushing their bits will do. A product, or a quotient,
-//! that rounds up to the least normal number shows as tiny only if it is rounded to the full precision: in `F64`, or far
-//! away from subnormal numbers.
+//! A sum that could be tiny is exact, and a root is never tiny, so flushing their bits suffices. PTX also flushes a product or quotient
+//! that is tiny before it rounds up to the least normal number. To detect that, the result is rounded to full precision, in `F64` or scaled
+//! far away from subnormal numbers.
 
 use super::convert::{narrow, widen};
 use super::fma::wide_sum;
@@ -12,7 +12,7 @@ use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 
-/// Replaces every `Flushed` that [`take_flushing`] can't do. If flushing isn't asked for, operations without it take their place.
+/// Replaces every `Flushed` that [`take_flushing`] can't do. If `floats.flush` is off, plain operations take their place.
 pub fn expand_flushed(function: &mut Function, floats: &Floats) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !floats.flush => {
@@ -29,7 +29,7 @@ pub fn expand_flushed(function: &mut Function, floats: &Floats) {
     });
 }
 
-/// Replaces what is left of `Flushed` by what a device has that flushes: sums and products, or `Fma`.
+/// Replaces the remaining `Flushed` by the device's operations that flush: sums and products, or `Fma`.
 pub fn take_flushing(function: &mut Function, fma_flushes: bool) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !fma_flushes && is_sum(arithmetic) => {
@@ -40,12 +40,12 @@ pub fn take_flushing(function: &mut Function, fma_flushes: bool) {
     });
 }
 
-/// Whether it is a sum, a difference or a product.
+/// Whether an operation is a sum, a difference or a product.
 fn is_sum(arithmetic: Arithmetic) -> bool {
     matches!(arithmetic, Arithmetic::Add(..) | Arithmetic::Sub(..) | Arithmetic::Mul(..))
 }
 
-/// Whether an `Fma` can do it.
+/// Whether an `Fma` can do the operation.
 fn is_fma(arithmetic: Arithmetic) -> bool {
     is_sum(arithmetic) || matches!(arithmetic, Arithmetic::Fma(..))
 }
@@ -57,8 +57,8 @@ fn expand(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: 
     let is_own = match arithmetic {
         Arithmetic::Mul(..) => to_nearest,
         Arithmetic::Fma(..) => to_nearest && facts.fma_f32_fused,
-        // Other than to one side, quotients do not round up to the least normal number: as significands of 24 bits differ by a
-        // last place at least, they are that far away.
+        // Except with rounding down or up, quotients do not round up to the least normal number: significands of 24 bits differ by at least
+        // one last place, so quotients are at least as far from that number.
         Arithmetic::Div(..) if matches!(rounding, Rounding::Down | Rounding::Up) => {
             return scaled_if_least(b, rounding, arithmetic);
         }
@@ -92,7 +92,7 @@ pub(super) fn flush(b: &mut Builder<'_>, value: Value) -> Value {
     b.bitcast(bits, Type::F32)
 }
 
-/// By an `Fma` that flushes. The addend -0.0 leaves every product as it is.
+/// The operation by an `Fma` that flushes. The addend -0.0 doesn't change any product.
 fn as_fma(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
     let (x, y, z) = match arithmetic {
         Arithmetic::Add(x, y) => (x, b.f32(1.0), y),
@@ -106,10 +106,9 @@ fn as_fma(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
 
 /// By how much operands are scaled to keep tiny results normal, as a power of two.
 ///
-/// Nothing overflows by it where the result is tiny and not zero. That has bits below 2^-126, which only a product of 48
-/// bits brings in; so the product is below 2^-78, and so is the addend, or almost. As factors are at least 2^-126, neither
-/// is above 2^48. The dividend of a tiny quotient is at most 4. Where something overflows, the scaled result is infinite or
-/// NaN, hence not tiny.
+/// Scaling overflows nothing if the result is tiny and not zero. Such a result has bits below 2^-126, which only a product of 48 bits can
+/// have. So the product is below 2^-78, and the addend about as small. As factors are at least 2^-126, neither is above 2^48. The dividend
+/// of a tiny quotient is at most 4. Where something overflows, the scaled result is infinite or NaN, hence not tiny.
 const SCALE: u32 = 32;
 
 /// The same operation on scaled operands: its result is larger by 2 to the power of [`SCALE`].
@@ -126,8 +125,8 @@ fn scale(b: &mut Builder<'_>, arithmetic: Arithmetic) -> Arithmetic {
 /// Bits of the scaled least normal number.
 const LEAST: u64 = SINGLE.hidden() * (1 + SCALE as u64);
 
-/// To nearest by the device's own operation: a scaled result tells whether the result is tiny, and, on a device that may
-/// flush, what it is if it is small.
+/// Rounded to nearest by the device's own operation. A scaled result tells whether the result is tiny and, on a device that may flush,
+/// gives the value of a small result.
 fn scaled(b: &mut Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
     let facts = &floats.trusted;
     let up = scale(b, arithmetic);
@@ -147,7 +146,7 @@ fn scaled(b: &mut Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value
     b.bitcast(result, Type::F32)
 }
 
-/// With any rounding, by an operation that is dear: it is repeated on scaled operands only if the result is the least
+/// With any rounding, by an expensive operation, which is repeated on scaled operands only if the result is the least
 /// normal number.
 fn scaled_if_least(b: &mut Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Value {
     let result = b.rounded(rounding, arithmetic);

@@ -1,7 +1,7 @@
 //! Expands generic accesses into a choice between the spaces by the tag in the address.
 //!
-//! Spaces that the function has no memory of are left out, so that most functions get no choice at all. Atomics exist
-//! on global and shared memory only, and what is read-only lies in global memory.
+//! Spaces in which the function has no memory are left out, so that most functions need no choice at all. Atomics exist
+//! only on global and shared memory, and read-only data lies in global memory.
 
 use crate::ir::{
     Access, Builder, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Space, Stmt, Value, Var,
@@ -32,7 +32,7 @@ pub fn expand_generic(function: &mut Function) {
         for_each_result(stmt, |result| results.push(result));
         let vars: Vec<Var> = results.iter().map(|&result| b.var(b.type_of(result))).collect();
 
-        // From the inside out: global memory is what no tag names.
+        // From the inside out: addresses without a tag are global.
         let mut choice = b.nested(|b| access_into(b, accessing(stmt, Space::Global, address), &vars));
         for (space_tag, space) in tagged {
             choice = b.nested(|b| {

@@ -1,8 +1,7 @@
 //! Arithmetic on f16 in `F32`, on devices whose own isn't known to be PTX's.
 //!
-//! f16 is exact in f32, and a result that f32 rounds too comes out as if it was rounded once: sums, since 24 bits are at least twice
-//! as many as 11 and two more (Figueroa, "When is double rounding innocuous?", 1995); products, since they are exact in f32; `Fma`,
-//! since it is rounded to odd there.
+//! f16 is exact in f32, and a result that f32 rounds first comes out as if it were rounded once. For sums, the reason is that 24 >= 2 * 11
+//! + 2 (Figueroa, "When is double rounding innocuous?", 1995). Products are exact in f32. `Fma` is rounded to odd there.
 
 use crate::ir::{Arithmetic, Builder, Function, Halves, Op, Rounding, Stmt, Value};
 use crate::opt::{Rewritten, rewrite};

@@ -1,11 +1,10 @@
-//! Hides float operands from drivers that compute wrong with what their compilers know of them
-//! (`known_specials_f32_right` and its like among [`Facts`]): a bit that is zero at run time, about which no compiler can know
-//! anything, is added to such an operand's bits.
+//! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
+//! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
-//! A compiler knows constants, and what it can compute from them: counters of loops that it unrolls, numbers of threads in
-//! blocks of one thread, parameters that it compiles a kernel for. So every operand is hidden that doesn't come, through
-//! arithmetic which keeps it unknown, from memory where the kernel itself leaves no known values, from an atomic or from
-//! another thread.
+//! A compiler knows constants and values that it can compute from constants: counters of loops that it unrolls, thread indices in blocks of
+//! one thread, parameters that it compiles a kernel for. An operand stays visible only if it is unknown to any compiler: it comes from an
+//! atomic, from another thread, or from memory in which the kernel stores no known values, and the arithmetic in between keeps it unknown.
+//! Every other operand is hidden.
 
 use crate::interface::push_constant;
 use crate::ir::{
@@ -30,7 +29,7 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
         };
         match *stmt {
             Stmt::Let(result, Op::Binary(Binary::FSub, x, y)) => {
-                // A compiler may find out that the two are the same, unless each is hidden by a bit of its own.
+                // A compiler may find out that the two operands are the same, unless a different zero hides each.
                 let hides_y = is_hidden(b, y) || hides_specials(facts, b.type_of(y)) && b.known(y).is_none();
                 let hides_x = is_hidden(b, x);
                 if !hides_x && !hides_y {
@@ -73,7 +72,7 @@ fn hides(facts: &Facts, ty: Type, bits: u64) -> bool {
     if is_special(ty, bits) { hides_specials(facts, ty) } else { hides_constants(facts, ty) }
 }
 
-/// Whether zeros, NaNs and values that stand twice must be hidden in operations on floats of a type.
+/// Whether zeros, NaNs and repeated operands must be hidden in operations on floats of a type.
 fn hides_specials(facts: &Facts, ty: Type) -> bool {
     !if bits_type(ty) == Type::I32 { facts.known_specials_f32_right } else { facts.known_specials_f64_right }
 }
@@ -93,11 +92,11 @@ fn is_arithmetic(op: &Op) -> bool {
     matches!(op, Op::Fma(..) | Op::DotFma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
 }
 
-/// What hides.
+/// The zeros that hide operands.
 struct Veil {
     /// Zero: one of the lowest bits of the address of the module's variables, which is a multiple of 16 or zero.
     zero: Value,
-    /// The same in 64 bits, where the function has floats of that size.
+    /// The same in 64 bits, if the function has 64-bit floats.
     wide: Option<Value>,
 }
 
@@ -129,20 +128,20 @@ impl Veil {
     }
 }
 
-/// What no compiler can know of a function, if all operands of float arithmetic are hidden that need it.
+/// The values that no compiler can know in a function, once all operands that need hiding are hidden.
 struct Unknown<'f> {
     facts: &'f Facts,
     values: Vec<bool>,
-    /// Constants that are not hidden: of these alone, a compiler knows what arithmetic gives.
+    /// Constants that are not hidden. A compiler knows the results of arithmetic on these alone.
     visible: Vec<bool>,
     vars: Vec<bool>,
-    /// What is loaded from global, shared and local memory.
+    /// Values loaded from global, shared and local memory.
     memories: [bool; 3],
 }
 
 impl Unknown<'_> {
-    /// Everything is unknown at first. A walk finds what is known from that; as variables and memory carry values around loops,
-    /// it is repeated until it finds no more of these.
+    /// Everything is unknown at first. A walk finds the known values; since variables and memory carry values around loops, the walk is
+    /// repeated until it finds no more.
     fn of<'f>(function: &Function, facts: &'f Facts) -> Unknown<'f> {
         let mut unknown = Unknown {
             facts,
@@ -164,7 +163,7 @@ impl Unknown<'_> {
         self.vars.iter().chain(&self.memories).filter(|unknown| **unknown).count()
     }
 
-    /// Values that were added since are results of arithmetic.
+    /// Values added since the analysis are results of arithmetic.
     fn value(&self, value: Value) -> bool {
         self.values.get(value.0 as usize).copied().unwrap_or(true)
     }
@@ -223,8 +222,8 @@ impl Unknown<'_> {
         self.memories.get(memory(space)).copied().unwrap_or(false)
     }
 
-    /// Whether an operation of operands that may be known gives something unknown. Parameters count as known: Mesa compiles
-    /// kernels for the values of some.
+    /// Whether an operation on possibly known operands gives an unknown result. Parameters count as known: Mesa compiles kernels for the
+    /// values of some.
     fn op(&self, ty: Type, op: &Op) -> bool {
         match *op {
             op if is_arithmetic(&op) => {
@@ -232,17 +231,17 @@ impl Unknown<'_> {
                 let mut any_unknown = false;
                 map_op_operands(op, |value| {
                     let is_visible = self.visible.get(value.0 as usize).copied().unwrap_or(false);
-                    // What must be hidden is unknown then.
+                    // A value that must be hidden is unknown afterwards.
                     any_unknown |= if hides { !is_visible } else { self.value(value) };
                     value
                 });
                 any_unknown
             }
             Op::Get(var) => self.vars.get(var.0 as usize).copied().unwrap_or(false),
-            // Of integers that are widened, the upper half is known.
+            // The upper half of a widened integer is known.
             Op::Unary(Unary::HighWord, _) => false,
             Op::Unary(_, a) => self.value(a),
-            // What one known operand can't undo.
+            // One known operand can't make the result known.
             Op::Binary(Binary::Add | Binary::Sub | Binary::Xor, a, b) => self.value(a) != self.value(b),
             Op::Select(_, a, b) => self.value(a) && self.value(b),
             _ => false,

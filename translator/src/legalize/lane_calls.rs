@@ -1,16 +1,17 @@
-//! Makes loops over the lanes of a warp ready to become calls, for drivers with a budget of loop rounds.
+//! Prepares loops over the lanes of a warp to become calls, for drivers with a budget of loop iterations.
 //!
-//! Such a driver ends all loops of an invocation after so many rounds together
-//! ([`Quirks::loop_budget`](crate::target::Quirks)), which loops over lanes in a kernel's own loops would soon use up. So emission makes a
-//! function of the body of such a loop, and calls it once for each lane. Drivers inline functions; the module has the body once.
-//! A function has no values of another. Here they become variables.
+//! Such a driver ends the loops of an invocation once their total of iterations reaches a limit
+//! ([`Quirks::loop_budget`](crate::target::Quirks)). Loops over lanes inside a kernel's own loops would soon use up that budget. So
+//! emission makes the body of such a loop a function, and calls the function once for each lane. Drivers inline functions, while the module
+//! has the body only once. A function can't use another function's values, so this pass turns these into variables.
 
 use rustc_hash::FxHashMap;
 
 use super::carry::{Carrier, outer_values, rename};
 use crate::ir::{Block, Builder, Function, Stmt, Value, is_lane_loop};
 
-/// Lets what loops over lanes use of the function around them go through variables, where they are to be calls.
+/// Makes values that loops over lanes use from the enclosing function go through variables, if the loops are to be
+/// calls.
 pub fn separate_lane_loops(function: &mut Function, are_calls: bool) {
     if !are_calls {
         function.lane_numbers.clear();

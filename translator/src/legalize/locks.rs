@@ -1,14 +1,15 @@
-//! 64-bit atomics, and 64-bit accesses with an order, on targets that have none: plain accesses while a lock is held.
+//! 64-bit atomics, and 64-bit accesses with a memory order, on targets that have none: plain accesses while a lock is
+//! held.
 //!
-//! What is wider than any device has, 128 bits, takes the same locks ([`hold_lock`]).
+//! Accesses of 128 bits, which no device has, take the same locks ([`hold_lock`]).
 //!
-//! The lock is a word of a table, chosen by the address. For global memory the table lies in the module's allocation, for
-//! shared memory in words of the translator's own. All accesses that must be whole take the lock, loads too, so nobody sees
-//! half of one. What no lock is taken for, PTX calls a race with these: weak accesses, and accesses of another size.
+//! The lock is a word of a table, chosen by the address. For global memory the table lies in the module's allocation, for shared memory in
+//! words of the translator's own. All accesses that must be single-copy atomic take the lock, loads too, so no thread sees half of one.
+//! Weak accesses and accesses of another size take no lock: PTX calls these a race.
 //!
-//! Each holds one lock at a time, for a few instructions, and lets go of it in the same round of the loop in which it took
-//! it: the invocations of a subgroup that run in lockstep all get on. An invocation waits for others only as long as these hold
-//! the lock, which needs a device that goes on running an invocation that it has begun to run; GPUs do.
+//! An access holds one lock at a time, for a few instructions, and releases the lock in the same loop iteration that took it. So the
+//! invocations of a subgroup that run in lockstep all make progress. An invocation waits for others only while they hold the lock. This
+//! needs a device that keeps running an invocation that it has started, and GPUs do.
 
 use crate::diagnostic::Diagnostic;
 use crate::interface::push_constant;
@@ -27,14 +28,14 @@ const GLOBAL_LOCKS: u64 = 1024;
 /// Locks for the shared memory of a block.
 const SHARED_LOCKS: u32 = 16;
 
-/// Replaces 64-bit accesses that the target can't do as one. `table` is where the locks for global memory begin in the
-/// module's allocation, which is zero at first.
+/// Replaces 64-bit accesses that the target can't do atomically. `table` is where the locks for global memory begin in
+/// the module's allocation, which is zero at first.
 ///
 /// # Errors
 /// Internal: there is such an access to global memory and no table.
 pub fn lock_long_accesses(function: &mut Function, memory: &Memory, table: Option<u64>) -> Result<(), Diagnostic> {
     let is_replaced = |space, access: &Access| {
-        // What nobody writes is whole anyway.
+        // Read-only memory can't be seen half written.
         access.bytes == 8 && !access.read_only && access.space == space && !is_native(memory, space)
     };
     let [global, shared] = [Space::Global, Space::Shared].map(|space| !is_native(memory, space));
@@ -75,7 +76,7 @@ pub fn lock_long_accesses(function: &mut Function, memory: &Memory, table: Optio
     Ok(())
 }
 
-/// Whether 64 bits of a space are accessed as one. Nobody else sees local memory.
+/// Whether the target accesses 64 bits of a space atomically. No other thread sees local memory.
 fn is_native(memory: &Memory, space: Space) -> bool {
     match space {
         Space::Global | Space::Generic => memory.global_long_atomics,
@@ -84,7 +85,7 @@ fn is_native(memory: &Memory, space: Space) -> bool {
     }
 }
 
-/// Whether some atomic, or access with an order, is as asked for.
+/// Whether `is_wanted` holds for some atomic, or some access with a memory order.
 fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
@@ -97,7 +98,7 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
     })
 }
 
-/// Makes the locks of shared memory free before anything else happens.
+/// Frees the locks of shared memory at the start.
 fn release_all(function: &mut Function, locks: OwnShared) {
     let body = std::mem::take(&mut function.body);
     let mut b = Builder::new(function);
@@ -117,9 +118,9 @@ fn release_all(function: &mut Function, locks: OwnShared) {
 }
 
 struct Locks {
-    /// Where those for global memory begin in the module's allocation.
+    /// Where the locks for global memory begin in the module's allocation.
     table: u64,
-    /// Those for shared memory.
+    /// The locks for shared memory.
     shared: Option<OwnShared>,
 }
 
@@ -139,7 +140,7 @@ impl Locks {
         Rewritten::Replaced
     }
 
-    /// Each element by itself, which is all that PTX promises.
+    /// Loads each element by itself: PTX promises no more.
     fn load(&self, b: &mut Builder<'_>, results: &[Value], access: Access, address: Value) -> Rewritten {
         let plain = Access { order: MemoryOrder::Weak, ..access };
         let mut found: Vec<Var> = Vec::new();
@@ -167,7 +168,8 @@ impl Locks {
         Rewritten::Replaced
     }
 
-    /// Runs what `critical` appends while the lock for an address is held. Nobody else sees local memory.
+    /// Runs what `critical` appends while the lock for an address is held. Local memory needs no lock, since no other
+    /// thread sees it.
     fn hold(&self, b: &mut Builder<'_>, access: Access, address: Value, critical: impl FnOnce(&mut Builder<'_>)) {
         match (access.space, self.shared) {
             (Space::Global | Space::Generic, _) => hold_lock(b, self.table, address, critical),
@@ -198,7 +200,7 @@ pub fn hold_lock(b: &mut Builder<'_>, table: u64, address: Value, critical: impl
     hold(b, Space::Global, Scope::Device, lock, critical);
 }
 
-/// What tells the locks of addresses apart: neighbours have different ones, and so have arrays whose sizes are powers of two.
+/// The hash that chooses a lock. Neighbouring addresses get different locks, and so do arrays whose sizes are powers of two.
 fn number(b: &mut Builder<'_>, address: Value) -> Value {
     let number = if b.type_of(address) == Type::I64 { b.truncate(address) } else { address };
     b.shr(number, 3)
@@ -229,7 +231,7 @@ fn hold(b: &mut Builder<'_>, space: Space, scope: Scope, lock: Value, critical: 
     });
 }
 
-/// What 64 bits become.
+/// The new value of 64 bits.
 fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
     let operand = atomic.operand;
     let mut keep_if = |compare, x, y| {
@@ -251,7 +253,7 @@ fn changed(b: &mut Builder<'_>, atomic: &Atomic, old: Value) -> Value {
             let sum = b.fadd(x, y);
             b.bits(sum)
         }
-        // The others are on fewer bits.
+        // The other operations are on fewer bits.
         AtomicOp::Exchange | AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::Half(..) => operand,
     }
 }

@@ -1,15 +1,16 @@
 //! Makes a kernel report that its driver ended loops early: see [`Quirks::loop_budget`](crate::target::Quirks).
 //!
-//! The driver counts the rounds of all loops of an invocation together, and once they are used up it lets every loop
-//! do one round only. So a loop at the end of the kernel that needs two rounds tells whether they were: if it doesn't
-//! get its second round, some loop before it may have ended early. That finds every case, loops that emission adds
-//! included, at the price of a few rounds: a kernel that needs the very last ones is reported although it was right.
+//! The driver counts the iterations of all loops of an invocation together, and once the budget is used up it ends
+//! every loop after one iteration. So a loop at the end of the kernel that needs two iterations is a probe: if it
+//! doesn't get its second iteration, some loop before it may have ended early. The probe finds every case, loops that
+//! emission adds included. The price is a few iterations of the budget: a kernel that needs exactly the last of them is
+//! reported although its result was right.
 //!
 //! The same probe after each outermost loop skips the rest of the kernel, which may compute addresses from values that
 //! the loop left unfinished.
 //!
-//! A compiler would say that a loop which ends has met its condition. Hence the probe tests memory at an index, and counts
-//! to a number, that both depend on the status word, about which no compiler can know anything.
+//! A compiler may assume that a loop which ends has met its condition. Hence the probe tests memory at an index, and counts to a number,
+//! that both depend on the status word, which no compiler can know.
 
 use super::reports;
 use crate::interface::Status;
@@ -24,11 +25,11 @@ const MARK: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder:
 pub(super) const MARK_BYTES: u32 = 8;
 
 /// Makes a function with loops report [`Fault::LoopCutShort`] if the driver may have ended one of them early. Needs a
-/// function without generic accesses, because it adds local memory that they would have to consider.
+/// function without generic accesses, because the pass adds local memory, which generic accesses would have to reach.
 pub fn report_cut_loops(function: &mut Function, status: Status) {
     let helpers = vec![false; function.helpers.len()];
     let mut rounds = Rounds { helpers, lane_numbers: function.lane_numbers.clone() };
-    // Helpers call only those after them.
+    // Helpers call only later helpers.
     for (number, helper) in function.helpers.iter().enumerate().rev() {
         rounds.helpers[number] = rounds.list(&helper.function.body);
     }
@@ -45,7 +46,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     let zero = b.shr(status, 31);
     let index = b.shl(zero, 2);
     let probe = Probe { zero, mark: b.add_const(index, offset.into()), rounds: &rounds };
-    // A loop of one round, for the code inside to leave.
+    // A loop of one iteration, so that the code inside can break out.
     b.loop_(|b| {
         probe.watch(b, body);
         b.break_();
@@ -58,9 +59,9 @@ pub fn report_cut_loops(function: &mut Function, status: Status) {
     b.finish();
 }
 
-/// What makes rounds.
+/// What uses loop iterations.
 struct Rounds {
-    /// Which helpers do.
+    /// Whether each helper has loops.
     helpers: Vec<bool>,
     /// The kernel's [`Function::lane_numbers`].
     lane_numbers: Vec<Var>,
@@ -74,7 +75,8 @@ impl Rounds {
         })
     }
 
-    /// Whether a statement that isn't an `If` does. Loops over lanes become calls, and make those that are inside.
+    /// Whether a statement other than an `If` uses loop iterations. Loops over lanes become calls, and use only those
+    /// of loops inside.
     fn loops(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Loop(body) => !is_lane_loop(body, &self.lane_numbers) || self.list(body),
@@ -87,9 +89,9 @@ impl Rounds {
 #[derive(Clone, Copy)]
 struct Probe<'r> {
     rounds: &'r Rounds,
-    /// Zero, which no compiler can know.
+    /// Zero, but unknown to any compiler.
     zero: Value,
-    /// Where the mark lies in local memory, which no compiler can know either.
+    /// Where the mark lies in local memory, also unknown to any compiler.
     mark: Value,
 }
 
@@ -111,7 +113,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Whether a loop doesn't get a second round.
+    /// Whether a loop doesn't get a second iteration.
     fn used_up(self, b: &mut Builder<'_>) -> Value {
         let unmarked = b.i32(0);
         let marked = b.i32(1);

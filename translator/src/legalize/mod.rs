@@ -1,4 +1,4 @@
-//! Rewrites a function into what its target can do exactly. Each pass is a function that takes the function and the switches that
+//! Rewrites a function into operations that its target does exactly. Each pass is a function that takes the function and the switches that
 //! it reads of the [`Policy`](crate::policy::Policy); [`crate::pipeline::PASSES`] has their order.
 
 mod approximate;

@@ -1,9 +1,9 @@
-//! NaNs as NVIDIA's hardware gives them, where anything can tell.
+//! Produces the NaNs of NVIDIA's hardware where the program can observe them.
 //!
-//! Lowering says of the results of PTX's float instructions which NaN they are if they are one (`OrNan`). That is left out
-//! where the device's own NaNs are NVIDIA's and the result comes from a single operation of the device, and where only float
-//! operations use the result: what they give doesn't depend on an operand's NaN being one or another, or their own `OrNan`
-//! says how. Elsewhere it becomes a test and a selection.
+//! Lowering marks each result of a PTX float instruction with the NaN that it must be if it is NaN (`OrNan`). The mark is dropped where the
+//! device's own NaNs are NVIDIA's and the result comes from a single operation of the device. It is also dropped where only float
+//! operations use the result: their results don't depend on which NaN an operand is, or their own `OrNan` says how. Elsewhere it becomes a
+//! test and a selection.
 
 use rustc_hash::FxHashSet;
 
@@ -32,7 +32,7 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// Whether an operation is, or stands for, one of the device's whose NaNs the facts speak of.
+/// Whether an operation is, or becomes, a single operation of the device whose NaNs the facts describe.
 fn is_single(op: &Op) -> bool {
     matches!(
         op,
@@ -42,8 +42,8 @@ fn is_single(op: &Op) -> bool {
     )
 }
 
-/// Whether an operand of a quotient is a constant NaN. The facts are about operands that drivers don't know beforehand, and NVIDIA's gives
-/// such a quotient the constant as it is.
+/// Whether an operand of a quotient is a constant NaN. The facts are about operands that drivers don't know at compile time, and NVIDIA's
+/// driver returns the constant unchanged for such a quotient.
 fn divides_constant_nan(b: &Builder<'_>, op: Op) -> bool {
     let Op::Binary(Binary::FDiv, x, y) = op else { return false };
     [x, y].into_iter().any(|operand| {
@@ -59,7 +59,7 @@ fn or_nan(b: &mut Builder<'_>, value: Value, nan: Value) -> Value {
     b.select(is_number, value, nan)
 }
 
-/// Values and variables of which it matters which NaN they are: memory gets to see their bits, or an integer comparison.
+/// Values and variables whose NaN payload matters, because their bits reach memory or an integer comparison.
 struct Exposed {
     values: Vec<bool>,
     vars: Vec<bool>,
@@ -69,8 +69,8 @@ struct Exposed {
 }
 
 impl Exposed {
-    /// A walk against the order of statements finds all uses of a value before its definition. Variables carry values around
-    /// loops, so it is repeated until no further variable is found.
+    /// A backward walk over the statements finds all uses of a value before its definition. Variables carry values around loops, so the
+    /// walk is repeated until it finds no further variable.
     fn of(function: &Function) -> Exposed {
         let mut exposed = Exposed {
             values: vec![false; function.values.len()],
@@ -155,13 +155,13 @@ impl Exposed {
                         value
                     });
                 }
-                // There are no warps any more.
+                // No warp operations are left here.
                 Stmt::At(_) | Stmt::Warp(_) | Stmt::Barrier(_) | Stmt::Fence(_) | Stmt::Break | Stmt::Return(_) => {}
             }
         }
     }
 
-    /// What an operation lets be seen of its operands.
+    /// Marks the operands whose bits an operation exposes.
     fn op(&mut self, result: Value, op: &Op) {
         let is_exposed = self.value(result);
         match *op {
@@ -170,20 +170,21 @@ impl Exposed {
                     *exposed = true;
                 }
             }
-            // The comparison of two integers, which may be those of a NaN.
+            // A comparison of two integers, which may be the bits of a NaN.
             Op::Compare(_, a, b) if !self.is_float(a) => [a, b].into_iter().for_each(|value| self.expose(value)),
-            // The exponent of one NaN is that of another.
+            // All NaNs have the same exponent.
             Op::Binary(Binary::And, a, b) if self.is_exponent(a) || self.is_exponent(b) => {}
-            // What takes the place of a NaN.
+            // The replacement of a NaN.
             Op::Binary(Binary::OrNan, _, nan) if is_exposed => self.expose(nan),
-            // Bits moved or changed.
+            // Operations that move or change bits.
             Op::Unary(Unary::Bitcast(_), a) if is_exposed => self.expose(a),
             Op::Unary(_, a) if is_exposed && !self.is_float(a) => self.expose(a),
             Op::Binary(_, a, b) if is_exposed && !self.is_float(a) => {
                 [a, b].into_iter().for_each(|value| self.expose(value));
             }
             Op::Select(_, a, b) if is_exposed => [a, b].into_iter().for_each(|value| self.expose(value)),
-            // Float operations don't depend on which NaN it is; nothing else takes operands that could be NaNs.
+            // Float operations don't depend on which NaN an operand is; no other operations take operands that could be
+            // NaNs.
             _ => {}
         }
     }

@@ -1,16 +1,15 @@
-//! Replaces accesses to less than 32 bits by accesses to the words around them: of global memory where the target has no
-//! others, and of any memory where the kernel has atomics on 16 bits, which change whole words.
+//! Replaces accesses to less than 32 bits by accesses to the enclosing words: for global memory where the target has no narrow accesses,
+//! and for any memory where the kernel has atomics on 16 bits, which change whole words.
 //!
-//! A store becomes a loop around compare-and-swap, since another thread may be writing the rest of the word. A load reads
-//! the word atomically, unless nobody writes there, because such a loop may be going on beside it. Allocations end at
-//! multiples of words.
+//! A store becomes a loop around compare-and-swap, since another thread may be writing the rest of the word. A load of memory that may be
+//! written reads the word atomically, because another thread may be executing such a loop on it. Allocations end at multiples of words.
 
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value, Var,
 };
 use crate::opt::{Rewritten, rewrite};
 
-/// Replaces narrow accesses. There are no generic accesses any more, and atomics are as they were lowered.
+/// Replaces narrow accesses. Runs after generic accesses are expanded and before atomics are.
 pub fn expand_narrow_memory(function: &mut Function, has_narrow_global: bool) {
     let global = !has_narrow_global;
     let changed = [Space::Global, Space::Shared].map(|space| has_narrow_atomics(&function.body, space));
@@ -64,7 +63,7 @@ fn has_narrow_atomics(block: &Block, space: Space) -> bool {
     })
 }
 
-/// An order that is at least relaxed: other blocks may be at the same word.
+/// A memory order that is at least relaxed, since other blocks may access the same word.
 fn strong(order: MemoryOrder) -> MemoryOrder {
     if order == MemoryOrder::Weak { MemoryOrder::Relaxed(Scope::Device) } else { order }
 }
@@ -74,13 +73,13 @@ fn strong(order: MemoryOrder) -> MemoryOrder {
 pub(super) struct Part {
     /// Address of the word.
     pub(super) word: Value,
-    /// First bit in it.
+    /// Number of the part's first bit in the word.
     shift: Value,
     bits: u32,
 }
 
 impl Part {
-    /// The part of so many bits at an address that is a multiple of its size.
+    /// The part of `bits` bits at an address that is a multiple of the part's size.
     pub(super) fn of(b: &mut Builder<'_>, address: Value, bits: u32) -> Part {
         let word = b.and_const(address, !3);
         let byte = b.and_const(address, 3);
@@ -88,13 +87,13 @@ impl Part {
         Part { word, shift: b.shl(byte, 3), bits }
     }
 
-    /// What of a word it is, zero-extended.
+    /// The part of a word, zero-extended.
     pub(super) fn extract(self, b: &mut Builder<'_>, whole: Value) -> Value {
         let low = b.shr_by(whole, self.shift);
         b.and_const(low, (1 << self.bits) - 1)
     }
 
-    /// A word with it replaced by a number of as many bits.
+    /// A word with the part replaced by a number of as many bits.
     pub(super) fn insert(self, b: &mut Builder<'_>, whole: Value, value: Value) -> Value {
         let ones = b.i32((1 << self.bits) - 1);
         let hole = b.shl_by(ones, self.shift);
@@ -105,7 +104,7 @@ impl Part {
     }
 }
 
-/// Replaces a word of 32 or 64 bits by what `change` makes of it, as one step; gives the variable that holds what it was.
+/// Atomically replaces a word of 32 or 64 bits by the result of `change`; gives the variable that holds the old value.
 pub(super) fn swap_loop(
     b: &mut Builder<'_>,
     access: Access,

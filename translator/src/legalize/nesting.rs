@@ -1,15 +1,15 @@
 //! Flattens control flow that is nested deeper than the driver takes: see [`Quirks::nesting`](crate::target::Quirks).
 //!
-//! What is too deep in an arm of a condition comes out of it, one level at a time:
+//! Statements that are too deep in an arm of a condition move out of the arm, one level at a time:
 //!
 //! ```text
 //! if c { P; if d { T } else { U }; Q }      =>      t = u = false; if c { P; t = d; u = !d }; if t { T }; if u { U }; if c { Q }
 //! if c { P; loop { B }; Q }                 =>      if c { P }; loop { if !c { break }; B }; if c { Q }
 //! ```
 //!
-//! What one part uses of another goes through variables. Flags rather than conjunctions, which some drivers' compilers take apart again and
-//! again. A break leaves the same loop as before, and what stands after that loop. Loops in
-//! loops stay as deep as they are.
+//! Values that one part uses from another go through variables. The conditions are flags rather than conjunctions, since some drivers'
+//! compilers take conjunctions apart into nested conditions again. A break still leaves the same loop. Loops in loops stay as deep as they
+//! are.
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +17,7 @@ use super::carry::{Carrier, outer_values, rename};
 use crate::ir::{Block, Builder, Function, Stmt, Type, Value, depth, is_lane_loop};
 use crate::opt::for_each_result;
 
-/// Flattens what is nested deeper than the driver takes, as far as conditions are the reason.
+/// Flattens conditions that are nested deeper than the driver takes.
 pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {
     let Some(most) = most else { return };
     let most = most as usize;
@@ -31,9 +31,9 @@ pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {
     b.finish();
 }
 
-/// Appends a list, nested at most so deep.
+/// Appends a list, nested at most `most` levels deep.
 fn flatten(b: &mut Builder<'_>, stmts: Block, most: usize, constants: &[Option<u64>]) {
-    // In opposite order.
+    // In reverse order.
     let mut todo: Block = stmts.into_iter().rev().collect();
     while let Some(stmt) = todo.pop() {
         let is_deep = stmt_depth(&stmt) > most && most > 1;
@@ -66,14 +66,14 @@ struct Part {
     block: Block,
 }
 
-/// What lets a part of an arm run only with the arm.
+/// How a part of an arm is made to run only with the arm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The arm's condition.
     Guarded,
-    /// A flag that the part before it has set.
+    /// A flag that the previous part has set.
     Flagged,
-    /// The last statement is a loop that ends at once without the arm's condition.
+    /// The last statement is a loop that ends at once if the arm's condition doesn't hold.
     Loop,
 }
 
@@ -83,7 +83,7 @@ impl Part {
     }
 }
 
-/// The statements of an arm, so that those which are nested too deep stand beside the others under conditions of their own.
+/// Splits the statements of an arm, so that those nested too deep stand beside the others under conditions of their own.
 fn split(b: &mut Builder<'_>, condition: Value, arm: Block, most: usize, constants: &[Option<u64>]) -> Block {
     let outer = std::mem::take(&mut b.block);
     let no = b.bool(false);
@@ -140,13 +140,13 @@ fn split(b: &mut Builder<'_>, condition: Value, arm: Block, most: usize, constan
     std::mem::replace(&mut b.block, outer)
 }
 
-/// Whether a statement of an arm is nested too deep. Loops over lanes stay, which become functions.
+/// Whether a statement of an arm is nested too deep. Loops over lanes stay, since they become functions.
 fn comes_out(b: &Builder<'_>, stmt: &Stmt, most: usize) -> bool {
     let stays = matches!(stmt, Stmt::Loop(body) if is_lane_loop(body, &b.function.lane_numbers));
     stmt_depth(stmt) > most && !stays
 }
 
-/// Lets what parts use of earlier ones go through variables.
+/// Makes values that parts use from earlier parts go through variables.
 fn separate(b: &mut Builder<'_>, parts: &mut [Part], constants: &[Option<u64>]) {
     let outer = std::mem::take(&mut b.block);
     let used: Vec<Vec<Value>> = parts.iter().map(|part| outer_values(&part.block)).collect();

@@ -1,9 +1,9 @@
-//! Operations that are long on the target become calls of a helper, in kernels that would become large else.
+//! Turns operations that are long on the target into calls of helpers, in kernels that would otherwise become large.
 //!
-//! A kernel has the same few operations at many places, and more so where an invocation carries several threads. Emulated,
-//! each may take hundreds of statements. Drivers inline functions, so that calls cost little, but the module stays small, and
-//! the other passes go over each operation once. What long operations are made of may be long again on devices whose arithmetic is not
-//! trusted, so helpers call helpers then.
+//! A kernel has the same few operations at many places, even more where an invocation carries several threads. An emulated operation may
+//! take hundreds of statements. Drivers inline functions, so calls cost little, but the module stays small and the other passes process
+//! each operation once. On devices whose arithmetic is not trusted, the parts of a long operation may be long too; then helpers call
+//! helpers.
 //!
 //! Helpers take and give the bits of floats, which moving can't change.
 
@@ -18,25 +18,25 @@ use crate::ir::{
 use crate::opt::{Rewritten, map_op_operands, rewrite};
 use crate::target::Facts;
 
-/// Statements up to which an operation stays where it is.
+/// The most statements of an operation that stays inline.
 const SHORT: usize = 24;
 
-/// Statements up to which a kernel's long operations stay where they are.
+/// The most statements, over all of a kernel's long operations, with which they stay inline.
 const BUDGET: usize = 1500;
 
-/// An operation by what it takes and gives.
+/// An operation, apart from its operands.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Shape {
-    /// With its operands' positions for operands.
+    /// The operation with positions in place of its operands.
     op: Op,
     operands: Vec<Type>,
-    /// The bits of operands that are constants, where these are told from others.
+    /// The bits of constant operands, if the shape is specific to them.
     constants: Vec<Option<u64>>,
     result: Type,
 }
 
 impl Shape {
-    /// That of an operation, and the operands.
+    /// The shape of an operation, and its operands.
     fn of(function: &Function, result: Value, op: Op, constants: &[Option<u64>]) -> (Shape, Vec<Value>) {
         let mut operands = Vec::new();
         let op = map_op_operands(op, |operand| {
@@ -48,12 +48,12 @@ impl Shape {
         (Shape { op, operands: types, constants, result: function.type_of(result) }, operands)
     }
 
-    /// The same with any operands.
+    /// The same shape for any operands.
     fn general(&self) -> Shape {
         Shape { constants: vec![None; self.constants.len()], ..self.clone() }
     }
 
-    /// A helper that does it.
+    /// A helper that does the operation.
     fn helper(&self) -> Helper {
         let mut function = Function::default();
         let mut b = Builder::new(&mut function);
@@ -76,7 +76,7 @@ impl Shape {
         Helper { parameters, result: bits_type(self.result), function }
     }
 
-    /// Statements that it comes to once `expand` is through with it.
+    /// The number of statements after `expand`.
     fn length(&self, expand: &impl Fn(&mut Function) -> Result<(), ErrorKind>) -> Result<usize, ErrorKind> {
         let mut function = Function { helpers: vec![self.helper()], ..Function::default() };
         expand(&mut function)?;
@@ -84,8 +84,7 @@ impl Shape {
     }
 }
 
-/// Replaces operations that are long when later passes are through with them, if there are enough of them. `expand` runs
-/// these on a function.
+/// Replaces operations that will be long after the later passes, if there are enough of them. `expand` runs those passes on a function.
 ///
 /// # Errors
 /// Those of `expand`.
@@ -98,7 +97,7 @@ pub fn outline(
     if candidates.often.values().all(|count| *count < 2) {
         return Ok(());
     }
-    // Constants only make operations shorter, and there may be many of them.
+    // Constants only make operations shorter, and there may be many different constants.
     let mut lengths = FxHashMap::default();
     for shape in candidates.often.keys() {
         lengths.insert(shape.clone(), shape.length(&expand)?);
@@ -148,10 +147,10 @@ pub fn outline(
     Ok(())
 }
 
-/// New helpers, after those that there are.
+/// New helpers, after the existing ones.
 #[derive(Default)]
 struct Added {
-    /// The number of the first.
+    /// The number of the first new helper.
     first: usize,
     helpers: Vec<Helper>,
     numbers: FxHashMap<Shape, u32>,
@@ -167,12 +166,12 @@ impl Added {
     }
 }
 
-/// Operations that may be long, of a kernel and its helpers.
+/// Operations of a kernel and its helpers that may be long.
 #[derive(Default)]
 struct Candidates {
-    /// How often there are those of each shape.
+    /// The number of operations of each shape.
     counts: FxHashMap<Shape, usize>,
-    /// The same whatever their operands are.
+    /// The number for each shape with any operands.
     often: FxHashMap<Shape, usize>,
 }
 
@@ -233,7 +232,7 @@ fn is_candidate(function: &Function, is_fma_fused: bool, result: Value, op: &Op)
         Op::Const(_) | Op::Get(_) | Op::Builtin(_) | Op::Pair(..) | Op::Select(..) | Op::Call(..) => false,
         Op::Unary(Unary::Bitcast(_) | Unary::LowWord | Unary::HighWord, _) => false,
         Op::Binary(..) => float || wide,
-        // The operands of many in a row are tested at once.
+        // A run of several tests its operands at once.
         Op::Fma(..) if function.type_of(result) == Type::F32 => !is_fma_fused,
         _ => float,
     }

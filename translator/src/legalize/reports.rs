@@ -1,6 +1,6 @@
 //! Turns reports to the host into operations on the module's status record: see [`Status`].
 //!
-//! Whoever changes the record's first word from "fine" has it alone, and writes the other words.
+//! The thread that changes the record's first word from "fine" owns the record and writes the other words.
 
 use crate::diagnostic::Span;
 use crate::interface::{Status, push_constant};
@@ -14,8 +14,8 @@ pub(super) const CODE: Access =
 /// The other words, which one thread writes.
 const REST: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
-/// Replaces every [`Stmt::Report`] of the kernel with that [number](crate::interface::Entry::number), and returns the
-/// places that they report from: each one's position is its number in the record.
+/// Replaces every [`Stmt::Report`] of the kernel with this [number](crate::interface::Entry::number), and returns the
+/// source positions of the reports. A position's index in the list is its number in the record.
 pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> Vec<Option<Span>> {
     let mut places = Vec::new();
     if reports_any(&function.body) {
@@ -27,7 +27,7 @@ pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> V
     places
 }
 
-/// Whether a list tells the host something.
+/// Whether a list contains a report.
 pub fn reports_any(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Report(..) => true,

@@ -1,7 +1,8 @@
-//! Approximate roots of any `F32` by the device's, of positive and normal ones or of all that facts vouch for.
+//! Approximate roots of any `F32` by the device's roots, which are used for positive, normal numbers, and for other
+//! operands as far as facts allow.
 //!
-//! Vulkan leaves `Sqrt` of negative numbers and `InverseSqrt` of zeros too undefined, and lets both take subnormals for zeros. How
-//! close roots are is not dealt with here.
+//! Vulkan leaves `Sqrt` of negative numbers undefined, and `InverseSqrt` also of zeros, and lets both treat subnormals as zeros. This pass
+//! doesn't deal with the accuracy of roots.
 
 use super::flushed::flush;
 use super::singles::{RAISE, raise};
@@ -19,7 +20,7 @@ pub fn expand_root_ends(function: &mut Function, facts: &Facts) {
 }
 
 fn expand(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
-    // What takes the place of a root that isn't close is made for normal numbers.
+    // The replacement of an inaccurate root handles only normal numbers.
     let is_own = facts.roots_f32_close;
     let are_ends_right = is_own && facts.roots_f32_ends;
     let x = if root.flush && !(are_ends_right && facts.roots_f32_flush) { flush(b, x) } else { x };
@@ -28,13 +29,12 @@ fn expand(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     if are_ends_right { result } else { with_ends(b, root, x, result) }
 }
 
-/// The device's own.
+/// The device's own root.
 fn own(b: &mut Builder<'_>, root: Root, x: Value) -> Value {
     b.unary(if root.inverse { Unary::InverseSqrtApprox } else { Unary::SqrtApprox }, x)
 }
 
-/// The device's own, for which subnormals are scaled up, and their roots back; zeros, infinities, negative numbers and NaNs stay
-/// what they are.
+/// The device's own root. Subnormal operands are scaled up, and their roots are scaled back; the operands of other kinds are not changed.
 fn scaled(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     let (up, is_small) = if facts.denormals_f32_kept {
         // Negative numbers of any size may be scaled as well.
@@ -51,7 +51,7 @@ fn scaled(b: &mut Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     b.select(is_small, back, result)
 }
 
-/// `result` for positive numbers, and the roots of zeros, infinities, negative numbers and NaNs for these.
+/// `result` for positive numbers, and the right root for zeros, infinities, negative numbers and NaNs.
 fn with_ends(b: &mut Builder<'_>, root: Root, x: Value, result: Value) -> Value {
     let bits = b.bits(x);
     let infinity = b.i32(SINGLE.infinity() as u32);
@@ -64,7 +64,7 @@ fn with_ends(b: &mut Builder<'_>, root: Root, x: Value, result: Value) -> Value 
     };
     let is_infinity = b.eq(bits, infinity);
     let result = b.select(is_infinity, of_infinity, result);
-    // Negative numbers and NaNs are above infinity.
+    // The bits of negative numbers and NaNs are above those of infinity.
     let is_above = b.ult(infinity, bits);
     let nan = b.constant(Type::F32, SINGLE.nan);
     let result = b.select(is_above, nan, result);

@@ -1,5 +1,5 @@
-//! Approximate roots of `F32` where the device's are not known to be as close as PTX demands: in `F64`, whose sums and
-//! products are exact enough; without it from the errors of sums and products. Results are within half an ulp and a little.
+//! Approximate roots of `F32` where the device's are not known to be as accurate as PTX requires: in `F64`, whose sums and products are
+//! exact enough, or without `F64` from the rounding errors of sums and products. Results are within half an ulp and a little.
 //!
 //! [`root_ends`](super::root_ends) deals with operands that are not positive, normal numbers.
 
@@ -9,8 +9,8 @@ use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use crate::soft::{SINGLE, two_product};
 
-/// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions use these too, within wider bounds: this one must
-/// come before them.
+/// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions also create these operations and need less accuracy, so this
+/// pass must run before them.
 pub fn expand_roots(function: &mut Function, floats: &Floats) {
     if floats.trusted.roots_f32_close {
         return;
@@ -22,7 +22,7 @@ pub fn expand_roots(function: &mut Function, floats: &Floats) {
             if b.type_of(result) == Type::F32 =>
         {
             if !has_double {
-                // An exact root is close too.
+                // A correctly rounded root is accurate enough too.
                 return Rewritten::By(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
             }
             let wide = widen(b, facts, x);
@@ -36,8 +36,8 @@ pub fn expand_roots(function: &mut Function, floats: &Floats) {
     });
 }
 
-/// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number
-/// from 1 to 4. Nothing but the last sum is rounded where it counts.
+/// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number from 1 to 4.
+/// Only the last sum has a rounding error that matters.
 fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
     let bits = b.bits(x);
     let exponent = b.sub_const(bits, SINGLE.one());
@@ -48,7 +48,7 @@ fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
     let guess = b.unary(Unary::InverseSqrtApprox, number);
     let (square, square_error) = two_product(b, guess, guess);
     let (whole, whole_error) = two_product(b, number, square);
-    // What the guess's square times the number lacks of one.
+    // One minus the guess's square times the number.
     let [one, half] = [1.0, 0.5].map(|number| b.f32(number));
     let rest = b.fsub(one, whole);
     let rest = b.fsub(rest, whole_error);
@@ -63,7 +63,7 @@ fn inverse_single(b: &mut Builder<'_>, x: Value) -> Value {
     b.bitcast(root, Type::F32)
 }
 
-/// One over the root of a positive number, by a step of Newton's method from a guess that is as close as Vulkan demands.
+/// One over the root of a positive number, by a step of Newton's method from a guess that is as accurate as Vulkan requires.
 fn inverse_root(b: &mut Builder<'_>, x: Value, guess: Value) -> Value {
     let [half, three_halves] = [0.5, 1.5].map(|number| b.f64(number));
     let square = b.fmul(guess, guess);

@@ -1,11 +1,11 @@
-//! Rounding to whole numbers where the device's may lose a NaN, the sign of a zero, or what a denormal operand is rounded up
-//! to: by adding and subtracting a number whose unit is 1.
+//! Rounding to integral values where the device's own operations may lose a NaN, the sign of a zero, or the rounding up of a denormal: adds
+//! and subtracts a number whose last place is 1.
 
 use crate::ir::{Builder, Compare, Function, Op, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
 use crate::soft::Format;
 
-/// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be right in all cases.
+/// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be correct in all cases.
 pub fn expand_round(function: &mut Function) {
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(_, Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x)) => {
@@ -30,7 +30,8 @@ fn round(b: &mut Builder<'_>, op: Unary, x: Value) -> Value {
     let nearest = b.fadd(positive, unit);
     let nearest = b.fsub(nearest, unit);
 
-    // One up or down where that was the wrong way; bits are compared, for which no number is too small.
+    // Correct by one where the rounding went the wrong way. Bits are compared, since a float comparison may flush small
+    // numbers.
     let nearest_bits = b.bits(nearest);
     let is_above = b.ult(magnitude, nearest_bits);
     let is_below = b.ult(nearest_bits, magnitude);

@@ -1,5 +1,5 @@
-//! Float arithmetic that doesn't round to nearest even, which no device has: `F32`'s through `F64` where that exists, else
-//! on integers. Exact in all cases; NaNs are NVIDIA's.
+//! Float arithmetic with a rounding other than to nearest even, which no device has: for `F32` through `F64` if the device has it, else on
+//! integers. Exact in all cases; NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
 use super::division::divide;
@@ -64,22 +64,22 @@ fn scale(factor: u64, addend: u64) -> Option<f32> {
     ((1.0..=4096.0).contains(&factor) && (8388608.0..16777216.0).contains(&addend)).then_some(addend)
 }
 
-/// Whether rounding down by such an addend is done by what the device has.
+/// Whether rounding down by such an addend uses the device's operations.
 pub fn floors(facts: &Facts) -> bool {
     facts.fma_f32_fused && facts.denormals_f32_kept
 }
 
-/// The last addend with which no sum of what was clamped to [0, 1] leaves the range.
+/// The last addend with which no sum with a number clamped to [0, 1] leaves the range.
 const LAST_BEHIND_CLAMP: f32 = 16777216.0 - 4096.0;
 
-/// Whether no test is needed of such a factor and addend, which are constants if they are known, if the other factor is clamped.
+/// Whether a factor and an addend need no test if the other factor is clamped. They are given by their bits if they are constants.
 pub fn is_floor_of_clamped(factor: Option<u64>, addend: Option<u64>) -> bool {
     let scale = factor.zip(addend).and_then(|(factor, addend)| scale(factor, addend));
     scale.is_some_and(|addend| addend <= LAST_BEHIND_CLAMP)
 }
 
-/// A product and such an addend, rounded down: libraries' `exp` has this. The sum to nearest is an integer, and one too large if the
-/// product is less than what it has added.
+/// The sum of a product and such an addend, rounded down, as in libraries' `exp`. The sum rounded to nearest is an integer. It is one too
+/// large if it added more than the product.
 fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) -> Value {
     let [mut x, y, z] = operands;
     let unsaturated = b.unsaturated(x).filter(|_| addend <= LAST_BEHIND_CLAMP);
@@ -90,11 +90,11 @@ fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f
         x = b.unary(Unary::Clamp, number);
     }
     let nearest = b.fma(x, y, z);
-    // Exact, and +0.0 if nothing was added.
+    // The difference is exact, and +0.0 if nothing was added.
     let negative = b.fsub(z, nearest);
     let rest = b.fma(x, y, negative);
     if unsaturated.is_some() {
-        // The sum is between such integers, whose last bit is one. The rest is not -0.0: if negative, it is -2^-60 at most.
+        // The sum is in the range where the last place of a float is one. The rest is not -0.0: a negative rest is -2^-60 at most.
         let [nearest, rest] = [nearest, rest].map(|float| b.bits(float));
         let one_off = b.sar(rest, 31);
         let sum = b.add(nearest, one_off);
@@ -102,14 +102,14 @@ fn floored(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f
     }
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_below = b.flt(rest, zero);
-    // A rest of nothing may have underflown.
+    // A rest of zero may have underflowed.
     let is_negative = b.flt(x, zero);
     let is_addend = b.feq(nearest, z);
     let is_tiny = b.and(is_negative, is_addend);
     let is_below = b.or(is_below, is_tiny);
     let below = b.fsub(nearest, one);
     let result = b.select(is_below, below, nearest);
-    // Elsewhere there are others than integers, or not all of them.
+    // Outside this range, floats are not exactly the integers.
     let bits = b.bits(nearest);
     let first = (addend.to_bits() & 0xff80_0000) + 1;
     let above = b.sub_const(bits, first.into());

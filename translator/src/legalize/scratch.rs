@@ -1,7 +1,7 @@
-//! Puts local and shared memory that the target has no room for into device memory: the launch's scratch memory.
+//! Moves local and shared memory that the target has no room for into device memory, the launch's scratch memory.
 //!
-//! Each workgroup of a dispatch has a part of the scratch memory, by its number within the dispatch: the local memory of its
-//! invocations, one after the other, and after these its shared memory. Addresses of shared and local memory stay offsets, and
+//! Each workgroup of a dispatch has a part of the scratch memory, chosen by its number within the dispatch. The part holds the local memory
+//! of each invocation, one after the other, and then the workgroup's shared memory. Addresses of shared and local memory stay offsets, and
 //! generic ones keep their tags: only accesses change. Barriers and fences order device memory as they do shared memory.
 
 use super::{expand_generic, loop_budget};
@@ -10,11 +10,11 @@ use crate::opt::{Rewritten, rewrite};
 use crate::policy::{Memory, Policy};
 use crate::target::Scratch;
 
-/// The least unit of local memory in scratch memory: as much as one access reads.
+/// Alignment of local memory in scratch memory: the size of the widest access.
 const LOCAL_ALIGN: u32 = 16;
 
-/// Moves what has no room on the target, for launches with so many bytes of dynamic shared memory. `address` is where the push
-/// constants have the address of the scratch memory.
+/// Moves memory that has no room on the target, for launches with `dynamic_shared_bytes` of dynamic shared memory. `address` is the offset
+/// of the scratch memory's address in the push constants.
 pub fn use_scratch(function: &mut Function, policy: &Policy, dynamic_shared_bytes: u32, address: u32) {
     let local = has_no_room_for_local(function, policy);
     let shared = has_no_room_for_shared(function, &policy.memory, dynamic_shared_bytes);
@@ -36,7 +36,7 @@ pub fn use_scratch(function: &mut Function, policy: &Policy, dynamic_shared_byte
         let Some(base) = base else { return Rewritten::Kept };
         let offset = b.zero_extend(*address);
         if access.space == Space::Local {
-            // Nobody else sees it.
+            // No other thread sees local memory.
             access.order = MemoryOrder::Weak;
         }
         access.space = Space::Global;
@@ -50,15 +50,15 @@ pub fn use_scratch(function: &mut Function, policy: &Policy, dynamic_shared_byte
     function.scratch = Some(scratch);
 }
 
-/// Whether the driver doesn't take so much local memory.
+/// Whether the driver doesn't accept this much local memory.
 fn has_no_room_for_local(function: &Function, policy: &Policy) -> bool {
-    // Other passes may take some later.
+    // Later passes may need some local memory too.
     let own = if policy.report_cut_loops { loop_budget::MARK_BYTES } else { 0 };
     let needed = function.local_bytes.saturating_add(own);
     function.local_bytes > 0 && policy.memory.local_bytes.is_some_and(|available| needed > available)
 }
 
-/// Whether a workgroup has less shared memory than a launch takes.
+/// Whether a workgroup has less shared memory than a launch needs.
 fn has_no_room_for_shared(function: &Function, memory: &Memory, dynamic_bytes: u32) -> bool {
     let needed = function.launch_shared_bytes(dynamic_bytes).next_multiple_of(16);
     needed > memory.shared_bytes.into()

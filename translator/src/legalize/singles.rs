@@ -1,10 +1,9 @@
-//! `F32` sums, products, comparisons and conversions where the device may flush denormals: by its own operations where no
-//! denormal can have mattered, which costs a short test on each, else with operands that are scaled up, or on integers.
+//! `F32` sums, products, comparisons and conversions where the device may flush denormals: by the device's operations where no denormal can
+//! have mattered, which costs a short test for each, else with scaled operands or on integers.
 //!
-//! What a device does that is right about normal numbers ([`Facts::normal_f32_exact`](crate::target::Facts)) makes of
-//! denormals doesn't matter, nor whether it does the same each time. Its own operations are trusted in everything that later
-//! expansions make, which see to it themselves that they meet no denormal; so this must come before them. A device that isn't
-//! right about normal numbers, or not known to be, is not trusted anywhere: [`expand_untrusted`] must come last.
+//! A device that is right about normal numbers ([`Facts::normal_f32_exact`](crate::target::Facts)) may treat denormals in any way, and
+//! differently each time. The code that later expansions make avoids denormals and uses the device's operations directly, so this pass must
+//! run before them. A device that isn't known to be right about normal numbers is not trusted anywhere: [`expand_untrusted`] must run last.
 
 use super::convert::{narrow, widen};
 use super::fma::sum_on_integers;
@@ -14,7 +13,7 @@ use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
 use crate::target::Facts;
 
-/// Replaces what flushing would make wrong, on devices that are right about normal numbers.
+/// Replaces operations that flushing would make wrong, on devices that are right about normal numbers.
 pub fn expand_singles(function: &mut Function, floats: &Floats) {
     if floats.trusted.denormals_f32_kept {
         return;
@@ -38,13 +37,13 @@ pub fn expand_singles(function: &mut Function, floats: &Floats) {
     });
 }
 
-/// Whether a device's float arithmetic on normal numbers is right, and conversions from integers are.
+/// Whether a device's float arithmetic on normal numbers and its conversions from integers are right.
 pub fn trusts(facts: &Facts) -> bool {
     facts.are_normals_exact() && facts.convert_f32_exact
 }
 
-/// Replaces all float arithmetic, on devices that may be wrong about normal numbers, and conversions from integers, on devices
-/// that may round them wrong.
+/// Replaces all float arithmetic on devices that may be wrong about normal numbers, and conversions from integers on devices that may round
+/// them wrong.
 pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
     if trusts(facts) {
         return;
@@ -73,13 +72,14 @@ pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// Sums of at least this magnitude are right, whatever was flushed; see [`sum`].
+/// Sums of at least this magnitude are right even if an operand was flushed; see [`sum`].
 const AMPLE: f32 = f32::from_bits((127 - 100) << 23);
 
 /// A sum or difference.
 ///
-/// The device's own is right where it is ample. It is no denormal itself. If an operand is, it is below 2^-126, and the other
-/// is the sum, whether the denormal was flushed or not: half the distance to its neighbours is 2^-125 at least.
+/// The device's own sum is right where it is ample. Such a sum is no denormal. If an operand is denormal, it is below 2^-126, and the sum
+/// is the other operand whether the denormal was flushed or not, since half the distance to the other operand's neighbours is 2^-125 at
+/// least.
 fn sum(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
     let sum = b.binary(op, x, y);
     // With an ample addend, a sum that isn't ample has cancelled to zero or a multiple of 2^-123.
@@ -95,8 +95,8 @@ fn sum(b: &mut Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
 
 /// A sum or difference that is not ample.
 ///
-/// If the first operand is 2^-98 or more, the second one is half of that at least, both are multiples of 2^-122, and so is what
-/// is left, which the device has got right. Else both are below 2^-97, and don't overflow when they are scaled.
+/// If the first operand is 2^-98 or more, the second one is half of that at least, both are multiples of 2^-122, and so is what is left,
+/// which the device has got right. Else both are below 2^-97 and don't overflow when scaled.
 fn small_sum(b: &mut Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> Value {
     let raised = operands.map(|operand| raise(b, operand).0);
     let raised = b.binary(op, raised[0], raised[1]);
@@ -107,10 +107,10 @@ fn small_sum(b: &mut Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) 
     b.select(is_small, lowered, sum)
 }
 
-/// By how much numbers are scaled to make subnormals normal, as a power of two; even, and no less than the precision.
+/// The power of two by which numbers are scaled to make subnormals normal. Even, and no less than the precision.
 pub const RAISE: u32 = 32;
 
-/// What the unit of subnormals' exponent is scaled to.
+/// The scaled least normal number.
 const RAISED_LEAST: f32 = f32::from_bits((RAISE + 1) << 23);
 
 /// A number scaled up by [`RAISE`], and whether it is zero or subnormal; any number if that overflows.
@@ -119,8 +119,7 @@ pub fn raise(b: &mut Builder<'_>, x: Value) -> (Value, Value) {
     let magnitude = b.magnitude(bits);
     let least_normal = b.i32(SINGLE.hidden() as u32);
     let is_subnormal = b.ult(magnitude, least_normal);
-    // A subnormal's exponent is that of the least normal number, without the bit that normal ones imply: give it that bit and
-    // take it away again.
+    // A subnormal has the exponent of the least normal number, without the implied bit. So set that bit and subtract it again.
     let [of_subnormals, of_normals] = [RAISE + 1, RAISE].map(|exponent| b.i32(exponent << 23));
     let up = b.select(is_subnormal, of_subnormals, of_normals);
     let raised = b.add(magnitude, up);
@@ -138,7 +137,7 @@ pub fn raise(b: &mut Builder<'_>, x: Value) -> (Value, Value) {
 fn lower(b: &mut Builder<'_>, raised: Value) -> Value {
     let magnitude = b.magnitude(raised);
     let normal = b.sub_const(magnitude, u64::from(RAISE << 23));
-    // The bit that normal numbers imply, put above a subnormal's.
+    // The implied bit of normal numbers, put above a subnormal's bits.
     let least = b.f32(RAISED_LEAST);
     let positive = b.bitcast(magnitude, Type::F32);
     let subnormal = b.fadd(positive, least);
@@ -155,8 +154,8 @@ fn lower(b: &mut Builder<'_>, raised: Value) -> Value {
 
 /// A product.
 ///
-/// The device's own is right where it is normal or infinite: a factor that was flushed leaves zero, or NaN if the other is
-/// infinite. So it is where a factor is zero, whatever was flushed. All others are computed on integers.
+/// The device's own product is right where it is normal or infinite: a flushed factor gives zero, or NaN if the other factor is infinite.
+/// It is also right where a factor is zero. All other products are computed on integers.
 fn product(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let product = b.fmul(x, y);
     let magnitude = b.magnitude(product);
@@ -177,8 +176,8 @@ fn product(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     )
 }
 
-/// A comparison, if flushing could make it wrong. That is so only where both operands are below the least normal number;
-/// their bits are compared then.
+/// The replacement of a comparison, if flushing could make it wrong. Flushing matters only where both operands are below the least normal
+/// number; there the bits are compared.
 fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value> {
     let is_normal = |value| {
         let magnitude = b.known(value).map(|bits| bits & (SINGLE.sign() - 1));
@@ -187,7 +186,7 @@ fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Option<Value
     if is_normal(x) || is_normal(y) {
         return None;
     }
-    // Whether a number equals itself is a question about NaNs. One operand may be flushed and the other not.
+    // Comparing a number with itself is a test for NaN. The device may flush one operand and not the other.
     if x == y && matches!(op, Compare::FEqual | Compare::FNotEqual) {
         let bits = b.bits(x);
         let is_nan = soft::is_nan(b, SINGLE, bits);
@@ -224,7 +223,7 @@ fn compare_bits(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     b.and(holds, is_number)
 }
 
-/// A signed integer that orders as the number of these bits, the same for both zeros.
+/// A signed integer with the same order as the number of these bits; both zeros give the same integer.
 fn key(b: &mut Builder<'_>, bits: Value) -> Value {
     let sign = b.sar(bits, 31);
     let magnitude = b.magnitude(bits);
@@ -232,7 +231,7 @@ fn key(b: &mut Builder<'_>, bits: Value) -> Value {
     b.sub(flipped, sign)
 }
 
-/// What a comparison of floats is on their keys.
+/// The comparison of keys for a comparison of floats.
 fn on_keys(op: Compare) -> Compare {
     match op {
         Compare::FEqual => Compare::Equal,

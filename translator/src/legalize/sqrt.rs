@@ -1,6 +1,6 @@
-//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root by two `Fma` where that is known to
-//! be close enough, through `F64` where that is correct, else on integers,
-//! from the device's approximation (`F32`) or digit by digit (`F64`). NaNs are NVIDIA's.
+//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root by two `Fma` where that is known to be
+//! accurate enough, through `F64` where its root is correct, else on integers, from the device's approximation (`F32`) or digit by digit
+//! (`F64`). NaNs are NVIDIA's.
 
 use super::convert::{narrow, widen};
 use super::singles::{RAISE, raise};
@@ -10,7 +10,7 @@ use crate::policy::Floats;
 use crate::soft::{Format, Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
 use crate::target::Facts;
 
-/// Replaces `Sqrt` on types where the target doesn't do it right.
+/// Replaces `Sqrt` on types where the target's is not correctly rounded.
 pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
     if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
@@ -31,9 +31,9 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
 /// Least operand of [`refined`].
 const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 
-/// The product of an operand and the device's inverse root, corrected by half of what its square lacks (Markstein, "Computation of
-/// Elementary Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too, for operands that are neither so
-/// small that the rest underflows nor infinite, negative or NaN.
+/// The product of an operand and the device's inverse root, corrected by half of its residual (Markstein, "Computation of Elementary
+/// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Right for operands that are not infinite, negative or NaN,
+/// nor so small that the residual underflows.
 fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
     let bits = b.bits(x);
     let above = b.sub_const(bits, LEAST.to_bits().into());
@@ -54,7 +54,7 @@ fn refined(b: &mut Builder<'_>, floats: &Floats, x: Value) -> Value {
     )
 }
 
-/// The device's root, which subnormals are scaled up for and their roots down. No root is subnormal.
+/// The device's root. Subnormal operands are scaled up and their roots down; no root is subnormal.
 fn raised(b: &mut Builder<'_>, x: Value) -> Value {
     let (raised, is_subnormal) = raise(b, x);
     let raised = b.select(is_subnormal, raised, x);
@@ -73,7 +73,7 @@ pub fn root(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) 
     }
 }
 
-/// As for division, `F64` has more than twice the bits that make rounding twice harmless.
+/// As for division, `F64` has more than twice the bits, so that rounding twice is harmless.
 fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
     let x = widen(b, facts, x);
     let root = b.sqrt(x);
@@ -103,14 +103,14 @@ fn on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let is_infinity = b.eq(x.bits, infinity);
     let is_own_root = b.or(is_zero, is_infinity);
     let result = b.select(is_own_root, x.bits, root);
-    // NaNs and all that has a sign but minus zero.
+    // NaNs and negative operands except minus zero.
     let is_above = b.ult(infinity, x.bits);
     let is_nonzero = b.not(is_zero);
     let is_nan = b.and(is_above, is_nonzero);
     unless_nan(b, format, is_nan, result)
 }
 
-/// The integer root of `significand << 25` and what it leaves: the device's approximation, corrected until it is right.
+/// The integer root of `significand << 25` and the remainder: the device's approximation, corrected until it is right.
 ///
 /// The root has 25 bits, of which the approximation gets all but the last few right (Vulkan: five units of 24 bits at most).
 /// So the differences of squares, which are small, are known from their lower halves.
@@ -125,7 +125,7 @@ fn root_of_single(b: &mut Builder<'_>, significand: Value) -> (Value, Value) {
     let [root, rest] = [(); 2].map(|()| b.var(Type::I32));
     b.set(root, approximation);
     let [zero, minus_one] = [b.i32(0), b.i32(u32::MAX)];
-    // Down while the root is too large, then up while the next one is not.
+    // Down while the root is too large, then up while the next integer is not.
     b.loop_(|b| {
         let candidate = b.get(root);
         let its_square = b.mul(candidate, candidate);
@@ -160,7 +160,8 @@ fn root_by_digits(b: &mut Builder<'_>, format: Format, significand: Value) -> (V
     let first = b.i64(1 << format.precision);
     b.set(digit, first);
     b.loop_(|b| {
-        // With a further digit d, the root r leaves (2r + d)d less; the remainder is scaled so that d is left out.
+        // A further digit d of the root r lowers the remainder by (2r + d)d; the remainder is scaled so that the factor
+        // d drops out.
         let [old_root, old_remainder, one_digit] = [root, remainder, digit].map(|var| b.get(var));
         let trial = b.shl(old_root, 1);
         let trial = b.or(trial, one_digit);

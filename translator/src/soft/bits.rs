@@ -1,4 +1,4 @@
-//! Tests and changes of floats that need their bits alone.
+//! Tests and changes of floats that need only their bits.
 
 use super::{DOUBLE, Format};
 use crate::ir::{Builder, Compare, Rounding, Type, Value, mask};
@@ -38,8 +38,8 @@ pub fn flush_tiny(b: &mut Builder<'_>, to: Format, rounding: Rounding, value: Va
     let from = Format::of(ty);
     let dropped = from.precision - to.precision;
     let least_normal = from.hidden() * u64::from(from.bias + 1 - to.bias);
-    // What is at least as large as the least normal number; what is nearest to it, a tie counting as such; and what is above
-    // the number before it.
+    // The bound below which a magnitude is tiny: the least normal number; the midpoint before it, where a tie rounds up; or the number
+    // before it.
     let toward_zero = least_normal;
     let to_nearest = least_normal - (1 << (dropped - 1));
     let away = least_normal - (1 << dropped) + 1;
@@ -66,7 +66,7 @@ pub fn flush_tiny(b: &mut Builder<'_>, to: Format, rounding: Rounding, value: Va
 
 /// Clamped to [0.0, 1.0]; NaN becomes +0.0.
 pub fn saturate(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
-    // Non-negative floats order as their bits; anything above infinity is negative or NaN.
+    // Non-negative floats have the same order as their bits; bits above infinity are negative numbers or NaN.
     let zero = b.constant_like(bits, 0);
     let one = b.constant_like(bits, format.one());
     let infinity = b.constant_like(bits, format.infinity());
@@ -76,7 +76,7 @@ pub fn saturate(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     b.select(is_outside, zero, clamped)
 }
 
-/// +0.0 for what has a sign; NaN becomes NVIDIA's.
+/// +0.0 for negative numbers; NaN becomes NVIDIA's.
 pub fn relu(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let sign = b.and_const(bits, format.sign());
     let is_negative = b.is_nonzero(sign);
@@ -87,7 +87,7 @@ pub fn relu(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     b.select(is_nan, nan, result)
 }
 
-/// What an operation that keeps or changes the sign alone makes of a NaN: the one NaN of the hardware, but in double
+/// The result for a NaN of an operation that only changes the sign: the one NaN of the hardware, but in double
 /// precision the operand made quiet.
 pub fn quiet(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     if format == DOUBLE { b.or_const(bits, format.hidden() >> 1) } else { b.constant_like(bits, format.nan) }
@@ -99,7 +99,7 @@ fn is_less(b: &mut Builder<'_>, format: Format, x: Value, y: Value) -> Value {
     b.compare(Compare::LessSigned, x, y)
 }
 
-/// A signed integer that orders as the float of these bits does.
+/// A signed integer with the same order as the float of these bits.
 fn order_key(b: &mut Builder<'_>, format: Format, bits: Value) -> Value {
     let width = if b.type_of(bits) == Type::I64 { 64 } else { 32 };
     let wide = b.shl(bits, width - format.bits);

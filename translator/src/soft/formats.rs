@@ -3,7 +3,7 @@
 use super::rounding::{Overflow, overflowed, round_kept};
 use crate::ir::{Builder, Rounding, Type, Value};
 
-/// A binary format of IEEE 754, or alike.
+/// A binary format of IEEE 754, or a similar one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Bits altogether.
@@ -48,7 +48,7 @@ impl Format {
         1 << (self.bits - 1)
     }
 
-    /// The bit that normal numbers imply, which is the least of them too.
+    /// The implied bit of normal numbers, which is also the bits of the least normal number.
     pub const fn hidden(self) -> u64 {
         1 << (self.precision - 1)
     }
@@ -58,7 +58,7 @@ impl Format {
         self.hidden() * u64::from(self.bias)
     }
 
-    /// Bits of infinity, or what follows the largest number; what is above it (without the sign) is NaN.
+    /// Bits of infinity, or of what follows the largest number. Larger magnitudes are NaN.
     pub fn infinity(self) -> u64 {
         match self {
             E4M3 => self.nan,
@@ -80,7 +80,7 @@ impl Format {
 
 /// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN.
 ///
-/// Relies on `F32`'s arithmetic for normal numbers alone.
+/// Relies on `F32` arithmetic only for normal numbers.
 pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
     if from == BFLOAT {
         let bits = b.shl(bits, SINGLE.bits - BFLOAT.bits);
@@ -93,8 +93,7 @@ pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
     let wide = b.shl(magnitude, SINGLE.precision - from.precision);
     let rebias = u64::from(SINGLE.bias - from.bias) << place;
 
-    // A subnormal's exponent is that of the least normal number, without the bit that normal ones imply: give it that bit
-    // and take it away again.
+    // A subnormal has the exponent of the least normal number, without the implied bit. So set that bit and subtract it again.
     let implied = b.add_const(wide, rebias + SINGLE.hidden());
     let implied = b.bitcast(implied, Type::F32);
     let least_normal = b.constant(Type::F32, rebias + SINGLE.hidden());
@@ -103,7 +102,7 @@ pub fn widen(b: &mut Builder<'_>, from: Format, bits: Value) -> Value {
 
     let limit = b.i32(from.hidden() as u32);
     let is_subnormal = b.ult(magnitude, limit);
-    // Infinities and NaNs go to the top exponent.
+    // Infinities and NaNs get the top exponent.
     let infinity = b.i32(from.infinity() as u32);
     let is_finite = b.ult(magnitude, infinity);
     let [once, top] = [b.i32(rebias as u32), b.i32(SINGLE.infinity() as u32)];
@@ -142,8 +141,9 @@ pub fn narrow(b: &mut Builder<'_>, to: Format, rounding: Rounding, overflow: Ove
     if from == DOUBLE { b.truncate(result) } else { result }
 }
 
-/// The bits of the number of a narrower format that an `F32` becomes by stochastic rounding: up if `random`, an integer below
-/// `1 << width`, as a fraction of the last place carries when it is added to what is cut off. NaN becomes NVIDIA's.
+/// The bits of the number of a narrower format that an `F32` becomes by stochastic rounding: it rounds up if the sum of the fraction cut
+/// off and `random` carries, where `random` is an integer below `1 << width` that stands for a fraction of the last place. NaN becomes
+/// NVIDIA's.
 pub fn narrow_stochastic(
     b: &mut Builder<'_>,
     to: Format,
@@ -179,7 +179,7 @@ pub fn narrow_stochastic(
     signed(b, SINGLE, to, bits, result)
 }
 
-/// The number of a narrower format whose magnitude is known: with the sign that the bits have, or NaN if they are one.
+/// The number of a narrower format with a known magnitude: with the sign of `bits`, or NaN if `bits` is NaN.
 fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude: Value) -> Value {
     let sign = b.and_const(bits, from.sign());
     let sign = b.shr(sign, from.bits - to.bits);
@@ -191,15 +191,15 @@ fn signed(b: &mut Builder<'_>, from: Format, to: Format, bits: Value, magnitude:
     b.select(is_nan, nan, result)
 }
 
-/// A finite magnitude in a narrower format, cut off towards zero, with what was lost as [`round_kept`] takes it. What is
-/// beyond the format's exponents is beyond its infinity.
+/// A finite magnitude in a narrower format, truncated towards zero, with the part lost in the form that [`round_kept`] takes. Magnitudes
+/// beyond the format's exponents give bits above its infinity.
 fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, Value) {
     let dropped = from.precision - to.precision;
     if from.bias == to.bias {
         return (b.shr(magnitude, dropped), b.shl(magnitude, from.bits - dropped));
     }
     let Placed { significand, exponent, missing } = place(b, from, to, magnitude);
-    // A shift by one less than the width leaves nothing, and less than half as lost.
+    // A shift by one less than the width leaves nothing, and loses less than one half.
     let limit = b.i32(from.bits - 1 - dropped);
     let is_near = b.ult(missing, limit);
     let missing = b.select(is_near, missing, limit);
@@ -215,9 +215,10 @@ fn cut(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Valu
 struct Placed {
     /// With the bit that normal numbers imply.
     significand: Value,
-    /// The exponent in its place, which the significand's leading one, cut to the format's precision, will count up.
+    /// The exponent in its place, which the significand's leading one, after truncation to the format's precision, will
+    /// increment.
     exponent: Value,
-    /// By how many places more a subnormal number's significand is cut, in `I32`.
+    /// How many more places of a subnormal number's significand are cut off, in `I32`.
     missing: Value,
 }
 
@@ -226,11 +227,11 @@ fn place(b: &mut Builder<'_>, from: Format, to: Format, magnitude: Value) -> Pla
     let normal = b.or_const(fraction, from.hidden());
     let exponent = b.shr(magnitude, from.precision - 1);
     let exponent = if from == DOUBLE { b.truncate(exponent) } else { exponent };
-    // One off for subnormals, whose exponent is far too low for that to matter.
+    // Off by one for subnormals, whose exponent is far too low for that to matter.
     let is_normal = b.is_nonzero(exponent);
     let significand = b.select(is_normal, normal, fraction);
 
-    // One below the biased exponent, which the leading one will count up.
+    // One below the biased exponent, which the leading one will increment.
     let exponent = b.sub_const(exponent, u64::from(from.bias - to.bias + 1));
     let zero = b.i32(0);
     let is_subnormal = b.slt(exponent, zero);

@@ -8,7 +8,7 @@ pub fn from_integer(b: &mut Builder<'_>, format: Format, rounding: Rounding, sig
     let negative = if signed { b.compare_const(Compare::LessSigned, integer, 0) } else { b.bool(false) };
     let opposite = b.neg(integer);
     let magnitude = b.select(negative, opposite, integer);
-    // Extended after the change of sign: llvmpipe 22.3 gets the magnitude of a sign-extended number wrong.
+    // Extended after the negation, since llvmpipe 22.3 gets the magnitude of a sign-extended number wrong.
     let is_narrow = b.type_of(magnitude) == Type::I32;
     let magnitude = if is_narrow && format == DOUBLE { b.zero_extend(magnitude) } else { magnitude };
     let bits = width(b.type_of(magnitude));
@@ -21,7 +21,7 @@ pub fn from_integer(b: &mut Builder<'_>, format: Format, rounding: Rounding, sig
         let (low, high) = b.halves(normalised);
         normalised = stick(b, high, low);
     }
-    // The leading one goes from the top bit to its place.
+    // The leading one moves from the top bit to its place.
     let significand = b.shr(normalised, 1);
     let lost = b.and_const(normalised, 1);
     let significand = b.or(significand, lost);

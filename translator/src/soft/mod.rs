@@ -1,7 +1,7 @@
 //! Float formats, and arithmetic on the bits of floats by integer operations.
 //!
-//! What is here relies on no fact about a device, so lowering and legalization share it: rounding, floats taken apart and
-//! put together, conversions between formats, and sums whose rounding error counts.
+//! This code relies on no fact about a device, so lowering and legalization share it. It has rounding, unpacking and packing of floats,
+//! conversions between formats, and sums with their rounding errors.
 
 mod bits;
 mod formats;

@@ -1,4 +1,4 @@
-//! Floats taken apart, rounded and put together.
+//! Unpacking, rounding and packing of floats.
 //!
 //! Everything is computed on integers of the format's width (or wider ones, where they are given), and everything is exact:
 //! nothing here relies on the device's float arithmetic. Exponents are biased and in `I32`.
@@ -17,7 +17,7 @@ pub fn leading(ty: Type) -> u32 {
     width(ty) - 2
 }
 
-/// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
+/// An unpacked float. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
 pub struct Parts {
     /// The format.
     pub format: Format,
@@ -32,7 +32,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Takes a float apart.
+    /// Unpacks a float.
     pub fn of(b: &mut Builder<'_>, float: Value) -> Parts {
         let format = Format::of(b.type_of(float));
         let bits = b.bits(float);
@@ -81,7 +81,7 @@ pub fn unless_nan(b: &mut Builder<'_>, format: Format, is_nan: Value, bits: Valu
     b.bitcast(bits, if format == SINGLE { Type::F32 } else { Type::F64 })
 }
 
-/// Number of zeros above the highest one of an integer, in `I32`; its width for zero.
+/// Number of leading zeros of an integer, in `I32`; its width for zero.
 pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
     if b.type_of(value) != Type::I64 {
         let top = b.i32(31);
@@ -97,7 +97,7 @@ pub fn leading_zeros(b: &mut Builder<'_>, value: Value) -> Value {
     b.sub(top, highest)
 }
 
-/// Sets the lowest bit if the other value isn't zero, so that rounding knows of what was lost.
+/// Sets the lowest bit if the other value isn't zero, so that rounding takes the lost bits into account.
 pub fn stick(b: &mut Builder<'_>, value: Value, lost: Value) -> Value {
     let lost = b.is_nonzero(lost);
     let ty = b.type_of(value);
@@ -120,8 +120,8 @@ pub fn round_normal(
     round_above(b, format, rounding, negative, below, significand)
 }
 
-/// The same for any exponent, giving subnormals and infinities too. A significand of zero wants an exponent of at most
-/// zero.
+/// The same for any exponent, giving subnormals and infinities too. If the significand is zero, the exponent must be at
+/// most zero.
 pub fn round(
     b: &mut Builder<'_>,
     format: Format,
@@ -158,8 +158,8 @@ fn shift_right_sticking(b: &mut Builder<'_>, value: Value, amount: Value) -> Val
     stick(b, shifted, lost)
 }
 
-/// Rounds a significand and adds it to an exponent one below its own, so that its leading one (and a carry out of
-/// rounding) count it up.
+/// Rounds a significand and adds it to an exponent that is one too low, so that the leading one (and a carry out of
+/// rounding) increments the exponent.
 fn round_above(
     b: &mut Builder<'_>,
     format: Format,

@@ -1,4 +1,4 @@
-//! Products on integers, and what products and quotients have in common.
+//! Products on integers, and code that products and quotients share.
 
 use super::{Parts, leading, round, stick, unless_nan};
 use crate::ir::{Builder, Rounding, Value};
@@ -8,7 +8,8 @@ pub fn product(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> V
     let x = Parts::of(b, x).normalised(b);
     let y = Parts::of(b, y).normalised(b);
     let format = x.format;
-    // One factor's leading one at the top bit, the other's below it: the product's is at its place for rounding or one below.
+    // With one factor's leading one at the top bit and the other's one below, the product's leading one is at the place for rounding or one
+    // below.
     let up = format.bits - format.precision;
     let [left, right] = [b.shl(x.significand, up), b.shl(y.significand, up - 1)];
     let high = b.mul_high_unsigned(left, right);
@@ -39,8 +40,8 @@ pub fn product_sign(b: &mut Builder<'_>, x: &Parts, y: &Parts) -> Value {
     b.and_const(sign, x.format.sign())
 }
 
-/// Two floats' product or quotient: of this magnitude, but zero or infinite where these say so; NaN where they both do, or
-/// an operand is NaN.
+/// Two floats' product or quotient: of this magnitude, but zero or infinite if `is_zero` or `is_infinite` holds, and NaN if both hold or an
+/// operand is NaN.
 pub fn with_extremes(
     b: &mut Builder<'_>,
     operands: [&Parts; 2],

@@ -1,9 +1,9 @@
-//! Rounding of magnitudes that have been cut off.
+//! Rounding of truncated magnitudes.
 
 use super::Format;
 use crate::ir::{Builder, Rounding, Value};
 
-/// What takes the place of a number beyond a format's largest one.
+/// The result for a number beyond a format's largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
     /// Infinity, or the largest number where the rounding says so.
@@ -12,8 +12,8 @@ pub enum Overflow {
     Largest,
 }
 
-/// A magnitude that was cut off, rounded. `lost` is what was cut off, as a fraction of the last place: an integer of the
-/// same type whose top bit stands for one half. `negative` is the sign, a `Bool`.
+/// Rounds a truncated magnitude. `lost` is the part cut off, as a fraction of the last place: an integer of the same type whose top bit
+/// stands for one half. `negative` is the sign, a `Bool`.
 pub fn round_kept(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept: Value, lost: Value) -> Value {
     match increment(b, rounding, negative, kept, lost) {
         Some(increment) => b.add(kept, increment),
@@ -48,7 +48,7 @@ pub fn increment(b: &mut Builder<'_>, rounding: Rounding, negative: Value, kept:
     Some(b.bool_to(ty, increment))
 }
 
-/// The magnitude that takes the place of one beyond the largest, as a constant of `like`'s type.
+/// The magnitude that replaces one beyond the largest, as a constant of `like`'s type.
 pub fn overflowed(
     b: &mut Builder<'_>,
     format: Format,

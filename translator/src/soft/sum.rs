@@ -1,8 +1,8 @@
-//! Sums and products together with their rounding errors, by float arithmetic to nearest.
+//! Sums and products with their rounding errors, by float arithmetic rounded to nearest.
 
 use crate::ir::{Arithmetic, Builder, Rounding, Type, Value};
 
-/// The sum of two floats and its error: both together are exact (Knuth's TwoSum). The error is NaN if the sum isn't finite.
+/// The sum of two floats and its error: their sum is exact (Knuth's TwoSum). The error is NaN if the sum isn't finite.
 pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     let sum = b.fadd(x, y);
     let y_part = b.fsub(sum, x);
@@ -12,12 +12,12 @@ pub fn two_sum(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     (sum, b.fadd(x_error, y_error))
 }
 
-/// The product of two `F32` and its error: both together are exact where nothing underflows or overflows (after Dekker).
+/// The product of two `F32` and its error: their sum is exact if nothing underflows or overflows (after Dekker).
 ///
-/// Each factor is cut into its upper 12 bits and the rest, of at most 12, so the four products are exact. So is what each
-/// leaves of the rounded product. In units of both factors' last places the first rest is below 2^38 and a multiple of 2^23;
-/// the second at most `low * y` and half a last place of the product, `(2^12 - 1) 2^24 + 2^23`, and a multiple of 2^12; the
-/// third is below 2^25 and such a multiple; the last one is the error.
+/// Each factor is cut into its upper 12 bits and the rest, of at most 12, so the four products are exact. So is the rest of the rounded
+/// product after each subtraction. In units of both factors' last places the first rest is below 2^38 and a multiple of 2^23; the second at
+/// most `low * y` and half a last place of the product, `(2^12 - 1) 2^24 + 2^23`, and a multiple of 2^12; the third is below 2^25 and such
+/// a multiple; the last one is the error.
 pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
     let product = b.fmul(x, y);
     let [(x_high, x_low), (y_high, y_low)] = [x, y].map(|factor| {
@@ -38,8 +38,8 @@ pub fn two_product(b: &mut Builder<'_>, x: Value, y: Value) -> (Value, Value) {
 
 /// The sum of two floats rounded to odd, by additions to nearest (see [`Rounding::Odd`](crate::ir::Rounding::Odd)).
 ///
-/// Nothing may overflow but to infinity in the sum itself, and the errors of the sum, and their products with it, must not
-/// be subnormal. A sum that cancels is plus zero.
+/// Only the sum itself may overflow, to infinity. The sum's error, and the product of the error with the sum, must not be subnormal. A sum
+/// that cancels is plus zero.
 pub fn odd_sum(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let (sum, error) = two_sum(b, x, y);
     // Positive if the exact sum is farther from zero.
@@ -47,7 +47,7 @@ pub fn odd_sum(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
     let zero = b.constant_like(outward, 0);
     let is_farther = b.flt(zero, outward);
     let is_nearer = b.flt(outward, zero);
-    // Towards zero, then the lowest bit set if that isn't exact.
+    // Rounded towards zero, then the lowest bit set if inexact.
     let bits = b.bits(sum);
     let farther = b.or_const(bits, 1);
     let nearer = b.sub_const(bits, 1);

@@ -1,12 +1,12 @@
 //! Finds loops in which a thread waits for another, and puts a stop into each of their iterations.
 //!
-//! PTX guarantees that every thread makes progress, so such a loop ends. A device that runs threads in lockstep, or one subgroup
-//! until it ends, guarantees nothing: the thread that holds a lock may wait for those that spin on it. So each iteration of the loop
-//! becomes a stop, where other threads run on.
+//! PTX guarantees forward progress for every thread, so such a loop ends. A device that runs threads in lockstep, or one subgroup until it
+//! ends, guarantees none: the thread that holds a lock may wait for those that spin on it. So each iteration of the loop gets a stop, where
+//! other threads run on.
 //!
-//! A loop waits if its exit depends on what it reads by atomics or by volatile, relaxed or acquiring loads. Loops around a
-//! compare-and-swap with a value that the loop has read do not wait: the compare-and-swap fails only if another thread has made
-//! progress. Nor do loops with atomics that are left by a counter.
+//! A loop waits if its exit depends on a value that it reads by atomics or by volatile, relaxed or acquire loads. Loops around a
+//! compare-and-swap with a value that the loop has read do not wait: the compare-and-swap fails only if another thread has made progress.
+//! Nor do loops with atomics that are left by a counter.
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -15,15 +15,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cfg::{BasicBlock, Cfg, End, Stop, dependence};
 use crate::ir::{Atomic, AtomicOp, Block, Function, MemoryOrder, Op, Space, Stmt, Value, Var};
 
-/// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other
-/// blocks, that is, for what it reads in global memory. Waiting for a lock doesn't count, since its holder will run on.
+/// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
+/// that is, for what it reads in global memory. Waiting for a lock doesn't count, since the lock's holder will run on.
 pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     if !cfg.blocks.iter().any(|block| reads_others(&block.body)) {
         return false;
     }
     let mut among_blocks = false;
     let mut found: FxHashMap<(usize, u32), bool> = FxHashMap::default();
-    // Parts of the graph: their blocks, and the edges that count no more because they lead back in loops around.
+    // Parts of the graph: their blocks, and the ignored edges, which are back edges of enclosing loops.
     let mut todo = vec![((0..cfg.blocks.len()).collect::<Vec<usize>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
         for component in components(cfg, &part, &cut) {
@@ -55,7 +55,7 @@ pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     among_blocks
 }
 
-/// The loops of a part of the graph, without some edges.
+/// The strongly connected components of a part of the graph, without the edges in `cut`.
 fn components(cfg: &Cfg, part: &[usize], cut: &FxHashSet<(usize, u32)>) -> Vec<Vec<usize>> {
     let mut graph = DiGraph::<usize, ()>::with_capacity(part.len(), 2 * part.len());
     let nodes: FxHashMap<usize, NodeIndex> = part.iter().map(|block| (*block, graph.add_node(*block))).collect();
@@ -81,7 +81,7 @@ fn components(cfg: &Cfg, part: &[usize], cut: &FxHashSet<(usize, u32)>) -> Vec<V
     components
 }
 
-/// The edges inside a loop that lead to where it is entered.
+/// The back edges of a loop: those inside it that lead to an entry.
 fn ways_back(cfg: &Cfg, component: &[usize], inside: &[bool]) -> Vec<(usize, u32)> {
     let is_inside = |block: u32| inside.get(block as usize) == Some(&true);
     let mut entries = FxHashSet::default();
@@ -134,7 +134,7 @@ impl<'c> Loop<'c> {
         }
     }
 
-    /// Whether it depends on what statements learn from other threads if the loop is left.
+    /// Whether an exit of the loop depends on what statements learn from other threads.
     fn is_left_by(&self, function: &Function, cfg: &Cfg, inside: &[bool], learns: &dyn Fn(&Stmt) -> bool) -> bool {
         let branches = dependence::branches_on_others(function, cfg, inside, learns);
         let leaves = |block: &BasicBlock| block.end.successors().any(|next| inside.get(next as usize) != Some(&true));
@@ -150,7 +150,7 @@ impl<'c> Loop<'c> {
         }
     }
 
-    /// Whether those may be threads of other blocks, and the statement takes nothing from them.
+    /// Whether a statement learns from threads that may belong to other blocks, and takes no lock.
     fn learns_of_blocks(&self, stmt: &Stmt) -> bool {
         let space = match stmt {
             Stmt::Load { access, .. } => access.space,
@@ -160,7 +160,7 @@ impl<'c> Loop<'c> {
         self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
     }
 
-    /// Whether a statement learns of other threads by what lies in global memory.
+    /// Whether a statement learns of other threads through global memory.
     fn learns_of_global(&self, stmt: &Stmt) -> bool {
         let space = match stmt {
             Stmt::Load { access, .. } => access.space,
@@ -170,7 +170,7 @@ impl<'c> Loop<'c> {
         self.learns(stmt) && matches!(space, Space::Global | Space::Generic)
     }
 
-    /// Whether an atomic may take a lock: puts another value in the place of the one that it finds.
+    /// Whether an atomic may take a lock: it replaces the value that it finds by another.
     fn takes(&self, atomic: &Atomic) -> bool {
         match (atomic.op, atomic.compare) {
             (AtomicOp::Exchange, _) => true,
@@ -210,7 +210,7 @@ impl<'c> Loop<'c> {
     }
 }
 
-/// Whether statements read what other threads may write at the same time.
+/// Whether statements read memory that other threads may write at the same time.
 fn reads_others(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Load { access, .. } => access.order != MemoryOrder::Weak && access.space != Space::Local,

@@ -1,12 +1,12 @@
 //! Code that relies on the threads of a warp running in lockstep.
 //!
-//! Before Volta they did. Code of that time passes words through `volatile` shared memory with nothing between a store and the
-//! load of what another lane has stored, and NVIDIA's driver still compiles PTX for such targets accordingly. Here an operation of the
-//! warp synchronizes the threads that execute the code together before each such access, except for a load after a load.
+//! Before Volta they did. Code of that time passes words from lane to lane through `volatile` shared memory without any synchronization
+//! between the store and the load, and NVIDIA's driver still compiles PTX for such targets accordingly. This pass puts a warp
+//! synchronization of the threads that execute the code together before each such access, except for a load after a load.
 //!
-//! PTX for `sm_70` and above promises no lockstep, yet hardware keeps it where threads don't diverge. So such PTX is treated alike,
-//! except kernels with loops that wait for other threads: these use such words as flags.
-//! Words in global memory, and accesses that are not volatile, are not looked at.
+//! PTX for `sm_70` and above promises no lockstep, yet hardware keeps it where threads don't diverge. So such PTX is treated alike, except
+//! kernels with loops that wait for other threads: these use such words as flags. The pass ignores words in global memory and accesses that
+//! are not volatile.
 
 use crate::cfg::{BasicBlock, Cfg, Kind, Stop};
 use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
@@ -14,7 +14,7 @@ use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
 /// The first architecture with independent thread scheduling.
 const VOLTA: u32 = 70;
 
-/// Synchronizes the threads of a warp where a kernel for such an architecture relies on lockstep.
+/// Synchronizes the threads of a warp where a kernel relies on lockstep.
 pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture: Option<u32>) {
     let spins = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Yield { .. })));
     if spins && architecture.is_none_or(|number| number >= VOLTA) {
@@ -25,7 +25,7 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
         return;
     }
     for block in &mut cfg.blocks {
-        // The last access; none where that isn't known. Loads don't disturb each other.
+        // The last access; `None` where the last access isn't known. Loads don't disturb each other.
         let mut last = None;
         let mut met = false;
         for stmt in std::mem::take(&mut block.body) {
@@ -45,14 +45,14 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
     }
 }
 
-/// What a statement does with words of shared memory that others read or write at any time.
+/// How a statement accesses words of shared memory that other threads read or write at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Load,
     Store,
 }
 
-/// The access that a statement is, or that stands in it under a guard.
+/// The access that a statement is, or contains under a guard.
 fn accesses(stmt: &Stmt, generic: bool) -> Option<Access> {
     let (access, kind) = match stmt {
         Stmt::Load { access, .. } => (access, Access::Load),
@@ -66,7 +66,7 @@ fn accesses(stmt: &Stmt, generic: bool) -> Option<Access> {
     (shared && access.order == MemoryOrder::Relaxed(Scope::System)).then_some(kind)
 }
 
-/// Whether a statement synchronizes the threads of the warp, so that they see what the others have stored.
+/// Whether a statement synchronizes the threads of the warp, so that they see each other's stores.
 fn is_meeting(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Warp(Warp { op: WarpOp::Sync, .. }))
 }

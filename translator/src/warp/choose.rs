@@ -1,4 +1,4 @@
-//! How many threads an invocation carries, and which subgroups a kernel with operations of a warp is made for.
+//! Chooses how many threads an invocation carries, and the subgroup size for a kernel with warp operations.
 
 use crate::ir::WARP_SIZE;
 use crate::policy::Workgroups;
@@ -16,16 +16,16 @@ const MAX_DEPTH: u32 = 64;
 /// The blocks that a kernel must be able to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// Those that the device takes with as few threads in an invocation as can be.
+    /// The blocks that the device takes with as few threads in an invocation as possible.
     Fitting,
-    /// All of up to so many threads.
+    /// All blocks of up to this number of threads.
     UpTo(u32),
-    /// Those of this size only.
+    /// Blocks of this size only.
     Of([u32; 3]),
 }
 
 impl Blocks {
-    /// Whether the device takes so many of them in a workgroup with one invocation for each thread.
+    /// Whether a workgroup of the device can hold `cluster` blocks with one invocation for each thread.
     fn fit(self, workgroups: &Workgroups, cluster: u32) -> bool {
         let (threads, size) = match self {
             Self::Fitting => return true,
@@ -39,7 +39,7 @@ impl Blocks {
         within && threads <= workgroups.invocations
     }
 
-    /// Threads of the largest one. More than CUDA allows need no room: they can't be launched.
+    /// Threads of the largest block. Blocks larger than CUDA allows need no room: they can't be launched.
     fn threads(self) -> Option<u32> {
         match self {
             Self::Fitting => None,
@@ -53,9 +53,9 @@ fn product(size: [u32; 3]) -> u32 {
     size.into_iter().fold(1, u32::saturating_mul)
 }
 
-/// The best mapping of a kernel with operations of a warp: on subgroups of 32 where they can be had, else of the nearest
-/// size, or all threads of a warp in one invocation where the target's subgroups don't serve; and as few lanes as it takes for
-/// a warp in a subgroup and a cluster of so many blocks in a workgroup.
+/// The best mapping of a kernel with warp operations: subgroups of 32 if the target has them, else of the nearest size, or a whole warp in
+/// one invocation if the target's subgroups can't be used. An invocation carries as few lanes as fit a warp into a subgroup and a cluster
+/// of `cluster` blocks into a workgroup.
 pub(super) fn for_warps(workgroups: &Workgroups, blocks: Blocks, cluster: u32) -> Packing {
     let least =
         |size: u32| enough(workgroups, blocks, cluster, Packing { subgroup_size: size, lanes: (WARP / size).max(1) });
@@ -66,13 +66,13 @@ pub(super) fn for_warps(workgroups: &Workgroups, blocks: Blocks, cluster: u32) -
     if fits { packing } else { least(1) }
 }
 
-/// The mapping of a kernel without operations of a warp; `None` if one invocation for each thread will do.
+/// The mapping of a kernel without warp operations; `None` if one invocation for each thread suffices.
 pub(super) fn for_threads(workgroups: &Workgroups, blocks: Blocks, cluster: u32) -> Option<Packing> {
     (!blocks.fit(workgroups, cluster))
         .then(|| enough(workgroups, blocks, cluster, Packing { subgroup_size: 1, lanes: 1 }))
 }
 
-/// A mapping with as many lanes as so many of the largest blocks take.
+/// A mapping with enough lanes for `cluster` of the largest blocks.
 fn enough(workgroups: &Workgroups, blocks: Blocks, cluster: u32, mut packing: Packing) -> Packing {
     let threads = blocks.threads().unwrap_or(1);
     while packing.invocations(threads).saturating_mul(cluster) > workgroups.row() && packing.lanes < threads {
@@ -115,14 +115,14 @@ mod tests {
             assert_eq!((packing.subgroup_size, packing.lanes), expected);
             assert!(packing.invocations(threads) <= most && packing.span().is_multiple_of(WARP));
         }
-        // Smaller blocks don't pay for larger ones.
+        // Smaller blocks don't pay for larger blocks.
         assert_eq!(
             for_warps(&Workgroups::new(&device(32, 32, 256)), Blocks::Fitting, 1),
             Packing { subgroup_size: 32, lanes: 1 }
         );
     }
 
-    /// Has nothing make invocations of a subgroup meet again.
+    /// A target on which invocations of a subgroup don't reconverge.
     fn part(target: &mut Target) {
         target.features.remove(&Feature::ShaderMaximalReconvergence);
         target.features.remove(&Feature::ShaderSubgroupUniformControlFlow);

@@ -1,9 +1,9 @@
-//! Which statements threads execute together: operations of a warp, barriers, and the control flow around them.
+//! Collective statements, which threads execute together: warp operations, barriers, and the control flow around them.
 
 use crate::ir::{Block, Stmt};
 
-/// Whether a statement must be executed by all threads of a subgroup together, in a list that is. A break there leaves a
-/// loop that they execute together.
+/// Whether all threads of a subgroup must execute a statement together. Given for statements of a list that they execute together: a break
+/// in such a list leaves a loop that is collective too.
 pub(super) fn is_collective(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Warp(_) | Stmt::Barrier(_) | Stmt::Break => true,
@@ -13,7 +13,7 @@ pub(super) fn is_collective(stmt: &Stmt) -> bool {
     }
 }
 
-/// Whether an operation of a warp or a barrier stands in a list, however deep.
+/// Whether a list contains a warp operation or a barrier at any depth.
 pub(super) fn has_meeting(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Warp(_) | Stmt::Barrier(_) => true,
@@ -23,7 +23,7 @@ pub(super) fn has_meeting(block: &Block) -> bool {
     })
 }
 
-/// Whether an operation of a warp stands in a list, however deep.
+/// Whether a list contains a warp operation at any depth.
 pub(crate) fn has_warp(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Warp(_) => true,

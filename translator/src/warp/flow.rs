@@ -1,32 +1,32 @@
-//! Control flow that threads of a subgroup go through together, with a mask of those that it is for.
+//! Control flow that the threads of a subgroup execute together, with an execution mask.
 //!
 //! A mask has a bit for each lane of a warp; there is one for each warp that the invocation's lanes belong to. On
-//! subgroups of up to 32 invocations it is the same in all of them.
+//! subgroups of up to 32 invocations the mask is the same in all invocations.
 
 use super::collective::{has_warp, is_collective, may_break};
 use super::{Lane, Old, Pack, Slot};
 use crate::ir::{Binary, Builtin, Op, Stmt, SubgroupOp, Type, Value, Var};
 
-/// For which threads statements are executed.
+/// The threads for which statements are executed.
 pub(super) enum Flow {
-    /// All that there are in the block.
+    /// All threads of the block.
     All,
     /// The lanes in these masks, by group of lanes.
     Some(Vec<Value>),
 }
 
-/// The innermost loop around statements, of those that threads of a subgroup go through together.
+/// The innermost enclosing loop that the threads of a subgroup execute together.
 pub(super) enum Loop {
-    /// None.
+    /// There is no such loop.
     None,
     /// They leave it together.
     Together,
-    /// They leave it when they like: variables that hold the masks of those still in it, by group.
+    /// They leave it at different times: variables hold the masks of the lanes still in the loop, by group.
     Apart(Vec<Var>),
 }
 
 impl Pack<'_> {
-    /// Appends what statements do for the threads of a flow.
+    /// Appends statements for the threads of a flow.
     pub(super) fn list(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop) {
         let mut pending = Old::new();
         let mut pending_at = self.at;
@@ -52,7 +52,7 @@ impl Pack<'_> {
                 }
                 stmt if self.once(stmt) => {
                     if let Stmt::Set(..) = stmt {
-                        // What is pending may read the variable.
+                        // Pending statements may read the variable.
                         self.parallel_region(&mut pending, pending_at, flow);
                     }
                     self.uniform_statement(stmt);
@@ -66,7 +66,7 @@ impl Pack<'_> {
         self.parallel_region(&mut pending, pending_at, flow);
     }
 
-    /// Whether a statement has the same effect for all threads of the subgroup, so that it is done once.
+    /// Whether a statement has the same effect for all threads of the subgroup, so that one execution serves all.
     fn once(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Let(value, _) => self.uniform.value(*value),
@@ -94,8 +94,8 @@ impl Pack<'_> {
         self.b.push(stmt);
     }
 
-    /// Whether an operation can be done at once for all lanes, whether they are to do it or not. `settled`: all
-    /// assignments before it have been done.
+    /// Whether an operation can be done at once for all lanes, whether or not they take part. `settled`: all
+    /// assignments before the operation are done.
     fn is_ready(&self, op: &Op, settled: bool) -> bool {
         if !is_total(op) || matches!(op, Op::Get(_)) && !settled {
             return false;
@@ -145,7 +145,7 @@ impl Pack<'_> {
         }
     }
 
-    /// What all threads of the subgroup do together.
+    /// Appends a statement that all threads of the subgroup execute together.
     fn collective(&mut self, stmt: &Stmt, flow: &Flow, inside: &Loop) {
         match stmt {
             Stmt::Warp(warp) => self.operation(warp, flow),
@@ -162,7 +162,7 @@ impl Pack<'_> {
                     let conditions = self.lanes(*condition);
                     self.ballot(&conditions)
                 };
-                // Where one arm asks who has exited, the other one has done so.
+                // The threads of one arm may have exited when the other arm asks which have.
                 let mut arms = [(then, true), (otherwise, false)];
                 if has_warp(then) && !has_warp(otherwise) {
                     arms.reverse();
@@ -219,14 +219,14 @@ impl Pack<'_> {
         std::mem::replace(&mut self.b.block, outer)
     }
 
-    /// Statements for some threads, if there are any.
+    /// Appends statements under masks, to be skipped if no lane is in the masks.
     fn if_any(&mut self, stmts: &[Stmt], masks: Vec<Value>, inside: &Loop) {
         let condition = self.any(&masks);
         let then = self.nested(stmts, &Flow::Some(masks), inside);
         self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
     }
 
-    /// What follows a statement with which threads may have left the innermost loop.
+    /// Appends what follows a statement at which threads may have left the innermost loop.
     fn rest(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop, live: &[Var]) {
         if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
             return;
@@ -247,7 +247,8 @@ impl Pack<'_> {
         }
     }
 
-    /// The lanes of each warp for which a truth value holds, by group; those that don't take part say anything.
+    /// The lanes of each warp for which a truth value holds, by group; bits of lanes that don't take part are
+    /// arbitrary.
     pub(super) fn ballot(&mut self, conditions: &[Value]) -> Vec<Value> {
         let (size, lanes) = (self.packing.subgroup_size, self.packing.warp_lanes() as usize);
         let groups = conditions.chunks(lanes).map(|group| {
@@ -273,7 +274,7 @@ impl Pack<'_> {
         words
     }
 
-    /// Of the words of a ballot, the one with the invocation's own bit.
+    /// The word of a ballot that has the invocation's own bit.
     fn own_word(&mut self, words: &[Value]) -> Value {
         let mut own = words.first().copied().unwrap_or(self.positions.invocation);
         for (&word, first) in words.iter().zip((0..).step_by(32)).skip(1) {
@@ -320,7 +321,7 @@ impl Pack<'_> {
     }
 }
 
-/// Whether an operation is defined for any operands, so that it may be done for threads that don't come there.
+/// Whether an operation is defined for any operands, so that it may run for threads that don't take part.
 pub(super) fn is_total(op: &Op) -> bool {
     !matches!(op, Op::Binary(Binary::DivUnsigned | Binary::RemUnsigned, ..) | Op::Builtin(Builtin::Clock))
 }

@@ -1,8 +1,8 @@
 //! A warp in one invocation, without 32 copies of the code: each parallel region is a loop over the lanes (the "work-item loops" of
 //! OpenCL on processors), and so is each operation of the warp.
 //!
-//! What a lane carries from one region to another lies in arrays in local memory, which have an element for each lane. Within a
-//! region it is in the old function's variables and values, as if there were one thread.
+//! Arrays in local memory, with an element for each lane, carry values from one region to another. Within a region, values stay in the old
+//! function's variables and values, as if there were one thread.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,10 +16,11 @@ use crate::ir::{
     Access, Block, Builder, Function, MemoryOrder, Op, Space, Stmt, Type, Value, Var, bits_type, for_each_read,
 };
 
-/// Words that are cleared at once, of which each array has a multiple: some drivers have a budget of rounds.
+/// Words that one iteration clears, since some drivers have a budget of loop iterations. The length of each array is a
+/// multiple of this.
 const CLEARED: u32 = 8;
 
-/// An element for each lane, in local memory.
+/// An array in local memory with an element for each lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     offset: u32,
@@ -35,18 +36,18 @@ impl Array {
 
 /// All arrays of a function.
 pub(super) struct Arrays {
-    /// Where they begin in local memory.
+    /// Where the arrays begin in local memory.
     start: u32,
-    /// Where the next one may begin.
+    /// Where the next array may begin.
     end: u32,
-    /// Those of the old function's variables that threads may differ in.
+    /// The arrays of the old function's variables that may differ between threads.
     vars: FxHashMap<Var, Array>,
     /// How often each variable is read in the old function.
     reads: FxHashMap<Var, u32>,
 }
 
 impl Arrays {
-    /// None yet, after so many bytes of local memory.
+    /// No arrays yet. They will lie after `start` bytes of local memory.
     pub(super) fn new(body: &Block, start: u32) -> Self {
         let mut reads = FxHashMap::default();
         for_each_read(body, &mut |var| *reads.entry(var).or_default() += 1);
@@ -60,7 +61,7 @@ impl Arrays {
         Array { offset, bytes }
     }
 
-    /// Puts zeros into all of them before everything else: that is what variables start as.
+    /// Clears all arrays before everything else, since variables start as zero.
     pub(super) fn clear(self, function: &mut Function) {
         function.local_bytes = self.end;
         if self.end == self.start {
@@ -89,19 +90,20 @@ impl Arrays {
     }
 }
 
-/// What a region does with variables that threads may differ in.
+/// How a region uses variables that may differ between threads.
 #[derive(Default)]
 struct Registers {
-    /// Those that are read where the region may not have assigned them.
+    /// Variables that are read where the region may not have assigned them.
     inputs: Vec<Var>,
-    /// Those that are assigned.
+    /// Variables that are assigned.
     assigned: Vec<Var>,
     /// How often each is read.
     reads: FxHashMap<Var, u32>,
 }
 
 impl Registers {
-    /// Adds what a list does when some have been assigned already, and to these what it always assigns.
+    /// Adds the uses in a list. `definite` has the variables already assigned; those that the list always assigns are
+    /// added to it.
     fn list(&mut self, pack: &Pack<'_>, stmts: &[Stmt], definite: &mut FxHashSet<Var>) {
         for stmt in stmts {
             match stmt {
@@ -150,7 +152,7 @@ impl Pack<'_> {
         self.b.push(Stmt::Loop(body));
     }
 
-    /// Appends what a region does for every lane of a flow.
+    /// Appends a region for every lane of a flow.
     pub(super) fn region_loop(&mut self, stmts: &Old, at: Option<Span>, flow: &Flow) {
         let escaping: Vec<(Value, Array)> =
             self.escaping(stmts).into_iter().map(|value| (value, self.array_of(self.b.type_of(value)))).collect();
@@ -184,7 +186,7 @@ impl Pack<'_> {
         }
     }
 
-    /// The values from other regions that statements use, and that lanes may differ in.
+    /// The values from other regions that statements use, and that may differ between lanes.
     fn inputs(&self, stmts: &Old) -> Vec<Value> {
         let mut inputs = Vec::new();
         let mut seen = FxHashSet::default();
@@ -197,7 +199,7 @@ impl Pack<'_> {
         inputs
     }
 
-    /// The variables that a region must find in arrays, and those that it must leave there.
+    /// The variables that a region must load from arrays, and those that it must store there.
     fn registers(&mut self, stmts: &Old) -> [Vec<(Var, Array)>; 2] {
         let mut registers = Registers::default();
         let mut definite = FxHashSet::default();
@@ -234,7 +236,7 @@ impl Pack<'_> {
         self.b.add_const(offset, array.offset.into())
     }
 
-    /// An element of an array, as a value of some type.
+    /// An element of an array, as a value of type `ty`.
     pub(super) fn element(&mut self, array: Array, lane: Value, ty: Type) -> Value {
         let address = self.address(array, lane);
         let bits = self.b.load_one(array.access(), address);
@@ -250,7 +252,7 @@ impl Pack<'_> {
         self.b.store(array.access(), address, vec![bits]);
     }
 
-    /// What a value of the old function is for a lane.
+    /// The value that a lane has for a value of the old function.
     pub(super) fn value_at(&mut self, value: Value, lane: Value) -> Value {
         match self.values.get(value.0 as usize) {
             Some(Slot::Same(same)) => *same,
@@ -287,7 +289,7 @@ impl Pack<'_> {
         })
     }
 
-    /// What comes of a value when each lane in turn changes it.
+    /// The result of a fold over the lanes, in order, from `start`.
     pub(super) fn accumulate(&mut self, start: Value, next: impl FnOnce(&mut Self, Value, Value) -> Value) -> Value {
         let so_far = self.b.var(self.b.type_of(start));
         self.b.set(so_far, start);
@@ -328,7 +330,7 @@ impl Pack<'_> {
         }
     }
 
-    /// The lanes that have exited; `None` where nobody has said so.
+    /// The lanes that have exited; `None` if the kernel doesn't record exits.
     pub(super) fn exited_lanes(&mut self) -> Option<Value> {
         let exited = self.b.function.exited?;
         let array = (!self.uniform.var(exited)).then(|| self.var_array(exited));

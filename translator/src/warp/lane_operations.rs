@@ -1,4 +1,4 @@
-//! Operations of a warp that lies in one invocation: loops over its lanes.
+//! Operations of a warp that lies in one invocation, as loops over its lanes.
 
 use super::Pack;
 use super::flow::Flow;
@@ -89,7 +89,7 @@ impl Pack<'_> {
         }
     }
 
-    /// Of the lanes in a mask, those that have the same value as a lane.
+    /// The lanes of a mask that have the same value as a lane.
     fn matching(&mut self, value: Value, lane: Value, all: Value) -> Value {
         let matching = self.lanes_where(|pack, other| pack.equals(value, lane, other));
         self.b.and(matching, all)
@@ -102,8 +102,7 @@ impl Pack<'_> {
         self.b.and(existing, others)
     }
 
-    /// Makes the launch fail if a lane of the flow waits for a member that doesn't come here: one that neither takes part
-    /// nor has exited.
+    /// Makes the launch fail if a lane of the flow waits for a missing member, one that neither takes part nor has exited.
     fn expect_members_in_loop(&mut self, warp: &Warp, flow: &Flow) {
         let (Some(members), Flow::Some(_)) = (warp.members, flow) else { return };
         let mask = self.mask(flow);
@@ -132,7 +131,7 @@ impl Pack<'_> {
         self.b.push(Stmt::If { condition: some, then, otherwise: Vec::new() });
     }
 
-    /// Whether each lane's members are all here, but for those that have exited, and name the same members.
+    /// Whether each lane's members, except those that have exited, are all here and name the same members.
     fn gathered_in_loop(&mut self, warp: &Warp, mask: Value) {
         let Some(members) = warp.members else {
             return self.define_by_lane(&warp.results, |pack, _| vec![pack.b.bool(true)]);

@@ -1,19 +1,19 @@
-//! Warps of 32 threads on subgroups of any size, and blocks of any size on workgroups: lets invocations carry several threads,
-//! and replaces the operations of a warp by those of a subgroup.
+//! Warps of 32 threads on subgroups of any size, and blocks of any size on workgroups: lets invocations carry several threads, and replaces
+//! warp operations by subgroup operations.
 //!
-//! Runs only on kernels that have such operations or blocks that the device hasn't; others keep one invocation for each
-//! thread. `docs/warps.md` shows the mapping in a picture. In short:
+//! Runs only on kernels with warp operations, or with blocks that don't fit the device; other kernels keep one
+//! invocation for each thread. `docs/warps.md` shows the mapping in a picture. In short:
 //!
-//! * An invocation carries several threads, its *lanes*, so that a warp lies within one subgroup and a block in a workgroup
-//!   (`choose`, `positions`). What each thread does for itself is repeated for every lane (`parallel_region`); what is the same for all
-//!   threads of a subgroup (`uniform`) is done once.
-//! * Control flow around an operation of a warp or a barrier (`collective`) is executed by the whole subgroup, with a mask
-//!   that says for which threads (`flow`), unless all of them decide alike. So an operation of a warp finds all its threads
-//!   (`operations`, `shuffle`), whatever the driver knows of reconvergence.
+//! * An invocation carries several threads, its *lanes*, so that a warp lies within one subgroup and a block in a workgroup (`choose`,
+//!   `positions`). Code that each thread executes for itself is repeated for every lane (`parallel_region`); code that gives the same for
+//!   all threads of a subgroup (`uniform`) is executed once.
+//! * The whole subgroup executes the control flow around a warp operation or a barrier (`collective`), with an execution mask (`flow`)
+//!   unless all its threads decide alike. So all threads of a warp operation are there (`operations`, `shuffle`), even if the driver
+//!   doesn't guarantee reconvergence.
 //! * Where a whole warp lies in one invocation, regions and operations are loops over its lanes instead (`lane_loop`,
-//!   `lane_operations`), which emission writes as calls where a driver counts rounds.
-//! * Where there are barriers but no operations of a warp, an invocation is all the subgroup that it takes. Where threads don't
-//!   meet at all, an invocation runs one after another (`thread_loop`).
+//!   `lane_operations`), which emission writes as calls where a driver has a budget of loop iterations.
+//! * In a kernel with barriers but no warp operations, each invocation counts as a subgroup. In a kernel whose threads never synchronize,
+//!   an invocation runs its threads one after another (`thread_loop`).
 
 mod choose;
 mod collective;
@@ -41,22 +41,22 @@ use lane_loop::{Array, Arrays};
 use positions::{Positions, ThreadOrder};
 use uniform::Uniform;
 
-/// Deepest nesting of control flow that is taken on: each level may become two, of the 1,023 that SPIR-V consumers must
-/// accept.
+/// Deepest nesting of control flow that the pass accepts. Each level may become two, and SPIR-V consumers must accept
+/// 1,023.
 const NESTING: usize = 400;
 
-/// Replaces the operations of a warp, lets such blocks fit on the target, and says in [`Function::packing`] how threads lie on
-/// invocations if each isn't one.
+/// Replaces warp operations and makes `blocks` fit the target. [`Function::packing`] then says how threads lie on invocations, unless each
+/// thread is one.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] for control flow that is nested too deep.
+/// [`ErrorKind::Limit`] for control flow that is nested too deeply.
 pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) -> Result<(), ErrorKind> {
     let cluster = function.cluster;
     let count = cluster.map_or(1, Cluster::blocks);
     let (packing, order) = if collective::has_warp(&function.body) {
         (choose::for_warps(workgroups, blocks, count), ThreadOrder::Warps)
     } else {
-        // Only operations of a warp ask.
+        // Only warp operations ask which threads have exited.
         function.exited = None;
         match choose::for_threads(workgroups, blocks, count) {
             Some(packing) => (packing, ThreadOrder::Rows),
@@ -78,7 +78,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
             available: NESTING as u64,
         });
     }
-    // Each lane has local memory of its own, at another offset; addresses don't tell whose.
+    // Each lane has local memory of its own, at a different offset, and generic addresses don't tell which lane's.
     legalize::expand_generic(function);
     let uniform = Uniform::new(function, packing, order);
     let body = std::mem::take(&mut function.body);
@@ -118,41 +118,41 @@ struct Pack<'f> {
     positions: Positions,
     /// Whether regions and operations are loops over the lanes.
     in_loops: bool,
-    /// Where such loops find what differs from lane to lane.
+    /// Arrays of values that differ from lane to lane, for such loops.
     arrays: Arrays,
     /// Where each value of the old function is.
     values: Vec<Slot>,
-    /// The variables that stand for each of the old function's that threads may differ in, by lane.
+    /// The variables, by lane, that stand for each variable of the old function that may differ between threads.
     vars: Vec<Vec<Var>>,
     /// How often each value of the old function is used.
     uses: Vec<u32>,
     /// Bytes of local memory of one lane.
     local_bytes: u32,
-    /// The mark that holds at the present place of the old function.
+    /// The source mark at the current place of the old function.
     at: Option<Span>,
 }
 
-/// Which lane statements are for.
+/// The lane for which statements are appended.
 #[derive(Clone, Copy)]
 enum Lane {
-    /// One by its number.
+    /// A lane by its number.
     Known(usize),
-    /// The present one of a loop over all lanes.
+    /// The current lane of a loop over all lanes.
     Present(Value),
 }
 
 /// Where a value of the old function is.
 #[derive(Clone, Debug)]
 enum Slot {
-    /// Not defined yet, or only within a segment.
+    /// Not defined yet, or only within a parallel region.
     None,
     /// The same for all lanes.
     Same(Value),
-    /// One for each lane.
+    /// A value for each lane.
     Each(Vec<Value>),
-    /// In variables, one for each lane: it was computed under a condition.
+    /// In variables, one for each lane, since it was computed under a condition.
     Stored(Vec<Var>),
-    /// In an array that loops over the lanes go by.
+    /// In an array for loops over the lanes.
     Array(Array),
 }
 
@@ -181,12 +181,12 @@ impl Pack<'_> {
         vars.get(lane).copied().unwrap_or(var)
     }
 
-    /// What a value of the old function is for each lane, here.
+    /// The values that the lanes have here for a value of the old function.
     fn lanes(&mut self, value: Value) -> Vec<Value> {
         let slot = self.values.get(value.0 as usize).cloned().unwrap_or(Slot::None);
         let ty = self.b.type_of(value);
         match slot {
-            // Not before its definition, which the verifier has seen to.
+            // Unreachable: the verifier has checked that definitions come before uses.
             Slot::None => vec![value; self.lane_count()],
             Slot::Same(same) => vec![same; self.lane_count()],
             Slot::Each(values) => values,
@@ -207,7 +207,7 @@ impl Pack<'_> {
         self.b.bitcast(bits, ty)
     }
 
-    /// What a value that is the same for all lanes is, here.
+    /// The new function's value for a value that is the same for all lanes.
     fn same(&mut self, value: Value) -> Value {
         self.lanes(value).first().copied().unwrap_or(value)
     }
@@ -218,14 +218,14 @@ impl Pack<'_> {
         }
     }
 
-    /// Marks what follows in the new function's present list as coming from where the old one is.
+    /// Marks what follows in the new function with the current source position of the old function.
     fn mark(&mut self) {
         if self.at.is_some() {
             self.b.push(Stmt::At(self.at));
         }
     }
 
-    /// Variables for a value of each lane.
+    /// A variable for each lane's value.
     fn storage(&mut self, value: Value) -> Vec<Var> {
         let ty = bits_type(self.b.type_of(value));
         (0..self.lane_count()).map(|_| self.b.var(ty)).collect()

@@ -1,4 +1,4 @@
-//! Operations of a warp, made of ballots and shuffles of the subgroup.
+//! Warp operations, made of ballots and shuffles of the subgroup.
 
 use rustc_hash::FxHashMap;
 
@@ -59,7 +59,7 @@ impl Pack<'_> {
         }
     }
 
-    /// The mask of lanes that take part in an operation, for each lane.
+    /// For each lane, the mask of the lanes that take part in an operation.
     fn taking_part(&mut self, warp: &Warp, flow: &Flow) -> Vec<Value> {
         let masks = self.masks(flow);
         let members = warp.members.map(|members| self.lanes(members));
@@ -73,8 +73,7 @@ impl Pack<'_> {
         each.collect()
     }
 
-    /// Makes the launch fail if a lane of the flow waits for a member that doesn't come here: one that neither takes part
-    /// nor has exited.
+    /// Makes the launch fail if a lane of the flow waits for a missing member, one that neither takes part nor has exited.
     fn expect_members(&mut self, warp: &Warp, flow: &Flow) {
         let (Some(members), Flow::Some(masks)) = (warp.members, flow) else { return };
         let members = self.lanes(members);
@@ -114,7 +113,7 @@ impl Pack<'_> {
         self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
     }
 
-    /// The lanes that have exited, by group; nothing where nobody has said so.
+    /// The lanes that have exited, by group; empty if the kernel doesn't record exits.
     fn exited(&mut self) -> Vec<Value> {
         let Some(exited) = self.b.function.exited else { return Vec::new() };
         let each = (0..self.lane_count()).map(|lane| {
@@ -125,7 +124,7 @@ impl Pack<'_> {
         self.ballot(&each)
     }
 
-    /// Whether each lane's members are all here, but for those that have exited, and name the same members.
+    /// Whether each lane's members, except those that have exited, are all here and name the same members.
     fn gathered(&mut self, warp: &Warp, flow: &Flow, taking_part: &[Value]) -> Vec<Value> {
         let Some(members) = warp.members else { return vec![self.b.bool(true); self.lane_count()] };
         let masks = self.masks(flow);
@@ -156,7 +155,7 @@ impl Pack<'_> {
         each.collect()
     }
 
-    /// Of the lanes that take part, those that say yes, for each lane.
+    /// For each lane, the participating lanes whose predicate holds.
     fn said(&mut self, predicate: Value, taking_part: &[Value]) -> Vec<Value> {
         let predicates = self.lanes(predicate);
         self.among(&predicates, taking_part)
@@ -210,7 +209,7 @@ impl Pack<'_> {
         matching.into_iter().zip(taking_part).map(|(matching, &all)| self.b.and(matching, all)).collect()
     }
 
-    /// Whether all words of a lane are those that `other` gives.
+    /// Whether all words of a lane equal those that `other` gives.
     fn equal(
         &mut self,
         words: &[Vec<Value>],
@@ -288,7 +287,7 @@ impl Pack<'_> {
         results
     }
 
-    /// A reduction where lanes may have other members than their neighbours.
+    /// A reduction where the lanes of a warp may have different members.
     fn reduce_apart(&mut self, reduction: Reduction, value: Value, taking_part: &[Value]) -> Vec<Value> {
         let values = self.lanes(value);
         let neutral = self.b.i32(neutral(reduction));
@@ -318,7 +317,7 @@ impl Pack<'_> {
             Reduction::Xor => self.b.xor(a, b),
             Reduction::MinUnsigned => lesser(self, Compare::LessUnsigned, a, b),
             Reduction::MinSigned => lesser(self, Compare::LessSigned, a, b),
-            // The greater one is the one that isn't less than the other.
+            // The greater operand is the one that isn't less.
             Reduction::MaxUnsigned => {
                 let less = self.b.ult(a, b);
                 self.b.select(less, b, a)
@@ -331,7 +330,7 @@ impl Pack<'_> {
     }
 }
 
-/// What changes nothing in a reduction.
+/// The identity element of a reduction.
 pub(super) fn neutral(reduction: Reduction) -> u32 {
     match reduction {
         Reduction::Add | Reduction::Or | Reduction::Xor | Reduction::MaxUnsigned => 0,

@@ -1,5 +1,5 @@
-//! Segments: what each thread does for itself between two places where it meets the others. A segment is repeated for each
-//! lane, under the condition that the lane takes part.
+//! Parallel regions: the code that each thread executes for itself between two places where threads synchronize. A region is repeated for
+//! each lane, under the condition that the lane takes part.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use crate::diagnostic::Span;
 use crate::ir::{Block, Op, Space, Stmt, Value, Var};
 use crate::opt::{for_each_operand, for_each_result, map_operands};
 
-/// How often each value is used in a list, however deep.
+/// How often each value is used in a list, at any depth.
 pub(super) fn uses(block: &Block, values: usize) -> Vec<u32> {
     let mut uses = vec![0; values];
     count_uses(block, &mut |value: Value| {
@@ -22,7 +22,7 @@ pub(super) fn uses(block: &Block, values: usize) -> Vec<u32> {
 
 pub(super) fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
     for stmt in block {
-        // Of a nested construct, this sees the condition.
+        // For a nested construct, this visits the condition.
         match stmt {
             Stmt::If { condition, then, otherwise } => {
                 count(*condition);
@@ -35,7 +35,7 @@ pub(super) fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
     }
 }
 
-/// Whether statements can do no harm for a thread that the block hasn't.
+/// Whether statements are harmless if a lane without a thread executes them.
 fn is_harmless(block: &Block) -> bool {
     block.iter().all(|stmt| match stmt {
         Stmt::At(_) | Stmt::Set(..) => true,
@@ -45,11 +45,11 @@ fn is_harmless(block: &Block) -> bool {
     })
 }
 
-/// The values of a lane that a segment has defined so far.
+/// The values of a lane that a region has defined so far.
 pub(super) type Own = FxHashMap<Value, Value>;
 
 impl Pack<'_> {
-    /// Appends pending statements for every lane, and leaves none. `at` is the mark that holds before the first.
+    /// Takes the pending statements and appends them for every lane. `at` is the source mark before the first.
     pub(super) fn parallel_region(&mut self, pending: &mut Old, at: Option<Span>, flow: &Flow) {
         let stmts = std::mem::take(pending);
         if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
@@ -162,13 +162,13 @@ impl Pack<'_> {
         std::mem::replace(&mut self.b.block, outer)
     }
 
-    /// A statement that reads or writes memory, or a mark.
+    /// Appends a statement that accesses memory, or a mark.
     fn effect(&mut self, mut stmt: Stmt, lane: Lane, own: &mut Own) {
         map_operands(&mut stmt, |value| self.operand(value, lane, own));
         if let Stmt::Load { access, address, .. } | Stmt::Store { access, address, .. } = &mut stmt
             && access.space == Space::Local
         {
-            // The product is below the size of all lanes' memory, which fits.
+            // The product is below the size of all lanes' memory, so it doesn't overflow.
             *address = match lane {
                 Lane::Known(lane) => {
                     let offset = u64::from(self.local_bytes).saturating_mul(lane as u64);
@@ -193,7 +193,7 @@ impl Pack<'_> {
         self.b.push(stmt);
     }
 
-    /// What a value is for a lane, here.
+    /// The value that a lane has here for a value of the old function.
     fn operand(&mut self, value: Value, lane: Lane, own: &Own) -> Value {
         if let Some(&own) = own.get(&value) {
             return own;
@@ -210,7 +210,7 @@ impl Pack<'_> {
         }
     }
 
-    /// The variable that stands for one of the old function. In a loop over lanes that is the same one for all.
+    /// The variable that stands for one of the old function. In a loop over lanes all lanes share one variable.
     fn var_of(&mut self, var: Var, lane: Lane) -> Var {
         match lane {
             Lane::Known(lane) => self.var(var, lane),

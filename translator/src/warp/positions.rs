@@ -1,4 +1,4 @@
-//! Where an invocation's threads stand in their block and warp, computed at the kernel's start.
+//! The positions of an invocation's threads in their block and warp, computed at the kernel's start.
 
 use super::choose::WARP;
 use crate::ir::{Builder, Builtin, Compare, Value};
@@ -13,8 +13,8 @@ pub(super) enum ThreadOrder {
     Rows,
 }
 
-/// The places of an invocation's threads, by lane; of warps by group: lanes `g * W` to `g * W + W - 1` belong to one warp,
-/// `W` being [`Packing::warp_lanes`].
+/// The positions of an invocation's threads by lane, and of warps by group. Lanes `g * W` to `g * W + W - 1` belong to one warp, where `W`
+/// is [`Packing::warp_lanes`].
 pub(super) struct Positions {
     /// The invocation's number in its subgroup.
     pub(super) invocation: Value,
@@ -28,7 +28,7 @@ pub(super) struct Positions {
     pub(super) lane: Vec<Value>,
     /// `%lanemask_eq`.
     pub(super) bit: Vec<Value>,
-    /// Whether the block has such a thread.
+    /// Whether the block has this thread.
     pub(super) exists: Vec<Value>,
     /// The lanes of the warp that the block has, by group.
     pub(super) existing: Vec<Value>,
@@ -37,7 +37,8 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Appends the computation. `order` says which threads an invocation has, `listed` for how many of its lanes.
+    /// Appends the computation. `order` says which threads an invocation has; `listed` is the number of lanes to
+    /// compute positions for.
     pub(super) fn new(
         b: &mut Builder<'_>,
         packing: Packing,
@@ -51,7 +52,7 @@ impl Positions {
         let invocation = if size == 1 { b.i32(0) } else { b.builtin(Builtin::SubgroupLane) };
         let (rank, index) = match order {
             ThreadOrder::Warps => {
-                // An invocation is a subgroup of its own where those of the device don't matter.
+                // An invocation counts as a subgroup where the device's subgroups don't matter.
                 let subgroup = b.builtin(if size == 1 { Builtin::InvocationIndex } else { Builtin::SubgroupId });
                 // Each block of a cluster has whole subgroups.
                 let above = b.add_const(threads, (span - 1).into());
@@ -72,7 +73,7 @@ impl Positions {
                 (rank, (0..listed).map(index).collect::<Vec<Value>>())
             }
         };
-        // The sizes are constants to the driver, so that this is one too and what follows may vanish.
+        // The sizes are constants to the driver, so this value is one too, and the code below may fold away.
         let rest = b.and_const(threads, (span - 1).into());
         let full = b.is_zero(rest);
         let exists = index.iter().map(|&index| {
@@ -124,8 +125,7 @@ impl Positions {
     }
 }
 
-/// Which block of a cluster something belongs to by its number in the workgroup, and its number in the block, where each
-/// block has so many.
+/// Divides a number in the workgroup into the block of the cluster and the number in that block, where each block has `of_block`.
 fn divided(b: &mut Builder<'_>, number: Value, of_block: Value, cluster: Option<Cluster>) -> (Value, Value) {
     match cluster {
         Some(_) => (b.div_unsigned(number, of_block), b.rem_unsigned(number, of_block)),
@@ -149,7 +149,7 @@ impl Extent {
         Self { size, area, threads }
     }
 
-    /// Invocations of the workgroup where each carries so many threads, a power of two.
+    /// Invocations of the workgroup where each carries `lanes` threads, a power of two.
     pub(super) fn row(&self, b: &mut Builder<'_>, lanes: u32) -> Value {
         let above = b.add_const(self.threads, (lanes - 1).into());
         b.shr(above, lanes.trailing_zeros())
@@ -167,7 +167,7 @@ impl Extent {
     }
 }
 
-/// The lanes of the warp that begins at a thread, of a block of so many.
+/// The mask of existing lanes of the warp that begins at thread `first`, in a block of `threads`.
 fn existing(b: &mut Builder<'_>, threads: Value, first: Value, full: Value) -> Value {
     let left = b.sub(threads, first);
     let whole = b.compare_const(Compare::LessUnsigned, left, WARP.into());
@@ -178,7 +178,7 @@ fn existing(b: &mut Builder<'_>, threads: Value, first: Value, full: Value) -> V
     let all = b.i32(u32::MAX);
     let zero = b.i32(0);
     let part = b.select(whole, some, all);
-    // A subgroup of several warps may have some that the block hasn't.
+    // A subgroup of several warps may have warps that don't exist in the block.
     let begun = b.ult(first, threads);
     let part = b.select(begun, part, zero);
     b.select(full, all, part)

@@ -1,4 +1,4 @@
-//! Shuffles: the lane that each thread asks for, and its value by as few operations of the subgroup as can be.
+//! Shuffles: the source lane of each thread, and its value by as few subgroup operations as possible.
 
 use rustc_hash::FxHashMap;
 
@@ -6,11 +6,11 @@ use super::Pack;
 use super::choose::WARP;
 use crate::ir::{Compare, Shuffle, Stmt, SubgroupOp, Type, Value};
 
-/// Operations of the subgroup that a shuffle has done already, by what is shuffled and from where.
+/// Subgroup operations that a shuffle has done already, by operand and source.
 type Done = FxHashMap<(Value, Value), Value>;
 
 impl Pack<'_> {
-    /// A shuffle for all lanes: their values, and whether the lanes that they asked for are in range.
+    /// A shuffle for all lanes: their values, and whether their source lanes are in range.
     pub(super) fn shuffle(
         &mut self,
         mode: Shuffle,
@@ -41,7 +41,7 @@ impl Pack<'_> {
         (results, in_range)
     }
 
-    /// The lane that a lane asks for, and whether it is in range (PTX, `shfl`, "Semantics").
+    /// The source lane of a lane, and whether it is in range (PTX, `shfl`, "Semantics").
     pub(super) fn source(&mut self, mode: Shuffle, lane: Value, asked: Value, clamp: Value) -> (Value, Value) {
         let b = &mut self.b;
         let distance = b.and_const(asked, 31);
@@ -73,7 +73,7 @@ impl Pack<'_> {
         }
     }
 
-    /// The value of a lane at a distance that is known, where there is such a lane; else any value.
+    /// The value of a lane at a constant distance, if there is such a lane; else any value.
     fn constant_source(
         &mut self,
         mode: Shuffle,
@@ -137,7 +137,7 @@ impl Pack<'_> {
         for &value in offered.iter().skip(first).take(lanes) {
             candidates.push(self.exchange(value, other, done));
         }
-        // By the bits of the packed lane's number, the lowest first.
+        // Select by the bits of the packed lane's number, the lowest first.
         let mut bit = 0;
         while candidates.len() > 1 {
             let chosen = self.b.and_const(packed, 1 << bit);
@@ -154,7 +154,7 @@ impl Pack<'_> {
         candidates.first().copied().unwrap_or(from)
     }
 
-    /// The value that a lane of a known number has, in every lane of the same warp.
+    /// The value that the lane with a constant number has, in every lane of the same warp.
     pub(super) fn broadcast(&mut self, group: usize, offered: &[Value], lane: u32, done: &mut Done) -> Value {
         let size = self.packing.subgroup_size.min(WARP);
         let first = group * self.packing.warp_lanes() as usize;

@@ -1,5 +1,5 @@
-//! Blocks that are larger than a workgroup can be, of kernels whose threads never meet: each invocation runs its threads one
-//! after another, in a loop around the kernel.
+//! Blocks that are larger than a workgroup can be, for kernels whose threads never synchronize: each invocation runs its threads one after
+//! another, in a loop around the kernel.
 
 use rustc_hash::FxHashSet;
 
@@ -29,7 +29,7 @@ pub(super) fn take_turns(function: &mut Function, packing: Packing) {
         for (var, value) in tid.into_iter().zip(extent.tid(b, index)) {
             b.set(var, value);
         }
-        // Each thread finds its registers as the first one did.
+        // Each thread starts with the same registers as the first.
         for var in registers {
             let ty = b.function.var_type(var);
             let zero = b.constant(ty, 0);

@@ -1,7 +1,7 @@
 //! Which values and variables are the same for all threads of a subgroup.
 //!
-//! Flow-insensitive over variables, as [`crate::cfg`]'s analysis for blocks is, and erring towards "different" only. What
-//! was loaded counts as the same only where nobody writes: control flow rests on this, and a race must not break it.
+//! Flow-insensitive over variables, as [`crate::cfg`]'s analysis for blocks is, and erring towards "different" only. A loaded value counts
+//! as the same only if no thread writes that memory: control flow depends on the analysis, and a race must not break it.
 
 use super::choose::WARP;
 use super::collective::{is_collective, may_break};
@@ -9,7 +9,7 @@ use super::positions::ThreadOrder;
 use crate::ir::{Binary, Block, Builtin, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Warp, WarpOp};
 use crate::target::Packing;
 
-/// What the analysis found.
+/// The analysis's result.
 pub(super) struct Uniform {
     packing: Packing,
     order: ThreadOrder,
@@ -24,7 +24,7 @@ pub(super) struct Uniform {
 }
 
 impl Uniform {
-    /// Analyses a function whose threads lie on subgroups in the given way.
+    /// Analyses a function whose threads lie on subgroups as `packing` and `order` say.
     pub(super) fn new(function: &Function, packing: Packing, order: ThreadOrder) -> Self {
         let mut analysis = Self {
             packing,
@@ -75,7 +75,7 @@ impl Uniform {
         }
     }
 
-    /// `apart`: threads may execute it at different times, or each for itself.
+    /// `apart`: threads may execute the list at different times, or each for itself.
     fn list(&mut self, stmts: &Block, apart: bool) {
         for stmt in stmts {
             match stmt {

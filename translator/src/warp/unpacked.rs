@@ -1,11 +1,11 @@
-//! Clusters of blocks in kernels without operations of a warp, where each thread is an invocation: which block of the
-//! workgroup it belongs to, and where it stands there.
+//! Clusters of blocks in kernels without warp operations, where each thread is an invocation: the thread's block in the
+//! workgroup, and its position there.
 
 use crate::ir::{Builder, Builtin, Function, Op, Stmt};
 use crate::opt::{Rewritten, rewrite};
 
-/// Replaces a thread's place in its block and the block's in its cluster by what they are in a workgroup that is a whole
-/// cluster. Changes nothing in functions for single blocks, whose places the device knows.
+/// Replaces a thread's position in its block, and the block's rank in its cluster, by computations for a workgroup that is a whole cluster.
+/// Functions for single blocks don't change: the device has their positions.
 pub(super) fn spread_cluster(function: &mut Function) {
     if function.cluster.is_none() {
         return;

@@ -5,7 +5,7 @@ use super::words::Pair;
 use crate::ir::{Builder, Compare, Value};
 use crate::soft::DOUBLE;
 
-/// What a float comparison of two numbers, given by their bits in `I64`, gives.
+/// A float comparison of two numbers, given by their bits in `I64`.
 pub(super) fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     if op == Compare::FNotEqual {
         let equal = compare(b, Compare::FEqual, x, y);
@@ -26,7 +26,7 @@ pub(super) fn compare(b: &mut Builder<'_>, op: Compare, x: Value, y: Value) -> V
     b.and(ordered, holds)
 }
 
-/// A signed integer that orders as the number does; the same for both zeros.
+/// A signed integer with the same order as the number; both zeros give the same integer.
 fn order_key(b: &mut Builder<'_>, bits: Value) -> Value {
     let sign = b.sar(bits, 63);
     let magnitude = b.and_const(bits, DOUBLE.sign() - 1);

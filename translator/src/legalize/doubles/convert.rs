@@ -25,14 +25,14 @@ pub(super) fn from_integer(b: &mut Builder<'_>, is_signed: bool, integer: Value)
     let (significand, shift) = magnitude.normalised(b);
     let highest = b.i32(DOUBLE.bias + 63);
     let exponent = b.sub(highest, shift);
-    // That of zero must not count.
+    // Zero gets the least exponent, so that it stays zero.
     let is_zero = b.is_zero(significand.high());
     let one = b.i32(1);
     let exponent = b.select(is_zero, one, exponent);
     round_aligned(b, Rounding::NearestEven, sign, exponent, significand)
 }
 
-/// How many places lower exponents of double precision begin in the higher word.
+/// How many bits lower the exponent begins in a double's higher word than in a single.
 const NARROWER: u32 = SINGLE.precision - 1 - PLACE;
 /// Difference of the exponents' biases.
 const REBIAS: u32 = DOUBLE.bias - SINGLE.bias;
@@ -42,7 +42,7 @@ pub(super) fn widen(b: &mut Builder<'_>, bits: Value) -> Pair {
     let sign = b.and_const(bits, SINGLE.sign());
     let magnitude = b.and_const(bits, SINGLE.sign() - 1);
     let [zero, once, twice] = [0, REBIAS, 2 * REBIAS].map(|exponent| b.i32(exponent));
-    // A subnormal's leading one goes to where it counts as an exponent of one.
+    // A subnormal's leading one moves to where it counts as an exponent of one.
     let highest = b.find_high_bit(magnitude);
     let thirty_one = b.i32(31);
     let zeros = b.sub(thirty_one, highest);
@@ -50,7 +50,7 @@ pub(super) fn widen(b: &mut Builder<'_>, bits: Value) -> Pair {
     let is_subnormal = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.hidden());
     let shift = b.select(is_subnormal, shift, zero);
     let significand = b.shl_by(magnitude, shift);
-    // Infinities and NaNs go to the top exponent.
+    // Infinities and NaNs get the top exponent.
     let is_finite = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.infinity());
     let exponent = b.select(is_finite, once, twice);
     let exponent = b.sub(exponent, shift);

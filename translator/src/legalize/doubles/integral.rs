@@ -8,15 +8,15 @@ use crate::soft::DOUBLE;
 /// Number of fraction bits.
 const FRACTION: u32 = DOUBLE.precision - 1;
 
-/// What `Trunc`, `RoundEven`, `Floor` or `Ceil` give.
+/// The result of `Trunc`, `RoundEven`, `Floor` or `Ceil`.
 pub(super) fn round_integral(b: &mut Builder<'_>, op: Unary, x: Pair) -> Pair {
     let parts = Double::of(b, x);
     let sign = parts.sign(b);
     let negative = b.is_nonzero(sign);
     let magnitude = magnitude(b, x);
 
-    // The places below one, of those from 1 to 2^52, are masked out after what rounds away from zero was added; a carry
-    // counts the exponent up.
+    // For numbers from 1 to 2^52: add what rounds away from zero, then mask out the fraction bits. A carry increments
+    // the exponent.
     let first = b.i32(DOUBLE.bias + FRACTION);
     let places = b.sub(first, parts.exponent);
     let one = Pair::constant(b, 1);
@@ -27,11 +27,11 @@ pub(super) fn round_integral(b: &mut Builder<'_>, op: Unary, x: Pair) -> Pair {
         Unary::Floor => Words::select(b, negative, below, zero),
         Unary::Ceil => Words::select(b, negative, zero, below),
         Unary::RoundEven => {
-            // Less than one half, but one half if the number without the fraction is odd.
+            // Add less than one half, or exactly one half if the integer part is odd.
             let is_even = x.zip(unit, |x, unit| b.and(x, unit)).is_zero(b);
             let [zero, one] = [0, 1].map(|bits| b.i32(bits));
             let odd = b.select(is_even, zero, one);
-            // Half a unit less one is half of all below.
+            // Half a unit less one is half of the mask of the bits below.
             below.shr(b, 1).plus_word(b, odd)
         }
         _ => zero,
@@ -43,7 +43,7 @@ pub(super) fn round_integral(b: &mut Builder<'_>, op: Unary, x: Pair) -> Pair {
         b.and(sum, mask)
     });
 
-    // Below one there is only one, or zero.
+    // Numbers below one give one or zero.
     let is_zero = magnitude.is_zero(b);
     let is_nonzero = b.not(is_zero);
     let away = match op {
@@ -67,14 +67,14 @@ pub(super) fn round_integral(b: &mut Builder<'_>, op: Unary, x: Pair) -> Pair {
     signed(b, sign, result)
 }
 
-/// The integer towards zero of a number that is in range, negative ones in two's complement.
+/// The integer part of a number in range, as two's complement.
 pub(super) fn to_pair(b: &mut Builder<'_>, signed: bool, x: Pair) -> Pair {
     let parts = Double::of(b, x);
     let significand = parts.significand.shl(b, ABOVE);
     to_integer(b, signed, parts, significand)
 }
 
-/// The same of 32 bits.
+/// The same, to 32 bits.
 pub(super) fn to_word(b: &mut Builder<'_>, signed: bool, x: Pair) -> Value {
     let parts = Double::of(b, x);
     let significand = parts.significand.shl(b, ABOVE);
@@ -82,13 +82,13 @@ pub(super) fn to_word(b: &mut Builder<'_>, signed: bool, x: Pair) -> Value {
     word
 }
 
-/// The same from the upper bits of the significand, of which the highest is its leading one.
+/// The same from the upper bits of the significand, whose leading one is the highest bit.
 fn to_integer<const N: usize>(b: &mut Builder<'_>, signed: bool, x: Double, significand: Words<N>) -> Words<N> {
     let bits = 32 * N as u32;
     let first = b.i32(DOUBLE.bias + bits - 1);
     let shift = b.sub(first, x.exponent);
     let (shifted, _) = significand.shr_by(b, shift);
-    // What is below one is farther away.
+    // For numbers below one, the shift is at least the width.
     let is_within = b.compare_const(Compare::LessUnsigned, shift, bits.into());
     let zero = b.i32(0);
     let result = Words::select(b, is_within, shifted, Words([zero; N]));

@@ -1,9 +1,8 @@
-//! 64-bit floats where the device has none, or may flush their denormals. A value becomes its bits in an `I64`; an operation
+//! Emulates 64-bit floats where the device has none, or may flush their denormals. A value becomes its bits in an `I64`; an operation
 //! becomes integer operations on 32-bit words.
 //!
-//! Everything is exact, whatever the facts say. A NaN result is the one that an invalid operation gives on NVIDIA's hardware;
-//! where PTX gives another NaN, an `OrNan` around the operation says so. Later passes create no 64-bit floats for
-//! such targets.
+//! Everything is exact, whatever the facts say. A NaN result is the NaN of an invalid operation on NVIDIA's hardware. Where PTX gives
+//! another NaN, an `OrNan` around the operation says so. Later passes create no 64-bit floats for such targets.
 //!
 //! Operations are written out where they stand, but for those that `outline` has moved into helpers.
 
@@ -37,7 +36,8 @@ pub fn expand_doubles(function: &mut Function) {
     });
 }
 
-/// The bits of what an operation gives, if that or an operand is `F64`. Such operands are there as `I64` already.
+/// The bits of an operation's result, if the result or an operand is `F64`. Such operands are already replaced by
+/// `I64`.
 fn expand(b: &mut Builder<'_>, ty: Type, op: Op) -> Option<Value> {
     let is_double = ty == Type::F64;
     let takes_double = |b: &Builder<'_>, operand| b.type_of(operand) == Type::I64;

@@ -14,7 +14,7 @@ const HIDDEN: u64 = DOUBLE.hidden() >> 32;
 pub(super) const PLACE: u32 = DOUBLE.precision - 1 - 32;
 /// The exponent of infinities and NaNs.
 const TOP: u32 = 2 * DOUBLE.bias + 1;
-/// How far a significand's leading one is below the highest bit.
+/// How far the leading one of a significand is below the highest bit.
 pub(super) const ABOVE: u32 = u64::BITS - DOUBLE.precision;
 
 /// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
@@ -41,7 +41,8 @@ impl Double {
         Double { bits, exponent, significand }
     }
 
-    /// The significand with its leading one as highest bit, and the exponent that it then has; zero has none.
+    /// The significand shifted so that its leading one is the highest bit, and the exponent for that; meaningless for
+    /// zero.
     pub(super) fn normalised(self, b: &mut Builder<'_>) -> (Pair, Value) {
         let (significand, shift) = self.significand.normalised(b);
         let exponent = b.sub(self.exponent, shift);
@@ -91,9 +92,8 @@ pub(super) fn product_sign(b: &mut Builder<'_>, x: Double, y: Double) -> Value {
     b.and_const(sign, SIGN)
 }
 
-/// `sign * significand * 2^(exponent - bias - 63)`, rounded, where the significand's leading one is its highest bit and its
-/// lowest bit stands for all that are lost. A significand of zero wants an exponent of at most one. Exponents must be below
-/// 4096.
+/// `sign * significand * 2^(exponent - bias - 63)`, rounded, where the significand's leading one is its highest bit and its lowest bit
+/// stands for all that are lost. If the significand is zero, the exponent must be at most one. Exponents must be below 4096.
 pub(super) fn round(b: &mut Builder<'_>, rounding: Rounding, sign: Value, exponent: Value, significand: Pair) -> Pair {
     let [zero, one, limit] = [0, 1, 63].map(|bits| b.i32(bits));
     let missing = b.sub(one, exponent);
@@ -139,7 +139,7 @@ pub(super) fn signed(b: &mut Builder<'_>, sign: Value, magnitude: Pair) -> Pair 
     Words([magnitude.low(), b.or(magnitude.high(), sign)])
 }
 
-/// A result, or infinity of a sign, or the NaN that NVIDIA's hardware gives.
+/// A result, or infinity with a sign, or NVIDIA's NaN.
 pub(super) fn unless_special(
     b: &mut Builder<'_>,
     is_infinite: Value,

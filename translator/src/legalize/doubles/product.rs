@@ -1,4 +1,4 @@
-//! Products, and products and sums in one.
+//! Products and fused multiply-adds.
 
 use super::parts::{ABOVE, Double, product_sign, round, unless_special};
 use super::words::{Pair, Words};
@@ -8,7 +8,8 @@ use crate::soft::DOUBLE;
 /// The product.
 pub(super) fn multiply(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x, y] = [x, y].map(|bits| Double::of(b, bits));
-    // If both are subnormal, the product is far below all numbers, so that only one needs a leading one.
+    // If both factors are subnormal, the product is far below the least number. So only one of them needs to be
+    // normalised.
     let is_lower = b.ult(x.exponent, y.exponent);
     let low = Words::select(b, is_lower, x.significand, y.significand);
     let high = Words::select(b, is_lower, y.significand, x.significand);
@@ -38,7 +39,7 @@ pub(super) fn multiply(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair
     unless_special(b, is_infinite, is_nan, sign, finite)
 }
 
-/// Whether something holds of one of two floats.
+/// Whether `holds` is true of at least one of two floats.
 pub(super) fn either(b: &mut Builder<'_>, x: Double, y: Double, holds: fn(Double, &mut Builder<'_>) -> Value) -> Value {
     let [x, y] = [x, y].map(|float| holds(float, b));
     b.or(x, y)
@@ -56,11 +57,11 @@ const PLACE: u32 = 60;
 /// How far both factors are shifted for that.
 const FACTORS: u32 = (64 + PLACE - 2 * (DOUBLE.precision - 1)) / 2;
 
-/// The first two's product and the third's sum.
+/// The product of the first two operands plus the third, rounded once.
 ///
-/// Product and addend are placed in a fixed-point number whose upper bits hold either significand without loss; the one
-/// of the lower exponent is shifted right, what is lost staying in the lowest bit. Subnormals need no normalisation:
-/// whatever cancellation brings forth below them is far below the result's last place, or was not lost.
+/// Product and addend are placed in a fixed-point number whose upper bits hold either significand without loss. The one
+/// with the lower exponent is shifted right, with a sticky lowest bit for the bits lost. Subnormals need no
+/// normalisation: bits that cancellation uncovers below them are far below the result's last place, or were not lost.
 pub(super) fn multiply_add(b: &mut Builder<'_>, rounding: Rounding, operands: [Pair; 3]) -> Pair {
     let [x, y, z] = operands.map(|bits| Double::of(b, bits));
     let is_zero_product = either(b, x, y, Double::is_zero);
@@ -103,10 +104,10 @@ pub(super) fn multiply_add(b: &mut Builder<'_>, rounding: Rounding, operands: [P
     let significand = Words([third, fourth]).stick(b, lost);
     let exponent = b.sub(exponent, shift);
     let exponent = b.add_const(exponent, u64::from(63 - PLACE));
-    // Nothing is lost of a sum that has no highest bit.
+    // The highest word is zero only if the sum is, and then nothing was lost.
     let is_zero = b.is_zero(fourth);
     let exponent = b.select(is_zero, zero, exponent);
-    // Zeros cancel to plus zero, but to minus zero when rounding down; equal ones keep their sign.
+    // Operands that cancel give plus zero, or minus zero when rounding down. Zeros of equal sign keep their sign.
     let zero_sign = match rounding {
         Rounding::Down => b.or(product_sign, addend_sign),
         _ => b.and(product_sign, addend_sign),

@@ -1,4 +1,4 @@
-//! Quotients: digits estimated by a reciprocal of 32 bits, and exact remainders.
+//! Quotients, from digits that a 32-bit reciprocal estimates, and exact remainders.
 
 use super::parts::{ABOVE, Double, product_sign, round, unless_special};
 use super::product::either;
@@ -17,7 +17,7 @@ pub(super) fn divide(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) 
     let [(dividend, x_exponent), (divisor, y_exponent)] = [x, y].map(|float| float.normalised(b));
     let (quotient, inexact) = significands(b, dividend, divisor);
 
-    // It is between one half and two, hence has its leading one at bit 58 or 59.
+    // The quotient is between one half and two, so its leading one is bit 58 or 59.
     let last = FIRST + SECOND;
     let top = b.shr(quotient.high(), last - 32);
     let borrowed = b.xor_const(top, 1);
@@ -37,26 +37,26 @@ pub(super) fn divide(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) 
     let is_infinite = b.or(x_infinite, y_zero);
     let zero = b.i32(0);
     let result = Words::select(b, is_zero, Words([zero, sign]), result);
-    // Zero by zero and infinity by infinity are those that look zero and infinite at once.
+    // Zero by zero and infinity by infinity are the cases that look both zero and infinite.
     let undefined = b.and(is_zero, is_infinite);
     let is_nan = either(b, x, y, Double::is_nan);
     let is_nan = b.or(is_nan, undefined);
     unless_special(b, is_infinite, is_nan, sign, result)
 }
 
-/// The quotient of significands whose highest bits are set, times 2^59 and cut off, and whether that isn't exact. What it
-/// makes of zeros doesn't matter.
+/// The quotient of significands whose highest bits are set, times 2^59 and truncated, and whether the truncation lost anything. The result
+/// for zeros doesn't matter.
 fn significands(b: &mut Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Value) {
     let inverse = reciprocal(b, divisor.high());
-    // Less than the divisor's eightfold remains of each: x / 2^32 is below the dividend by one at most, the inverse by 6,
-    // and the product by one.
+    // Each digit leaves a remainder below eight times the divisor: truncating the dividend to x / 2^32 loses at most one, the inverse at
+    // most 6, and the product at most one.
     let first = b.mul_high_unsigned(dividend.high(), inverse);
     let [dividend, divisor] = [dividend, divisor].map(|significand| significand.shr(b, ABOVE));
     let remainder = rest(b, dividend, FIRST, first, divisor);
     let top = above(b, remainder);
     let second = b.mul_high_unsigned(top, inverse);
     let remainder = rest(b, remainder, SECOND, second, divisor);
-    // What is still missing is less than eight, and found but for one.
+    // The quotient is too small by less than eight. This estimate finds all but one of that.
     let top = above(b, remainder);
     let third = b.mul_high_unsigned(top, inverse);
     let third = b.shr(third, SECOND);
@@ -82,7 +82,7 @@ fn rest(b: &mut Builder<'_>, number: Pair, shift: u32, digit: Value, divisor: Pa
     number.minus(b, product)
 }
 
-/// Bits 24 to 55 of a number that has no others above.
+/// Bits 24 to 55 of a number whose higher bits are zero.
 fn above(b: &mut Builder<'_>, number: Pair) -> Value {
     number.shr(b, 24).low()
 }
@@ -90,13 +90,13 @@ fn above(b: &mut Builder<'_>, number: Pair) -> Value {
 /// `2^63 / y` for a word whose highest bit is set, and two less: not above `2^95 / z` for any `z` that has `y` as its upper 32
 /// bits of 64, nor below it by more than 6.
 fn reciprocal(b: &mut Builder<'_>, y: Value) -> Value {
-    // 16 bits, not too many.
+    // A first estimate of 16 bits, never too large.
     let ones = b.i32(u32::MAX);
     let top = b.shr(y, 16);
     let top = b.add_const(top, 1);
     let guess = b.div_unsigned(ones, top);
     let mut inverse = b.shl(guess, 15);
-    // Newton's method: with an error of e it leaves e^2, and so much that it is never above.
+    // Newton's method: an error of e becomes e^2. The constants make sure that the result is never too large.
     for _ in 0..2 {
         let product = b.mul_high_unsigned(y, inverse);
         let one = b.i32((1 << 31) - 1);

@@ -24,7 +24,7 @@ pub(super) fn root(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
     let sign = x.sign(b);
     let is_zero = x.is_zero(b);
     let root = Words::select(b, is_zero, Words([positive, sign]), root);
-    // All that has a sign but minus zero.
+    // All negative operands except minus zero.
     let is_negative = b.is_nonzero(sign);
     let is_nonzero = b.not(is_zero);
     let is_negative = b.and(is_negative, is_nonzero);
@@ -39,22 +39,22 @@ pub(super) fn root(b: &mut Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
 fn of_significand(b: &mut Builder<'_>, number: Pair) -> Pair {
     let top = number.high();
     let inverse = inverse_root(b, top);
-    // The root times 2^30, of which less than 7 is missing.
+    // The root times 2^30, too small by less than 7.
     let first = b.mul_high_unsigned(top, inverse);
     let square = Words([b.mul(first, first), b.mul_high_unsigned(first, first)]);
     let rest = number.shr(b, 2).minus(b, square);
-    // The rest by twice the root is 26 bits more. Of these less than 3 is missing, or less than 1 too much: the rest is below
-    // 2^35.
+    // The remainder divided by twice the root gives 26 more bits, too small by less than 3 or too large by less than 1: the remainder is
+    // below 2^35.
     let second = rest.shr(b, 4).low();
     let second = b.mul_high_unsigned(second, inverse);
     let second = b.shr(second, 1);
     let zero = b.i32(0);
     let estimate = Words([first, zero]).shl(b, 26).plus_word(b, second);
 
-    // The nearest number of 54 bits, which are eights of that: less than one too little or too much.
+    // Rounded to 54 bits, whose unit is eight: wrong by less than one unit.
     let half = b.i32(4);
     let near = estimate.plus_word(b, half).shr(b, 3);
-    // The lowest 64 bits of what its square leaves tell the sign.
+    // The lowest 64 bits of the remainder of its square give the sign.
     let Words([low, high, ..]) = near.product(b, near);
     let scaled = b.shl(number.low(), 12);
     let rest = Words([zero, scaled]).minus(b, Words([low, high]));
@@ -75,7 +75,7 @@ fn inverse_root(b: &mut Builder<'_>, x: Value) -> Value {
     let sum = b.mul_high_unsigned(x, sum);
     let sum = b.sub(constant, sum);
     let mut inverse = b.shl(sum, 1);
-    // Newton's method: with an error of e it leaves 3/2 e^2, and so much that it is never above.
+    // Newton's method: an error of e becomes 3/2 e^2. The constant makes sure that the result is never too large.
     let three = b.i32((3 << 30) - 2);
     for _ in 0..3 {
         let square = b.mul_high_unsigned(inverse, inverse);

@@ -9,8 +9,8 @@ const GUARD: u32 = 10;
 
 /// The sum.
 ///
-/// One addend's significand is shifted right, what is lost staying in its lowest bit. That is above all that matters: where
-/// the shift loses anything, the sum loses one place in front at most.
+/// One addend's significand is shifted right, with a sticky lowest bit for the bits lost. The sticky bit stays below the bits that decide
+/// the rounding: where the shift loses anything, cancellation removes at most one leading place of the sum.
 pub(super) fn add(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x_magnitude, y_magnitude] = [x, y].map(|bits| magnitude(b, bits));
     let is_less = x_magnitude.is_less(b, y_magnitude);
@@ -30,7 +30,7 @@ pub(super) fn add(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> 
     let one = b.and_const(differ, 1);
     let sum = upper.plus(b, lower, one);
 
-    // The leading one goes to the highest bit, but no farther than to where subnormals have theirs. Such sums are exact.
+    // The leading one moves to the highest bit, but no farther than the place for subnormals. Subnormal sums are exact.
     let zeros = sum.leading_zeros(b);
     let is_zero = sum.is_zero(b);
     let is_subnormal = b.ult(large.exponent, zeros);
@@ -40,7 +40,7 @@ pub(super) fn add(b: &mut Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> 
     let exponent = b.sub(large.exponent, shift);
     let exponent = b.add_const(exponent, 1);
 
-    // Zeros cancel to plus zero, but to minus zero when rounding down; equal ones keep their sign.
+    // Operands that cancel give plus zero, or minus zero when rounding down. Zeros of equal sign keep their sign.
     let differ = b.is_nonzero(differ);
     let cancels = b.and(is_zero, differ);
     let zero_sign = b.i32(if rounding == Rounding::Down { 1 << 31 } else { 0 });

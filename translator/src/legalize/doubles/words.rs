@@ -39,7 +39,7 @@ impl Pair {
         Words([b.i32(bits as u32), b.i32((bits >> 32) as u32)])
     }
 
-    /// The low 64 bits of its product with a word.
+    /// The low 64 bits of the product with a word.
     pub(super) fn times(self, b: &mut Builder<'_>, factor: Value) -> Pair {
         let low = b.mul(self.low(), factor);
         let carried = b.mul_high_unsigned(self.low(), factor);
@@ -47,9 +47,9 @@ impl Pair {
         Words([low, b.add(carried, high)])
     }
 
-    /// The whole product with another one.
+    /// The whole 128-bit product with another pair.
     pub(super) fn product(self, b: &mut Builder<'_>, other: Pair) -> Words<4> {
-        // No sum of a word's product and two words exceeds 64 bits.
+        // The product of two words plus two words fits in 64 bits.
         let [x0, x1] = self.0;
         let [y0, y1] = other.0;
         let lowest = b.mul(x0, y0);
@@ -61,7 +61,7 @@ impl Pair {
         Words([lowest, other_cross.low(), top.low(), top.high()])
     }
 
-    /// Number of zeros above the highest one, in `I32`; 64 for zero.
+    /// Number of leading zeros, in `I32`; 64 for zero.
     pub(super) fn leading_zeros(self, b: &mut Builder<'_>) -> Value {
         let is_low = b.is_zero(self.high());
         let word = b.select(is_low, self.low(), self.high());
@@ -71,7 +71,7 @@ impl Pair {
         b.sub(top, highest)
     }
 
-    /// Whether it is less than another one.
+    /// Whether the number is less than another pair.
     pub(super) fn is_less(self, b: &mut Builder<'_>, other: Pair) -> Value {
         let high = b.ult(self.high(), other.high());
         let equal = b.eq(self.high(), other.high());
@@ -104,7 +104,7 @@ impl<const N: usize> Words<N> {
         then.zip(otherwise, |then, otherwise| b.select(condition, then, otherwise))
     }
 
-    /// Each word together with another's.
+    /// Combines each word with the other's word at the same place.
     pub(super) fn zip(self, other: Self, mut combine: impl FnMut(Value, Value) -> Value) -> Self {
         Words(std::array::from_fn(|i| combine(self.0[i], other.0[i])))
     }
@@ -119,7 +119,7 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    /// The sum with another one and with 0 or 1.
+    /// The sum with another integer and with 0 or 1.
     pub(super) fn plus(self, b: &mut Builder<'_>, other: Self, one: Value) -> Self {
         let mut carried = one;
         self.zip(other, |x, y| {
@@ -134,7 +134,7 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    /// The difference from another one.
+    /// The difference `self - other`.
     pub(super) fn minus(self, b: &mut Builder<'_>, other: Self) -> Self {
         let mut borrowed: Option<Value> = None;
         self.zip(other, |x, y| {
@@ -152,7 +152,7 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    /// Two's complement if `sign` is all ones, itself if that is zero.
+    /// The negated number if `sign` is all ones, the number itself if `sign` is zero.
     pub(super) fn negated_if(self, b: &mut Builder<'_>, sign: Value) -> Self {
         let one = b.and_const(sign, 1);
         self.map(|word| b.xor(word, sign)).plus_word(b, one)
@@ -164,13 +164,13 @@ impl<const N: usize> Words<N> {
         b.is_zero(any)
     }
 
-    /// A word that is zero if it is.
+    /// A word that is zero exactly if the number is.
     fn any(self, b: &mut Builder<'_>) -> Value {
         let [first, rest @ ..] = self.0.as_slice() else { return b.i32(0) };
         rest.iter().fold(*first, |any, word| b.or(any, *word))
     }
 
-    /// Sets the lowest bit if a word isn't zero, so that rounding knows of what was lost.
+    /// Sets the lowest bit if a word isn't zero, so that rounding takes the lost bits into account.
     pub(super) fn stick(mut self, b: &mut Builder<'_>, lost: Value) -> Self {
         let lost = b.is_nonzero(lost);
         let lost = b.bool_to(Type::I32, lost);
@@ -241,13 +241,13 @@ impl<const N: usize> Words<N> {
         }))
     }
 
-    /// Shifted right by an amount below its width; the lowest bit stands for all that is lost.
+    /// Shifted right by an amount below its width; the lowest bit is sticky for the bits lost.
     pub(super) fn shr_sticking(self, b: &mut Builder<'_>, amount: Value) -> Self {
         let (shifted, lost) = self.shr_by(b, amount);
         shifted.stick(b, lost)
     }
 
-    /// Shifted right by an amount modulo its width, and a word that isn't zero if anything is lost.
+    /// Shifted right by an amount modulo its width, and a word that isn't zero if nonzero bits were lost.
     pub(super) fn shr_by(self, b: &mut Builder<'_>, amount: Value) -> (Self, Value) {
         let mut shifted = self;
         let mut lost = b.i32(0);

@@ -1,13 +1,13 @@
-//! Multiply-adds and sums by nothing but integers.
+//! Multiply-adds and sums by integer operations alone.
 
 use crate::ir::{Builder, Rounding, Value};
 use crate::soft::{Format, Parts, leading_zeros, product_sign, round, stick, unless_nan, width};
 
-/// Any format's by nothing but integers.
+/// A fused multiply-add of any format, by integer operations alone.
 ///
-/// Product and addend are placed in a fixed-point number of twice the format's width, whose upper bits hold either significand without loss; the one
-/// of the lower exponent is shifted right, what is lost staying in the lowest bit. Subnormals need no normalisation:
-/// whatever cancellation brings forth below them is far below the result's last place, or was not lost.
+/// Product and addend are placed in a fixed-point number of twice the format's width, whose upper bits hold either significand without
+/// loss. The one with the lower exponent is shifted right, with a sticky lowest bit for the bits lost. Subnormals need no normalisation:
+/// bits that cancellation uncovers below them are far below the result's last place, or were not lost.
 pub fn fused_on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| Parts::of(b, operand));
     let format = x.format;
@@ -45,7 +45,7 @@ pub fn fused_on_integers(b: &mut Builder<'_>, rounding: Rounding, operands: [Val
     let exponent = b.add_const(exponent, 2);
     let is_zero = b.is_zero(significand);
     let exponent = b.select(is_zero, zero, exponent);
-    // Zeros cancel to plus zero, but to minus zero when rounding down; equal ones keep their sign.
+    // Operands that cancel give plus zero, or minus zero when rounding down. Zeros of equal sign keep their sign.
     let zero_sign = match rounding {
         Rounding::Down => b.or(product_sign, addend_sign),
         _ => b.and(product_sign, addend_sign),
@@ -101,13 +101,13 @@ impl Fixed {
         Fixed { high, low: b.select(condition, self.low, other.low) }
     }
 
-    /// Shifts right by any amount that isn't negative; the lowest bit stands for all that is lost.
+    /// Shifts right by any amount that isn't negative; the lowest bit is sticky for the bits lost.
     fn shift_right_sticking(&self, b: &mut Builder<'_>, amount: Value) -> Fixed {
         let width = width(b.type_of(self.high));
         let limit = b.i32(2 * width - 1);
         let is_below = b.ult(amount, limit);
         let amount = b.select(is_below, amount, limit);
-        // First by a whole half if it is that far, then by the rest.
+        // First by a whole half if the amount is that large, then by the rest.
         let half = b.i32(width);
         let zero = b.constant_like(self.high, 0);
         let is_near = b.ult(amount, half);
@@ -142,7 +142,7 @@ impl Fixed {
         Fixed { high: b.add(high, carry), low: sum }
     }
 
-    /// The absolute value of two's complement, and all ones if it was negative, else zero.
+    /// The absolute value of a two's complement number, and all ones if the number was negative, else zero.
     fn absolute(&self, b: &mut Builder<'_>) -> (Fixed, Value) {
         let top = width(b.type_of(self.high)) - 1;
         let negative = b.sar(self.high, top);
@@ -179,7 +179,7 @@ impl Fixed {
     }
 }
 
-/// The bits that a shift to the right (or left) by less than the width moves out of a half into the other one.
+/// The bits that a right (or left) shift by less than the width moves from one half into the other.
 fn shift_across(b: &mut Builder<'_>, half: Value, amount: Value, right: bool) -> Value {
     let limit = width(b.type_of(half)) - 1;
     let limit = b.i32(limit);
@@ -193,7 +193,7 @@ fn shift_across(b: &mut Builder<'_>, half: Value, amount: Value, right: bool) ->
     }
 }
 
-/// A sum of any format by nothing but integers.
+/// A sum of any format, by integer operations alone.
 pub fn sum_on_integers(b: &mut Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let one = b.constant_like(x, Format::of(b.type_of(x)).one());
     fused_on_integers(b, rounding, [x, one, y])

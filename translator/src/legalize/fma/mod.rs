@@ -1,7 +1,8 @@
 //! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
 //!
-//! On `F32` a dot product serves where that is known to be fused; else `F64` where that exists; else the rounding errors of products
-//! and sums where these decide; else integers. A device that only flushes uses its own `Fma` where flushing can't have mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
+//! On `F32` the first that applies is used: a dot product that is known to be fused; `F64`, if the device has it; the rounding errors of
+//! products and sums, where they decide the result; integers. A device that only flushes uses its own `Fma` where flushing can't have
+//! mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
 mod integers;
 mod multiply_add;
@@ -15,7 +16,7 @@ use crate::opt::{Rewritten, rewrite};
 use crate::policy::Floats;
 use runs::expand_runs;
 
-/// Replaces `Fma` on types where the target doesn't do it right.
+/// Replaces `Fma` on types where the target's own is not correct.
 pub fn expand_fma(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
     let f32_exact = facts.fma_f32_fused && facts.fma_f32_denormals;

@@ -7,7 +7,7 @@ use crate::policy::Floats;
 use crate::soft::{DOUBLE, SINGLE, odd_sum, two_product, two_sum};
 use crate::target::Facts;
 
-/// The first two's product and the third's sum without the device's `Fma`.
+/// The product of the first two operands plus the third, without the device's `Fma`.
 pub fn multiply_add(b: &mut Builder<'_>, floats: &Floats, rounding: Rounding, operands: [Value; 3]) -> Value {
     match b.type_of(operands[0]) {
         Type::F32 if floats.doubles => through_double(b, &floats.trusted, rounding, operands),
@@ -22,16 +22,15 @@ const CLEAR: f32 = f32::from_bits((127 - 60) << 23);
 /// Factors of at least this magnitude have no place below the least normal number.
 const DIVISIBLE: f32 = f32::from_bits((127 - 102) << 23);
 
-/// `F32`'s to nearest from rounded products and sums, and their errors.
+/// The multiply-add of `F32`, rounded to nearest, from rounded products and sums and their errors.
 ///
-/// Product, addend and what the former two lose when they are rounded make `sum + rest`, of which only `rest` is rounded, by
-/// less than 2^-23 of itself. If it is taken for 2^-22 of itself more or less and the result is the same, that is right:
-/// rounding is monotonous.
+/// Product, addend and the rounding errors of product and sum add up to `sum + rest`. Only `rest` is rounded, with a relative error below
+/// 2^-23. If a `rest` larger or smaller by 2^-22 of itself gives the same result, that result is right, since rounding is monotonic.
 ///
-/// Where the sum is at least 2^-60 and no factor is below 2^-102, what underflows doesn't matter, be it flushed or not. Every
-/// such error is below 2^-126 and there are few. They change a rest of 2^-87 or more by far less than 2^-23 of itself. A smaller one
-/// is below half the distance from the sum to its neighbours, 2^-85 at least, with those errors and without. An infinite or
-/// undefined sum isn't taken for the result: the product may have overflown by itself.
+/// Where the sum is at least 2^-60 and no factor is below 2^-102, underflow doesn't matter, flushed or not. Every error from underflow is
+/// below 2^-126, and there are few. They change a rest of 2^-87 or more by far less than 2^-23 of itself. A smaller rest is below half the
+/// distance from the sum to its neighbours (2^-85 at least) with or without those errors. An infinite or NaN sum isn't taken as the result,
+/// since the product alone may have overflowed.
 fn by_errors(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands;
     let (product, product_error) = two_product(b, x, y);
@@ -43,7 +42,7 @@ fn by_errors(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
         b.fadd(sum, rest)
     });
     let agrees = b.feq(result, other);
-    // Differences of magnitudes are negative where one is too small or too large.
+    // The difference of two magnitudes is negative where one is too small or too large.
     let [x_magnitude, y_magnitude, magnitude] = [x, y, sum].map(|float| b.magnitude(float));
     let [x_above, y_above] = [x_magnitude, y_magnitude].map(|bits| b.sub_const(bits, DIVISIBLE.to_bits().into()));
     let sum_above = b.sub_const(magnitude, CLEAR.to_bits().into());
@@ -73,7 +72,7 @@ fn by_errors(b: &mut Builder<'_>, operands: [Value; 3]) -> Value {
 /// Whether a number is subnormal.
 fn is_subnormal(b: &mut Builder<'_>, float: Value) -> Value {
     let bits = b.bits(float);
-    // A subnormal's magnitude twice is below this. Less one, zero is above it.
+    // Twice a subnormal's magnitude is below this bound. Subtracting one first puts zero above the bound.
     let twice = b.shl(bits, 1);
     let twice = b.sub_const(twice, 1);
     let limit = b.i32(2 * SINGLE.hidden() as u32 - 1);
@@ -83,15 +82,14 @@ fn is_subnormal(b: &mut Builder<'_>, float: Value) -> Value {
 /// Addends of at least this magnitude leave no sum that is subnormal, unless the product vanishes: see [`guarded`].
 const AMPLE: f32 = f32::from_bits((127 - 76) << 23);
 
-/// `F32`'s by a device that rounds once but takes denormals for zeros, in operands and results.
+/// The multiply-add of `F32` by a device that rounds once but flushes denormal operands and results.
 ///
-/// The common case costs one test: the addend is ample and the result compares less or greater than it. A flushed factor
-/// would have left the addend, or NaN if the other is infinite; so neither was flushed, and the addend isn't subnormal.
-/// Nor is the sum, unless it is zero: if the product is less than half the addend, the sum is more than half of it; else
-/// product and addend are multiples of 2^-49 of the addend's magnitude (significands have 24 bits, their products 48),
-/// and so is the sum.
+/// The common case costs one test: the addend is ample and the result compares less or greater than the addend. With a flushed factor the
+/// result would be the addend, or NaN if the other factor is infinite. So no factor was flushed, and the addend isn't subnormal. Nor is the
+/// sum, unless it is zero: if the product is less than half the addend, the sum is more than half of the addend; else product and addend
+/// are multiples of 2^-49 of the addend's magnitude (significands have 24 bits, their products 48), and so is the sum.
 ///
-/// What fails that test (zeros above all) is looked at closely, and emulated if a denormal is or may be involved.
+/// Operands that fail that test (mostly zeros) are examined further, and emulated if a denormal is or may be involved.
 pub fn guarded(b: &mut Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands;
     let fused = b.fma(x, y, z);
@@ -125,15 +123,15 @@ fn is_flushed(b: &mut Builder<'_>, operands: [Value; 3], fused: Value) -> Value 
     b.or(any, vanished)
 }
 
-/// `F32`'s on `F64`: the product is exact there; the sum is rounded to odd, after which rounding to `F32` is as if it
-/// were the only one.
+/// The multiply-add of `F32` through `F64`, where the product is exact. The sum is rounded to odd, so that the rounding
+/// to `F32` gives the correctly rounded result.
 fn through_double(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
     let sum = wide_sum(b, facts, rounding, operands);
     narrow(b, facts, rounding, sum)
 }
 
-/// An `F64` that stands for the first two `F32`s' product and the third's sum: rounding it to `F32` or less is as if it were
-/// exact.
+/// An `F64` for the product of the first two `F32` operands plus the third. Rounding it to `F32` or a narrower format gives the same as
+/// rounding the exact result.
 pub fn wide_sum(b: &mut Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
     let [x, y, z] = operands.map(|operand| widen(b, facts, operand));
     let product = b.fmul(x, y);

@@ -1,16 +1,16 @@
-//! `Fma` on `F32` by a device that rounds once but flushes denormals, many at a time.
+//! `Fma` on `F32` by a device that rounds once but flushes denormals, tested many at a time.
 //!
-//! Say that a number is *on the grid* of an exponent `e` if it is a multiple of 2^e, infinite or NaN; zero is on every grid. Sums
-//! of numbers on a grid are on it, and products on that of both exponents' sum, also when they are rounded. What is on the grid of a
-//! normal number's exponent isn't subnormal. So where factors, product and addend of a `Fma` are on such grids, so is its result,
-//! and there is nothing to flush.
+//! Say that a number is *on the grid* of an exponent `e` if it is a multiple of 2^e, infinite or NaN; zero is on every grid. Sums of
+//! numbers on a grid are on that grid, and products are on the grid of the exponents' sum, also after rounding. A number on the grid of a
+//! normal number's exponent isn't subnormal. So where factors, product and addend of a `Fma` are on such grids, so is its result, and there
+//! is nothing to flush.
 //!
-//! A number that is zero or at least 2^(e + 23) is on the grid of `e`. That is tested where nothing else says so, of factors
-//! from memory, say. What a run of statements computes is right if its tests hold and have always held; else all of it that depends on
-//! a `Fma` is computed once more without the device's. The tests of a run share that one branch.
+//! A number that is zero or at least 2^(e + 23) is on the grid of `e`. Where nothing else shows a number to be on a grid, as for factors
+//! from memory, a test checks that. The results of a run of statements are right if its tests hold and have always held. Otherwise all
+//! results that depend on an `Fma` are computed once more without the device's `Fma`. The tests of a run share that one branch.
 //!
-//! As long as all tests have held, variables are on the grids of what is assigned to them, so that sums which go around loops need
-//! no test. Once one hasn't, every run is computed once more.
+//! As long as all tests have held, variables are on the grids of the values assigned to them, so that sums in loops need no test. Once a
+//! test has failed, every run is computed once more.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,13 +20,13 @@ use crate::opt::{for_each_operand, map_op_operands, map_operands};
 use crate::policy::Floats;
 use crate::soft::SINGLE;
 
-/// The grid of the second-least normal exponent: facts about `Fma` leave open what becomes of the least.
+/// The grid of the second-least normal exponent: facts about `Fma` don't say whether a device flushes the least.
 const NORMAL: i32 = -125;
 /// The grid of factors whose products are on that of [`NORMAL`].
 const FACTOR: i32 = NORMAL / 2;
-/// What zero, infinities and NaNs are on.
+/// The grid of zero, infinities and NaNs, which are on every grid.
 const ANY: i32 = i32::MAX;
-/// How often the grids of variables may change before those that still do are given up.
+/// How often the grids of variables may change before those still changing are given up.
 const ROUNDS: usize = 4;
 
 /// Replaces every `Fma` on `F32`.
@@ -46,7 +46,7 @@ pub fn expand_runs(function: &mut Function, floats: &Floats) {
     builder.finish();
 }
 
-/// What holds of a function's values wherever they are used.
+/// Properties of a function's values that hold at every use.
 struct Values {
     types: Vec<Type>,
     /// Constants of 32 bits.
@@ -99,7 +99,7 @@ impl Values {
         matches!(self.ty(value), Type::I32 | Type::F32)
     }
 
-    /// Whether a statement is a `Fma` that tests of operands are for: one with a constant that fails them is not.
+    /// Whether a statement is an `Fma` whose operands are tested. An `Fma` with a constant that fails the test is not.
     fn is_tested(&self, result: Value, op: &Op) -> bool {
         let Op::Fma(a, b, c) = *op else { return false };
         let passes = |value, grid| self.constants.get(&value).is_none_or(|bits| grid_of(*bits) >= grid);
@@ -140,7 +140,7 @@ impl Values {
         run
     }
 
-    /// Whether an operation may be done on wrong operands, and what it gives may go through a variable.
+    /// Whether an operation may run on wrong operands, and its result may go through a variable.
     fn is_repeatable(&self, result: Value, op: &Op) -> bool {
         let defined = match op {
             Op::Unary(Unary::FloatToSigned(_) | Unary::FloatToUnsigned(_), _) => false,
@@ -171,7 +171,7 @@ impl Run {
     }
 }
 
-/// The finest grid that a number by its bits is on.
+/// The coarsest grid that a number, given by its bits, is on.
 fn grid_of(bits: u32) -> i32 {
     let float = f32::from_bits(bits);
     if float == 0.0 || !float.is_finite() {
@@ -224,11 +224,11 @@ fn find_tests(function: &Function, known: &Values, body: &Block) -> Vec<Vec<Test
 struct Grids<'a> {
     known: &'a Values,
     values: Vec<Option<i32>>,
-    /// Of variables, everywhere.
+    /// The grids of variables, everywhere.
     vars: &'a [Option<i32>],
-    /// The same by what is assigned to them.
+    /// The grids of variables as far as the assignments seen so far say.
     assigned: Vec<Option<i32>>,
-    /// What tests have changed in `values`: former entries.
+    /// Former entries of `values` that tests have changed.
     raised: Vec<(Value, Option<i32>)>,
     tests: Vec<Vec<Test>>,
 }
@@ -257,7 +257,7 @@ impl Grids<'_> {
             }
             at += 1;
         }
-        // Who comes from elsewhere hasn't tested it.
+        // Threads that come another way have not run these tests.
         for (value, former) in self.raised.drain(mark..).rev() {
             self.values[value.0 as usize] = former;
         }
@@ -328,7 +328,7 @@ impl Grids<'_> {
                 | Unary::Ceil,
                 _,
             ) => Some(0),
-            // Signs taken away or changed.
+            // Operations that clear or change the sign.
             Op::Binary(Binary::And | Binary::Or | Binary::Xor, value, mask) => {
                 let bits = self.known.constants.get(&mask)?;
                 let sign = SINGLE.sign() as u32;
@@ -347,13 +347,13 @@ impl Grids<'_> {
     }
 }
 
-/// Writes functions anew.
+/// Rewrites a function.
 struct Expansion<'a> {
     floats: &'a Floats,
     known: Values,
-    /// Of the runs to come.
+    /// The tests of the runs to come.
     tests: std::vec::IntoIter<Vec<Test>>,
-    /// What values have become.
+    /// The values that replace old ones.
     replacement: Vec<Option<Value>>,
     /// Whether a test has failed so far.
     failed: Var,
@@ -407,7 +407,7 @@ impl Expansion<'_> {
         b.push(stmt);
     }
 
-    /// A run: first by the device's `Fma`, then, if a test fails, without.
+    /// Appends a run: first with the device's `Fma`, then, if a test fails, without.
     fn run(&mut self, b: &mut Builder<'_>, statements: &[Stmt], run: &Run) {
         for stmt in statements {
             self.keep(b, stmt);
@@ -454,7 +454,7 @@ impl Expansion<'_> {
         outlets
     }
 
-    /// Computes what is doubtful once more; gives what has become of it.
+    /// Computes the doubtful results once more; gives the new values.
     fn repeat(&self, b: &mut Builder<'_>, statements: &[Stmt], run: &Run) -> FxHashMap<Value, Value> {
         let mut again = FxHashMap::default();
         for stmt in statements {
@@ -489,7 +489,7 @@ fn set_bits(b: &mut Builder<'_>, var: Var, value: Value) {
 fn is_off_grid(b: &mut Builder<'_>, value: Value, grid: i32) -> Value {
     let bits = b.bits(value);
     let least = ((grid + 23 + 127) as u32) << 23;
-    // Magnitudes twice, and less one: zero is above all.
+    // Twice the magnitude, less one, puts zero above all numbers.
     let twice = b.shl(bits, 1);
     let twice = b.sub_const(twice, 1);
     let limit = b.i32(2 * least - 1);

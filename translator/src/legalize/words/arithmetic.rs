@@ -6,7 +6,8 @@ use crate::ir::{Binary, Builder, Compare, Type, Value};
 /// Sum modulo 2^64.
 pub(super) fn add(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
     let low = b.add(x.low, y.low);
-    // A sum that has wrapped is less than either part. Of a constant, which may be zero, this way folds.
+    // A sum that has wrapped is less than either addend. With a constant addend, the comparison uses the other addend,
+    // so that it folds for zero.
     let part = if b.known(x.low).is_some() { y.low } else { x.low };
     let carries = b.ult(low, part);
     let carry = b.bool_to(Type::I32, carries);
@@ -23,13 +24,13 @@ pub(super) fn sub(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
     Words::new(low, b.sub(high, borrow))
 }
 
-/// An operation that treats each bit by itself.
+/// A bitwise operation.
 pub(super) fn bitwise(b: &mut Builder<'_>, op: Binary, x: Words, y: Words) -> Words {
     let (low, high) = (b.binary(op, x.low, y.low), b.binary(op, x.high, y.high));
     Words { low, high, signed: x.signed && y.signed }
 }
 
-/// An integer comparison. Others stay as they are.
+/// An integer comparison. Other comparisons stay as they are.
 pub(super) fn compare(b: &mut Builder<'_>, op: Compare, x: Words, y: Words) -> Value {
     let (above, below) = match op {
         Compare::NotEqual => {

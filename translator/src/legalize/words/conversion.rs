@@ -1,4 +1,5 @@
-//! Conversions between 64-bit integers and floats, correctly rounded, by those of 32-bit integers or by the bits.
+//! Conversions between 64-bit integers and floats, correctly rounded, through conversions of 32-bit integers or on
+//! bits.
 
 use crate::ir::{Builder, Function, Op, Rounding, Stmt, Type, Unary, Value};
 use crate::opt::{Rewritten, rewrite};
@@ -30,7 +31,7 @@ fn to_single(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
     b.bitcast(bits, Type::F32)
 }
 
-/// Both halves fit a double, and only their sum is rounded.
+/// Both halves fit into a double, and only their sum is rounded.
 fn to_double(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
     let (low, high) = b.halves(integer);
     let low = b.unary(Unary::UnsignedToFloat(Type::F64), low);
@@ -41,7 +42,7 @@ fn to_double(b: &mut Builder<'_>, signed: bool, integer: Value) -> Value {
     b.fadd(high, low)
 }
 
-/// Cut off after the lower half by way of the upper one, all of it exact.
+/// Splits off the upper half, then the lower half; all steps are exact.
 fn to_unsigned(b: &mut Builder<'_>, float: Value) -> Value {
     let ty = b.type_of(float);
     let [digit, part] = [DIGIT, DIGIT.recip()].map(|number| match ty {

@@ -23,7 +23,7 @@ pub(super) fn divide(b: &mut Builder<'_>, x: Words, y: Words) -> Division {
     }
     let is_short = b.is_zero(y.high);
 
-    // The divisor's leading one goes to bit 31 of its upper word.
+    // The divisor's leading one is shifted to bit 31 of its upper word.
     let zeros = leading_zeros(b, y.high);
     let zeros = b.and_const(zeros, 31);
     let leading = shift(b, Binary::Shl, y, zeros).high;
@@ -33,7 +33,7 @@ pub(super) fn divide(b: &mut Builder<'_>, x: Words, y: Words) -> Division {
     let divisor = b.select(is_short, y.low, leading);
     let Division { quotient, remainder } = by_word(b, dividend, divisor);
 
-    // One too large, or right, or, if it isn't zero, one too small with one subtracted.
+    // The estimate is right or one too large. Subtract one unless it is zero, so that it is right or one too small.
     let places = b.xor_const(zeros, 31);
     let estimate = b.shr_by(quotient.low, places);
     let is_some = b.is_nonzero(estimate);
@@ -64,7 +64,7 @@ fn by_word(b: &mut Builder<'_>, x: Words, divisor: Value) -> Division {
     let product = b.mul(first, divisor);
     let rest = b.sub(x.high, product);
 
-    // The divisor's leading one goes to bit 31.
+    // The divisor's leading one is shifted to bit 31.
     let zeros = leading_zeros(b, divisor);
     let divisor = b.shl_by(divisor, zeros);
     let rest = shift(b, Binary::Shl, Words::new(x.low, rest), zeros);
@@ -81,13 +81,13 @@ fn by_word(b: &mut Builder<'_>, x: Words, divisor: Value) -> Division {
     Division { quotient: Words::new(second, first), remainder: Words::zero_extended(b, remainder) }
 }
 
-/// One more digit of 16 bits of a quotient, and what remains. `rest` is below the divisor, whose leading bit is one.
+/// One more 16-bit digit of a quotient, and the remainder. `rest` is below the divisor, whose leading bit is one.
 fn next_digit(b: &mut Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Value, Value) {
     let (leading, trailing) = (b.shr(divisor, 16), b.and_const(divisor, 0xffff));
     let mut quotient = b.div_unsigned(rest, leading);
     let product = b.mul(quotient, leading);
     let mut left = b.sub(rest, product);
-    // At most two too large.
+    // The estimate is at most two too large.
     for _ in 0..2 {
         let product = b.mul(quotient, trailing);
         let available = b.shl(left, 16);
@@ -109,7 +109,7 @@ fn next_digit(b: &mut Builder<'_>, rest: Value, digit: Value, divisor: Value) ->
     (quotient, b.sub(above, product))
 }
 
-/// Zeros above the highest one bit of a word; 32 for zero.
+/// Leading zeros of a word; 32 for zero.
 fn leading_zeros(b: &mut Builder<'_>, word: Value) -> Value {
     let highest = b.find_high_bit(word);
     let last = b.i32(31);

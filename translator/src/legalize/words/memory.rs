@@ -4,7 +4,7 @@ use super::{Halves, Words};
 use crate::ir::{Access, Block, Builder, MemoryOrder, Space, Stmt, Type, Value};
 use crate::opt::Rewritten;
 
-/// Whether a list accesses 64 bits as one: by an atomic, or with an order.
+/// Whether a list accesses 64 bits atomically: by an atomic, or with a memory order.
 pub(super) fn is_long(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Load { access, .. } | Stmt::Store { access, .. } => {

@@ -1,10 +1,10 @@
-//! 64-bit integers as two words of 32 bits, for targets that have no others.
+//! 64-bit integers as two words of 32 bits, for targets without 64-bit integers.
 //!
-//! Every `I64`, value or variable, becomes two `I32`. Addresses of global memory become a [`Type::Pair`] where they are used,
-//! and so does what the clock gives. Runs after all passes that make operations on `I64`; none are left.
+//! Every `I64`, value or variable, becomes two `I32`. Addresses of global memory become a [`Type::Pair`] where they are used, and so does
+//! the clock's value. Runs after all passes that make operations on `I64`, and leaves none.
 //!
 //! * `arithmetic`: sums, bits, comparisons; `shifts`; `products`; `division`.
-//! * `conversion`: between `I64` and floats, by operations on `I64` and `I32` that the others then take apart.
+//! * `conversion`: between `I64` and floats, by operations on `I64` and `I32`, which the other modules then split.
 //! * `memory`: loads, stores and addresses.
 
 mod arithmetic;
@@ -17,7 +17,7 @@ mod shifts;
 use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, Var};
 use crate::opt::{Rewritten, map_op_operands, propagate_copies, remove_dead, rewrite};
 
-/// Takes 64-bit integers apart.
+/// Splits 64-bit integers.
 pub fn split_words(function: &mut Function) {
     if memory::is_long(&function.body) {
         return;
@@ -34,12 +34,12 @@ pub fn split_words(function: &mut Function) {
     conversion::expand_conversions(function);
     let mut halves = Halves { values: vec![None; function.values.len()], vars: vec![None; function.vars.len()] };
     rewrite(function, |b, stmt| halves.replace(b, stmt));
-    // Additions of zeros and the like are gone already; what several operations share is not.
+    // The builder has folded additions of zeros and the like, but not common subexpressions.
     propagate_copies(function);
     remove_dead(function);
 }
 
-/// Divides 64-bit integers on their halves where a driver doesn't get that right.
+/// Divides 64-bit integers by halves where a driver's own division is wrong.
 pub fn split_divisions(function: &mut Function) {
     rewrite(function, |b, stmt| {
         let &Stmt::Let(result, Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y)) = stmt else {
@@ -95,7 +95,7 @@ impl Words {
     }
 }
 
-/// What took the place of 64-bit values and variables.
+/// The halves that replace 64-bit values and variables.
 struct Halves {
     values: Vec<Option<Words>>,
     vars: Vec<Option<[Var; 2]>>,
@@ -141,7 +141,7 @@ impl Halves {
         }
     }
 
-    /// The halves of a value. One that has none stands for itself, which the verifier then finds.
+    /// The halves of a value. A value without halves stands for itself, an error that the verifier then finds.
     fn of(&self, value: Value) -> Words {
         self.values.get(value.0 as usize).copied().flatten().unwrap_or(Words::new(value, value))
     }
@@ -160,7 +160,7 @@ impl Halves {
         }
     }
 
-    /// The halves of what an operation gives, if it gives an `I64`.
+    /// The halves of an operation's result, if that is an `I64`.
     fn long(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Words> {
         Some(match op {
             Op::Const(bits) => Words::constant(b, bits),
@@ -220,7 +220,7 @@ impl Halves {
         b.pair(Type::Pair, words.low, words.high)
     }
 
-    /// What takes the place of an operation that takes an `I64` and gives another type.
+    /// The replacement of an operation that takes an `I64` and gives another type.
     fn short(&mut self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         match op {
             Op::Unary(Unary::Truncate, a) => Some(self.of(a).low),

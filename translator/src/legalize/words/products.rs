@@ -5,7 +5,7 @@ use super::arithmetic::{add, bitwise, sub};
 use super::shifts::by_constant;
 use crate::ir::{Binary, Builder, Type, Value};
 
-/// The product of two words, all of it.
+/// The whole 64-bit product of two words.
 fn wide(b: &mut Builder<'_>, x: Value, y: Value) -> Words {
     Words::new(b.mul(x, y), b.mul_high_unsigned(x, y))
 }
@@ -45,7 +45,7 @@ pub(super) fn high_unsigned(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
     product
 }
 
-/// The upper half of the signed product: a negative factor counts 2^64 too much in the unsigned one.
+/// The upper half of the signed product. In the unsigned product, a negative factor counts 2^64 too much.
 pub(super) fn high_signed(b: &mut Builder<'_>, x: Words, y: Words) -> Words {
     let mut product = high_unsigned(b, x, y);
     for (factor, other) in [(x, y), (y, x)] {

@@ -17,7 +17,7 @@ pub(super) fn by_constant(b: &mut Builder<'_>, op: Binary, words: Words, amount:
     if amount == 0 {
         return words;
     }
-    // What is shifted in from the other word, whose distance is below 32 then.
+    // Bits shifted in from the other word, which moves by less than 32.
     let back = 32_u32.wrapping_sub(amount) & 31;
     match op {
         Binary::Shl if amount >= 32 => Words::new(b.i32(0), b.shl(low, amount - 32)),
@@ -46,7 +46,7 @@ fn by_value(b: &mut Builder<'_>, op: Binary, words: Words, amount: Value) -> Wor
         b.compare(Compare::LessUnsigned, amount, limit)
     };
     let amount = b.and_const(amount, 31);
-    // 32 less the amount is up to 32: a shift by one and another one.
+    // 32 minus the amount can be 32, so shift by one first and then by the rest.
     let back = b.xor_const(amount, 31);
     if op == Binary::Shl {
         let moved = b.shl_by(low, amount);

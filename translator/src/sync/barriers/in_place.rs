@@ -5,11 +5,11 @@ use super::{WARP, add, constant, state_machine};
 use crate::cfg::{Barrier, BasicBlock, Cfg, End, Kind, Red, Stop};
 use crate::ir::{Builder, Function, last_mark};
 
-/// The number of which the block's size must be a multiple for this barrier and those before it. `None` where a barrier of the
-/// whole block does not do what this one does.
+/// The block's size must be a multiple of this number for this barrier and those before it to stay in place. `None` if a barrier of the
+/// whole block can't replace this one.
 ///
-/// All threads execute the barrier. If their number is a multiple of its count, it completes several times and no thread is left
-/// waiting. Waiting for all threads at once is one of the orders in which that may happen.
+/// All threads execute the barrier. If their number is a multiple of its count, it completes several times and no thread is left waiting. A
+/// barrier of the whole block is one of the orders that CUDA allows.
 pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Option<u32> {
     match (&barrier.kind, barrier.count) {
         (Kind::Sync | Kind::Red(_) | Kind::Wait, None) => Some(before),
@@ -19,7 +19,7 @@ pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Optio
             let count = count.checked_next_multiple_of(WARP)?;
             (before / greatest_divisor(before, count)).checked_mul(count)
         }
-        // The count is known at run time only.
+        // The count is known only at run time.
         (Kind::Red(_) | Kind::Wait, Some(_)) | (Kind::Arrive, _) => None,
     }
 }
@@ -31,7 +31,7 @@ fn greatest_divisor(mut a: u32, mut b: u32) -> u32 {
     a.max(1)
 }
 
-/// Replaces the stops of a kernel by barriers in their places.
+/// Replaces each stop of a kernel by a barrier in the same place.
 pub fn keep(function: &mut Function, cfg: &mut Cfg) {
     let mut votes = None;
     for block in &mut cfg.blocks {

@@ -1,13 +1,13 @@
 //! Gives a kernel's [stops](Stop) a form that Vulkan has: barriers of the whole block, in uniform control flow.
 //!
-//! A CUDA barrier waits for a number of threads, or for all that have not exited, at whichever barrier instruction each of
-//! them arrives. Vulkan's must be executed by all invocations of the workgroup, in uniform control flow. Three ways, the
-//! first that serves:
+//! A CUDA barrier waits for a number of threads, or for all that have not exited, at whichever barrier instruction each of them arrives. A
+//! Vulkan barrier must be executed by all invocations of the workgroup, in uniform control flow. There are three ways to get there, and the
+//! first that applies is taken:
 //!
 //! * `in_place`: the divergence analysis shows that all threads reach every barrier together. Barriers stay where they are.
-//! * `state_machine`: all barriers wait for the whole block, or all for the whole cluster. They become one, in a loop of the whole
+//! * `state_machine`: all barriers wait for the whole block, or all for the whole cluster. They become one barrier, in a loop of the whole
 //!   workgroup.
-//! * `state_machine` with `named`: the same loop, with an account of each barrier.
+//! * `state_machine` with `named`: the same loop, with an account of arrivals for each barrier.
 //!
 //! A workgroup that is a cluster of several blocks is treated as one. With the first two ways, a block's barrier makes the cluster's
 //! other blocks wait too, which is harmless there. With `named`, each block has accounts of its own.
@@ -15,9 +15,9 @@
 //! In a cooperative launch, `suspension` lets a block whose threads all wait for other blocks end the dispatch there, and go on in
 //! the next one.
 //!
-//! Loops in which threads wait for each other ([`super::yield_in_loops`]) need one of the latter two: in each
-//! iteration all threads of the block run on. Vulkan promises no progress otherwise, and some devices run a subgroup
-//! until it ends or meets a barrier.
+//! Loops in which threads wait for each other ([`super::yield_in_loops`]) need one of the latter two, since there all
+//! threads of the block run on in each iteration. Vulkan promises no progress otherwise, and some devices run a
+//! subgroup until it ends or reaches a barrier.
 
 mod in_place;
 mod named;
@@ -36,24 +36,25 @@ pub use state_machine::new_entry;
 const WARP: u32 = 32;
 /// The most threads of a block.
 const MAX_BLOCK: u32 = 1024;
-/// How words of shared memory that threads share at any time are accessed.
+/// Access to words of shared memory that other threads may read or write at any time.
 const WORD: Access =
     Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Relaxed(Scope::Cta), read_only: false };
 
 /// What [`resolve_barriers`] has made of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
-    /// The block's threads, rounded up to whole warps, must be a multiple of this: its barriers wait for so many.
+    /// The number of the block's threads, rounded up to whole warps, must be a multiple of this number, for which its
+    /// barriers wait.
     pub threads: Option<u32>,
-    /// Whether the kernel is a loop around barriers that stand under no condition.
+    /// Whether the kernel is a loop around unconditional barriers.
     pub merged: bool,
-    /// Where its blocks can end a dispatch and go on in the next: words that each of their threads saves besides shared memory.
+    /// If its blocks can end a dispatch and go on in the next: the words that each thread saves besides shared memory.
     pub saved_words: Option<u32>,
 }
 
-/// Replaces every stop of a kernel. `required` is the number of threads of its blocks where it is known. `checks`: marks who
-/// arrives where ([`Stmt::Arrive`]). `workspace`: where the push constants have the address of a cooperative launch's workspace, if
-/// blocks that wait for others are to let them run.
+/// Replaces every stop of a kernel. `required` is the number of threads in a block, if known. `checks` asks for marks of which threads
+/// arrive where ([`Stmt::Arrive`]). `workspace` is the offset, in the push constants, of the address of a cooperative launch's workspace;
+/// it is given if blocks that wait for other blocks are to be suspended.
 pub fn resolve_barriers(
     function: &mut Function,
     cfg: &mut Cfg,
@@ -81,7 +82,7 @@ pub fn resolve_barriers(
     }
     if !yields && !awaits {
         let divergent = dependence::divergent_blocks(function, cfg);
-        // Where all threads wait together, no account says whether they have arrived before.
+        // Early arrivals need no record here: the wait that follows is a barrier of all threads.
         let together = cfg
             .blocks
             .iter()
@@ -92,7 +93,7 @@ pub fn resolve_barriers(
             return Resolved { threads: (multiple > 1).then_some(multiple), ..Resolved::default() };
         }
     }
-    // Those of blocks and those of the cluster don't complete together.
+    // Barriers of a block and barriers of the cluster don't complete together.
     let of_cluster = barriers().any(|(_, barrier)| barrier.cluster);
     let whole = |barrier: &Barrier| {
         let waits = matches!(barrier.kind, Kind::Sync | Kind::Wait) && barrier.count.is_none();
@@ -116,7 +117,8 @@ pub fn resolve_barriers(
     Resolved { threads: None, merged: true, saved_words }
 }
 
-/// Marks the arrivals at barriers that all threads of a warp must execute together. Where barriers are kept, they do.
+/// Marks the arrivals at barriers that all threads of a warp must execute together. Barriers that stay in place need no
+/// mark.
 fn mark_arrivals(function: &mut Function, cfg: &mut Cfg) {
     for block in &mut cfg.blocks {
         if !block.barrier().is_some_and(|barrier| barrier.aligned) {

@@ -1,18 +1,19 @@
-//! Named barriers: an account of each in shared memory.
+//! Named barriers: shared memory has an account of the arrivals at each.
 //!
 //! In an iteration, threads write down at which barriers they arrive, or that they leave the kernel. After a barrier of the
 //! workgroup, one thread decides which named barriers are complete and clears their accounts. After a second one, the threads that
 //! wait at a complete barrier go on.
 //!
-//! Hardware counts by warps: a warp counts when all its threads have arrived, and then it counts as 32, however many threads it
-//! has. So each thread that arrives counts as one. For each warp seen at the barrier, the threads that have left, or that the block
-//! never had, are added. A barrier that names no number of threads waits for those of all warps.
+//! Hardware counts by warps: a warp counts when all its threads have arrived, and then it counts as 32, however many threads it has. So
+//! each thread that arrives counts as one. For each warp seen at the barrier, the threads that have left, or that the block never had, are
+//! added. A barrier without a count waits for the threads of all warps.
 //!
-//! In a workgroup that is a cluster of several blocks, each block has accounts of its own. The cluster's barrier has one
-//! for all. A thread arrives there and waits later, if it isn't complete by then.
+//! In a workgroup that is a cluster of several blocks, each block has accounts of its own. The cluster's barrier has one account for all
+//! blocks. A thread arrives there first and waits later, if the barrier isn't complete by then.
 //!
-//! If nobody can go on, the kernel ends with a report. It does so too where more threads arrive at a barrier than it
-//! waits for, and not several times as many: which of them it waits for depends on their speed.
+//! If no thread can go on, the kernel ends with a report. The kernel also ends with a report where more threads arrive
+//! at a barrier than the barrier waits for, unless their number is a multiple: which threads complete the barrier would
+//! depend on their speed.
 
 use super::suspension::{self, Block as Suspended};
 use super::{WARP, WORD, add, block_threads, constant, store};
@@ -25,13 +26,13 @@ const BARRIERS: u32 = Barrier::CLUSTER;
 /// Warps that a block may have.
 const WARPS: u32 = 32;
 
-/// Words for all.
+/// Words for the whole workgroup.
 mod head {
     /// Not zero if a thread can go on without a barrier.
     pub const READY: u32 = 0;
-    /// The cluster's barrier's bit if that is complete.
+    /// The bit of the cluster's barrier if that barrier is complete.
     pub const COMPLETE: u32 = 1;
-    /// Whether there is another turn: [`super::GO_ON`] and so on.
+    /// Whether there is another iteration: [`super::GO_ON`] and so on.
     pub const VERDICT: u32 = 2;
     /// Not zero if a thread waits for other blocks.
     pub const POLLS: u32 = 3;
@@ -41,7 +42,7 @@ mod head {
 
 /// Words of a block, before those of its barriers.
 mod block {
-    /// Threads that have left, and those missing from the last warp.
+    /// Threads that have left the kernel, and those missing from the last warp.
     pub const GONE: u32 = 0;
     /// One bit for each barrier that is complete.
     pub const COMPLETE: u32 = 1;
@@ -53,13 +54,13 @@ mod block {
 mod field {
     /// Arrivals.
     pub const ARRIVED: u32 = 0;
-    /// How many it waits for, in threads of whole warps; zero while nobody has arrived.
+    /// How many threads it waits for, rounded up to whole warps; zero while no thread has arrived.
     pub const EXPECTED: u32 = 1;
     /// One bit for each warp that has arrived with at least one thread.
     pub const SEEN: u32 = 2;
     /// The sum of the votes of a reduction.
     pub const VOTES: u32 = 3;
-    /// That sum when the barrier was complete, until it is so again.
+    /// The sum at the last completion of the barrier.
     pub const RESULT: u32 = 4;
     /// How many they are.
     pub const WORDS: u32 = 5;
@@ -68,16 +69,16 @@ mod field {
 /// In [`field::EXPECTED`]: the barrier is used for a reduction.
 const REDUCES: u32 = 1 << 31;
 
-/// There is another turn.
+/// There is another iteration.
 const GO_ON: u32 = 0;
-/// All have left.
+/// All threads have left.
 const END: u32 = 1;
-/// No thread can go on, or it is undecidable which.
+/// No thread can go on, or which thread can is undecidable.
 const STUCK: u32 = 2;
-/// All threads that are left wait for other blocks.
+/// All remaining threads wait for other blocks.
 const SUSPENDED: u32 = 3;
 
-/// What there are accounts of.
+/// The barriers that have accounts.
 #[derive(Clone, Copy)]
 struct Shape {
     /// Blocks of the workgroup.
@@ -86,7 +87,7 @@ struct Shape {
     barriers: u32,
     /// Whether the cluster's barrier is used.
     cluster: bool,
-    /// Whether one of the barriers waits for a number of threads.
+    /// Whether one of the barriers has a count of threads.
     counted: bool,
 }
 
@@ -107,17 +108,18 @@ impl Shape {
     }
 }
 
-/// The account.
+/// The accounts of a workgroup's barriers.
 pub struct Account {
-    /// The head; the cluster's barrier if that is used; then for each block its head, its barriers, and one word for each warp: the
-    /// number of its threads that have left.
+    /// The head; the cluster's barrier, if used; then for each block its head, its barriers, and one word for each warp: how many of the
+    /// warp's threads have left.
     memory: OwnShared,
     shape: Shape,
     /// Whether one of the barriers reduces.
     reduces: bool,
-    /// Whether threads wait for others of their warp.
+    /// Whether threads wait for other threads of their warp.
     awaits: bool,
-    /// One bit for each incomplete barrier at which the thread has arrived without waiting, if threads do so.
+    /// One bit for each incomplete barrier at which the thread has arrived without waiting, if the kernel has such
+    /// arrivals.
     owed: Option<Var>,
     /// The barrier at which the thread waits.
     at: Var,
@@ -129,18 +131,18 @@ pub struct Account {
     polling: Option<Polling>,
 }
 
-/// What is known of waiting for other blocks; the variables are those of the workgroup's first thread.
+/// State for waiting on other blocks; the variables are those of the workgroup's first thread.
 struct Polling {
     /// Where the push constants have the address of the launch's workspace.
     workspace: u32,
     /// How often in succession threads could do nothing but look again at what other blocks have done.
     idle: Var,
-    /// Whether they could do something else in this dispatch.
+    /// Whether they could do anything else in this dispatch.
     active: Var,
 }
 
 impl Account {
-    /// Takes its place in shared memory.
+    /// Allocates the accounts in shared memory.
     pub fn new(function: &mut Function, cfg: &Cfg, workspace: Option<u32>) -> Self {
         let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
         let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
@@ -175,7 +177,7 @@ impl Account {
         }
     }
 
-    /// Where the push constants have the address of a workspace, if blocks are to be suspended.
+    /// Offset of the workspace's address in the push constants, if blocks are to be suspended.
     pub fn workspace(&self) -> Option<u32> {
         self.polling.as_ref().map(|polling| polling.workspace)
     }
@@ -184,7 +186,7 @@ impl Account {
         b.own_shared(self.memory, 4 * word)
     }
 
-    /// Address of a word of the block with a number in the cluster.
+    /// Address of a word of the block with number `rank` in the cluster.
     fn block(&self, b: &mut Builder<'_>, rank: Value, word: u32) -> Value {
         let first = self.head(b, self.shape.head_words() + word);
         let offset = b.mul_const(rank, u64::from(4 * self.shape.block_words()));
@@ -216,7 +218,7 @@ impl Account {
         b.add(first, offset)
     }
 
-    /// Prepares the first turn.
+    /// Prepares the first iteration.
     pub fn open(&self, b: &mut Builder<'_>) {
         let threads = block_threads(b);
         let zero = b.i32(0);
@@ -269,14 +271,14 @@ impl Account {
         b.if_(first, what);
     }
 
-    /// The number of threads that a barrier without a count waits for: those of so many blocks, in whole warps.
+    /// The number of threads that a barrier without a count waits for: those of all `blocks`, in whole warps.
     fn everyone(b: &mut Builder<'_>, blocks: u32) -> Value {
         let threads = block_threads(b);
         let whole = whole_warps(b, threads);
         b.mul_const(whole, blocks.into())
     }
 
-    /// Has the thread wait for the cluster's barrier, unless that has been completed since it arrived there.
+    /// Makes the thread wait for the cluster's barrier, unless the barrier has completed since the thread arrived.
     fn wait(&self, b: &mut Builder<'_>, owed: Var) {
         let owed = b.get(owed);
         let waits = b.and_const(owed, 1 << Barrier::CLUSTER);
@@ -301,7 +303,7 @@ impl Account {
                 (Self::everyone(b, blocks), b.i32(u32::MAX))
             }
             Some(count) => {
-                // A register that holds zero is taken for no count.
+                // A register that holds zero counts as no count.
                 let none = b.is_zero(count);
                 let given = whole_warps(b, count);
                 let all = Self::everyone(b, 1);
@@ -358,7 +360,7 @@ impl Account {
         store(b, word, one);
     }
 
-    /// Notes that the thread can go on, if only to look once more at what others have done.
+    /// Notes that the thread can go on, if only to read once more what other threads have written.
     pub fn look_again(&self, b: &mut Builder<'_>, global: bool) {
         if !global || self.polling.is_none() {
             return self.stay_ready(b);
@@ -368,7 +370,7 @@ impl Account {
         store(b, word, one);
     }
 
-    /// Begins a dispatch: takes up again what was saved at the end of the one before. Gives whether the block had ended then.
+    /// Begins a dispatch: restores what the previous dispatch saved. Gives whether the block had already ended.
     pub fn begin_dispatch(&self, b: &mut Builder<'_>, suspended: &Suspended) -> Value {
         let status = suspended.restore(b);
         b.barrier();
@@ -393,7 +395,8 @@ impl Account {
         });
     }
 
-    /// Notes that the thread has left. Where it has arrived, it counts as one that has left from now on.
+    /// Notes that the thread has left. At barriers where the thread has arrived, it counts from now on as one that has
+    /// left.
     pub fn leave(&self, b: &mut Builder<'_>) {
         let (one, rank) = (b.i32(1), b.cluster_rank());
         if let Some(owed) = self.owed {
@@ -418,7 +421,7 @@ impl Account {
         let gone = self.own_block(b, block::GONE);
         add(b, gone, one);
         if self.awaits {
-            // Nobody waits for it any more.
+            // No thread waits for it any more.
             self.stay_ready(b);
         }
         if self.shape.counted {
@@ -443,7 +446,7 @@ impl Account {
         red.finish(b, votes);
     }
 
-    /// Decides which barriers are complete; gives whether there is another turn.
+    /// Synchronizes the workgroup and decides which barriers are complete; gives whether there is another iteration.
     pub fn meet(&self, b: &mut Builder<'_>) -> Value {
         b.barrier();
         self.by_one(b, |b| self.decide(b));
@@ -474,7 +477,7 @@ impl Account {
         b.compare_const(Compare::Equal, verdict, GO_ON.into())
     }
 
-    /// Which barriers are complete, and whether there is another turn.
+    /// Decides which barriers are complete, and whether there is another iteration.
     fn decide(&self, b: &mut Builder<'_>) {
         let zero = b.i32(0);
         let ready = self.head(b, head::READY);
@@ -525,13 +528,13 @@ impl Account {
             }
             None => verdict,
         };
-        // Arrivals that nobody waits for may be left.
+        // Arrivals that no thread waits for may be left.
         let verdict = b.select(ended, end, verdict);
         let word = self.head(b, head::VERDICT);
         store(b, word, verdict);
     }
 
-    /// Whether nobody can do anything but look at what other blocks have done, and the verdict then.
+    /// Whether all threads can only poll what other blocks have written, and the verdict in that case.
     fn poll(&self, b: &mut Builder<'_>, polling: &Polling, nobody: Value) -> (Value, Value) {
         let word = self.head(b, head::POLLS);
         let polls = b.load_one(WORD, word);
@@ -553,8 +556,8 @@ impl Account {
         (only, b.select(patient, go_on, suspended))
     }
 
-    /// Tallies the barrier number `id` and clears its account if it is complete. So many threads have left in all; where
-    /// some barriers wait for fewer than all, `counted` says whose warps to look at.
+    /// Tallies the barrier number `id` and clears its account if it is complete. `gone` threads have left in all. Where some barriers wait
+    /// for a count of threads, `counted` says in which block's warps to look for them.
     fn settle(
         &self,
         b: &mut Builder<'_>,
@@ -578,7 +581,7 @@ impl Account {
             b.if_(enough, |b| {
                 let rest = b.binary(Binary::RemUnsigned, total, number);
                 let rest = if self.reduces {
-                    // Votes of several rounds can't be told apart.
+                    // The votes of several completions can't be told apart.
                     let reduces = b.and_const(stated, REDUCES.into());
                     let reduces = b.is_nonzero(reduces);
                     let surplus = b.sub(total, number);
@@ -601,7 +604,7 @@ impl Account {
         });
     }
 
-    /// How many threads of a block's warps that were seen at a barrier have left.
+    /// How many threads have left, of those warps of a block that were seen at a barrier.
     fn absent(&self, b: &mut Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
         let seen = b.load_one(WORD, seen);
         let all = b.compare_const(Compare::Equal, seen, u32::MAX.into());
@@ -629,7 +632,7 @@ impl Account {
         )
     }
 
-    /// After the loop: reports that threads were stuck. They can't be where all wait at one barrier for the whole block.
+    /// After the loop: reports that threads were stuck, which can't happen where all wait at one barrier for the whole block.
     pub fn report(&self, b: &mut Builder<'_>) {
         let numbered = self.shape.barriers + u32::from(self.shape.cluster);
         if numbered <= 1 && !self.shape.counted && !self.reduces && !self.awaits && self.owed.is_none() {
@@ -643,9 +646,9 @@ impl Account {
 
 /// What one thread finds out about barriers.
 struct Tally {
-    /// One bit for each complete one.
+    /// One bit for each complete barrier.
     complete: Var,
-    /// Whether threads arrived that a barrier did not wait for.
+    /// Whether more threads arrived at a barrier than the barrier waited for.
     unclear: Var,
 }
 
@@ -657,7 +660,7 @@ impl Tally {
         Self { complete, unclear }
     }
 
-    /// Adds a complete barrier, and whether it had too many arrivals.
+    /// Records a complete barrier, and whether it had too many arrivals.
     fn add(&self, b: &mut Builder<'_>, id: Value, unclear: Value) {
         let before = b.get(self.unclear);
         let now = b.or(before, unclear);
@@ -669,7 +672,8 @@ impl Tally {
         b.set(self.complete, now);
     }
 
-    /// Writes down which are complete; adds them to `someone`, which is not zero if a thread can go on.
+    /// Writes which barriers are complete to shared memory, and adds them to `someone`, which is not zero if a thread
+    /// can go on.
     fn publish(&self, b: &mut Builder<'_>, word: Value, someone: Var) {
         let complete = b.get(self.complete);
         store(b, word, complete);

@@ -1,6 +1,6 @@
-//! Rebuilds a kernel as a loop in which every thread runs from where it is to its next stop, or to its end.
+//! Rebuilds a kernel as a loop. In each iteration every thread runs from where it is to its next stop, or to its end.
 //!
-//! Each way back to the loop writes down where the thread goes on: its *state*. At the latch, threads synchronize in one of two
+//! Before it goes back to the loop's head, a thread notes where it will go on: its *state*. At the latch, threads synchronize in one of two
 //! ways. Then each thread goes on in its state unless it still waits. The loop ends when all threads have ended.
 
 use super::named::Account;
@@ -20,11 +20,12 @@ const ENDED: u32 = 0;
 pub enum Wait {
     /// At one barrier; then all go on.
     Together,
-    /// At two, between which it is decided who goes on: each [named barrier](super::named) has an account.
+    /// At two barriers, between which one thread decides which threads go on: each [named barrier](super::named) has an
+    /// account.
     Named,
 }
 
-/// What a kind of wait needs.
+/// The data that each kind of [`Wait`] needs.
 enum Host {
     Together(TripleBuffer),
     Named(Account),
@@ -37,7 +38,7 @@ struct Machine {
     state: Var,
     /// The block at the end of the loop's body.
     latch: u32,
-    /// The first of the stops, from which the loop comes.
+    /// Source position of the first stop, which the loop takes as its own.
     at: Option<Span>,
 }
 
@@ -49,8 +50,8 @@ impl Machine {
     }
 }
 
-/// Rebuilds the kernel around its stops. With a `workspace`, to which a push constant leads, blocks that wait for others are
-/// suspended; gives the words that each of their threads saves then.
+/// Rebuilds the kernel around its stops. With a `workspace`, whose address is a push constant, blocks that wait for other blocks are
+/// suspended; then the result is the words that each of their threads saves.
 pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Option<u32>) -> Option<u32> {
     let host = match wait {
         Wait::Together => Host::Together(TripleBuffer::new(function, Sharing::Workgroup)),
@@ -89,7 +90,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     let mut b = machine.builder(function);
     let again = match &machine.host {
         Host::Together(turns) => {
-            // The word tells whether a thread has not ended yet.
+            // The word isn't zero while some thread has not ended.
             let state = b.get(machine.state);
             let alive = b.compare_const(Compare::NotEqual, state, ENDED.into());
             let someone = turns.meet(&mut b, |b, word| {
@@ -105,7 +106,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, workspace: Opti
     let body = b.block;
     set(cfg, latch, body, End::Branch { condition: again, then: dispatch, otherwise: exit });
 
-    // Now that the loop is whole, it is known what goes around in it.
+    // Now that the loop is complete, the variables that are live around it are known.
     let suspended = match &machine.host {
         Host::Named(account) => {
             account.workspace().map(|at| Suspended::new(at, function, &live_at(function, cfg, dispatch)))
@@ -145,7 +146,7 @@ fn set_state(b: &mut Builder<'_>, machine: &Machine, state: u32) {
     b.set(machine.state, state);
 }
 
-/// Makes block 0, the entry, an empty one; gives the number that the old one has now.
+/// Makes block 0, the entry, an empty block; gives the new number of the old entry.
 pub fn new_entry(cfg: &mut Cfg) -> u32 {
     let start = push(cfg, Vec::new(), End::Exit);
     cfg.blocks.swap(0, start as usize);
@@ -168,7 +169,7 @@ pub fn set(cfg: &mut Cfg, number: u32, body: Block, end: End) {
     }
 }
 
-/// Replaces a block's stop by what it does for others, a new state and the way to the latch. The block has one successor.
+/// Replaces a block's stop by the arrival, the assignment of the new state and a branch to the latch. The block has one successor.
 fn redirect(
     function: &mut Function,
     cfg: &mut Cfg,
@@ -208,7 +209,7 @@ fn redirect(
     continuations.push(next);
 }
 
-/// Blocks that go on where the state says; gives the first of them.
+/// Creates the blocks that branch to the continuation which the state names; gives the first of them.
 fn dispatch(function: &mut Function, cfg: &mut Cfg, machine: &Machine, continuations: &[u32]) -> u32 {
     let latch = machine.latch;
     let states: Vec<(u64, u32)> = (1..).zip(continuations.iter().copied()).collect();

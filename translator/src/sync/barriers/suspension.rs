@@ -1,9 +1,9 @@
-//! Blocks that let others run: where a cooperative launch's threads wait for other blocks, the block saves what it has and ends the
+//! Blocks that let other blocks run. Where a cooperative launch's threads wait for other blocks, their block saves its state and ends the
 //! dispatch. The host dispatches the grid again until all blocks have ended.
 //!
-//! So no progress between workgroups is needed, which Vulkan doesn't promise. Registers that are live around the loop of the
-//! [state machine](super::state_machine), local memory and shared memory go to the launch's [workspace]: for each workgroup its
-//! status, its shared memory, and then word by word those of all its threads.
+//! So the launch needs no forward progress between workgroups, which Vulkan doesn't promise. Registers that are live around the loop of the
+//! [state machine](super::state_machine), local memory and shared memory go to the launch's [workspace]: for each workgroup its status, its
+//! shared memory, and then word by word those of all its threads.
 
 use super::block_threads;
 use crate::cfg::Cfg;
@@ -13,7 +13,7 @@ use crate::ir::{
     Var, VarSet,
 };
 
-/// Status of a block that hasn't run yet: zero. That of one which is to go on:
+/// Status of a block that is to go on in the next dispatch. A block that hasn't run yet has status zero.
 const SUSPENDED: u32 = 1;
 /// Status of a block that has ended.
 pub const ENDED: u32 = 2;
@@ -22,9 +22,9 @@ const GLOBAL: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrd
 const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
 const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
 
-/// What a block saves.
+/// The state that a block saves.
 pub struct Block {
-    /// Where the push constants have the address of the workspace.
+    /// Offset of the workspace's address in the push constants.
     address: u32,
     /// Variables, each with the number of its first word.
     vars: Vec<(Var, u32)>,
@@ -34,13 +34,13 @@ pub struct Block {
     local_words: u32,
 }
 
-/// Where a block's things are.
+/// Where the parts of a block's state lie in the workspace.
 struct Place {
     /// Address of its status.
     status: Value,
     /// Address of its shared memory.
     shared: Value,
-    /// Bytes of that; `I32`.
+    /// Bytes of its shared memory; `I32`.
     shared_bytes: Value,
     /// Address of the first word of the thread.
     own: Value,
@@ -51,7 +51,7 @@ struct Place {
     step: Value,
 }
 
-/// How often threads look at what other blocks have done before they let others run.
+/// How often threads poll what other blocks have written before their block lets other blocks run.
 pub fn patience(b: &mut Builder<'_>, address: u32) -> Value {
     let base = b.push_constant(Type::I64, address);
     let word = b.add_const(base, workspace::PATIENCE);
@@ -59,7 +59,7 @@ pub fn patience(b: &mut Builder<'_>, address: u32) -> Value {
 }
 
 impl Block {
-    /// A block with these variables, and those that all need.
+    /// The state of a block: these variables, and those that every block needs.
     pub fn new(address: u32, function: &Function, live: &VarSet) -> Self {
         let mut live = live.clone();
         if let Some(exited) = function.exited {
@@ -142,7 +142,7 @@ impl Block {
         b.add(place.own, offset)
     }
 
-    /// Copies the workgroup's shared memory between it and the workspace.
+    /// Copies shared memory to the workspace or back.
     fn shared(b: &mut Builder<'_>, place: &Place, save: bool) {
         let next = b.var(Type::I32);
         let first = b.shl(place.index, 2);
@@ -160,7 +160,7 @@ impl Block {
         });
     }
 
-    /// Copies the thread's local memory between it and the workspace.
+    /// Copies the thread's local memory to the workspace or back.
     fn local(&self, b: &mut Builder<'_>, place: &Place, save: bool) {
         if self.local_words == 0 {
             return;
@@ -202,7 +202,7 @@ impl Block {
         Self::shared(b, &place, true);
     }
 
-    /// Takes up what was saved, if anything was; gives the status.
+    /// Restores the saved state, if there is one; gives the status.
     pub fn restore(&self, b: &mut Builder<'_>) -> Value {
         let place = self.place(b);
         let status = b.load_one(GLOBAL, place.status);
@@ -228,7 +228,7 @@ impl Block {
         status
     }
 
-    /// Notes the status, and for the host that there is a block to go on, or that it is further than before. For one thread.
+    /// Writes the status, and tells the host whether a block is to go on and whether it has made progress. For one thread.
     pub fn note(&self, b: &mut Builder<'_>, goes_on: Value, active: Value) {
         let place = self.place(b);
         let [suspended, ended, one] = [SUSPENDED, ENDED, 1].map(|status| b.i32(status));
@@ -250,7 +250,7 @@ impl Block {
     }
 }
 
-/// Copies a word from the first place to the second to save it, else back.
+/// Copies a word from `own` to `saved`, or back if `save` is false.
 fn copy(b: &mut Builder<'_>, own: (Access, Value), saved: (Access, Value), save: bool) {
     let (from, to) = if save { (own, saved) } else { (saved, own) };
     let word = b.load_one(from.0, from.1);
@@ -283,11 +283,11 @@ pub fn live_at(function: &Function, cfg: &Cfg, block: u32) -> VarSet {
     live.get(block as usize).cloned().unwrap_or_else(empty)
 }
 
-/// What straight code does with variables.
+/// How straight-line code uses variables.
 struct Uses {
-    /// Those that it reads before it assigns them.
+    /// Variables that are read before they are assigned.
     read: VarSet,
-    /// Those that it assigns in any case.
+    /// Variables that are assigned in any case.
     assigned: VarSet,
 }
 
@@ -298,7 +298,7 @@ impl Uses {
         uses
     }
 
-    /// Adds statements, which run in any case or may not.
+    /// Adds statements, which always run if `always` is set.
     fn add(&mut self, block: &[Stmt], always: bool) {
         for stmt in block {
             match stmt {

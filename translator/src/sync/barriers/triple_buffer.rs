@@ -1,12 +1,12 @@
-//! Words of shared memory by which all threads of a block or workgroup learn one number at a single barrier of the workgroup.
+//! Words of shared memory through which all threads of a block or workgroup learn one number, with a single barrier of the workgroup.
 //!
-//! Three take turns: one is read while another is written and a third cleared.
+//! There are three words in rotation: one is read while another is written and the third is cleared.
 
 use super::WORD;
 use crate::ir::{Binary, Builder, Compare, Function, OwnShared, Type, Value, Var};
 use crate::target::Cluster;
 
-/// How many words take turns.
+/// Number of words in the rotation.
 const WORDS: u32 = 3;
 
 /// The threads that share a number.
@@ -14,7 +14,7 @@ const WORDS: u32 = 3;
 pub enum Sharing {
     /// The threads of a block.
     Block,
-    /// Those of a workgroup, which may be a cluster of several blocks.
+    /// The threads of a workgroup, which may be a cluster of several blocks.
     Workgroup,
 }
 
@@ -24,12 +24,12 @@ pub struct TripleBuffer {
     memory: OwnShared,
     /// Whose they are: each block has its own, or all have the same.
     sharing: Sharing,
-    /// Number of the one that this iteration uses.
+    /// Index of the word that this iteration uses.
     turn: Var,
 }
 
 impl TripleBuffer {
-    /// Takes their place in shared memory.
+    /// Allocates the words in shared memory.
     pub fn new(function: &mut Function, sharing: Sharing) -> Self {
         let groups = match sharing {
             Sharing::Block => function.cluster.map_or(1, Cluster::blocks),
@@ -50,7 +50,7 @@ impl TripleBuffer {
         b.add(word, group)
     }
 
-    /// Clears all, before the first turn.
+    /// Clears all words, before the first iteration.
     pub fn clear(&self, b: &mut Builder<'_>) {
         let zero = b.i32(0);
         for turn in 0..WORDS {
@@ -62,7 +62,8 @@ impl TripleBuffer {
         b.set(self.turn, zero);
     }
 
-    /// A turn: threads write to the word whose address `write` gets, then all meet. Gives what the word holds then.
+    /// One iteration: threads write to the word whose address `write` gets, then all synchronize. Gives the word's
+    /// value after the barrier.
     pub fn meet(&self, b: &mut Builder<'_>, write: impl FnOnce(&mut Builder<'_>, Value)) -> Value {
         let turn = b.get(self.turn);
         let own = self.word(b, turn);
@@ -71,7 +72,7 @@ impl TripleBuffer {
         let last = b.compare_const(Compare::Equal, up, WORDS.into());
         let zero = b.i32(0);
         let next = b.select(last, zero, up);
-        // All have read it: they did so before the last barrier.
+        // All threads have read this word before the last barrier.
         let cleared = self.word(b, next);
         b.store(WORD, cleared, vec![zero]);
         b.barrier();

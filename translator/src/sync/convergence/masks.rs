@@ -1,6 +1,6 @@
-//! Finds the sources of the masks of warp operations, and conditions that are the same.
+//! Finds where the masks of warp operations come from, and which conditions are the same.
 //!
-//! Registers are followed to the assignments that reach a place, since PTX may use one for many things.
+//! The analysis follows registers to their reaching definitions, since PTX may use one register for many purposes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,19 +10,19 @@ use crate::ir::{Binary, Builtin, Compare, Op, Stmt, Unary, Value, Var, Warp, War
 /// Threads of a warp.
 const WARP: u64 = 32;
 
-/// What defines values and variables.
+/// The definitions of values and variables.
 pub struct Definitions<'c> {
     cfg: &'c Cfg,
-    /// The blocks before each.
+    /// The predecessors of each block.
     before: &'c [Vec<usize>],
     values: FxHashMap<Value, &'c Op>,
     /// Where each value that is read from a variable is defined: the block, and the number of statements before it.
     reads: FxHashMap<Value, (usize, usize)>,
-    /// Results of operations of warps, with their blocks.
+    /// Results of warp operations, with their blocks.
     warps: FxHashMap<Value, (&'c Warp, usize)>,
 }
 
-/// An operation of a warp from which a mask comes.
+/// A warp operation from which a mask comes.
 pub struct Source<'c> {
     /// The operation.
     pub warp: &'c Warp,
@@ -32,17 +32,17 @@ pub struct Source<'c> {
     pub vote: Option<Decision>,
 }
 
-/// What decides a condition or its opposite: the values that may have been assigned.
+/// The values that a condition or its negation may come from.
 pub type Decision = Vec<Value>;
 
 impl<'c> Definitions<'c> {
-    /// Those of a graph, with the blocks before each of its blocks.
+    /// The definitions in a graph. `before` has the predecessors of each block.
     pub fn new(cfg: &'c Cfg, before: &'c [Vec<usize>]) -> Self {
         let (values, reads, warps) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         let mut this = Self { cfg, before, values, reads, warps };
         for (number, block) in cfg.blocks.iter().enumerate() {
             for (position, stmt) in block.body.iter().enumerate() {
-                // Inside of a statement, what it assigns itself may have been assigned before.
+                // Inside a nested statement, its own assignments may have run before.
                 let nested = matches!(stmt, Stmt::If { .. } | Stmt::Loop(_));
                 this.collect(stmt, (number, position + usize::from(nested)));
             }
@@ -69,7 +69,7 @@ impl<'c> Definitions<'c> {
         }
     }
 
-    /// What may have been assigned to a variable where a value is read from it.
+    /// The values that a variable may hold where `value` is read from it.
     fn assigned(&self, value: Value, var: Var) -> Vec<Value> {
         let mut found = Vec::new();
         let Some((block, position)) = self.reads.get(&value) else { return found };
@@ -89,7 +89,7 @@ impl<'c> Definitions<'c> {
         found
     }
 
-    /// The value that a value is a copy of, through variables where one assignment reaches.
+    /// The value that `value` is a copy of, through variables with a single reaching definition.
     fn origin(&self, mut value: Value) -> Value {
         let mut seen = FxHashSet::default();
         while let Some(Op::Get(var)) = self.values.get(&value) {
@@ -114,7 +114,7 @@ impl<'c> Definitions<'c> {
         }
     }
 
-    /// Whether a value tells the number of the warp, in blocks whose rows are whole warps, or compares it.
+    /// Whether a value is the number of the warp, or a comparison of it, in blocks whose rows are whole warps.
     pub fn tells_warps(&self, value: Value) -> bool {
         let thread = |value| matches!(self.op(value), Some(Op::Builtin(Builtin::ThreadId(0) | Builtin::ThreadIndex)));
         let multiple = |value, more: u64| {
@@ -135,7 +135,7 @@ impl<'c> Definitions<'c> {
         }
     }
 
-    /// The operations of warps that a mask may come from.
+    /// The warp operations that a mask may come from.
     pub fn sources(&self, mask: Value) -> Vec<Source<'c>> {
         let mut sources = Vec::new();
         let mut seen = FxHashSet::default();
@@ -163,7 +163,7 @@ impl<'c> Definitions<'c> {
         sources
     }
 
-    /// What a truth value or its opposite comes from.
+    /// The values that a truth value or its negation comes from.
     pub fn decided_by(&self, value: Value) -> Decision {
         let mut value = self.origin(value);
         while let Some(Op::Unary(Unary::Not, a)) = self.values.get(&value) {
@@ -176,7 +176,8 @@ impl<'c> Definitions<'c> {
     }
 }
 
-/// Adds what the last assignments to a variable in statements give; whether it is assigned in any case.
+/// Adds the values of the last assignments to a variable in statements. Returns whether the variable is assigned in any
+/// case.
 fn last_assigned(stmts: &[Stmt], var: Var, found: &mut Vec<Value>) -> bool {
     stmts.iter().rev().any(|stmt| match stmt {
         Stmt::Set(to, value) if *to == var => {

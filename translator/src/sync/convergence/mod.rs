@@ -1,16 +1,15 @@
-//! Operations of a warp whose members come to them at different places of the program.
+//! Warp operations whose members reach them at different places of the program.
 //!
-//! PTX has `.sync` operations wait for the threads that the mask names, wherever these are: two arms of a condition may
-//! each have a `bar.warp.sync` that synchronizes the threads of both. Control flow as [`crate::warp`] executes it synchronizes
-//! threads at one place only. So where members may be elsewhere (`region`), a part of the kernel becomes a loop, as
-//! [`super::resolve_barriers`] makes one for barriers. In each iteration every thread runs from where it is to its next operation or
-//! out of the part, and publishes the operation at which it waits, with its mask and operands. Then those threads go on whose members
-//! all wait at the same kind of operation with the same mask, as PTX asks. Kinds differ by instruction and
-//! qualifiers, not by operands.
+//! In PTX a `.sync` operation waits for the threads that its mask names, wherever they are: two arms of a condition may each have a
+//! `bar.warp.sync` that synchronizes the threads of both. Control flow as [`crate::warp`] executes it synchronizes threads at one place
+//! only. So where members may be elsewhere (`region`), a region of the kernel becomes a loop, like the loop that
+//! [`super::resolve_barriers`] makes for barriers. In each iteration every thread runs from where it is to its next operation or out of the
+//! region, and publishes the operation at which it waits, with its mask and operands. A thread goes on when all members in its mask wait at
+//! the same kind of operation with the same mask, as PTX requires. Kinds differ by instruction and qualifiers, not by operands.
 //!
-//! The loop is one of the warp: it ends when no thread can go on. Barriers of the block, and iterations of loops that wait, lie
-//! after it: threads leave it for them and come back. Threads that still wait for members then wait for the block's
-//! other threads ([`Stop::Await`]). Where there are no such places, they wait for ever, and the launch fails.
+//! Each warp runs the loop by itself, until no thread can go on. Barriers of the block, and stops in loops that wait, lie after the loop:
+//! threads leave the loop for them and come back. Threads that still wait for members then wait for the block's other threads
+//! ([`Stop::Await`]). In a kernel without such stops they would wait for ever, so the launch fails.
 //!
 //! Everything else stays as it was.
 
@@ -28,7 +27,7 @@ use crate::ir::{
 use crate::target::Fault;
 use region::Region;
 
-/// Gives the part of a kernel where members may be elsewhere the form of a loop, if there is such a part.
+/// Turns the region of a kernel where members may be elsewhere into a loop, if there is such a region.
 pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
     if !cfg.blocks.iter().any(|block| has_site(&block.body)) {
         return;
@@ -50,7 +49,7 @@ pub fn converge_warp_operations(function: &mut Function, cfg: &mut Cfg) {
     }
 }
 
-/// The operation of a warp, with its members, that a statement is.
+/// The warp operation that a statement is, with its mask of members.
 fn site(stmt: &Stmt) -> Option<(&Warp, Value)> {
     match stmt {
         Stmt::Warp(warp) => warp.members.map(|members| (warp, members)),
@@ -58,7 +57,7 @@ fn site(stmt: &Stmt) -> Option<(&Warp, Value)> {
     }
 }
 
-/// Whether statements, or those that a guard stands before, wait for members.
+/// Whether one of the statements, guarded ones included, waits for members.
 fn has_site(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::If { then, otherwise, .. } => has_site(then) || has_site(otherwise),
@@ -66,7 +65,7 @@ fn has_site(block: &Block) -> bool {
     })
 }
 
-/// What operations that synchronize with each other have in common: the instruction and its qualifiers.
+/// The kind of an operation: the instruction and its qualifiers. Operations of one kind synchronize with each other.
 fn kind(function: &Function, warp: &Warp) -> (WarpOp, Vec<Type>) {
     let mut types = Vec::new();
     let op = warp.op.map(|value| {
@@ -76,7 +75,7 @@ fn kind(function: &Function, warp: &Warp) -> (WarpOp, Vec<Type>) {
     (op, types)
 }
 
-/// An operand of all operations of a kind.
+/// An operand that all operations of a kind have.
 #[derive(Clone, Copy)]
 enum Operand {
     Constant(Type, u64),
@@ -84,7 +83,7 @@ enum Operand {
 }
 
 impl Operand {
-    /// The operand of operations, each a value that a list of statements computes.
+    /// Combines the operands of several operations; a list of statements computes each.
     fn new(function: &mut Function, each: &[(&Block, Value)]) -> Self {
         let ty = each.first().map_or(Type::I32, |(_, value)| function.type_of(*value));
         let mut constants = each.iter().map(|(body, value)| constant(body, *value));
@@ -108,12 +107,12 @@ impl Operand {
     }
 }
 
-/// Operations that synchronize with each other.
+/// Operations of one kind, which synchronize with each other.
 struct ConvergencePoint {
     op: WarpOp,
-    /// Where the first of them stands.
+    /// Source position of the first operation.
     at: Option<Span>,
-    /// The blocks that end with them.
+    /// The blocks that end with these operations.
     blocks: Vec<usize>,
     members: Operand,
     operands: Vec<Operand>,
@@ -122,13 +121,13 @@ struct ConvergencePoint {
 
 /// Variables of the loop.
 struct Loop {
-    /// Where the thread runs on in this turn: the number of a continuation plus one, or 0 if it doesn't.
+    /// Where the thread goes on in this iteration: the number of a continuation plus one, or 0 if the thread waits.
     state: Var,
-    /// At which kind of operation it waits, plus one; or 0.
+    /// The kind of operation at which the thread waits, plus one; or 0.
     waits: Var,
-    /// Where it runs on when that is done.
+    /// Where the thread goes on after that operation.
     resume: Var,
-    /// For which place after the loop it has left, plus one; or 0.
+    /// The place after the loop for which the thread has left, plus one; or 0.
     left: Var,
 }
 
@@ -231,7 +230,7 @@ fn fill(cfg: &mut Cfg, block: u32, body: Block, end: End) {
     }
 }
 
-/// A block where all threads end that end in the part.
+/// A block where all threads that end in the region end.
 fn ending(cfg: &mut Cfg, inside: &[usize]) -> u32 {
     let end = push(cfg, Block::new(), None, End::Exit);
     for block in inside {
@@ -242,7 +241,7 @@ fn ending(cfg: &mut Cfg, inside: &[usize]) -> u32 {
     end
 }
 
-/// The operations of the part, by kind.
+/// The operations of the region, by kind.
 fn points(function: &mut Function, cfg: &Cfg, inside: &[usize]) -> Vec<ConvergencePoint> {
     type Found<'c> = ((WarpOp, Vec<Type>), Vec<(usize, &'c Block, &'c Warp, Value)>);
     let mut found: Vec<Found<'_>> = Vec::new();
@@ -284,7 +283,7 @@ fn operands(warp: &Warp) -> Vec<Value> {
     values
 }
 
-/// Has a block end with waiting at its operation; gives the block where the thread then goes on.
+/// Makes a block end with the wait at its operation; gives the block where the thread then goes on.
 fn wait(
     function: &mut Function,
     cfg: &mut Cfg,
@@ -316,8 +315,8 @@ fn wait(
     Some(push(cfg, body, None, next))
 }
 
-/// Has a block that stops leave the loop for a place after it. Gives that place with the state in which the thread comes
-/// back, and the block where it then goes on.
+/// Makes a block with a stop leave the loop for a place after the loop. Gives that place, the state in which the thread comes back, and the
+/// block where the thread then goes on.
 fn leave(
     function: &mut Function,
     cfg: &mut Cfg,
@@ -373,7 +372,7 @@ fn behind(
     push(cfg, body, None, End::Branch { condition, then, otherwise })
 }
 
-/// Lets those go on that wait at a kind of operation with all their members.
+/// Executes the operation for threads whose members all wait at this kind, and lets them go on.
 fn serve(b: &mut Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loop) {
     b.at(point.at);
     let waits = b.get(vars.waits);
@@ -385,7 +384,7 @@ fn serve(b: &mut Builder<'_>, index: usize, point: &ConvergencePoint, vars: &Loo
         b.if_(gathered, |b| {
             let operands: Vec<Value> = point.operands.iter().map(|operand| operand.value(b)).collect();
             let mut operands = operands.into_iter();
-            // There are as many as the operation has.
+            // There are as many operands as the operation has.
             let op = point.op.map(|value| operands.next().unwrap_or(value));
             let results: Vec<Value> = point
                 .results

@@ -1,15 +1,14 @@
-//! Finds the part of a kernel where members of a warp operation may reach it at another place of the program.
+//! Finds the region of a kernel where members of a warp operation may be at another place of the program.
 //!
-//! Threads diverge at a branch. One side reaches an operation before the sides reconverge. The other side can reach one of the same
-//! kind without passing a barrier of the block, where threads of the first side would be missing. Then threads of the two sides
-//! may execute the operation together. Otherwise each member that the operation names is here, has exited, or never comes; the last is
-//! found at run time.
+//! Threads diverge at a branch. One side reaches an operation before the sides reconverge. The other side can reach one of the same kind
+//! without passing a barrier of the block, where threads of the first side would be missing. Then threads of the two sides may execute the
+//! operation together. Otherwise each member that the operation names is here, has exited, or never comes. A missing member is detected at
+//! run time.
 //!
-//! Most masks name only threads that are here: those that a vote or a match has given, or `activemask`,
-//! after the branch, and those that a vote on the branch's own condition has given, unless threads come to these from
-//! different places themselves. Threads that branch on the
-//! number of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, do not diverge within a warp if the block's rows are
-//! whole warps. Where these assumptions are wrong, members are missing at run time, and the launch fails.
+//! Most masks name only threads that are here. Such a mask comes from a vote, a match or `activemask` after the branch, or from a vote on
+//! the branch's own condition, unless threads may execute that operation at different places themselves. Threads that branch on the number
+//! of their warp, `%tid.x` divided by 32 or compared with a multiple of 32, do not diverge within a warp if the block's rows are whole
+//! warps. Where these assumptions are wrong, members are missing at run time, and the launch fails.
 
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -20,12 +19,12 @@ use super::{kind, site};
 use crate::cfg::{Cfg, End, Kind, Stop, dependence};
 use crate::ir::{Function, Type, WarpOp};
 
-/// A part of the graph that is entered and left at one place each.
+/// A region of the graph with a single entry and a single exit.
 pub struct Region {
     inside: Vec<bool>,
     /// Its first block.
     pub entry: u32,
-    /// The block after it; none if it is left by ending only.
+    /// The block after the region; `None` if all threads in the region end there.
     pub exit: Option<u32>,
 }
 
@@ -36,7 +35,7 @@ impl Region {
     }
 }
 
-/// The smallest part with all such operations of a graph whose operations are divided; none if there are none.
+/// The smallest region with all such operations of a graph, after `split`; `None` if there are no such operations.
 pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let graph = Graph::new(cfg);
     let definitions = Definitions::new(cfg, &graph.before);
@@ -45,7 +44,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
     let divergent_branches = dependence::divergent_branches(function, cfg, &|value| definitions.tells_warps(value));
     let mut found = FxHashSet::default();
     let mut meeting = FxHashSet::default();
-    // A mask that lanes in different places have computed together doesn't tell who is here.
+    // A mask that lanes at different places have computed together doesn't tell which lanes are here.
     loop {
         let before = meeting.len();
         for (branch, block) in cfg.blocks.iter().enumerate() {
@@ -73,7 +72,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
                         {
                             meeting.extend([own.block, partner.block]);
                             found.extend([branch, own.block]);
-                            // They may reach it in another iteration of an enclosing loop.
+                            // They may reach the operation in another iteration of an enclosing loop.
                             let within = if near.contains(&partner.block) { &near } else { &there };
                             found.extend(graph.ways(partner.block, within));
                         }
@@ -85,7 +84,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<Region> {
             break;
         }
     }
-    // Threads that wait in a loop come later to what the others of their warp have reached already.
+    // Threads that wait in a loop reach an operation later than the other threads of their warp.
     for (number, block) in cfg.blocks.iter().enumerate() {
         if !matches!(block.stop, Some(Stop::Yield { .. })) {
             continue;
@@ -156,14 +155,14 @@ impl Graph {
         Self { dominators, post_dominators, before, end }
     }
 
-    /// Where all ways from a block meet; none at the end.
+    /// The block where all paths from a block join (its immediate postdominator); `None` at the end.
     fn join(&self, block: usize) -> Option<usize> {
         let join = self.post_dominators.immediate_dominator(NodeIndex::new(block)).map(NodeIndex::index);
         join.filter(|join| *join != self.end)
     }
 
-    /// The blocks on ways from a block, up to those where `stops` holds: one that is a barrier is the last of its way, the
-    /// block where sides join is not on it.
+    /// The blocks on paths from a block, up to those where `stops` holds. A barrier is the last block of its path; the block where the
+    /// sides join is not on the path.
     fn reach(&self, cfg: &Cfg, from: u32, stops: impl Fn(usize) -> bool) -> FxHashSet<usize> {
         let mut reached = FxHashSet::default();
         let mut todo = vec![from as usize];
@@ -176,7 +175,7 @@ impl Graph {
         reached
     }
 
-    /// The blocks of a set on ways to one of them.
+    /// The blocks of a set on paths to one of them.
     fn ways(&self, to: usize, within: &FxHashSet<usize>) -> FxHashSet<usize> {
         let mut found = FxHashSet::default();
         let mut todo = vec![to];
@@ -189,7 +188,7 @@ impl Graph {
         found
     }
 
-    /// The nearest block that dominates two.
+    /// The nearest common dominator of two blocks.
     fn common(dominators: &Dominators<NodeIndex>, a: usize, b: usize) -> Option<usize> {
         let above: Vec<NodeIndex> = dominators.dominators(NodeIndex::new(a))?.collect();
         dominators.dominators(NodeIndex::new(b))?.find(|node| above.contains(node)).map(NodeIndex::index)
@@ -199,7 +198,7 @@ impl Graph {
         self.dominators.dominators(NodeIndex::new(block)).is_some()
     }
 
-    /// The smallest part that has all these blocks.
+    /// The smallest region that has all these blocks.
     fn around(&self, cfg: &Cfg, blocks: FxHashSet<usize>) -> Option<Region> {
         let mut blocks = blocks.into_iter().filter(|block| self.is_reachable(*block));
         let first = blocks.next()?;
@@ -208,7 +207,7 @@ impl Graph {
         for block in &rest {
             entry = Self::common(&self.dominators, entry, *block)?;
         }
-        // After all of them, and after the entry, from where a way may lead past.
+        // The exit postdominates all blocks, and also the entry, from which a path may bypass them.
         let mut exit = self.join(first).unwrap_or(self.end);
         let mut seen = vec![first];
         seen.extend(rest);

@@ -1,4 +1,4 @@
-//! Divides basic blocks so that each `.sync` operation of a warp stands in a block of its own, guards being branches.
+//! Splits basic blocks so that each `.sync` operation of a warp ends a block of its own. Guards become branches.
 
 use rustc_hash::FxHashMap;
 
@@ -7,8 +7,7 @@ use crate::cfg::{BasicBlock, Cfg, End};
 use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, last_mark};
 use crate::opt::{for_each_result, map_operands};
 
-/// Divides all blocks. A block with an operation then ends with it, but for assignments of its results, and goes on in one
-/// other block.
+/// Splits all blocks. A block with an operation then ends with that operation and the assignments of its results, and has one successor.
 pub fn split(function: &mut Function, cfg: &mut Cfg) {
     let mut todo: Vec<usize> = (0..cfg.blocks.len()).collect();
     while let Some(number) = todo.pop() {
@@ -58,8 +57,8 @@ fn has_site_inside(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::If { then, otherwise, .. } if has_site(then) || has_site(otherwise))
 }
 
-/// Makes those values of a list known to a part that follows it elsewhere: constants again, others by way of variables,
-/// which `b` sets.
+/// Makes the values of a list known to a part that follows in another block: constants are repeated, other values go
+/// through variables, which `b` sets.
 pub fn carry(b: &mut Builder<'_>, before: &Block, part: &mut BasicBlock) {
     let mut defined: FxHashMap<Value, Option<Op>> = FxHashMap::default();
     for stmt in before {
