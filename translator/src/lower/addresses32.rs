@@ -1,7 +1,7 @@
-//! Addresses of 32 bits in modules whose addresses have 64: PTX has them for shared, local, constant and parameter memory.
+//! 32-bit addresses in modules with 64-bit addresses: PTX allows them for shared, local, constant and parameter memory.
 //!
-//! Those of constants and kernel parameters are the low halves of device addresses. The whole ones are found by their distance
-//! from where that memory begins, which is less than 4 GiB. Global memory has no such beginning.
+//! A 32-bit address of a constant or kernel parameter is the low half of its device address. The whole address is computed from the
+//! distance to the start of that memory, which is less than 4 GiB. Global memory has no such start.
 
 use super::{Lowering, Result};
 use crate::ast::StateSpace;
@@ -15,7 +15,7 @@ pub fn refused(what: &str, span: impl Into<Option<Span>>) -> Diagnostic {
     Diagnostic::unsupported(format!("a 32-bit address of {what}: device addresses have 64 bits"), span)
 }
 
-/// Refuses to cut a variable's address to 32 bits where these don't tell the whole.
+/// Refuses to truncate a variable's address to 32 bits where the whole can't be recovered.
 pub fn check(l: &Lowering<'_, '_>, base: Base) -> Result {
     if let Base::Variable(id) = base
         && let Some(variable) = l.program.variables.get(id.0 as usize)
@@ -26,11 +26,11 @@ pub fn check(l: &Lowering<'_, '_>, base: Base) -> Result {
     Ok(())
 }
 
-/// The device address that a register holds, by which memory of a space, or generic memory, is accessed.
+/// The device address in a register, for an access to a space or to generic memory.
 pub fn widen(l: &mut Lowering<'_, '_>, space: Option<StateSpace>, register: Value, span: Span) -> Result<Value> {
     let is_short = l.b.type_of(register) == Type::I32;
     let start = match space {
-        // What was 32 bits may have become 64 since.
+        // A 32-bit address may have been extended to 64 bits since.
         Some(StateSpace::Const) if is_short || l.layout.short_addresses => push_constant::VARIABLES_ADDRESS,
         Some(StateSpace::Param) if is_short || l.layout.short_addresses => push_constant::PARAMS_ADDRESS,
         Some(StateSpace::Const | StateSpace::Param) => return Ok(register),

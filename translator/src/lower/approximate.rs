@@ -1,8 +1,8 @@
-//! Approximate functions of floats (PTX sections 9.7.3 and 9.7.4): what they do at the ends of their ranges. How close they
-//! are in between is legalization's matter, and so is all of the roots.
+//! Approximate functions of floats (PTX sections 9.7.3 and 9.7.4): their results at the ends of their ranges. Legalization sees to the
+//! accuracy in between, and to all of the roots.
 //!
-//! Zeros, infinities, NaNs and subnormals are treated as NVIDIA's compiler and hardware do: without `.ftz`, what hardware
-//! takes for zero is scaled before and after.
+//! Zeros, infinities, NaNs and subnormals are treated as NVIDIA's compiler and hardware do: without `.ftz`, operands that hardware would
+//! flush are scaled before and the result after.
 
 use super::float::{each_lane, finished, float_of, floats, nan_of, or_nan};
 use super::{Lowering, Result};
@@ -59,7 +59,7 @@ fn root(l: &mut Lowering<'_, '_>, i: &Instruction, inverse: bool) -> Result {
         let operand = float_of(l, format, bits);
         let root = l.b.unary(Unary::Root(Root { inverse, flush }), operand);
         let root = or_nan(l, root, &[operand]);
-        // None is subnormal.
+        // No root is subnormal.
         l.b.bits(root)
     })
 }
@@ -74,7 +74,7 @@ pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     root(l, i, true)
 }
 
-/// A number with the sign of another one, on bits; the number is positive.
+/// A positive number with the sign of another number, on bits.
 fn signed(l: &mut Lowering<'_, '_>, number: Value, sign: Value) -> Value {
     let sign = l.b.bits(sign);
     let sign = l.b.and_const(sign, SINGLE.sign());
@@ -83,12 +83,12 @@ fn signed(l: &mut Lowering<'_, '_>, number: Value, sign: Value) -> Value {
     l.b.bitcast(bits, Type::F32)
 }
 
-/// Whether an `F32` is subnormal or zero, and it times 2^24 if so, else itself.
+/// Whether an `F32` is subnormal or zero, and the number, times 2^24 if so.
 fn scaled_up(l: &mut Lowering<'_, '_>, a: Value) -> (Value, Value) {
     let magnitude = l.b.magnitude(a);
     let least_normal = l.b.i32(SINGLE.hidden() as u32);
     let is_tiny = l.b.ult(magnitude, least_normal);
-    // By way of the integer, since a device may take subnormals for zeros.
+    // Through the integer, since a device may flush subnormals.
     let units = l.b.unary(Unary::UnsignedToFloat(Type::F32), magnitude);
     let unit = l.b.f32(2f32.powi(24 - 149));
     let scaled = l.b.fmul(units, unit);
@@ -139,7 +139,7 @@ pub fn tanh(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     function(l, i, |l, [a]| l.b.unary(Unary::TanhApprox, a))
 }
 
-/// The NaN that the functions on the upper words of doubles give.
+/// The NaN of the functions on the upper words of doubles.
 const UPPER_NAN: u64 = 0x7fff_ffff;
 
 /// The upper word of a double, in the manual's "1.11.20 format".
@@ -183,14 +183,14 @@ fn set_upper(l: &mut Lowering<'_, '_>, i: &Instruction, word: Value) -> Result {
     l.set(i, 0, i.modifiers.ty(0), result)
 }
 
-/// `rcp.approx.ftz.f64`: from the upper word of the operand that of the result, by a reciprocal on f32.
+/// `rcp.approx.ftz.f64`: computes the upper word of the result from the operand's upper word, by a reciprocal on f32.
 pub fn rcp_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = Upper::of(l, i)?;
     let number = l.b.or_const(a.fraction, 1f32.to_bits().into());
     let number = l.b.bitcast(number, Type::F32);
     let one = l.b.f32(1.0);
     let reciprocal = l.b.binary(Binary::FDivApprox, one, number);
-    // Of an exponent that is that of f32's 1.0 or one less, with three bits of the fraction too many.
+    // The exponent is that of f32's 1.0 or one less, and the fraction has three bits too many.
     let bits = l.b.bits(reciprocal);
     let bits = l.b.add_const(bits, 1 << 2);
     let bits = l.b.shr(bits, 3);
@@ -199,7 +199,7 @@ pub fn rcp_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let exponent = l.b.sub(twice_bias, a.exponent);
     let exponent = l.b.shl(exponent, 20);
     let magnitude = l.b.add(bits, exponent);
-    // What is subnormal is flushed; exponents can be below zero by a little.
+    // Subnormal results are flushed; exponents can be slightly below zero.
     let least_normal = l.b.i32(1 << 20);
     let is_flushed = l.b.slt(magnitude, least_normal);
     let [zero, infinity] = [l.b.i32(0), l.b.i32(0x7ff0_0000)];
@@ -240,7 +240,7 @@ pub fn rsqrt_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     set_upper(l, i, word)
 }
 
-/// The upper words of the reciprocal roots of what isn't positive and normal; of others `word`.
+/// The upper word of the reciprocal root of an operand that isn't positive and normal; `word` for other operands.
 fn special_roots(l: &mut Lowering<'_, '_>, a: &Upper, word: Value) -> Value {
     let [is_tiny, is_infinite, is_nan] = a.kinds(l);
     let [zero, nan] = [l.b.i32(0), l.b.i32(UPPER_NAN as u32)];
@@ -255,7 +255,7 @@ fn special_roots(l: &mut Lowering<'_, '_>, a: &Upper, word: Value) -> Value {
 /// `rsqrt.approx.f64`: an approximation on f32, and a step of third order on f64, which leaves an error of 2 ulp at most.
 pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let operand = l.int(i, 1, i.modifiers.ty(0))?;
-    // A subnormal is scaled up, by way of the integer that it is.
+    // A subnormal is scaled up through its bits as an integer.
     let magnitude = l.b.magnitude(operand);
     let least_normal = l.b.i64(DOUBLE.hidden());
     let is_tiny = l.b.ult(magnitude, least_normal);
@@ -291,7 +291,7 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let step = l.b.fmul(step, series);
     let root = l.b.fadd(root, step);
 
-    // Units of the least subnormal are 2^-1074, whose root is 2^-537.
+    // The unit of subnormals is 2^-1074, whose root is 2^-537.
     let units_half = l.b.i32(537);
     let none = l.b.i32(0);
     let units_half = l.b.select(is_tiny, units_half, none);
@@ -307,7 +307,7 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let changed = l.b.ne(word, root_high);
     let low = l.b.select(changed, none, root_low);
     let result = l.b.join(low, word);
-    // Unlike the others, it gives f64's own NaNs.
+    // Unlike the other functions, this one gives f64's NaNs.
     let operand = l.b.bitcast(operand, Type::F64);
     let nan = nan_of(l, operand, &[operand]);
     let nan = l.b.bits(nan);

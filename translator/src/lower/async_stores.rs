@@ -1,5 +1,5 @@
-//! `st.async` and `red.async` (PTX sections 9.7.9.13 and 9.7.12.7): stores that a barrier in shared memory counts. They are done
-//! at once, as all asynchronous operations are.
+//! `st.async` and `red.async` (PTX sections 9.7.9.13 and 9.7.12.7): stores that an mbarrier counts. They complete immediately, as all
+//! asynchronous operations do here.
 
 use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, carrier};

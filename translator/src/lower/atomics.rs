@@ -48,7 +48,8 @@ fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>)
     }
 }
 
-/// On each element by itself, which is all that PTX promises; 16-bit ones in pairs, which are aligned to words.
+/// A vector atomic: each element by itself, since PTX promises no more. 16-bit elements go in pairs, which are aligned
+/// to words.
 fn vector(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,

@@ -1,8 +1,8 @@
-//! Atomics on 128 bits, and accesses to them with an order or `.volatile` (PTX sections 9.7.9 and 9.7.13): no Vulkan device has any, so
-//! four words are accessed while a lock is held.
+//! Atomics on 128 bits, and 128-bit accesses with a memory order or `.volatile` (PTX sections 9.7.9 and 9.7.13). No Vulkan device has them,
+//! so four words are accessed while a lock is held.
 //!
-//! All that is done to 128 bits as one takes the lock. PTX calls everything else at the same time a race: weak accesses, and those of
-//! another size.
+//! All 128-bit accesses that must be single-copy atomic take the lock. Concurrent weak accesses and accesses of another size are a race in
+//! PTX.
 
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
@@ -31,13 +31,13 @@ pub fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place) -> Result
     assign(l, l.operand(i, 0), old)
 }
 
-/// `ld` with an order.
+/// `ld` with a memory order.
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place, destination: &Operand) -> Result {
     let found = exchange(l, i, place, |_, _| None)?;
     assign(l, destination, found)
 }
 
-/// `st` with an order.
+/// `st` with a memory order.
 pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction, place: Place, source: &Operand) -> Result {
     let new = l.source128(source)?;
     exchange(l, i, place, |_, _| Some(new)).map(|_| ())
@@ -48,7 +48,7 @@ fn assign(l: &mut Lowering<'_, '_>, destination: &Operand, halves: [Var; 2]) -> 
     l.assign128(destination, low, high)
 }
 
-/// Reads 128 bits and writes what `change` makes of them, as one step. Gives variables with the old halves.
+/// Atomically reads 128 bits and writes the result of `change`. Gives variables with the old halves.
 fn exchange(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -56,7 +56,8 @@ fn exchange(
     change: impl FnOnce(&mut Builder<'_>, [Value; 2]) -> Option<[Value; 2]>,
 ) -> Result<[Var; 2]> {
     let table = l.layout.services.locks.ok_or_else(|| Diagnostic::internal("128 bits without locks", i.span))?;
-    // Words of an order, so that loops which wait for another thread's value are seen to wait.
+    // The words have a memory order, so that the analysis of waiting loops sees a loop that waits for another thread's
+    // value.
     let order = MemoryOrder::Relaxed(Scope::Device);
     let (space, address) = place;
     let word = Access { space, bytes: 4, order, read_only: false };

@@ -1,4 +1,4 @@
-//! `bar` and `barrier` (PTX section 9.7.12.1): what they wait for. How, [`crate::cfg`] decides for the kernel as a whole.
+//! `bar` and `barrier` (PTX section 9.7.12.1): what they wait for. [`crate::cfg`] decides for the kernel as a whole how they wait.
 
 use super::{Lowering, Result};
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};

@@ -6,16 +6,16 @@ use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::isa::types::ScalarType;
 
-/// Bytes that `applypriority` and `discard` speak of.
+/// Bytes to which `applypriority` and `discard` apply.
 const LINE: u64 = 128;
 
-/// `createpolicy`: gives a number that means nothing; what takes policies does not look at them.
+/// `createpolicy`: gives an arbitrary number, since instructions with a policy ignore it.
 pub fn policy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let nothing = l.b.i64(0);
     l.set(i, 0, ScalarType::B64, nothing)
 }
 
-/// `applypriority` and `discard`: memory keeps its content, which `discard` lets it lose.
+/// `applypriority` and `discard`: memory keeps its content, though `discard` would allow its loss.
 pub fn line(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     match l.operand(i, 1) {
         Operand::Imm(LINE) => Ok(()),

@@ -1,5 +1,5 @@
-//! What a kernel calls, looked at before any of it is built: which functions call themselves, and whether inlining the
-//! others gives too long chains of calls or too much code.
+//! Analysis of a kernel's calls before anything is built: which functions are recursive, and whether inlining the
+//! others gives too deep chains of calls or too much code.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -11,30 +11,29 @@ use crate::diagnostic::{Diagnostic, Span};
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
-/// The most instructions that copies of functions may add to those that stand in the text. Each takes a few kilobytes while the
-/// kernel is translated.
+/// The most instructions that inlined copies may add to those in the text. Each takes a few kilobytes while the kernel is translated.
 const MAX_COPIED: u64 = 400_000;
-/// What a call counts in instructions, besides those of the function.
+/// The size of a call in instructions, besides those of the function.
 const CALL: u64 = 16;
-/// The most calls inside each other: inlining recurses so deep.
+/// The deepest chain of calls, since inlining recurses.
 const MAX_DEPTH: usize = 128;
 
-/// The functions that a kernel may call which may call themselves, directly or through others. Those that call each
-/// other have the same number.
+/// The recursive functions that a kernel may call, directly or mutually recursive. Functions that call each other have
+/// the same number.
 pub(super) type Recursive = FxHashMap<FuncId, usize>;
 
-/// A function on the way from the kernel to the function that is being looked at.
+/// A function on the path from the kernel to the function being visited.
 struct Visit<'p> {
     id: FuncId,
     function: &'p Function,
-    /// Its calls that have not been looked at.
+    /// Its calls not yet visited.
     calls: Vec<(FuncId, Span)>,
-    /// Its size with all that it calls, as far as looked at.
+    /// Its size with all its callees visited so far.
     size: u64,
 }
 
-/// Checks that a kernel can be inlined into one body, but for the functions that call themselves, each of which stands
-/// in it once.
+/// Checks that a kernel can be inlined into one body. Recursive functions are not inlined; each has one copy in the
+/// body.
 pub(super) fn check(program: &Program, kernel: FuncId) -> Result<Recursive, Diagnostic> {
     let recursive = recursive(program, kernel);
     let mut sizes: FxHashMap<FuncId, u64> = recursive.keys().map(|id| (*id, 0)).collect();
@@ -64,7 +63,7 @@ fn too_large(span: Option<Span>) -> Diagnostic {
     Diagnostic::unsupported(format!("kernels of more than {MAX_INSTRUCTIONS} instructions after inlining"), span)
 }
 
-/// Size of a function with all that is inlined into it; functions whose size is known are not entered.
+/// Size of a function with all that is inlined into it; functions of known size are not visited again.
 fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u64>) -> Result<u64, Diagnostic> {
     let mut open: Vec<Visit<'_>> = Vec::new();
     let mut next = Some((root, None));
@@ -105,7 +104,7 @@ fn inlined_size(program: &Program, root: FuncId, sizes: &mut FxHashMap<FuncId, u
     }
 }
 
-/// The number of the oldest architecture that a kernel or anything it may call is for.
+/// The number of the oldest architecture among the kernel and all functions that it may call.
 pub(crate) fn oldest_architecture(program: &Program, kernel: FuncId) -> Option<u32> {
     reachable(program, kernel).into_iter().filter_map(|function| function.architecture).min()
 }
@@ -126,7 +125,7 @@ pub(super) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
     found
 }
 
-/// Finds the functions that call themselves among those that the kernel may call.
+/// Finds the recursive functions among those that the kernel may call.
 fn recursive(program: &Program, kernel: FuncId) -> Recursive {
     let mut graph = DiGraph::<FuncId, ()>::new();
     let mut nodes: FxHashMap<FuncId, NodeIndex> = FxHashMap::default();
@@ -171,8 +170,8 @@ pub(super) fn calls(program: &Program, function: &Function) -> Vec<(FuncId, Span
     found
 }
 
-/// The functions that a call through a register may go to, by rising number: those listed, or those of the prototype's
-/// shape whose address the module takes.
+/// The possible targets of a call through a register, in ascending order: the listed functions, or those that match the
+/// prototype and whose address the module takes.
 pub(super) fn candidates(program: &Program, targets: &Targets) -> Vec<FuncId> {
     let mut found: Vec<FuncId> = match &targets.functions {
         Some(functions) => functions.clone(),
@@ -217,8 +216,8 @@ pub(super) fn inlined<'p>(program: &'p Program, root: FuncId, recursive: &Recurs
     found
 }
 
-/// Instructions of a function and its call, without its callees. What an instance of it needs besides counts as well: words of
-/// parameters, and registers, which are cheap.
+/// Instructions of a function and its call, without its callees. Words of parameters and (at a low weight) registers of an instance count
+/// too.
 fn own_size(function: &Function) -> u64 {
     let items = function.body.as_ref().map_or(0, Vec::len) as u64;
     let words: u64 = function.params.iter().map(|param| u64::from(param.size / 4)).sum();

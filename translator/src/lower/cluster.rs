@@ -1,16 +1,16 @@
-//! Clusters of thread blocks, each of which is one workgroup: what tells blocks apart, and their shared memory (PTX sections
-//! 9.7.9.13, 9.7.9.22, 9.7.9.23, 9.7.12.7 and 10).
+//! Clusters of thread blocks, where each cluster is one workgroup: block ranks, and shared memory (PTX sections 9.7.9.13, 9.7.9.22,
+//! 9.7.9.23, 9.7.12.7 and 10).
 //!
-//! Shared memory of a cluster is that of its blocks, one after the other. An address of shared memory, a block's own or
-//! another's, is an offset from the start of the first block's. So an address of a block's own is one of the cluster's, as
-//! PTX has it, and accesses need not know whose memory they reach.
+//! The shared memory of a cluster is that of its blocks, one after the other. Every address of shared memory is an offset from the start of
+//! the first block's. So an address in a block's own shared memory is also an address in the cluster's, as PTX requires, and accesses need
+//! not know which block's memory they reach.
 
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Builder, Builtin, Compare, Type, Value};
 use crate::isa::types::ScalarType;
 
-/// Where the thread's block is in its cluster in dimension 0, 1 or 2.
+/// The position of the thread's block in its cluster, in dimension 0, 1 or 2.
 pub fn place(b: &mut Builder<'_>, size: [u32; 3], dimension: u8) -> Value {
     let dimension = usize::from(dimension);
     let before: u32 = size.iter().take(dimension).product();
@@ -20,7 +20,8 @@ pub fn place(b: &mut Builder<'_>, size: [u32; 3], dimension: u8) -> Value {
     b.binary_const(Binary::RemUnsigned, row, extent.into())
 }
 
-/// Bytes from the start of one block's shared memory to that of the next one's; none where clusters are single blocks.
+/// Bytes from the start of one block's shared memory to the start of the next block's; `None` if clusters are single
+/// blocks.
 fn share(b: &mut Builder<'_>) -> Option<Value> {
     let cluster = b.function.cluster?;
     if b.function.dynamic_shared {
@@ -52,7 +53,8 @@ pub fn is_own(b: &mut Builder<'_>, address: Value) -> Value {
     b.compare(Compare::Equal, rank, own)
 }
 
-/// The same place as an address's in the shared memory of the block with a number. All are offsets in `I32`.
+/// The same offset as `address` in the shared memory of the block with number `rank`. All addresses are offsets in
+/// `I32`.
 pub fn map(b: &mut Builder<'_>, address: Value, rank: Value) -> Value {
     let Some(share) = share(b) else { return address };
     let offset = b.rem_unsigned(address, share);

@@ -14,8 +14,8 @@ const OPERATORS: &[&str] = &[
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
 ];
 
-/// `setp`: `p` gets the comparison, `q` its opposite, or those of the lower and the upper halves; each combined with `c`
-/// if there is one.
+/// `setp`: `p` gets the comparison and `q` its negation. For packed types they get the comparisons of the lower and the upper halves. Each
+/// is combined with `c` if there is one.
 pub fn setp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let Operand::Pair(pair) = l.operand(i, 0) else {
@@ -37,7 +37,7 @@ pub fn setp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.assign(second, ScalarType::Pred, q)
 }
 
-/// `set`: all ones or 1.0 where the comparison holds, else zero; for pairs in each half.
+/// `set`: all ones or 1.0 where the comparison holds, else zero; for packed types in each half.
 pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (ty, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
     let value = if is_pair(from) {

@@ -26,7 +26,7 @@ pub fn int_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, to, value)
 }
 
-/// Clamps a value of type `from` to what `to` can hold.
+/// Clamps a value of type `from` to the range of `to`.
 fn saturate_int(l: &mut Lowering<'_, '_>, value: Value, from: ScalarType, to: ScalarType) -> Value {
     let (low, high) = range(to);
     if from.is_signed() {
@@ -101,20 +101,20 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let next = l.b.add_const(found, 1);
             let low = l.b.and_const(next, 3);
             let untagged = l.b.compare_const(Compare::LessUnsigned, low, 2);
-            // Constants have a window of their own.
+            // Constants have their own window of addresses.
             let constant = is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes);
             let other = l.b.not(constant);
             l.b.and(untagged, other)
         }
         (None, Some("const")) => is_within(l, a, push_constant::VARIABLES_ADDRESS, l.layout.const_bytes),
-        // Parameters that nobody takes an address of have none.
+        // Parameters whose address isn't taken have none.
         _ if l.layout.params_location == ParamLocation::PushConstant => l.b.bool(false),
         _ => is_within(l, a, push_constant::PARAMS_ADDRESS, l.layout.params_size.into()),
     };
     l.set(i, 0, ScalarType::Pred, result)
 }
 
-/// Whether an address lies in so many bytes from the one that is a push constant.
+/// Whether an address lies within `bytes` from the address in a push constant.
 fn is_within(l: &mut Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -> Value {
     if bytes == 0 {
         return l.b.bool(false);

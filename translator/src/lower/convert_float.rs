@@ -30,7 +30,7 @@ pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
     let value = operand(l, i, 1, from, i.modifiers.has("ftz"))?;
     if l.b.type_of(value) == Type::F32 && to.bits() == 32 {
-        // Which takes it towards zero itself.
+        // The conversion itself rounds towards zero.
         let rounded = if i.modifiers.has("rzi") { value } else { round_integral(l, i, value) };
         let convert = if to.is_signed() { Unary::SaturateToSigned } else { Unary::SaturateToUnsigned };
         let result = l.b.unary(convert, rounded);
@@ -91,12 +91,12 @@ fn round_integral(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Va
     }
 }
 
-/// `cvt` between floats, to one of the format or to an integral value.
+/// `cvt` between floats, to another format or to an integral value.
 pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
     let ftz = i.modifiers.has("ftz");
     let value = operand(l, i, 1, from, ftz && flushes(i))?;
-    // Hardware flushes by arithmetic on f32, whose NaN is this one, and so is that of what f16 becomes there.
+    // Hardware flushes by arithmetic on f32, which gives this NaN. The conversion from f16 gives the same NaN.
     let by_arithmetic = match from {
         ScalarType::F32 => ftz && matches!(to, ScalarType::F32 | ScalarType::F64),
         ScalarType::F16 => to == ScalarType::F32,
@@ -104,19 +104,19 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let value = if by_arithmetic { or_nan(l, value, &[]) } else { value };
     let integral = round_integral(l, i, value);
-    // What changes nothing keeps NaNs as they are.
+    // A conversion that changes nothing keeps NaNs as they are.
     let value = if integral == value { value } else { or_nan(l, integral, &[value]) };
     let bits = bits_in(l, i, to, value);
     finish(l, i, bits)
 }
 
-/// Whether `.ftz` flushes operands: hardware doesn't on the way to f16.
+/// Whether `.ftz` flushes operands: hardware doesn't in conversions to f16.
 fn flushes(i: &Instruction) -> bool {
     let (to, from) = (i.modifiers.ty(0), i.modifiers.ty(1));
     to != ScalarType::F16 && matches!(from, ScalarType::F32 | ScalarType::Bf16)
 }
 
-/// The bits of a number in a type, rounded as the modifiers say. NaNs of formats that get narrower are NVIDIA's.
+/// The bits of a number in a type, rounded as the modifiers say. Conversions to a narrower format give NVIDIA's NaNs.
 pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Value {
     let rounding = rounding(i);
     match (l.b.type_of(value), to) {
@@ -144,7 +144,7 @@ pub(super) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
     }
 }
 
-/// The f64 NaN that an f32 one becomes: made quiet, its sign and fraction kept.
+/// The f64 NaN for an f32 NaN: made quiet, with its sign and fraction.
 fn wide_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     let bits = l.b.bits(value);
     let sign = l.b.and_const(bits, SINGLE.sign());
@@ -158,7 +158,7 @@ fn wide_nan(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     l.b.bitcast(nan, Type::F64)
 }
 
-/// Bits of the NaN of a narrower format that an f64 one becomes: made quiet, its sign and the upper part of its fraction kept.
+/// Bits of the narrower NaN for an f64 NaN: made quiet, with its sign and the upper part of its fraction.
 fn narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value) -> Value {
     let bits = l.b.bits(value);
     let sign = l.b.shr(bits, DOUBLE.bits - to.bits);
@@ -171,7 +171,7 @@ fn narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value) -> Value {
     l.b.or_const(nan, to.infinity() | to.hidden() >> 1)
 }
 
-/// The bits that an f64 was narrowed to, or the NaN that it becomes.
+/// The bits of a narrowed f64, or of its NaN.
 fn or_narrow_nan(l: &mut Lowering<'_, '_>, to: Format, value: Value, narrow: Value) -> Value {
     let nan = narrow_nan(l, to, value);
     let is_number = l.b.feq(value, value);
@@ -208,8 +208,8 @@ pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::Tf32, result)
 }
 
-/// `cvt.rna.tf32`, which hardware has no instruction for: a sum and a mask, so that a NaN keeps the bits that are left,
-/// or becomes infinity if there are none.
+/// `cvt.rna.tf32`, for which hardware has no instruction. The result is a sum and a mask, so that a NaN keeps its
+/// remaining bits, or becomes infinity if none remain.
 fn to_nearest_away(l: &mut Lowering<'_, '_>, bits: Value, finite: bool) -> Value {
     let infinity = l.b.i32(SINGLE.infinity() as u32);
     let magnitude = l.b.magnitude(bits);

@@ -51,8 +51,8 @@ fn finish<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, lanes: [Val
 
 /// `cvt.rs`: two or four f32, the first of which goes to the uppermost place, rounded by random bits.
 ///
-/// Two take a half of the random bits each, of which f16 has use for 13. Four narrow ones take 16 bits each, and those next
-/// to each other the same ones, the upper one from the last to the first.
+/// Two numbers take half of the random bits each; f16 uses 13 of them. Four narrow numbers take 16 bits each. Neighbours share the same 16
+/// bits, and the upper neighbour takes them in reverse order.
 pub fn stochastic(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = i.modifiers.ty(0);
     if let Operand::Vector(sources) = l.operand(i, 1) {
@@ -100,7 +100,8 @@ fn stochastic_lane(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value, rando
     or_relu(l, i, bits)
 }
 
-/// `cvt` to `.ue8m0x2`: the exponents of magnitudes, biased as f32's; subnormal numbers have the least, 2^-127.
+/// `cvt` to `.ue8m0x2`: the exponents of magnitudes, biased as in f32; subnormal numbers have the least exponent,
+/// 2^-127.
 pub fn to_exponents(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let lanes = if i.modifiers.ty(1) == ScalarType::F32 {
         [l.int(i, 2, ScalarType::F32)?, l.int(i, 1, ScalarType::F32)?]
@@ -112,7 +113,8 @@ pub fn to_exponents(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     finish(l, i, lanes)
 }
 
-/// The exponent of an f32's magnitude, rounded as the modifiers say. Infinity and NaN have the one that stands for NaN.
+/// The exponent of an f32's magnitude, rounded as the modifiers say. Infinity and NaN give the exponent that stands for
+/// NaN.
 fn exponent(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
     let magnitude = l.b.magnitude(bits);
     let place = SINGLE.precision - 1;

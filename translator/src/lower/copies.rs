@@ -1,5 +1,4 @@
-//! Asynchronous copies (PTX section 9.7.9.24). They are done at once, which is one of the ways in which they may happen:
-//! groups of them have nothing to wait for.
+//! Asynchronous copies (PTX section 9.7.9.24). They complete immediately, which PTX allows, so groups of copies have nothing to wait for.
 
 use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, cluster};
@@ -36,7 +35,7 @@ pub fn device_address(l: &mut Lowering<'_, '_>, i: &Instruction, operand: &Opera
     }
 }
 
-/// `cp.async`: 4, 8 or 16 bytes from device to shared memory, those after the first few as zeros.
+/// `cp.async`: 4, 8 or 16 bytes from device to shared memory; bytes beyond the source size become zero.
 pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;
@@ -69,14 +68,14 @@ pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Copies as many bytes at once as one access can.
+/// Copies bytes by accesses that are as wide as possible.
 fn move_all(b: &mut Builder<'_>, from: Value, to: Value, size: u64) {
     let elements = usize::try_from(size / 4).unwrap_or(1);
     let values = b.load(words(Space::Global), from, elements);
     b.store(words(Space::Shared), to, values);
 }
 
-/// The word at `offset` of something of which only the first `given` bytes may be read; zeros stand for the others.
+/// The word at `offset` of a source of which only the first `given` bytes may be read; the other bytes are zero.
 pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u64) -> Value {
     let end = b.constant(Type::I32, offset + 4);
     let whole = b.compare(Compare::LessEqualUnsigned, end, given);
@@ -99,7 +98,7 @@ pub fn partial_word(b: &mut Builder<'_>, source: Value, given: Value, offset: u6
     )
 }
 
-/// Runs something for the offset of each piece of a number of bytes.
+/// Runs `what` for the offset of each piece of `size` bytes.
 pub fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(&mut Builder<'_>, Value)) {
     let next = b.var(Type::I32);
     let zero = b.i32(0);
@@ -114,7 +113,7 @@ pub fn for_each(b: &mut Builder<'_>, size: Value, piece: u32, what: impl FnOnce(
     });
 }
 
-/// `cp.async.bulk` from device to shared memory: a multiple of 16 bytes, which a barrier counts.
+/// `cp.async.bulk` from device to shared memory: a multiple of 16 bytes, which an mbarrier counts.
 pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;
@@ -125,8 +124,8 @@ pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// The same to each block of the cluster whose bit a mask has: to the same places in their shared memory, which their
-/// barriers count.
+/// The same to each block of the cluster whose bit is set in a mask: to the same offset in its shared memory, counted
+/// by its mbarrier.
 pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;
@@ -157,7 +156,7 @@ fn load_all(b: &mut Builder<'_>, from: Value, to: Value, size: Value) {
     });
 }
 
-/// `cp.async.bulk` from shared memory to that of another block of the cluster, whose barrier counts it.
+/// `cp.async.bulk` from shared memory to that of another block of the cluster, whose mbarrier counts the copy.
 pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = shared_address(l, i, 1)?;
@@ -173,7 +172,8 @@ pub fn bulk_exchange(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// `cp.async.bulk` from shared to device memory; with `.cp_mask` only those of each 16 bytes whose bits a mask has.
+/// `cp.async.bulk` from shared to device memory; with `.cp_mask` only the bytes of each 16 whose bits are set in a
+/// mask.
 pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mask = match (i.modifiers.has("cp_mask"), i.modifiers.has("L2::cache_hint")) {
         (false, _) => None,
@@ -195,7 +195,7 @@ pub fn bulk_store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Stores those bytes of words to device memory whose bits a mask has.
+/// Stores the bytes of words whose bits are set in `mask` to device memory.
 fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Value) {
     for (number, &word) in (0..).zip(values) {
         let bits = b.shr(mask, 4 * number);
@@ -220,8 +220,8 @@ fn store_masked(b: &mut Builder<'_>, target: Value, values: &[Value], mask: Valu
     }
 }
 
-/// `cp.reduce.async.bulk` from shared to device memory, or to shared memory of the cluster where a barrier counts it: one
-/// relaxed atomic for each element, or pair of 16-bit ones.
+/// `cp.reduce.async.bulk` from shared to device memory, or to shared memory of the cluster, where an mbarrier counts the copy: one relaxed
+/// atomic for each element, or for each pair of 16-bit elements.
 pub fn bulk_reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let op = atomics::operation(i, ty)?;

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::{Counters, push_constant};
 use crate::ir::{Stmt, Type, Warp, WarpOp};
 
-/// `pmevent`: the operand is an event, with `.mask` a bit for each.
+/// `pmevent`: the operand is an event, or with `.mask` a bit for each event.
 pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let &Operand::Imm(operand) = l.operand(i, 0) else {
         return Err(Diagnostic::invalid("an event is a constant", i.span));

@@ -1,9 +1,8 @@
-//! Extended-precision arithmetic (PTX section 9.7.2): sums and differences that hand a carry on in `CC.CF`.
+//! Extended-precision arithmetic (PTX section 9.7.2): sums and differences that pass on a carry in `CC.CF`.
 //!
-//! The flag is a variable of the function, as registers are. PTX promises it in straight-line code only; here, as on
-//! NVIDIA hardware, it also survives branches. Each call has its own. It is the carry of the adder: a difference is a sum
-//! with the inverse and one, so that after a subtraction the flag is set where nothing was borrowed. Only code that mixes
-//! sums and differences can tell.
+//! The flag is a variable of the function, as registers are, and each call has its own. PTX promises the flag only in straight-line code;
+//! here, as on NVIDIA hardware, it also survives branches. It is the carry of the adder: a difference is a sum with the complement plus
+//! one, so after a subtraction the flag is set if nothing was borrowed. Only code that mixes sums and differences can observe that.
 
 use super::integer::product;
 use super::{Lowering, Result};
@@ -40,7 +39,7 @@ pub fn madc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     multiply(l, i, Start::FromFlag)
 }
 
-/// What is carried into the adder.
+/// The carry into the adder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     Clear,
@@ -69,7 +68,7 @@ fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
     chain(l, i, start, value, c)
 }
 
-/// Adds two values and what is carried in; writes the result, and the flag anew under `.cc`.
+/// Adds two values and the carry in; writes the result, and with `.cc` the flag.
 fn chain(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start, a: Value, b: Value) -> Result {
     let flag = l.carry();
     let mut result = l.b.add(a, b);

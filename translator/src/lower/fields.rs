@@ -49,28 +49,28 @@ pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, result)
 }
 
-/// Position and length of a bit field. The 32-bit forms take their low 8 bits only; those of 64 bits don't reduce them.
+/// Position and length of a bit field. The 32-bit forms take their low 8 bits only; the 64-bit forms take all bits.
 fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) -> Result<(Value, Value)> {
     let mut operand = |index| -> Result<Value> {
         let value = l.int(i, index, ScalarType::U32)?;
         if width == 32 {
             return Ok(l.b.and_const(value, 0xff));
         }
-        // Anything from 128 on acts as 128: kept small so that sums of the two can't wrap.
+        // Values from 128 on act like 128, so limit both to 128, and their sum can't wrap.
         let bound = l.b.i32(128);
         Ok(minimum(l, Compare::LessUnsigned, value, bound))
     };
     Ok((operand(first)?, operand(first + 1)?))
 }
 
-/// As many low one bits as `length` says; all for the width and more.
+/// A mask of the `length` lowest bits; all ones if `length` is the width or more.
 fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
     let ones = l.b.constant(carrier(ty), u64::MAX);
     let above = shift_left(l, ones, length);
     l.b.not(above)
 }
 
-/// `bmsk`: one bits from a position on, as many as asked for.
+/// `bmsk`: a mask of `b` bits from position `a` on.
 pub fn bmsk(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let position = wrapped(l, i, 1)?;
     let length = wrapped(l, i, 2)?;
@@ -103,13 +103,13 @@ fn wrapped(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Va
     Ok(if i.modifiers.has("wrap") { l.b.and_const(value, 31) } else { value })
 }
 
-/// `fns`: the position of the n-th one bit from a base on, upwards or (`n` below zero) downwards; all ones if there is
-/// none. For `n` = 0 it is the base itself. A base above 31, which PTX leaves undefined, finds nothing.
+/// `fns`: the position of the n-th set bit from a base on, upwards or (`n` below zero) downwards; all ones if there is
+/// none. For `n` = 0 only the base itself counts. With a base above 31, which PTX leaves undefined, nothing is found.
 pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mask = l.int(i, 1, ScalarType::B32)?;
     let base = l.int(i, 2, ScalarType::B32)?;
     let offset = l.int(i, 3, ScalarType::B32)?;
-    // Downwards is upwards on the reversed mask.
+    // A downward search is an upward search on the reversed mask.
     let (count, down) = magnitude(l, offset);
     let top = l.b.i32(31);
     let reversed = l.b.bit_reverse(mask);
@@ -125,7 +125,8 @@ pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let wanted = l.b.select(here, one, count);
     let skipped = l.b.sub_const(wanted, 1);
     let ones = l.b.bit_count(mask);
-    // The least offset has no positive magnitude: signed, it counts as found, and the bisection ends at the last bit.
+    // The least offset has no positive magnitude. As a signed number it counts as found, and the bisection ends at the
+    // last bit.
     let missing = l.b.compare(Compare::LessSigned, ones, wanted);
     let position = numbered_bit(l, mask, skipped);
     let mirrored = l.b.sub(top, position);
@@ -134,7 +135,7 @@ pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B32, result)
 }
 
-/// The position of a one bit that has `skipped` others below it, by bisection.
+/// The position of the set bit that has `skipped` set bits below it, by bisection.
 fn numbered_bit(l: &mut Lowering<'_, '_>, mask: Value, mut skipped: Value) -> Value {
     let mut rest = mask;
     let mut position = l.b.i32(0);

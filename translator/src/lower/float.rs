@@ -1,7 +1,7 @@
-//! Arithmetic on f32 and f64 (PTX section 9.7.3), and what arithmetic on other floats shares with it.
+//! Arithmetic on f32 and f64 (PTX section 9.7.3), and code shared with arithmetic on other floats.
 //!
-//! Flushing and saturation work on bits; only sums, products, quotients and roots are the device's, and legalization
-//! replaces those that the target doesn't do exactly.
+//! Flushing and saturation work on bits; only sums, products, quotients and roots use the device's operations, and
+//! legalization replaces those that the target doesn't do exactly.
 
 use super::packed::{join, part};
 use super::{Lowering, Result};
@@ -10,7 +10,7 @@ use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::types::ScalarType;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
-/// The format that a float type has, in each half of a packed one.
+/// The format of a float type; for a packed type, of each half.
 pub fn format(ty: ScalarType) -> Format {
     match ty {
         ScalarType::F16 | ScalarType::F16x2 => HALF,
@@ -31,7 +31,7 @@ pub fn is_pair(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::F16x2 | ScalarType::Bf16x2)
 }
 
-/// A float from the bits of a type, exactly; those of 16 bits become `F32`.
+/// A float from its bits, exactly; 16-bit formats become `F32`.
 pub fn float_of(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value {
     match format {
         SINGLE => l.b.bitcast(bits, Type::F32),
@@ -52,7 +52,8 @@ pub fn operand(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: Scal
     Ok(float_of(l, format(ty), bits))
 }
 
-/// Applies an operation on bits to the first operands, which are all of the first type, or to each half of packed ones.
+/// Applies an operation on bits to the first operands, which all have the first type, or to each half of packed
+/// operands.
 pub fn each_lane<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -83,8 +84,7 @@ pub fn each_lane<const N: usize>(
     l.set(i, 0, ty, result)
 }
 
-/// The bits of a float result in a format, flushed and saturated as the modifiers ask for. Results in formats of 16 bits
-/// come as `F32`.
+/// The bits of a float result in a format, flushed and saturated as the modifiers say. Results in 16-bit formats are given as `F32`.
 pub(super) fn finished(l: &mut Lowering<'_, '_>, i: &Instruction, format: Format, result: Value) -> Value {
     let bits = match format {
         SINGLE | DOUBLE => l.b.bits(result),
@@ -116,7 +116,7 @@ pub(super) fn or_nan(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]
     l.b.or_nan(result, nan)
 }
 
-/// NVIDIA's NaN of a result's type: in f32 there is one, in f64 the first of these operands that is NaN gives it.
+/// NVIDIA's NaN of a result's type: one constant for f32; for f64 the first operand that is NaN determines it.
 pub(super) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
     let format = Format::of(l.b.type_of(result));
     let mut nan = l.b.constant_like(result, format.nan);
@@ -200,7 +200,7 @@ pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b]| Arithmetic::Mul(a, b))
 }
 
-/// `div` as IEEE 754 has it.
+/// `div`, rounded as in IEEE 754.
 pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b))
 }
@@ -243,8 +243,8 @@ pub fn mixed_fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     mixed(l, i, 2, |[a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// `mad` on floats, which is `fma` since sm_20. Without a rounding, which only older chips have and PTX up to 3.1 on f32, it rounds
-/// to nearest; on f32 those chips compute it in a way of their own, which later ones don't follow for their modules.
+/// `mad` on floats, which is `fma` since sm_20. Without a rounding modifier, which only older chips allow (and PTX up to 3.1 on f32), it
+/// rounds to nearest. Those chips compute the f32 form differently, and later chips don't reproduce that for old modules.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     fma(l, i)
 }
@@ -255,12 +255,12 @@ fn one_like(l: &mut Lowering<'_, '_>, float: Value) -> Value {
     l.b.constant_like(float, one)
 }
 
-/// `rcp` as IEEE 754 has it.
+/// `rcp`, rounded as in IEEE 754.
 pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |l, [a]| Arithmetic::Div(one_like(l, a), a))
 }
 
-/// `sqrt` as IEEE 754 has it.
+/// `sqrt`, rounded as in IEEE 754.
 pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a]| Arithmetic::Sqrt(a))
 }

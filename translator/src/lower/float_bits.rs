@@ -1,5 +1,5 @@
-//! Signs, tests, minimum and maximum of floats of all formats (PTX sections 9.7.3 and 9.7.4), on their bits: no driver's
-//! treatment of denormals or NaNs touches them.
+//! Signs, tests, minimum and maximum of floats of all formats (PTX sections 9.7.3 and 9.7.4), on their bits, so that a driver's treatment
+//! of denormals or NaNs doesn't matter.
 
 use super::float::{each_lane, flush_if, format, or_nan};
 use super::{Lowering, Result, carrier};
@@ -27,7 +27,7 @@ pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
-/// A change of the sign alone, of `F32` or the bits of others; NaNs are made quiet instead.
+/// Changes only the sign, of an `F32` or of the bits of other formats; NaNs are made quiet instead.
 fn changed_sign(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -96,7 +96,7 @@ pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     extremum(l, i, true)
 }
 
-/// A NaN loses against a number unless `.NaN` is given. With `.xorsign.abs`, magnitudes are compared and the result gets
+/// A NaN loses against a number unless `.NaN` is given. `.xorsign.abs` compares magnitudes, and the result's sign is the exclusive or of
 /// both signs.
 fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
     let nan_wins = i.modifiers.has("NaN");
@@ -119,7 +119,7 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
     })
 }
 
-/// Of three operands, whose magnitudes are taken with `.abs`.
+/// Minimum or maximum of three operands; `.abs` takes their magnitudes.
 fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
     let nan_wins = i.modifiers.has("NaN");
     each_lane(l, i, |l, format, operands| {

@@ -1,4 +1,4 @@
-//! What an instance of a function has of its own while it is lowered: registers, parameters, local variables.
+//! The frame of a function instance during lowering: registers, parameters, local variables.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use crate::decode::program::{Reg, VarId};
 use crate::ir::Var;
 use crate::isa::types::ScalarType;
 
-/// One instance of a function: the kernel itself, or a call that is inlined.
+/// One instance of a function: the kernel itself, or an inlined call.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Whether it is of a device function.
+    /// Whether the function is a device function.
     pub is_device: bool,
-    /// Its registers: type, and variable once it is used.
+    /// Its registers: the type, and the variable once the register is used.
     pub registers: Vec<(ScalarType, Option<Var>)>,
     /// The upper halves of its 128-bit registers that are used; `registers` has the lower ones.
     pub upper: FxHashMap<Reg, Var>,
     /// Its carry flag, once it is used.
     pub carry: Option<Var>,
-    /// Bytes that `alloca` has given away, which all instances of a kernel's functions share.
+    /// Bytes that `alloca` has allocated; all instances of a kernel's functions share the variable.
     pub stack: Option<Var>,
-    /// What they were when the function was called, if it is a device function that may change them.
+    /// The value of `stack` when the function was called, if this is a device function that may change it.
     pub stack_before: Option<Var>,
     /// Its `.param` variables.
     pub params: Vec<ParamSlot>,
     /// Their sizes in bytes.
     pub param_sizes: Vec<u32>,
-    /// Bytes of them that accesses may reach, padding included.
+    /// Bytes of each that accesses may reach, padding included.
     pub param_rooms: Vec<u32>,
-    /// The variables in local memory that hold them while the function runs, for those whose address is taken.
+    /// For parameters whose address is taken: the variables in local memory that hold them while the function runs.
     pub param_memory: Vec<Option<VarId>>,
-    /// Where its `.local` variables are, if it is a function that calls itself or is inlined into one.
+    /// Where its `.local` variables are, if the function is recursive or inlined into a recursive one.
     pub locals: Option<Arc<Locals>>,
 }
 
@@ -42,16 +42,16 @@ impl Frame {
     }
 }
 
-/// The `.local` variables of a function that calls itself, of which each activation has its own.
+/// The `.local` variables of a recursive function, of which each activation has its own copy.
 #[derive(Debug)]
 pub struct Locals {
-    /// Where the present activation's begin, counted from `base`.
+    /// Where the current activation's variables begin, counted from `base`.
     pub frame: Var,
     /// Where the stack begins in local memory.
     pub base: u32,
-    /// Offsets of the variables in an activation's.
+    /// Offsets of the variables in an activation's frame.
     pub places: FxHashMap<VarId, u64>,
-    /// Size of an activation's in bytes.
+    /// Size of an activation's frame in bytes.
     pub bytes: u32,
 }
 

@@ -1,6 +1,6 @@
-//! What `cudaCG…` functions say of a cooperative launch's grid, as CUDA's device runtime did before its cooperative groups did without
-//! it. A group is known by a handle, which for the grid is the address of the launch's workspace. Values that are written, also those
-//! of failures, are an H200's.
+//! The `cudaCG…` functions on a cooperative launch's grid, which CUDA's device runtime had before cooperative groups stopped using it. A
+//! handle identifies a group; the grid's handle is the address of the launch's workspace. The values written, also on failure, are those of
+//! an H200.
 
 use super::{Lowering, special};
 use crate::decode::program::Special;
@@ -62,7 +62,7 @@ fn block_threads(l: &mut Lowering<'_, '_>) -> Value {
     l.b.mul(layer, z)
 }
 
-/// Writes a value and 1 to where two pointers lead that aren't null, or zeros without a group; gives the error.
+/// Writes a value and 1 through the two pointers that aren't null, or zeros if there is no group; gives the error.
 fn answer(b: &mut Builder<'_>, handle: Value, (first, value): (Value, Value), second: Value) -> Value {
     let is_group = b.is_nonzero(handle);
     let [zero, one, unknown] = [0, 1, UNKNOWN].map(|number| b.i32(number));

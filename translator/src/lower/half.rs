@@ -1,5 +1,5 @@
-//! Arithmetic on f16 and bf16 and pairs of them (PTX section 9.7.4). That on f16 is an operation of its own, but for `.ftz` and
-//! `.oob`. All else is done in f32, where both formats are exact.
+//! Arithmetic on f16 and bf16 and pairs of them (PTX section 9.7.4). Arithmetic on f16 is an operation of its own, except with `.ftz` and
+//! `.oob`. Everything else is done in f32, where both formats are exact.
 
 use super::float::{each_lane, finished, floats, format, is_pair};
 use super::packed::{join, part};
@@ -47,7 +47,7 @@ fn arithmetic<const N: usize>(
     })
 }
 
-/// On one f16 or a pair of them at once.
+/// An operation on one f16, or on a pair at once.
 fn whole<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, operation: fn([Value; N]) -> Arithmetic) -> Result {
     let ty = i.modifiers.ty(0);
     let mut operands = [Value(0); N];
@@ -72,7 +72,7 @@ fn whole<const N: usize>(l: &mut Lowering<'_, '_>, i: &Instruction, operation: f
     l.set(i, 0, ty, result)
 }
 
-/// A result that rounding to the format makes the right one of.
+/// A result in f32 that rounds to the right result in the format.
 fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -> Value {
     match arithmetic {
         Arithmetic::Add(a, b) => l.b.fadd(a, b),
@@ -83,8 +83,8 @@ fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -
     }
 }
 
-/// The bits of a result: +0.0 if a factor is the NaN that stands for what is out of bounds. Hardware takes that pattern in all
-/// formats, of either sign, and not in the addend.
+/// The bits of a result: +0.0 if a factor is the NaN that stands for an element out of bounds. Hardware recognises the same pattern in all
+/// formats, with either sign, but not in the addend.
 fn zero_if_out_of_bounds(l: &mut Lowering<'_, '_>, operands: &[Value], result: Value) -> Value {
     let zero = l.b.i32(0);
     operands.iter().take(2).fold(result, |result, factor| {

@@ -1,10 +1,9 @@
-//! The heap behind `malloc` and `free`: exact, and without locks, which threads of one warp could not wait for.
+//! The heap behind `malloc` and `free`: lock-free, since threads of one warp can't wait for each other's locks.
 //!
-//! It is a few arenas, each with granules of one size, a bitmap of the granules in use, and a table of allocations. An
-//! allocation is a run of up to 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single
-//! atomic gives it back. The table's entry of its first granule holds the size that the program asked for, plus one; all other
-//! entries are zero. Nothing of the heap's own lies among the granules. Where no arena has such a run, there is no memory.
-//! [`arenas`] has the layout.
+//! The heap has a few arenas, each with granules of one size, a bitmap of the granules in use, and a table of allocations. An allocation is
+//! a run of up to 32 granules whose bits lie in one word, so that a single compare-and-swap takes it and a single atomic frees it. The
+//! table's entry for its first granule holds the requested size plus one; all other entries are zero. The heap's own data lies apart from
+//! the granules. `malloc` fails if no arena has a free run. [`arenas`] has the layout.
 
 use super::device_words::WORD;
 use crate::interface::heap::{Arena, arenas};
@@ -37,10 +36,10 @@ pub(super) fn allocate(b: &mut Builder<'_>, region: MemoryRegion, size: Value) -
     b.get(found)
 }
 
-/// A mask of as many low bits as there are granules in a run for `size` bytes, 1 to 32, and by how much all bits are shifted
-/// down for that.
+/// A mask with a low bit for each of the 1 to 32 granules in a run for `size` bytes, and the right shift of all ones
+/// that gives this mask.
 fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
-    // One byte more than asked for, so that what an access after the end hits is no other allocation.
+    // One byte more than requested, so that an access just after the end doesn't hit another allocation.
     let last = b.shr_by(size, shift);
     let most = b.i32(31);
     let rest = b.sub(most, last);
@@ -48,7 +47,7 @@ fn run(b: &mut Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
     (b.shr_by(ones, rest), rest)
 }
 
-/// Looks through an arena for a run of granules for `size` bytes, and sets `found` to the first one's address.
+/// Searches an arena for a run of granules for `size` bytes, and sets `found` to the address of the first.
 fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var) {
     let (word, bit) = (b.var(Type::I32), b.var(Type::I32));
     let zero = b.i32(0);
@@ -84,7 +83,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
                     operand: taken,
                     compare: Some(used),
                 });
-                // If somebody else was faster, the same place is looked at again.
+                // If another thread was faster, try the same position again.
                 let won = b.eq(seen, used);
                 b.if_(won, |b| {
                     let granule = b.shl(index, 5);
@@ -103,7 +102,7 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
                 });
             },
             |b| {
-                // On to the next place in the word, or to the next word.
+                // On to the next position in the word, or to the next word.
                 let next = b.add_const(position, 1);
                 let last = b.compare(Compare::LessUnsigned, rest, next);
                 let full = b.compare_const(Compare::Equal, used, u64::from(u32::MAX));
@@ -118,8 +117,8 @@ fn take(b: &mut Builder<'_>, arena: &Arena, base: Value, size: Value, found: Var
     });
 }
 
-/// `free`: nothing for a null pointer. What `malloc` didn't give, or what was given back already, is reported and left as it
-/// is.
+/// `free`: does nothing for a null pointer. A pointer that `malloc` didn't return, or that is already freed, is reported and otherwise
+/// ignored.
 pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
     let base = base(b, region);
     let given = b.is_nonzero(pointer);
@@ -133,7 +132,7 @@ pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
             let offset = b.shl(offset, 2);
             let address = b.add(base, offset);
             let address = b.add(address, sizes);
-            // Of two threads that free the same memory one gets the size.
+            // Of two threads that free the same memory, only one gets the size.
             let entry = b.function.value(Type::I32);
             let operand = b.i32(0);
             b.atomic(Atomic {
@@ -156,7 +155,7 @@ pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
                 let offset = b.shl(offset, 2);
                 let address = b.add(base, offset);
                 let address = b.add(address, bitmap);
-                // What was written here happens before whoever gets the memory next writes.
+                // Earlier writes to this memory happen before writes of its next owner.
                 let access = Access { order: MemoryOrder::Release(Scope::Device), ..WORD };
                 b.atomic(Atomic { result: None, op: AtomicOp::And, access, address, operand: kept, compare: None });
                 let yes = b.bool(true);
@@ -169,9 +168,9 @@ pub(super) fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) {
     });
 }
 
-/// A granule, found by its address.
+/// The granule at an address.
 struct Granule {
-    /// Whether there is one that begins there.
+    /// Whether a granule begins there.
     exists: Value,
     /// Its number in the arena.
     number: Value,

@@ -91,7 +91,7 @@ pub(super) fn relu(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     maximum(l, Compare::LessSigned, value, zero)
 }
 
-/// The product's part that `.lo`, `.hi` or `.wide` asks for, and the type of the result.
+/// The part of the product that `.lo`, `.hi` or `.wide` names, and the type of the result.
 pub(super) fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(ScalarType, Value)> {
     let ty = i.modifiers.ty(0);
     let a = l.signed(i, 1, ty)?;
@@ -198,7 +198,7 @@ pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// The magnitude of a signed value, and whether it is negative.
 pub(super) fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value) {
     let negative = l.b.compare_const(Compare::LessSigned, value, 0);
-    // By bits: NVIDIA's driver takes a selection for something that is never negative.
+    // By bit operations, since NVIDIA's driver assumes that the result of a selection is never negative.
     let signs = l.b.sar(value, if l.b.type_of(value) == Type::I64 { 63 } else { 31 });
     let flipped = l.b.xor(value, signs);
     (l.b.sub(flipped, signs), negative)
@@ -245,12 +245,12 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     l.set(i, 0, ty, result)
 }
 
-/// The signed quotient or remainder by a power of two or its negative, without a division: these of NVIDIA's driver are not always
-/// right.
+/// The signed quotient or remainder by a power of two or its negative, without a division, since divisions by NVIDIA's driver are not
+/// always right.
 fn divide_by_power(l: &mut Lowering<'_, '_>, a: Value, divisor: i64, quotient: bool) -> Value {
     let width = if l.b.type_of(a) == Type::I64 { 64 } else { 32 };
     let power = divisor.unsigned_abs().trailing_zeros();
-    // Negative numbers are rounded up to a multiple, others down.
+    // Round negative numbers up to a multiple, others down.
     let up = match power {
         0 => l.b.constant_like(a, 0),
         _ => {
@@ -282,7 +282,7 @@ pub fn popc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::U32, count)
 }
 
-/// Number of the highest one bit of an integer of either width; all ones if there is none.
+/// Number of the highest set bit of an integer of either width; all ones if there is none.
 pub fn highest_bit(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     if l.b.type_of(value) != Type::I64 {
         return l.b.find_high_bit(value);
@@ -301,7 +301,7 @@ pub fn clz(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let highest = highest_bit(l, a);
     let top = l.b.i32(ty.bits() - 1);
-    // Nothing found is -1, which gives the width.
+    // If no bit is set, the result is -1, which gives the width.
     let count = l.b.sub(top, highest);
     l.set(i, 0, ScalarType::U32, count)
 }

@@ -1,5 +1,4 @@
-//! Places of parameters and variables: what a kernel uses of shared and local memory, its parameter block, and the
-//! module's variables in device memory.
+//! Memory layout: a kernel's shared and local memory, its parameter block, and the module's variables in device memory.
 
 use std::sync::Arc;
 
@@ -20,29 +19,29 @@ use crate::policy::Policy;
 const MAX_PARAMS: u32 = 32_764;
 /// The most local memory that CUDA gives a thread, in bytes.
 const MAX_LOCAL: u32 = 512 << 10;
-/// Bytes of shared memory that CUDA reserves for each block, for its own libraries. Kernels that don't ask where have none.
+/// Bytes of shared memory that CUDA reserves in each block for its own libraries. Kernels that don't read their address have none.
 pub const RESERVED_SHARED: u32 = 1 << 10;
-/// How many of them the libraries use: words by which warps wait for each other, and a slot for each warp.
+/// The bytes of these that the libraries use: words with which warps wait for each other, and a slot for each warp.
 pub const RESERVED_SHARED_USED: u32 = RESERVED_SHARED_WORDS * 4 + 32 * 8;
-/// Those words.
+/// The words with which warps wait for each other.
 pub const RESERVED_SHARED_WORDS: u32 = 8;
 /// The most shared memory that CUDA gives a block, in bytes: that of sm_90, on which modules for older targets run too.
 const MAX_SHARED: u32 = 227 << 10;
 /// The most blocks that hardware has in a cluster.
 const MAX_CLUSTER: u32 = 16;
-/// Bytes that `alloca` can give away, where it is used.
+/// Bytes that `alloca` can allocate in a kernel that uses it.
 pub const STACK_BYTES: u32 = 4 << 10;
 
-/// Places in memory.
+/// Offsets of variables in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// Offsets of variables.
     variables: FxHashMap<VarId, u64>,
-    /// Offset of the word that sequentially consistent fences beyond the block go by, where the module has any.
+    /// Offset of the word that sequentially consistent fences with a scope beyond the block use, if the module has any.
     fence_word: Option<u64>,
-    /// Offset of the intensities of sRGB, where the module reads textures.
+    /// Offset of the table of sRGB intensities, if the module reads textures.
     srgb_table: Option<u64>,
-    /// Offset of the logarithms of significands, where the module has gradients.
+    /// Offset of the table of logarithms of significands, if the module uses gradients.
     logarithm_table: Option<u64>,
 }
 
@@ -61,7 +60,7 @@ pub struct Layout {
     pub reserved_shared: u32,
     /// Whether dynamic shared memory is used.
     pub dynamic_shared: bool,
-    /// Bytes in which hardware of the module's architecture gives away shared memory: a power of two.
+    /// Unit in which hardware of the module's architecture allocates shared memory: a power of two.
     pub shared_unit: u32,
     /// Whether the kernel or its launch says that blocks form clusters.
     pub explicit_cluster: bool,
@@ -71,7 +70,7 @@ pub struct Layout {
     pub cooperative: bool,
     /// Whether the kernel waits for what it launches.
     pub waits_for_launches: bool,
-    /// What addresses of shared memory may have to be multiples of: a power of two, at least 16.
+    /// The greatest alignment that addresses of shared memory may need: a power of two, at least 16.
     pub shared_align: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
@@ -79,7 +78,7 @@ pub struct Layout {
     pub last_error: Option<u32>,
     /// Whether the kernel takes addresses of constants or parameters in 32 bits.
     pub short_addresses: bool,
-    /// What the host has ready for the kernel.
+    /// The regions that the host provides for the kernel.
     pub services: Services,
     /// Where in local memory the stack of `alloca` begins, which is after everything else.
     pub stack: Option<u32>,
@@ -97,17 +96,18 @@ impl Layout {
         self.places.variables.get(&id).or_else(|| self.module.variables.get(&id)).copied()
     }
 
-    /// Offset in the module's allocation of the word that sequentially consistent fences beyond the block go by.
+    /// Offset in the module's allocation of the word that sequentially consistent fences with a scope beyond the block
+    /// use.
     pub fn fence_word(&self) -> Option<u64> {
         self.module.fence_word
     }
 
-    /// Offset in the module's allocation of the intensities of sRGB.
+    /// Offset in the module's allocation of the table of sRGB intensities.
     pub fn srgb_table(&self) -> Option<u64> {
         self.module.srgb_table
     }
 
-    /// Offset in the module's allocation of the logarithms of significands.
+    /// Offset in the module's allocation of the table of logarithms of significands.
     pub fn logarithm_table(&self) -> Option<u64> {
         self.module.logarithm_table
     }
@@ -130,7 +130,7 @@ pub fn module_variables(program: &Program) -> (interface::Variables, Arc<Places>
     let ids = (0..).map(VarId).zip(&program.variables);
     for space in [StateSpace::Const, StateSpace::Global] {
         for (id, variable) in ids.clone().filter(|(_, variable)| variable.space == space && !variable.external) {
-            // More than the address space has fails when it is allocated.
+            // A size beyond the address space fails at allocation.
             let offset = variables.size.checked_next_multiple_of(variable.align).unwrap_or(u64::MAX);
             places.variables.insert(id, offset);
             variables.size = offset.saturating_add(variable.size);
@@ -204,20 +204,20 @@ fn reads_textures(function: &Function) -> bool {
     function.instructions().any(|i| reads(i.form.row.action))
 }
 
-/// Whether a function reads textures with gradients.
+/// Whether a function has texture fetches with gradients.
 fn has_gradients(function: &Function) -> bool {
     let action = Action::Compute(Operation::TextureSample);
     function.instructions().any(|i| i.form.row.action == action && i.modifiers.has("grad"))
 }
 
-/// Whether a function has sequentially consistent fences that other blocks take part in.
+/// Whether a function has sequentially consistent fences with a scope beyond the block.
 fn fences_beyond_block(function: &Function) -> bool {
     function
         .instructions()
         .any(|i| i.form.row.action == Action::Compute(Operation::FenceSequential) && !i.modifiers.has("cta"))
 }
 
-/// What `%total_smem_size` is a multiple of (PTX chapter 10).
+/// The unit of `%total_smem_size` (PTX chapter 10).
 fn shared_unit(kernel: &Function) -> u32 {
     match kernel.architecture {
         Some(30..80) => 256,
@@ -225,7 +225,7 @@ fn shared_unit(kernel: &Function) -> u32 {
     }
 }
 
-/// Lays out a kernel, whose launch asks for clusters of such a size. Refuses what is beyond the limits of CUDA or the
+/// Lays out a kernel for the cluster size that its launch asks for. Refuses kernels beyond the limits of CUDA or the
 /// target.
 pub fn lay_out(
     program: &Program,
@@ -324,7 +324,7 @@ pub fn lay_out(
         layout.local_bytes = place + 4;
     }
     lay_out_stack(program, kernel, &mut layout);
-    // Dynamic memory begins at a multiple of 16 in any case, and of its alignment if that is more.
+    // Dynamic memory begins at a multiple of 16, or of its alignment if that is greater.
     if dynamic_align > 16 {
         let start = u64::from(layout.shared_bytes).next_multiple_of(dynamic_align);
         layout.shared_bytes = u32::try_from(start).unwrap_or(u32::MAX);
@@ -339,7 +339,7 @@ pub fn lay_out(
     Ok(layout)
 }
 
-/// The size of a kernel's clusters, where its launch asks for one or doesn't.
+/// The size of a kernel's clusters, with the size that its launch asks for, if any.
 fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32; 3], Diagnostic> {
     let size = match (function.required_cluster, launched) {
         (Some(required), Some(launched)) if required != launched => {
@@ -362,12 +362,12 @@ fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32;
     Ok(size)
 }
 
-/// Whether a function asks for the shared memory that is reserved.
+/// Whether a function reads the address of reserved shared memory.
 fn reads_reserved_shared(function: &Function) -> bool {
     function.operands().any(|operand| matches!(operand, Operand::Special(Special::ReservedShared(_))))
 }
 
-/// Puts the stack after the other local memory, if the kernel or what it calls has one.
+/// Puts the stack after the other local memory, if the kernel or a function that it calls needs one.
 fn lay_out_stack(program: &Program, kernel: FuncId, layout: &mut Layout) {
     if calls::reachable(program, kernel).into_iter().any(uses_stack) {
         // Neither overflows: local memory is at most half a mebibyte.
@@ -401,7 +401,7 @@ fn takes_param_address(function: &Function) -> bool {
     function.operands().any(|operand| matches!(operand, Operand::AddressOf(Base::Param(_), _)))
 }
 
-/// Whether a function takes an address of 32 bits of a constant or a parameter: see [`super::addresses32`].
+/// Whether a function takes a 32-bit address of a constant or a parameter: see [`super::addresses32`].
 fn takes_short_address(program: &Program, function: &Function) -> bool {
     function.instructions().any(|i| {
         i.operands.iter().any(|operand| match operand {

@@ -77,7 +77,8 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let less = l.b.ult(amount, most);
         l.b.select(less, amount, most)
     };
-    // Both words move by `amount` in one direction and by the rest of 32 in the other; either may be a whole word.
+    // One word shifts by `amount`, the other by 32 minus `amount` in the other direction; either amount may be a whole
+    // word.
     let width = l.b.i32(32);
     let rest = l.b.sub(width, amount);
     let (main, other) = if i.modifiers.has("l") {
@@ -95,7 +96,7 @@ pub fn lop3(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B32, result)
 }
 
-/// `lop3` with a second result: whether the first has a one bit, combined with a predicate.
+/// `lop3` with a second result: whether the first isn't zero, combined with a predicate.
 pub fn lop3_predicate(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let result = three_inputs(l, i)?;
     let other = l.int(i, 5, ScalarType::Pred)?;
@@ -117,7 +118,7 @@ fn three_inputs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
     Ok(truth_table(l, inputs, table & 0xff))
 }
 
-/// Builds the function of an 8-entry truth table: entry `a*4 + b*2 + c`, for well-known tables in one or two operations.
+/// Builds the function of an 8-entry truth table with index `a*4 + b*2 + c`. Common tables take one or two operations.
 fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> Value {
     const A: u64 = 0xf0;
     const B: u64 = 0xcc;
@@ -152,7 +153,7 @@ fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> V
     l.b.xor(when_clear, chosen)
 }
 
-/// The function of a 4-entry truth table: entry `b*2 + c`.
+/// The function of a 4-entry truth table with index `b*2 + c`.
 fn two_inputs(l: &mut Lowering<'_, '_>, b: Value, c: Value, table: u64) -> Value {
     let mut row = |table: u64| match table & 3 {
         0 => l.b.i32(0),

@@ -1,10 +1,10 @@
-//! `mbarrier` (PTX section 9.7.12.15): barriers in shared memory that count arrivals, and bytes of copies still to come.
+//! `mbarrier` (PTX section 9.7.12.15): barriers in shared memory that count arrivals and pending bytes of copies.
 //!
-//! PTX leaves open what the 64 bits hold. Here it is, from bit 0: the pending arrivals (20 bits), the arrivals that a phase
-//! expects (20 bits), the parity of the phase (1 bit), two unused bits, and on top the bytes still to come (21 bits, two's
-//! complement), whose carries get lost. So every operation is one addition. Whoever finds that it has left neither arrivals
-//! nor bytes pending ends the phase by another: until then nobody may arrive for the next one, because nobody has seen
-//! that this one is complete. The state that `arrive` returns is the content before it.
+//! The layout of the 64 bits is opaque in PTX. Here they hold, from bit 0: the pending arrivals (20 bits), the arrivals that a phase
+//! expects (20 bits), the parity of the phase (1 bit), two unused bits, and on top the pending bytes (21 bits, two's complement), whose
+//! carries get lost. So every operation is one addition. The thread whose addition leaves neither arrivals nor bytes pending ends the phase
+//! by a second addition. Until then no thread may arrive for the next phase, because no thread has seen that this phase is complete. The
+//! state that `arrive` returns is the content before the arrival.
 
 use super::memory::variable_address;
 use super::{Lowering, Result, cluster};
@@ -20,7 +20,7 @@ const COUNT_BITS: u32 = 20;
 const EXPECTED: u32 = COUNT_BITS;
 /// Position of the phase.
 const PHASE: u32 = 2 * COUNT_BITS;
-/// Position of the bytes to come.
+/// Position of the pending bytes.
 const BYTES: u32 = 43;
 
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
@@ -29,7 +29,7 @@ const fn access(order: MemoryOrder) -> Access {
     Access { space: Space::Shared, bytes: 8, order, read_only: false }
 }
 
-/// The offset in shared memory that an operand means. A generic address has it in its lower half.
+/// The offset in shared memory that an operand means, which is the lower half of a generic address.
 pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<Value> {
     let Operand::Address(base, offset) = *l.operand(i, index) else {
         return Err(Diagnostic::internal("an access without an address", i.span));
@@ -78,7 +78,7 @@ pub fn count_bytes(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Takes bytes that have been copied from those to come.
+/// Subtracts copied bytes from the pending bytes.
 pub fn complete(l: &mut Lowering<'_, '_>, address: Value, bytes: Value) {
     let bytes = positioned(l, bytes);
     let bytes = l.b.neg(bytes);
@@ -115,8 +115,8 @@ pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B64, old)
 }
 
-/// `cp.async.mbarrier.arrive`: the copies have been done, so that this arrives now. Without `.noinc` it is one arrival that
-/// adds one to those pending, which changes nothing but orders the copies.
+/// `cp.async.mbarrier.arrive`: the copies are complete, so the arrival happens now. Without `.noinc` the arrival also adds one to the
+/// pending arrivals, so the count doesn't change; the operation only orders the copies.
 pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     if i.modifiers.has("noinc") {
@@ -129,7 +129,7 @@ pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Adds to the barrier and gives its content before.
+/// Adds to the barrier and gives its old content.
 fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: MemoryOrder) -> Value {
     let old = l.b.function.value(Type::I64);
     l.b.atomic(Atomic {
@@ -143,7 +143,8 @@ fn add(l: &mut Lowering<'_, '_>, address: Value, delta: Value, order: MemoryOrde
     old
 }
 
-/// As [`add`], and ends the phase if that completes it. What happened before is visible to those who see its end.
+/// As [`add`], and ends the phase if this completes it. Earlier writes are visible to threads that observe the end of
+/// the phase.
 fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
     let order = MemoryOrder::AcquireRelease(Scope::Cta);
     let old = add(l, address, delta, order);
@@ -152,7 +153,7 @@ fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
     let done = l.b.is_zero(pending);
     let expected = l.b.shr(new, EXPECTED);
     let expected = l.b.and_const(expected, COUNT_MASK);
-    // One more or one less in the bit of the phase.
+    // Flip the bit of the phase by an addition.
     let phase = l.b.and_const(new, 1 << PHASE);
     let twice = l.b.shl(phase, 1);
     let flip = l.b.i64(1 << PHASE);
@@ -165,7 +166,7 @@ fn change(l: &mut Lowering<'_, '_>, address: Value, delta: Value) -> Value {
     old
 }
 
-/// `mbarrier.test_wait` and `mbarrier.try_wait`, which doesn't wait here: loops around it let others run.
+/// `mbarrier.test_wait` and `mbarrier.try_wait`, which doesn't block here, since loops around it let other threads run.
 pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 1)?;
     let now = l.b.load_one(access(MemoryOrder::Acquire(Scope::Cta)), address);

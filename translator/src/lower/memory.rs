@@ -9,13 +9,13 @@ use crate::interface::{ParamLocation, push_constant};
 use crate::ir::{Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 
-/// Where an access goes, and its address there.
+/// The target of an access.
 pub struct Location {
     /// The space.
     pub space: Space,
     /// `I64` for global and generic memory, else a byte offset in `I32`.
     pub address: Value,
-    /// Whether nobody writes there while the kernel runs.
+    /// Whether no thread writes there while the kernel runs.
     pub read_only: bool,
 }
 
@@ -103,23 +103,24 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Whether a store may go to the shared memory that is reserved for CUDA's libraries. There all threads of a warp store the same
-/// value to the same place, which Vulkan calls a race unless it is atomic.
+/// Whether a store may go to the shared memory that is reserved for CUDA's libraries. There all threads of a warp store the same value to
+/// the same address, which Vulkan calls a race unless the store is atomic.
 fn may_be_reserved(access: Access) -> bool {
     access.space == Space::Generic && access.order == MemoryOrder::Weak && access.bytes >= 4
 }
 
-/// What memory is accessed by: 128 bits are two halves.
+/// The element type of memory accesses: 128 bits are two halves.
 fn element_type(ty: ScalarType) -> ScalarType {
     if ty == ScalarType::B128 { ScalarType::B64 } else { ty }
 }
 
-/// How many of them an element of a type is.
+/// How many such elements a value of a type takes.
 fn halves(ty: ScalarType) -> usize {
     if ty == ScalarType::B128 { 2 } else { 1 }
 }
 
-/// Whether 128 bits are accessed as one. There is nobody else in local memory, and what is only read stays as it is.
+/// Whether 128 bits must be accessed atomically. Local memory has no other threads, and read-only memory doesn't
+/// change.
 fn is_one_step(ty: ScalarType, access: Access) -> bool {
     let is_ordered = access.order != MemoryOrder::Weak && access.space != Space::Local && !access.read_only;
     ty == ScalarType::B128 && is_ordered
@@ -127,15 +128,15 @@ fn is_one_step(ty: ScalarType, access: Access) -> bool {
 
 /// Offsets and lengths of the accesses that `count` elements take, of at most 16 bytes and 4 elements each.
 ///
-/// To the memory model a vector access is one of each element, in no order among them (PTX section 8.2.2). SPIR-V has atomic
-/// accesses of 4 and 8 bytes, so strong ones are that wide; narrower elements share one.
+/// The memory model treats a vector access as accesses to its elements in no order (PTX section 8.2.2). SPIR-V has atomic accesses of 4 and
+/// 8 bytes, so strong accesses have these widths; narrower elements share one access.
 fn pieces(access: Access, count: usize) -> impl Iterator<Item = (u64, usize)> {
     let bytes = usize::from(access.bytes).max(1);
     let most = if access.order == MemoryOrder::Weak { (16 / bytes).min(4) } else { (4 / bytes).max(1) };
     (0..count).step_by(most).map(move |first| (first as u64 * u64::from(access.bytes), most.min(count - first)))
 }
 
-/// Offsets of a vector's elements; those that do not fit stay at the end, where no parameter reaches.
+/// Offsets of a vector's elements. Offsets that overflow saturate at a value beyond every parameter.
 fn element_offsets(first: i64, ty: ScalarType) -> impl Iterator<Item = i64> {
     std::iter::successors(Some(first), move |offset| Some(offset.saturating_add(i64::from(ty.bytes()))))
 }
@@ -148,8 +149,8 @@ fn access(i: &Instruction, place: &Location, ty: ScalarType, elements: usize) ->
     Ok(Access { space: place.space, bytes, order, read_only })
 }
 
-/// Vectors have at most 128 bits, in global memory 256 where the elements have 32 or 64, of which only those name what the
-/// second cache is to do with them. Eight elements have 8, 16 or 32.
+/// Vectors have at most 128 bits, in global memory 256 with elements of 32 or 64 bits. Only vectors of 256 bits may have a level-2 eviction
+/// priority. Vectors of eight have elements of 8, 16 or 32 bits.
 fn check_size(i: &Instruction, ty: ScalarType, elements: usize, space: Space) -> Result {
     let wide = matches!((ty.bits(), elements), (32, 8) | (64, 4));
     if wide && !matches!(space, Space::Global | Space::Generic) {
@@ -223,7 +224,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
             }
             declared
         }
-        // Loads and stores of parameters don't come here.
+        // Loads and stores of parameters are lowered elsewhere.
         Base::Param(_) => return Err(other_space(i)),
         Base::Reg(_) | Base::Absolute => named,
     };
@@ -231,7 +232,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
         None => (Space::Generic, false),
         Some(StateSpace::Shared) => (Space::Shared, false),
         Some(StateSpace::Local) => (Space::Local, false),
-        // The address may be of the function's own parameter, which is a local one, or of the kernel's.
+        // The address may be of the function's own parameter, which lies in local memory, or of a kernel parameter.
         Some(StateSpace::Param) if l.frame.is_device && !i.modifiers.has("param::entry") => match base {
             Base::Reg(register) if l.register_type(register).bits() == 32 => (Space::Local, false),
             _ => (Space::Generic, false),
@@ -297,14 +298,14 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             }
             let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
             let address = l.b.add_const(base, place.wrapping_add(offset));
-            // That of a texture, sampler or surface is its handle.
+            // The address of a texture, sampler or surface is its handle.
             Ok(match texture::handle_tag(variable.ty) {
                 Some(tag) => l.b.or_const(address, tag),
                 None => address,
             })
         }
         Base::Param(param) if let Some(variable) = l.frame.memory(param.0 as usize) => {
-            // As a generic address, which is a local one too: `ld.param` has to tell it from a kernel parameter's.
+            // As a generic address, tagged local, since `ld.param` must distinguish it from a kernel parameter's.
             let address = variable_address(l, Base::Variable(variable), offset.cast_signed())?;
             Ok(l.b.or_const(address, GENERIC_LOCAL << GENERIC_TAG_SHIFT))
         }
@@ -439,7 +440,7 @@ fn store_param(
     Ok(())
 }
 
-/// Where an element of a parameter is, if that lives in local memory.
+/// Where an element of a parameter is, if the parameter lives in local memory.
 fn param_place(l: &mut Lowering<'_, '_>, param: usize, at: u32, ty: ScalarType) -> Result<Option<(Access, Value)>> {
     let Some(variable) = l.frame.memory(param) else { return Ok(None) };
     let address = variable_address(l, Base::Variable(variable), at.into())?;
@@ -459,9 +460,9 @@ fn inside(l: &Lowering<'_, '_>, i: &Instruction, param: usize, offset: i64, ty: 
     Ok(u32::try_from(offset).unwrap_or(0))
 }
 
-/// `fence` but `fence.sc`
+/// `fence`, except `fence.sc`
 ///
-/// Those that only acquire or only release, or that order a proxy, which here is none of its own, do both for all memory.
+/// Acquire-only and release-only fences do both here. Proxy fences order all memory too, since there are no separate proxies here.
 pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.b.fence(fence_scope(i));
     Ok(())
@@ -470,8 +471,8 @@ pub fn fence(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `membar` and `fence.sc`
 ///
 /// Vulkan has no sequentially consistent fences. A counter that all of them increase puts them in an order: each one
-/// acquires what those before it have released. Two of them, each between a store and a load of what the other stores,
-/// can't both come before the other.
+/// acquires what those before it have released. Take two fences, each between a store and a load of what the other
+/// thread stores: one of them comes first, so at least one load sees the other thread's store.
 pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let scope = fence_scope(i);
     let (space, address) = if scope == Scope::Cta {
@@ -495,7 +496,7 @@ pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Whose accesses a fence orders.
+/// The scope of a fence.
 fn fence_scope(i: &Instruction) -> Scope {
     match i.modifiers.one_of(&["cta", "cluster", "gl", "gpu", "sys"]) {
         Some("cta") => Scope::Cta,

@@ -59,10 +59,10 @@ use crate::ir::{Builder, Type, Unary, Value, Var};
 use crate::isa::operation::Action;
 use crate::isa::types::ScalarType;
 
-/// What to do about what another module defines.
+/// Advice for symbols that another module defines.
 pub(crate) const LINK: &str = "link this module with the one that defines it: `ptx2spv link`, or `--link FILE`";
 
-/// What a lowering function gives back.
+/// The result of a lowering function.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
 
 /// Lowers the instructions of one basic block.
@@ -77,7 +77,7 @@ pub struct Lowering<'a, 'f> {
     pub frame: &'a mut Frame,
 }
 
-/// The type that holds values of a PTX type; of 128-bit ones the lower half.
+/// The type that holds values of a PTX type; for 128-bit types, the type of the lower half.
 pub fn carrier(ty: ScalarType) -> Type {
     match ty.bits() {
         1 => Type::Bool,
@@ -139,7 +139,7 @@ impl Lowering<'_, '_> {
         *self.frame.carry.get_or_insert_with(|| function.var(Type::Bool))
     }
 
-    /// Has the function note where threads exit.
+    /// Makes the function record where threads exit.
     pub fn note_exits(&mut self) {
         if self.b.function.exited.is_none() {
             self.b.function.exited = Some(self.b.function.var(Type::Bool));
@@ -198,7 +198,7 @@ impl Lowering<'_, '_> {
         Ok(if ty.is_signed() { self.sign_extend_narrow(value, ty.bits()) } else { value })
     }
 
-    /// Changes the bits of one type to those of an equally wide or narrower one.
+    /// Converts the bits of one type to those of an equally wide or narrower type.
     fn fit(&mut self, value: Value, from: ScalarType, to: ScalarType) -> Value {
         match (from.bits().min(64), to.bits()) {
             (32.., 64) if from.bits() == 32 => self.b.zero_extend(value),
@@ -261,7 +261,7 @@ impl Lowering<'_, '_> {
                 let var = self.variable(*register);
                 self.b.set(var, value);
                 if to.bits() == 128 {
-                    // Decoding lets no signed type through.
+                    // Decoding refuses signed types here.
                     let above = self.b.i64(0);
                     let upper = self.upper(*register);
                     self.b.set(upper, above);

@@ -20,7 +20,7 @@ pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     }
 }
 
-/// `mov` of vectors, element by element. All elements are read before one is written: `mov.v2.b32 {a, b}, {b, a};`
+/// `mov` of vectors, element by element. All elements are read before any is written: `mov.v2.b32 {a, b}, {b, a};`
 pub fn mov_vector(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.modifiers.ty(0);
     let (Operand::Vector(destinations), Operand::Vector(sources)) = (l.operand(i, 0), l.operand(i, 1)) else {
@@ -30,7 +30,7 @@ pub fn mov_vector(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     destinations.iter().zip(values).try_for_each(|(destination, value)| l.assign(destination, ty, value))
 }
 
-/// `mov` of 128 bits, as two halves. One half is two parts, or a register's.
+/// `mov` of 128 bits, as two halves. Each half is packed from two parts, or is a register's half.
 pub fn mov128(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     scalar_or_vector(l, i)?;
     let values = match l.operand(i, 1) {

@@ -18,7 +18,7 @@ pub(super) fn part(l: &mut Lowering<'_, '_>, word: Value, position: u32, bits: u
     if above == 0 { low } else { l.b.and_const(low, (1 << bits) - 1) }
 }
 
-/// A word of equally wide parts, the lowest first; what they have above their width is dropped.
+/// A word of equally wide parts, the lowest first; bits above the width are dropped.
 pub(super) fn join(l: &mut Lowering<'_, '_>, parts: &[Value], bits: u32) -> Value {
     let mut word = l.b.i32(0);
     for (place, part) in (0..).zip(parts) {

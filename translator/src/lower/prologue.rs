@@ -1,7 +1,7 @@
-//! What a device function does when it begins and when it returns, besides its instructions (PTX sections 9.7.9.1 and 9.7.17).
+//! Prologue and epilogue of device functions (PTX sections 9.7.9.1 and 9.7.17).
 //!
-//! Parameters and results whose addresses are taken live in local memory in between, and what `alloca` gave away is free again
-//! when the function has returned. Kernels need neither.
+//! Parameters and results whose addresses are taken live in local memory while the function runs, and memory from `alloca` is freed when
+//! the function returns. Kernels need neither.
 
 use super::frame::ParamSlot;
 use super::layout::uses_stack;
@@ -12,13 +12,13 @@ use crate::ir::{Access, MemoryOrder, Space, Value, Var};
 
 const WORD: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
-/// Whether a function has something to do.
+/// Whether a function needs a prologue or epilogue.
 pub fn has_work(function: &Function) -> bool {
     function.kind == FunctionKind::Func
         && (function.params.iter().any(|param| param.memory.is_some()) || uses_stack(function))
 }
 
-/// Puts parameters in memory and notes how much of the stack is in use.
+/// The prologue: stores parameters to memory and notes how much of the stack is in use.
 pub fn begin(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
     for (param, words) in in_memory(l, function, 0..function.formals) {
         for (word, address) in places(l, param, &words)? {
@@ -35,7 +35,7 @@ pub fn begin(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
     Ok(())
 }
 
-/// Takes results from memory and gives back what was taken of the stack.
+/// The epilogue: loads results from memory and frees the function's part of the stack.
 pub fn end(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
     for (param, words) in in_memory(l, function, function.formals..function.formals + function.results) {
         for (word, address) in places(l, param, &words)? {
@@ -50,7 +50,7 @@ pub fn end(l: &mut Lowering<'_, '_>, function: &Function) -> Result {
     Ok(())
 }
 
-/// Those of some parameters that live in memory, with the words that they are passed in.
+/// The parameters among `numbers` that live in memory, with the words that pass them.
 fn in_memory(l: &Lowering<'_, '_>, function: &Function, numbers: std::ops::Range<usize>) -> Vec<(ParamId, Vec<Var>)> {
     let numbered = (0..).map(ParamId).zip(function.params.iter().zip(&l.frame.params));
     let chosen = numbered.skip(numbers.start).take(numbers.len()).filter(|(_, (param, _))| param.memory.is_some());

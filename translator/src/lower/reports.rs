@@ -1,4 +1,4 @@
-//! Which modules have something to report, and the places in the source that reports name.
+//! Which instructions can report faults, and the source positions that reports name.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ pub(super) fn may_wait_in_vain(instruction: &Instruction) -> bool {
     instruction.form.row.action == Action::Barrier && !plain
 }
 
-/// Describes a place in a kernel or in what it calls; or the kernel as a whole.
+/// Describes a source position in a kernel or in a function that it calls, or the kernel as a whole.
 pub fn place(program: &Program, kernel: &Function, source: &Source, span: Option<Span>) -> SourceLocation {
     let Some(span) = span else { return SourceLocation::default() };
     let at = source.place(span.start);
@@ -25,7 +25,8 @@ pub fn place(program: &Program, kernel: &Function, source: &Source, span: Option
     SourceLocation { line, module, function, source: origin }
 }
 
-/// What `.loc` says of the code on a line, from 1, of a module's text: see [`SourceLocation::source`].
+/// The source position that `.loc` gives for a line, counted from 1, of a module's text: see
+/// [`SourceLocation::source`].
 pub fn line_origin(program: &Program, source: &Source, file: &str, line: u32) -> Option<String> {
     let Span { start, end } = source.line(file, line)?;
     let function = function_at(program, start..=end)?;
@@ -45,7 +46,7 @@ fn function_at(program: &Program, bytes: RangeInclusive<u32>) -> Option<&Functio
     program.functions.iter().find(holds)
 }
 
-/// What `.loc` says of a place in a function's code.
+/// The source position that `.loc` gives for a place in a function's code.
 fn origin(program: &Program, function: &Function, at: u32) -> Option<String> {
     let before = function.lines.partition_point(|line| line.at <= at);
     let line = function.lines.get(before.checked_sub(1)?)?;

@@ -1,5 +1,5 @@
-//! What the host has ready in device memory for a module's kernels, besides its variables: the status record, room for
-//! what is printed, a heap, counters.
+//! Regions that the host provides in device memory for a module's kernels, besides its variables: the status record, a
+//! buffer for printed output, a heap, counters.
 
 use std::ops::BitOr;
 
@@ -12,26 +12,26 @@ use crate::isa::operation::{Action, Effects, Operation};
 use crate::legalize::TABLE_BYTES;
 use crate::policy::Policy;
 
-/// Where it all is.
+/// Where these regions are. A region is there only if one of the kernels may need it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Services {
-    /// Where kernels report what went wrong, if one may.
+    /// Where kernels report faults.
     pub status: Option<Status>,
-    /// Where they put what they print, if one may.
+    /// Where they put what they print.
     pub output: Option<MemoryRegion>,
-    /// What they allocate from, if one may.
+    /// Where they allocate from.
     pub heap: Option<MemoryRegion>,
-    /// Where they count events, if one may.
+    /// Where they count events.
     pub counters: Option<Counters>,
-    /// Where the locks begin that stand in for 64-bit atomics on global memory, and for all of 128 bits, if one may need them.
+    /// Where the locks begin that emulate 64-bit atomics on global memory, and all atomics on 128 bits.
     pub locks: Option<u64>,
-    /// Where the word is that counts how often kernels read a clock, if they do and the device has none.
+    /// The word that counts how often kernels read a clock, if the device has no clock.
     pub clock: Option<u64>,
-    /// Where they ask the host for launches, if one may.
+    /// Where they request launches from the host.
     pub launches: Option<Region>,
 }
 
-/// Adds to the module's variables what its kernels may need on the target. That must not depend on the kernels chosen: all
+/// Adds the regions that a module's kernels may need on the target to its variables. They must not depend on the chosen kernels: all
 /// translations of a module share one allocation.
 pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, sizes: ServiceSizes) -> Services {
     let sizes = sizes.rounded();
@@ -43,15 +43,15 @@ pub fn services(program: &Program, variables: &mut Variables, policy: &Policy, s
         .iter()
         .any(|function| function.body.is_none() && Call::find(function).is_some_and(Call::allocates));
     let effects = instructions(program).map(|i| i.form.row.action.effects()).fold(Effects::default(), BitOr::bitor);
-    // Each by its name, so that a new effect is not forgotten. The stack is in local memory.
+    // Every field is named, so that a new effect isn't forgotten. The stack is in local memory.
     let Effects { may_report, uses_stack: _, counts_events, atomic, ordered } = effects;
     let reports =
         may_report || allocates || policy.report_cut_loops || instructions(program).any(reports::may_wait_in_vain);
-    // Bytes from which on the device has no access as one.
+    // The least size in bytes that the device doesn't access atomically.
     let locked = if policy.memory.global_long_atomics { 16 } else { 8 };
     let locks = (atomic || ordered) && instructions(program).any(|i| accesses_as_one(i, locked));
     let mut add = |size: u64, align: u64| {
-        // More than the address space has fails when it is allocated.
+        // A size beyond the address space fails at allocation.
         let offset = variables.size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
         variables.size = offset.saturating_add(size);
         variables.align = variables.align.max(u32::try_from(align).unwrap_or(u32::MAX));
@@ -80,12 +80,12 @@ fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
     program.functions.iter().flat_map(Function::instructions)
 }
 
-/// Whether an instruction may access so many bytes as one, for which the table has locks: 8 bytes of shared memory have others.
+/// Whether an instruction may need a lock of the table, for an atomic access to `bytes` bytes. 8 bytes of shared memory have other locks.
 fn accesses_as_one(instruction: &Instruction, bytes: u32) -> bool {
     let Instruction { modifiers, form, .. } = instruction;
     let effects = form.row.action.effects();
     if form.row.action == Action::Compute(Operation::TensorReduce) {
-        // Whose types its map says: `.inc` and `.dec` are for 32 bits alone.
+        // The tensor map has the element type. Only 32-bit types have `.inc` and `.dec`.
         return bytes <= 8 && !modifiers.has("inc") && !modifiers.has("dec");
     }
     let as_one =

@@ -1,7 +1,7 @@
-//! Functions that CUDA has ready for kernels: `vprintf`, `__assertfail`, `malloc` and `free`, and those of a cooperative launch's grid.
+//! Functions that CUDA provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`, and those of a cooperative launch's grid.
 //!
-//! What is printed goes to the host as it is: the format's address and the arguments' bytes. All that happens here is to
-//! find out how many they are. `heap` has the allocator.
+//! `vprintf` passes the format's address and the arguments' bytes to the host, which does the formatting. The kernel only finds out how
+//! many bytes there are. `heap` has the allocator.
 
 use super::device_words::{WORD, fetch_add};
 use super::launches::Call;
@@ -12,7 +12,7 @@ use crate::interface::{MemoryRegion, output, push_constant};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
 use crate::target::Fault;
 
-/// One of them.
+/// One of these functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// `vprintf(format, arguments)`.
@@ -25,13 +25,13 @@ pub enum Service {
     Free,
     /// `cudaCGGetIntrinsicHandle(scope)`.
     GroupHandle,
-    /// `cudaCGSynchronize(handle, flags)`, which the graph has blocks for.
+    /// `cudaCGSynchronize(handle, flags)`, which is built as blocks of the graph.
     GridBarrier,
     /// `cudaCGGetSize(threads, grids, handle)`.
     GroupSize,
     /// `cudaCGGetRank(thread, grid, handle)`.
     GroupRank,
-    /// A function of the device runtime, by which kernels launch others.
+    /// A function of the device runtime, with which kernels launch other kernels.
     Runtime(Call),
 }
 
@@ -53,8 +53,7 @@ const SIGNATURES: [(&str, Service, &[u32], &[u32]); 13] = [
 ];
 
 impl Service {
-    /// The service that a function stands for which the module declares and doesn't define. The result may be left out of the
-    /// declaration, as Taichi does with that of `vprintf`.
+    /// The service that an external function stands for. The declaration may leave out the result, as Taichi does for `vprintf`.
     pub fn find(function: &Function) -> Option<Self> {
         if let Some(call) = Call::find(function) {
             return Some(Self::Runtime(call));
@@ -68,22 +67,22 @@ impl Service {
         found.map(|(_, service, ..)| *service)
     }
 
-    /// Whether it never returns.
+    /// Whether the function never returns.
     pub fn ends_thread(self) -> bool {
         self == Service::Assert
     }
 
-    /// Whether it waits for them, which the graph has blocks for.
+    /// Whether the function waits for launches, which is built as blocks of the graph.
     pub fn waits_for_launches(self) -> bool {
         self == Service::Runtime(Call::Synchronize)
     }
 
-    /// Whether it asks the host for launches.
+    /// Whether the function requests launches from the host.
     pub fn launches(self) -> bool {
         matches!(self, Service::Runtime(call) if call.launches())
     }
 
-    /// Appends what it does, and gives its result. Parameters of more than eight bytes come as words.
+    /// Appends the function's code, and gives its result. Parameters of more than eight bytes come as words.
     pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Option<Value>> {
         let without = || Diagnostic::internal("a function without what it needs of the host", None);
         match (self, arguments) {
@@ -125,9 +124,9 @@ impl Service {
     }
 }
 
-/// Bytes that the program has somewhere.
+/// Access to memory of the program in any space.
 const GENERIC: Access = Access { space: Space::Generic, bytes: 4, order: MemoryOrder::Weak, read_only: false };
-/// Words of the output that one thread writes.
+/// Access to words of the output that one thread writes.
 const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
 /// `vprintf`: gives the number of arguments, or -1 if there is no format.
@@ -138,14 +137,14 @@ fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value
     let given = b.is_nonzero(format);
     b.if_(given, |b| {
         let size = read(b, format, result, None);
-        // At least eight bytes beyond the header, so that none is lost in rounding up.
+        // Rounded up to a multiple of eight bytes, header included.
         let padded = b.add_const(size, output::HEADER + 7);
         let record = b.and_const(padded, !7);
         let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
         let base = b.add_const(base, region.offset);
         let used = b.add_const(base, output::USED);
         let capacity = region.size - output::RECORDS;
-        // No more is asked for once it is full, so that the count doesn't overflow.
+        // Once the region is full the count isn't increased, so that it can't overflow.
         let before = b.load_one(WORD, used);
         let open = b.compare_const(Compare::LessUnsigned, before, capacity);
         let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
@@ -179,11 +178,11 @@ fn print(b: &mut Builder<'_>, region: MemoryRegion, format: Value, values: Value
     b.get(result)
 }
 
-/// Reads a format: the size of its arguments in bytes, and into `count` their number. Copies the arguments, if `copy` says
-/// from where to where; what lies between them is not copied, because the program need not have written it.
+/// Reads a format: the size of its arguments in bytes, and into `count` their number. Copies the arguments if `copy` gives source and
+/// destination. Padding between arguments is not copied, because the program need not have written it.
 ///
-/// Between `%` and the letter that ends a conversion, `*` takes an `int`, and `l`, `j`, `z`, `t` or `L` make the argument 64
-/// bits wide, which it is anyway for pointers and floats.
+/// Between `%` and the letter that ends a conversion, `*` takes an `int`, and `l`, `j`, `z`, `t` or `L` make the argument 64 bits wide.
+/// Pointers and floats are always 64 bits wide.
 fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Value)>) -> Value {
     let (position, size, inside, wide) = (b.var(Type::I64), b.var(Type::I32), b.var(Type::Bool), b.var(Type::Bool));
     let zero = b.i32(0);
@@ -226,7 +225,7 @@ fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Val
                     let long = b.or(long, double);
                     take(b, size, count, long, copy);
                 });
-                // Anything else that a conversion doesn't hold ends it, too.
+                // Any other letter ends the conversion too.
                 let more = is_one_of(b, letter, b"-+ #0123456789.*hljztLq");
                 b.set(inside, more);
             },
@@ -239,13 +238,13 @@ fn read(b: &mut Builder<'_>, format: Value, count: Var, copy: Option<(Value, Val
     b.get(size)
 }
 
-/// Takes an argument of four bytes, or eight where `long` says so, at a multiple of its size.
+/// Takes an argument of four bytes, or of eight if `long` holds, at a multiple of its size.
 fn take(b: &mut Builder<'_>, size: Var, count: Var, long: Value, copy: Option<(Value, Value)>) {
     let eight = b.i32(8);
     let four = b.i32(4);
     let bytes = b.select(long, eight, four);
     let before = b.get(size);
-    // What is a multiple of four already moves by four at most.
+    // The offset is a multiple of four already, so alignment adds four at most.
     let odd = b.and_const(before, 4);
     let odd = b.is_nonzero(odd);
     let skip = b.and(odd, long);

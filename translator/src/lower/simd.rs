@@ -24,7 +24,7 @@ pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn average(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     three_types(l, i, |l, a, b| {
         let sum = l.b.add(a, b);
-        // One more for sums from zero on, which the sign says.
+        // Add one to sums that aren't negative.
         let sign = l.b.sar(sum, 31);
         let up = l.b.add_const(sum, 1);
         let rounded = l.b.add(up, sign);
@@ -75,7 +75,8 @@ fn three_types(
     simd(l, i, [0, 1, 2].map(|index| i.modifiers.ty(index)), operation)
 }
 
-/// What all share. Operations see parts extended to 32 bits, so that nothing overflows and all comparisons are signed.
+/// The common part of all these instructions. Operations get parts extended to 32 bits, so that nothing overflows and
+/// all comparisons are signed.
 fn simd(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -87,7 +88,8 @@ fn simd(
     let [Operand::Video(d), Operand::Video(a), Operand::Video(b), Operand::Video(c)] = i.operands.as_slice() else {
         return Err(Diagnostic::internal("a video instruction with other operands", i.span));
     };
-    // The parts of both words count through; `a` takes its own and `b` its own, unless they say otherwise.
+    // The parts of both words are numbered in sequence. Without selectors, `a` uses the parts of its own word, and so
+    // does `b`.
     let own = |first: u32| (first..first + lanes).collect::<Vec<_>>();
     let numbers = |of: &Selected, default| of.parts.as_ref().map_or(default, |parts| parts.numbers.clone());
     let words = [l.register(a.register), l.register(b.register)];
@@ -124,7 +126,7 @@ fn simd(
     l.assign(&Operand::Reg(d.register), ScalarType::U32, result)
 }
 
-/// The nearest number from `low` on that differs from it in so many bits. By bits, as NVIDIA's driver leaves out comparisons and selections
+/// Clamps to the range of `bits` bits that begins at `low`. By bit operations, since NVIDIA's driver drops the comparisons and selections
 /// for this in kernels that divide 64-bit numbers.
 fn clamp(l: &mut Lowering<'_, '_>, value: Value, bits: u32, low: i64) -> Value {
     let span = (1 << bits) - 1;

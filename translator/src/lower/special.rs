@@ -1,4 +1,4 @@
-//! Special registers (PTX chapter 10). Each has a stated meaning on devices that lack it.
+//! Special registers (PTX chapter 10). Each has a defined meaning on devices that lack it.
 
 use super::device_words::fetch_add;
 use super::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
@@ -77,7 +77,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             let (low, upper) = b.halves(address);
             if high { upper } else { low }
         }
-        // In other launches none is there, which is how kernels know.
+        // Launches that aren't cooperative have no workspace; kernels detect that by the zero.
         Special::Workspace { .. } => b.i32(0),
         Special::ExplicitCluster => return (b.bool(l.layout.explicit_cluster), ScalarType::Pred),
         Special::Clock => {
@@ -90,7 +90,7 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
             l.b.truncate(high)
         }
         Special::Clock64 | Special::GlobalTimer => return (clock(l), ScalarType::U64),
-        // What a device says of itself that has one multiprocessor, counts no events and runs no graph.
+        // The values of a device that has one multiprocessor, counts no events and runs no graph.
         Special::GridId => return (b.i64(0), ScalarType::U64),
         Special::Fixed(value, 64) => return (b.i64(value.into()), ScalarType::U64),
         Special::Fourth => b.i32(0),
@@ -99,14 +99,13 @@ pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
     (value, ScalarType::U32)
 }
 
-/// The size of a block's shared memory, of which so many bytes are static.
+/// The size of a block's shared memory, with `static_bytes` of static memory.
 fn shared_size(b: &mut Builder<'_>, static_bytes: u32) -> Value {
     let dynamic = b.builtin(Builtin::DynamicSharedBytes);
     b.add_const(dynamic, static_bytes.into())
 }
 
-/// The number of the workgroup, which is the block's or the cluster's. A large grid runs as several dispatches, each with
-/// its base.
+/// The number of the workgroup, which is a block or a cluster. A large grid runs as several dispatches, each with its own base.
 fn workgroup_number(b: &mut Builder<'_>, dimension: u8) -> Value {
     let base = b.push_constant(Type::I32, push_constant::GRID_BASE + 4 * u32::from(dimension));
     let own = b.builtin(Builtin::WorkgroupId(dimension));
@@ -118,8 +117,8 @@ fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
     size.get(usize::from(dimension)).copied().unwrap_or(1)
 }
 
-/// The device's counter. Where it has none, time goes on by one with each look at the clock: a thread that waits for a time
-/// to pass gets on.
+/// The device's clock. If the device has none, each read advances the time by one, so that a thread that waits for a time to pass makes
+/// progress.
 fn clock(l: &mut Lowering<'_, '_>) -> Value {
     let b = &mut l.b;
     let Some(offset) = l.layout.services.clock else { return b.builtin(Builtin::Clock) };

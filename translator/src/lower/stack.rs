@@ -1,8 +1,8 @@
-//! `alloca`, `stacksave` and `stackrestore` (PTX section 9.7.17): local memory by the thread's need.
+//! `alloca`, `stacksave` and `stackrestore` (PTX section 9.7.17): local memory that a thread allocates at run time.
 //!
-//! The stack grows upwards from the end of the kernel's other local memory and has a fixed size. A thread that asks for
-//! more reports that to the host, whose launch fails. Addresses are offsets in local memory. What a device function takes is
-//! given back when it returns ([`super::prologue`]).
+//! The stack grows upwards from the end of the kernel's other local memory and has a fixed size. A thread that needs more reports an
+//! overflow to the host, and the launch fails. Addresses are offsets in local memory. A device function's allocations are freed when it
+//! returns ([`super::prologue`]).
 
 use super::layout::STACK_BYTES;
 use super::{Lowering, Result};
@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value, Var};
 use crate::target::Fault;
 
-/// The least alignment of what `alloca` gives, which is that of no alignment named.
+/// The least alignment of memory from `alloca`, and the default.
 const LEAST_ALIGN: u64 = 8;
 /// The greatest alignment that `alloca` takes.
 const MOST_ALIGN: u64 = 1 << 23;
@@ -44,7 +44,7 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let end = l.b.add(end, size);
     let is_inside = l.b.compare_const(Compare::LessEqualUnsigned, end, STACK_BYTES.into());
     let fits = l.b.and(is_sane, is_inside);
-    // What does not fit shares the stack's start, and the launch fails.
+    // An allocation that does not fit gets the stack's start, and the launch fails.
     let first = l.b.i32(start);
     let place = l.b.select(fits, place, first);
     l.b.if_else(fits, |b| b.set(used, end), |b| b.report(Fault::StackOverflow));

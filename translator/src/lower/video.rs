@@ -1,9 +1,10 @@
 //! Scalar video instructions (PTX section 9.7.17.1): arithmetic on bytes, half-words and words of mixed signs, with
-//! saturation, and with a second operation or a merge into another word. Those on several parts at once are in
+//! saturation, and with a second operation or a merge into another word. Instructions on several parts at once are in
 //! [`super::simd`].
 //!
-//! They do what NVIDIA's compiler puts in their place since sm_50, which departs from the manual here and there
-//! (docs/numerics.md): operands are extended to 64 bits, each by its own type, and everything is computed on these.
+//! They behave like the code that NVIDIA's compiler has emitted for them since sm_50, which departs from the manual in
+//! places (docs/numerics.md). Operands are extended to 64 bits, each by its own type, and all computation is in 64
+//! bits.
 
 use super::integer::{clamp_signed, less, magnitude, maximum, minimum};
 use super::packed::part;
@@ -89,7 +90,7 @@ fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, a: Value, b: Value) -> Val
     if matches!(operator, Some("le" | "ge")) { l.b.not(holds) } else { holds }
 }
 
-/// What saturation and a second operation tell apart.
+/// The kinds of operation that saturation and a second operation treat differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Sum,
@@ -102,7 +103,7 @@ fn saturate(l: &mut Lowering<'_, '_>, value: Value, kind: Kind, bits: Option<u32
     let (low, high) = range(bits.unwrap_or(32), signed);
     match (kind, bits) {
         (Kind::Shift, _) => {
-            // What was shifted beyond 34 bits is lost. Parts get the low bits of the saturated word.
+            // Bits shifted beyond bit 33 are lost. Parts get the low bits of the saturated word.
             let value = l.b.shl(value, 30);
             let value = l.b.sar(value, 30);
             let (low, high) = range(32, signed);
@@ -126,7 +127,7 @@ pub(super) fn range(bits: u32, signed: bool) -> (i64, i64) {
     if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-/// A source operand, taken apart as its selector says and extended to 64 bits.
+/// The part of a source operand that its selector names, extended to 64 bits.
 fn source(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
     let word = match l.operand(i, index) {
         Operand::Video(Selected { register, parts, .. }) => {
@@ -154,7 +155,8 @@ fn three_types(
     scalar(l, i, [0, 1, 2].map(|index| i.modifiers.ty(index)), kind, operation)
 }
 
-/// What all but `vmad` share. The types are those of the destination (and of `c`) and of the sources.
+/// The common part of all instructions but `vmad`. The types are those of the destination (and of `c`) and of the
+/// sources.
 fn scalar(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -177,7 +179,7 @@ fn scalar(
         (None, None, false) => l.b.truncate(value),
         (Some(second), None, true) => {
             let c = source(l, i, 3, ty)?;
-            // Sums and saturated shifts are words by now, and extended by their top bit, also where they are unsigned.
+            // Sums and saturated shifts are words by now. They are sign-extended even if their type is unsigned.
             if kind == Kind::Sum || kind == Kind::Shift && i.modifiers.has("sat") {
                 let word = l.b.truncate(value);
                 value = l.b.sign_extend(word);
@@ -207,7 +209,7 @@ fn scalar(
     l.assign(&Operand::Reg(*register), ScalarType::U32, result)
 }
 
-/// `c` with one of its parts replaced: the upper half by that of a value, others by its low bits.
+/// `c` with one part replaced: the upper half by the value's upper half, other parts by the value's low bits.
 fn merge(l: &mut Lowering<'_, '_>, parts: &Parts, value: Value, c: Value) -> Value {
     let mask = ((1 << parts.bits) - 1) << parts.position();
     let upper = parts.bits == 16 && parts.position() == 16;
@@ -217,7 +219,7 @@ fn merge(l: &mut Lowering<'_, '_>, parts: &Parts, value: Value, c: Value) -> Val
     l.b.or(placed, kept)
 }
 
-/// `vmad`: `a * b + c` with one sign changed or one added, shifted right, saturated.
+/// `vmad`: `a * b + c`, with one operand negated or with one added, then shifted right and saturated.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (a_type, b_type) = (i.modifiers.ty(1), i.modifiers.ty(2));
     let negated = |index| matches!(l.operand(i, index), Operand::Video(selected) if selected.negated);

@@ -1,5 +1,5 @@
-//! Operations between the threads of a warp (PTX section 9.7.12). What they mean on a device is settled by
-//! `crate::warp`; here each becomes a statement of its own.
+//! Operations between the threads of a warp (PTX section 9.7.12). Each becomes a statement here, and `crate::warp` maps
+//! these statements to the device.
 
 use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
@@ -74,8 +74,8 @@ pub fn redux(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B32, result)
 }
 
-/// `redux.sync` on f32: numbers are ordered as the integers that their bits give when negative ones are turned round. NaNs
-/// are put to the end where they lose, or win with `.NaN`.
+/// `redux.sync` on f32: as an integer reduction on keys. A number's key is its bits, with the order of negative numbers reversed. NaNs get
+/// a key at the end where they lose, or with `.NaN` win.
 pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let smallest = i.modifiers.has("min");
     let bits = l.int(i, 1, ScalarType::F32)?;
@@ -94,7 +94,7 @@ pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::F32, result)
 }
 
-/// Turns the order of words with a sign round, and back.
+/// Reverses the order of words with the sign bit set; applied twice, gives the word itself.
 fn turned_round(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
     let sign = l.b.sar(bits, 31);
     let flipped = l.b.and_const(sign, SINGLE.sign() - 1);
@@ -119,7 +119,7 @@ pub fn sync(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Appends the operation; its member mask is operand number `members`, which the forms without `.sync` don't have.
+/// Appends the operation. Its member mask is operand number `members`; the forms without `.sync` have none.
 fn operation<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
@@ -133,7 +133,7 @@ fn operation<const N: usize>(
         mask = Some(l.int(i, members, ScalarType::B32)?);
         l.note_exits();
         if l.layout.reserved_shared > 0 && !matches!(op, WarpOp::Sync) {
-            // CUDA's libraries count on that lanes which meet see what others did to the memory reserved for them.
+            // CUDA's libraries rely on the operation to make other lanes' writes to reserved shared memory visible.
             l.b.push(Stmt::Warp(Warp { results: Vec::new(), op: WarpOp::Sync, members: mask }));
         }
     }

@@ -1,5 +1,5 @@
-//! The barrier of a cooperative launch's grid as a function, in the form that CUDA's compiler gives to `grid.sync()`: the first thread of
-//! each block adds to a word and waits until its upper bit has changed, between two barriers of the block.
+//! The grid barrier of a cooperative launch for the runtime's function, in the form that CUDA's compiler gives to `grid.sync()`: the first
+//! thread of each block adds to a word and waits until its upper bit has changed, between two barriers of the block.
 
 use super::{Build, Instance};
 use crate::cfg::{Barrier, End, Kind, Stop};
@@ -13,8 +13,7 @@ const WORD: Access =
     Access { space: Space::Global, bytes: 4, order: MemoryOrder::Acquire(Scope::Device), read_only: false };
 
 impl<'p> Build<'p> {
-    /// Has all threads of the grid wait for each other, if a handle isn't zero, which is the address of a workspace; gives the
-    /// error.
+    /// Makes all threads of the grid wait for each other if the handle, the address of a workspace, isn't zero. Gives the error.
     pub(super) fn grid_barrier(&mut self, instance: &mut Instance<'p>, handle: Value) -> Value {
         let [error, before] = [(); 2].map(|()| self.function.var(Type::I32));
         let address = self.function.var(Type::I64);
@@ -71,7 +70,7 @@ impl<'p> Build<'p> {
     }
 }
 
-/// What a block adds to the word, so that all shares together change its upper bit alone.
+/// The number that a block adds to the word, chosen so that the sum over all blocks flips only the upper bit.
 fn share(l: &mut Lowering<'_, '_>) -> Value {
     let blocks = grid::blocks(l);
     let most = l.b.i32((1 << 31) + 1);

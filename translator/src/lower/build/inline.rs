@@ -1,5 +1,4 @@
-//! Calls: the callee's body in the caller's place, once for each call; functions that call themselves have one instance for all of
-//! their calls, and a stack.
+//! Calls: the callee's body is inlined at each call. A recursive function has one instance for all its calls, and a stack.
 
 use std::sync::Arc;
 
@@ -15,8 +14,8 @@ use crate::lower::services::Service;
 use crate::lower::{LINK, Lowering, calls, carrier};
 use crate::target::Fault;
 
-/// The most basic blocks times variables of a kernel with functions that call themselves: bits of the tables of what lives
-/// where.
+/// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in
+/// bits.
 const MAX_LIVENESS: usize = 1 << 30;
 
 impl<'p> Build<'p> {
@@ -41,7 +40,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// A call through a register: a choice among the functions that it may go to.
+    /// A call through a register: a choice among its possible targets.
     fn call_through(
         &mut self,
         instance: &mut Instance<'p>,
@@ -65,7 +64,7 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// Ends the current block by going where a variable says; anything else is reported and ends the thread.
+    /// Ends the current block with a jump that a variable selects; any other value is reported and ends the thread.
     pub(super) fn choose(&mut self, instance: &mut Instance<'p>, at: Span, var: Var, cases: &[(u64, u32)]) {
         let bad = self.new_block();
         if let Some(block) = self.blocks.get_mut(bad as usize) {
@@ -90,7 +89,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// A call of a function that the module doesn't define, but CUDA does.
+    /// A call of a function that CUDA defines, not the module.
     fn call_service(
         &mut self,
         instance: &mut Instance<'p>,
@@ -171,7 +170,7 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// A call of a function that calls itself: see [`recursion`](super::recursion).
+    /// A call of a recursive function: see [`recursion`](super::recursion).
     fn call_recursive(
         &mut self,
         instance: &mut Instance<'p>,
@@ -204,7 +203,7 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// The number of the one instance of a function that calls itself; its body is built later.
+    /// The number of the one instance of a recursive function; its body is built later.
     fn recursive_instance(&mut self, (id, group): (FuncId, usize), callee: &'p Function) -> Result<usize, Diagnostic> {
         let known = self.stack.as_ref().and_then(|stack| stack.instances.iter().position(|known| known.id == id));
         if let Some(known) = known {
@@ -221,13 +220,13 @@ impl<'p> Build<'p> {
         Ok(number)
     }
 
-    /// Builds the bodies of the functions that call themselves, and what their calls do.
+    /// Builds the bodies of recursive functions, and the code of their calls.
     pub(super) fn finish_recursive(&mut self, exits: u32) {
         while let Some((number, callee, frame)) = self.waiting.pop() {
             let place = self.stack.as_ref().and_then(|stack| stack.instances.get(number));
             let Some((entry, returns)) = place.map(|instance| (instance.entry, instance.returns)) else { continue };
             let first = self.blocks.len();
-            // The entry is older than the others, but assigns like them: its statements move to a later block.
+            // The entry was created before this range of blocks, so its statements go to a block inside the range.
             let start = self.new_block();
             self.body(callee, frame, start, returns, exits);
             if let Some(block) = self.blocks.get_mut(entry as usize) {
@@ -265,7 +264,7 @@ impl<'p> Build<'p> {
         slots
     }
 
-    /// The values of arguments, and the variables of the callee that they belong in.
+    /// The values of arguments, and the callee's variables for them.
     fn arguments(
         &mut self,
         instance: &mut Instance<'p>,
@@ -304,7 +303,7 @@ impl<'p> Build<'p> {
         Ok(passed)
     }
 
-    /// The words of a `.param` variable of this function that is passed to or from another's.
+    /// The words of a `.param` variable of this function that is passed to or from another function.
     fn words(
         &self,
         instance: &Instance<'p>,
@@ -327,7 +326,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// What a function's results hold when it has returned.
+    /// The values of a function's results after its return.
     fn read_results(&mut self, instance: &mut Instance<'p>, callee: &Function, slots: &[Slot]) -> Vec<Vec<Value>> {
         let slots = slots.get(callee.formals..).unwrap_or_default();
         self.with(instance, |lowering| {

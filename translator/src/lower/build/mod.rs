@@ -95,11 +95,11 @@ struct Build<'p> {
     prints: bool,
     /// See [`Built::launches`].
     launches: bool,
-    /// Where the errors stand: a function that is called twice has its errors once.
+    /// Positions of errors already reported: a function that is inlined twice reports its errors once.
     reported: FxHashSet<Span>,
-    /// The functions that call themselves.
+    /// The recursive functions.
     recursive: Recursive,
-    /// Their instances and calls, once there is one.
+    /// The instances and calls of recursive functions, once there is one.
     stack: Option<Stack>,
     /// See [`Frame::stack`].
     alloca: Option<Var>,
@@ -107,7 +107,7 @@ struct Build<'p> {
     waiting: Vec<(usize, &'p Function, Frame)>,
 }
 
-/// What one function instance's body is built from and into.
+/// The state of building one function instance's body.
 struct Instance<'p> {
     function: &'p Function,
     frame: Frame,
@@ -126,8 +126,8 @@ impl<'p> Build<'p> {
         u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Adds a block that clears memory which kernels take for cleared, if there is any: the words by which tiles of several warps
-    /// wait, and the thread's last error.
+    /// Adds a block that clears memory that kernels expect to be clear, if there is any: the words with which tiles of several warps wait,
+    /// and the thread's last error.
     fn clear_own(&mut self) {
         let layout = self.layout;
         if layout.reserved_shared == 0 && layout.last_error.is_none() {
@@ -147,7 +147,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// A frame whose first parameters are given; the others get words of their own.
+    /// A frame whose first parameters are given; other parameters get words of their own.
     fn frame(&mut self, function: &Function, mut params: Vec<ParamSlot>) -> Frame {
         for param in function.params.iter().skip(params.len()) {
             let words = if param.register.is_some() { 0 } else { param.room().div_ceil(4) };
@@ -172,10 +172,10 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// Where something asks who has exited, has every way to the end note it.
+    /// If an operation asks which threads have exited, makes every path to the end record the exit.
     ///
-    /// The note stands in the block where ways part, since what follows may come to lie after a loop that others are still
-    /// in. What threads do alone from there to the end, nobody waits for.
+    /// The record is made in the block where paths diverge, since the code that follows may end up after a loop that other threads are
+    /// still in. No other thread waits for the code from there to the end.
     fn note_exits(&mut self, exit: u32) {
         let Some(exited) = self.function.exited else { return };
         let mut ending = vec![false; self.blocks.len()];
@@ -253,7 +253,7 @@ impl<'p> Build<'p> {
         self.finish(&mut instance, End::Goto(returns), current);
     }
 
-    /// Has a device function begin and end as [`prologue`] says.
+    /// Adds the [`prologue`] and epilogue of a device function.
     fn activate(&mut self, instance: &mut Instance<'p>) {
         let (function, entry, returns) = (instance.function, instance.current, instance.returns);
         instance.returns = self.new_block();
@@ -366,7 +366,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// Ends the current block by going to one of several labels.
+    /// Ends the current block with an indexed branch.
     fn indexed_branch(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) -> Result<(), Diagnostic> {
         let [index, Operand::Labels(labels)] = instruction.operands.as_slice() else {
             return Err(Diagnostic::internal("an indexed branch without labels", instruction.span));
@@ -392,7 +392,7 @@ impl<'p> Build<'p> {
         })
     }
 
-    /// Has the current block stop where it ends.
+    /// Gives the current block a stop at its end.
     fn stop(&mut self, instance: &Instance<'p>, stop: Stop) {
         if let Some(block) = self.blocks.get_mut(instance.current as usize) {
             block.stop = Some(stop);
@@ -400,8 +400,8 @@ impl<'p> Build<'p> {
     }
 }
 
-/// Clears the words by which tiles of several warps wait. They clear their own bits alone, with atomics on what would be undefined in
-/// Vulkan.
+/// Clears the words with which tiles of several warps wait. The tiles clear only their own bits, by atomics, and Vulkan leaves
+/// uninitialised memory undefined.
 fn clear_reserved_shared(b: &mut Builder<'_>) {
     let index = b.builtin(Builtin::ThreadIndex);
     let clears = b.compare_const(Compare::LessUnsigned, index, RESERVED_SHARED_WORDS.into());

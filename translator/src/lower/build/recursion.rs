@@ -1,10 +1,11 @@
-//! Functions that call themselves: each stands once in the kernel's graph, and its calls keep what they must on a stack.
+//! Recursive functions: each has one copy in the kernel's graph, and its calls save state on a stack.
 //!
-//! The stack lies in the thread's local memory and grows upwards. Its top and the present frame are variables, counted
-//! from the stack's beginning. A call pushes the caller's variables that live across it and that the callee may change,
-//! then which call it is and where the caller's frame was; after them the callee's frame begins, with its `.local`
-//! variables. Before that the call makes sure that all this fits: if not, it reports an overflow and ends the thread. A
-//! return goes where the frame says, and there everything is taken back.
+//! The stack lies in the thread's local memory and grows upwards. The stack pointer and the frame pointer are
+//! variables, counted from the stack's beginning. A call first checks that there is room; if not, it reports an
+//! overflow and ends the thread. Then it pushes the caller's variables that are live across the call and that the
+//! callee may change, the number of the call site, and the caller's frame pointer. After these the callee's frame
+//! begins, with its `.local` variables. A return goes to the call site that the frame names, and the code there pops
+//! everything.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::target::Fault;
 pub(super) const STACK_BYTES: u32 = 8 << 10;
 /// Frames begin at multiples of this.
 const FRAME_ALIGN: u32 = 16;
-/// Bytes below a frame that say which call it belongs to and where the caller's frame is.
+/// Bytes below a frame for the number of the call site and the caller's frame pointer.
 const HEADER: u32 = 8;
 const WORD: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 const LONG: Access = Access { space: Space::Local, bytes: 8, order: MemoryOrder::Weak, read_only: false };
@@ -39,7 +40,7 @@ pub(super) enum Slot {
     Register(Var),
 }
 
-/// The one instance of a function that calls itself.
+/// The one instance of a recursive function.
 pub(super) struct Instance {
     pub(super) id: FuncId,
     /// Functions that call each other have the same number.
@@ -49,21 +50,21 @@ pub(super) struct Instance {
     pub(super) returns: u32,
     /// Its parameters and then its results.
     pub(super) slots: Vec<Slot>,
-    /// Its `.local` variables and those of what is inlined into it.
+    /// Its `.local` variables and those of functions inlined into it.
     pub(super) locals: Arc<Locals>,
     /// The blocks of its body, once that is built.
     pub(super) blocks: Range<usize>,
 }
 
-/// A call of such a function.
+/// A call site of such a function.
 pub(super) struct Site {
     /// Which instance is called, by number.
     pub(super) callee: usize,
-    /// The block that is to look for room on the stack.
+    /// The block that is to check for room on the stack.
     pub(super) check: u32,
     /// The block that is to push, and where in it.
     pub(super) push: (u32, usize),
-    /// The block after the call, and where in it everything is to be taken back.
+    /// The block after the call, and where in it everything is to be popped.
     pub(super) back: (u32, usize),
     /// Where a thread goes whose stack is too small.
     pub(super) exits: u32,
@@ -73,7 +74,7 @@ pub(super) struct Site {
 
 /// The stack and its users.
 pub(super) struct Stack {
-    /// Where it begins in local memory.
+    /// Where the stack begins in local memory.
     base: u32,
     top: Var,
     frame: Var,
@@ -129,10 +130,10 @@ impl Stack {
         Ok(self.instances.len() - 1)
     }
 
-    /// Writes what calls and returns do, once all bodies are built.
+    /// Writes the code of calls and returns, once all bodies are built.
     pub(super) fn finish(self, function: &mut ir::Function, blocks: &mut Vec<BasicBlock>) {
         let unreachable = push_block(blocks, BasicBlock::default());
-        // Where returns end that are there, by block: what is live after them.
+        // The instance whose returns end in a block, since liveness after a return depends on the instance.
         let mut returns: FxHashMap<u32, usize> = FxHashMap::default();
         for (number, instance) in self.instances.iter().enumerate() {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
@@ -151,7 +152,7 @@ impl Stack {
             returns.insert(instance.returns, number);
         }
         let assigned = self.assigned(function, blocks);
-        // What lives after a call lives in front of it too: the call itself keeps it.
+        // A variable that is live after a call is live before it too, since the call saves it.
         let ways: Vec<(u32, u32)> =
             self.sites.iter().flat_map(|site| [(site.check, site.push.0), (site.push.0, site.back.0)]).collect();
         let live = Liveness::new(function, blocks, &ways, |block| {
@@ -172,7 +173,7 @@ impl Stack {
                 let across = live.at(blocks, site.back);
                 saved = across.iter().filter(|var| assigned.contains(*var)).collect();
                 saved.retain(|var| ![self.top, self.frame].contains(var));
-                // Wide ones first, so that all are aligned.
+                // Wide variables first, so that all are aligned.
                 saved.sort_by_key(|var| (function.var_type(*var) != Type::I64, *var));
             }
             self.call(function, blocks, id, site, callee, &saved);
@@ -191,7 +192,7 @@ impl Stack {
         found
     }
 
-    /// Address in local memory so many bytes below a frame.
+    /// Address in local memory that is `below` bytes below a frame.
     fn address(&self, b: &mut Builder<'_>, frame: Value, below: u32) -> Value {
         b.add_const(frame, u64::from(self.base.wrapping_sub(below)))
     }
@@ -201,7 +202,7 @@ impl Stack {
         b.load_one(access, address)
     }
 
-    /// Writes one call: the look for room, what is pushed and what is taken back.
+    /// Writes one call: the check for room, the pushes and the pops.
     fn call(
         &self,
         function: &mut ir::Function,
@@ -296,7 +297,7 @@ fn push_block(blocks: &mut Vec<BasicBlock>, block: BasicBlock) -> u32 {
     u32::try_from(blocks.len() - 1).unwrap_or(u32::MAX)
 }
 
-/// Inserts statements at a place that is no further than the block's end.
+/// Inserts statements at a position that is not beyond the block's end.
 fn insert(blocks: &mut [BasicBlock], (block, position): (u32, usize), stmts: Block) {
     if let Some(block) = blocks.get_mut(block as usize) {
         let position = position.min(block.body.len());
@@ -310,8 +311,8 @@ struct Liveness {
 }
 
 impl Liveness {
-    /// Of a graph that has further `ways`, and in which a block of which `returning` tells something, a function's return,
-    /// keeps alive only what that function doesn't assign, and its results.
+    /// Liveness in a graph with the additional edges `ways`. A block with an entry in `returning` is a function's return: it keeps alive
+    /// only variables that the function doesn't assign, and the function's results.
     fn new(
         function: &ir::Function,
         blocks: &[BasicBlock],
@@ -367,7 +368,7 @@ impl Liveness {
         Self { ends }
     }
 
-    /// What is live at a place in a block.
+    /// The variables that are live at a position in a block.
     fn at(&self, blocks: &[BasicBlock], (block, position): (u32, usize)) -> VarSet {
         let mut live = self.ends.get(block as usize).cloned().unwrap_or_else(|| VarSet::new(0));
         let body = blocks.get(block as usize).map(|block| block.body.as_slice()).unwrap_or_default();
@@ -376,7 +377,7 @@ impl Liveness {
     }
 }
 
-/// From what is live after statements to what is before them. Lists inside of them may run or not.
+/// Transfers liveness from after statements to before them. Nested lists may run or not.
 fn backwards(stmts: &[Stmt], live: &mut VarSet) {
     for stmt in stmts.iter().rev() {
         match stmt {

@@ -1,5 +1,5 @@
-//! `cudaDeviceSynchronize` in a kernel: the thread looks at a word until the host has done what was asked for before. Where all threads of
-//! a block do so, the block is suspended, as in a cooperative launch.
+//! `cudaDeviceSynchronize` in a kernel: the thread polls a word until the host has completed all earlier requests. When all threads of a
+//! block do so, the block is suspended, as in a cooperative launch.
 
 use super::{Build, Instance};
 use crate::cfg::End;
@@ -12,7 +12,7 @@ const WORD: Access =
     Access { space: Space::Global, bytes: 4, order: MemoryOrder::Acquire(Scope::Device), read_only: false };
 
 impl<'p> Build<'p> {
-    /// Has the thread wait for all launches so far; gives the error, which is none.
+    /// Makes the thread wait for all launches so far; gives the error, which is always success.
     pub(super) fn synchronize(&mut self, instance: &mut Instance<'p>) -> Result<Value, Diagnostic> {
         let asked = self.function.var(Type::I32);
         let [wait, done] = [(); 2].map(|()| self.new_block());

@@ -4,7 +4,7 @@ use super::{GENERIC, Site, error, launch, load_long, store_words};
 use crate::interface::launches::{Kind, record};
 use crate::ir::{Builder, Compare, Value};
 
-/// `cudaMemcpyDeviceToDevice` and `cudaMemcpyDefault`: all other kinds are those of the host.
+/// `cudaMemcpyDeviceToDevice` and `cudaMemcpyDefault`: all other kinds involve the host's memory.
 const KINDS: [u64; 2] = [3, 4];
 
 /// Offsets in `cudaMemcpy3DParms`: for source and destination an array, a position, and a pointer with pitch, width and height; then the
@@ -23,7 +23,7 @@ mod parameters {
 /// One side: address, row pitch, slice pitch.
 type Side = [Value; 3];
 
-/// Has the host copy or set bytes; `from` begins with the byte for the latter.
+/// Makes the host copy or set bytes. To set them, `from` begins with the byte.
 fn record(
     b: &mut Builder<'_>,
     site: &Site,
@@ -63,7 +63,7 @@ fn record(
     )
 }
 
-/// The same, for copies that are of the device's memory.
+/// The same for copies, which must be within the device's memory.
 fn record_copy(
     b: &mut Builder<'_>,
     site: &Site,

@@ -1,5 +1,5 @@
 //! The functions of the device runtime by name. Each is called `cudaName` in modules of compilers before CUDA 12 and `__cudaCDP2Name` in
-//! later ones, with `_ptsz` at the end where the NULL stream is one of each thread's own.
+//! later ones. The name ends with `_ptsz` if each thread has a NULL stream of its own.
 
 use super::texts::{self, Which};
 use super::{Site, copies, launch, queries};
@@ -49,7 +49,7 @@ pub enum Call {
     LastError,
     /// `PeekAtLastError()`
     PeekError,
-    /// `DeviceSynchronize()`, which the graph has blocks for
+    /// `DeviceSynchronize()`, which is built as blocks of the graph
     Synchronize,
     /// `FuncGetAttributes(attributes, kernel)`
     FunctionAttributes,
@@ -69,7 +69,7 @@ pub enum Call {
     ErrorString(Which),
 }
 
-/// Names, the bytes of formal parameters, and those of the result.
+/// Names, the sizes of formal parameters in bytes, and the size of the result.
 const SIGNATURES: [(&str, Call, &[u32], u32); 33] = [
     ("GetParameterBufferV2", Call::Buffer, &[8, 12, 12, 4], 8),
     ("LaunchDeviceV2", Call::Launch, &[8, 8], 4),
@@ -116,7 +116,7 @@ impl Call {
         let (formals, rest) = sizes.split_at_checked(function.formals)?;
         let results = rest.get(..function.results)?;
         let found = SIGNATURES.iter().find(|(known, _, takes, gives)| {
-            // A name without a prefix is one in whole.
+            // A name without a prefix must match as a whole.
             *known == name
                 && (name != whole || known.starts_with("__"))
                 && *takes == formals
@@ -125,7 +125,7 @@ impl Call {
         found.map(|(_, call, ..)| *call)
     }
 
-    /// Whether it asks the host for something.
+    /// Whether the function writes requests to the host.
     pub fn launches(self) -> bool {
         use Call::{
             Buffer, Copy, CopyRows, CopySlices, Launch, LaunchKernel, Set, SetRows, SetSlices, SizedBuffer, Synchronize,
@@ -146,17 +146,17 @@ impl Call {
         )
     }
 
-    /// Whether it needs what the host says of the device.
+    /// Whether the function needs the host's data about the device.
     pub fn asks(self) -> bool {
         matches!(self, Self::FunctionAttributes | Self::Occupancy | Self::DeviceAttribute)
     }
 
-    /// Whether it needs the heap of `malloc`.
+    /// Whether the function needs the heap of `malloc`.
     pub fn allocates(self) -> bool {
         matches!(self, Self::Allocate | Self::Free)
     }
 
-    /// Appends what it does, and gives its result. Parameters of more than eight bytes come as words.
+    /// Appends the function's code, and gives its result. Parameters of more than eight bytes come as words.
     pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Value, Diagnostic> {
         let site = Site::of(l)?;
         let heap = l.layout.services.heap;

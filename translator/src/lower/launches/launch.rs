@@ -1,4 +1,5 @@
-//! Launching: parameter buffers, which are parts of records, and what makes a record a launch; streams and events.
+//! Launches: parameter buffers, which are parts of records, and the fields that make a record a launch; streams and
+//! events.
 
 use super::{OWN, Region, Site, error, is_global, store_long, store_words};
 use crate::interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
@@ -10,19 +11,19 @@ const MAX_GRID: u64 = i32::MAX as u64;
 const MAX_GRID_YZ: u64 = 65_535;
 const MAX_BLOCK: u64 = 1024;
 const MAX_BLOCK_Z: u64 = 64;
-/// Handles of streams from here on are those of graphs.
+/// Stream handles from here on are handles of graphs.
 const GRAPH_STREAMS: u64 = 1 << 48;
 
-/// What a launch is like.
+/// The configuration of a launch.
 pub struct Shape {
     pub grid: [Value; 3],
     pub block: [Value; 3],
     pub shared: Value,
 }
 
-/// A kernel's place in the table, and whether there is one for its address.
+/// The address of a kernel's entry in the table, and whether the table has one.
 pub(super) fn function(b: &mut Builder<'_>, site: &Site, kernel: Value) -> (Value, Value) {
-    // Addresses are sixteen times the function's number plus one.
+    // A function's address is sixteen times its number plus one.
     let number = b.shr(kernel, 4);
     let number = b.add_const(number, u64::MAX);
     let known = b.compare_const(Compare::LessUnsigned, number, site.region.functions.into());
@@ -36,7 +37,7 @@ pub(super) fn function(b: &mut Builder<'_>, site: &Site, kernel: Value) -> (Valu
     (place, b.and(known, given))
 }
 
-/// A word of a function in the table.
+/// A word of a function's entry in the table.
 pub(super) fn word(b: &mut Builder<'_>, place: Value, word: Function) -> Value {
     let address = b.add_const(place, word.offset());
     b.load_one(OWN, address)
@@ -46,7 +47,7 @@ pub(super) fn word(b: &mut Builder<'_>, place: Value, word: Function) -> Value {
 fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
     let mut fine = b.bool(true);
     let within = |b: &mut Builder<'_>, size: Value, most: u64| {
-        // From 1 on.
+        // Sizes must be at least 1.
         let before = b.add_const(size, u64::from(u32::MAX));
         b.compare_const(Compare::LessUnsigned, before, most)
     };
@@ -55,7 +56,7 @@ fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
         let inside = within(b, size, most);
         fine = b.and(fine, inside);
     }
-    // The product can't overflow where each of them is inside.
+    // The product can't overflow if each factor is within its limit.
     let [x, y, z] = shape.block;
     let row = b.mul(x, y);
     let threads = b.mul(row, z);
@@ -79,11 +80,11 @@ fn fits(b: &mut Builder<'_>, place: Value, shape: &Shape) -> Value {
     b.and(fine, inside)
 }
 
-/// Takes a record: gives its address, or zero if there is none left.
+/// Allocates a record: gives its address, or zero if none is left.
 pub(super) fn take(b: &mut Builder<'_>, site: &Site) -> Value {
     let capacity: u64 = site.region.capacity.into();
     let used = site.address(b, launches::USED);
-    // No more is asked for once all are taken, so that the count doesn't overflow.
+    // Once all records are taken the count isn't increased, so that it can't overflow.
     let before = b.load_one(WORD, used);
     let open = b.compare_const(Compare::LessUnsigned, before, capacity);
     let number = b.choose(
@@ -110,7 +111,7 @@ pub(super) fn take(b: &mut Builder<'_>, site: &Site) -> Value {
     )
 }
 
-/// Makes a record one of a kind for a stream, after all before.
+/// Gives a record its kind and stream, and the next place in the order of requests.
 pub(super) fn ask(b: &mut Builder<'_>, site: &Site, place: Value, kind: Kind, stream: Value) {
     let order = site.address(b, launches::ORDER);
     let one = b.i32(1);
@@ -125,7 +126,7 @@ pub(super) fn ask(b: &mut Builder<'_>, site: &Site, place: Value, kind: Kind, st
     );
 }
 
-/// Writes what a launch is like.
+/// Writes the configuration of a launch.
 fn describe(b: &mut Builder<'_>, place: Value, function: Value, shape: &Shape) {
     let number = word(b, function, Function::Number);
     let number = b.add_const(number, u64::from(u32::MAX));
@@ -136,7 +137,7 @@ fn describe(b: &mut Builder<'_>, place: Value, function: Value, shape: &Shape) {
     store_words(b, place, &words);
 }
 
-/// The address of a record's parameters, or zero for none, as which error that counts.
+/// The address of a record's parameters, or zero without a record, which sets the error for that.
 fn parameters(b: &mut Builder<'_>, site: &Site, place: Value) -> Value {
     let taken = b.is_nonzero(place);
     let fine = site.first_error(b, &[(taken, error::TOO_MANY_LAUNCHES)]);
@@ -146,13 +147,13 @@ fn parameters(b: &mut Builder<'_>, site: &Site, place: Value) -> Value {
     b.select(taken, params, none)
 }
 
-/// What keeps a kernel from being launched.
+/// The error that keeps a kernel from being launched.
 fn launch_error(b: &mut Builder<'_>, site: &Site, (place, known): (Value, Value), shape: &Shape) -> Value {
     let fits = fits(b, place, shape);
     site.first_error(b, &[(known, error::INVALID_FUNCTION), (fits, error::INVALID_CONFIGURATION)])
 }
 
-/// `cudaGetParameterBufferV2`: zero if there can't be such a launch.
+/// `cudaGetParameterBufferV2`: zero if such a launch is impossible.
 pub fn buffer(b: &mut Builder<'_>, site: &Site, kernel: Value, shape: &Shape) -> Value {
     let function = function(b, site, kernel);
     let error = launch_error(b, site, function, shape);
@@ -192,7 +193,7 @@ pub fn sized_buffer(b: &mut Builder<'_>, site: &Site, alignment: Value, size: Va
     )
 }
 
-/// The record that a parameter buffer belongs to, and whether there is one that isn't launched yet.
+/// The record that a parameter buffer belongs to, and whether it exists and isn't launched yet.
 fn record_of(b: &mut Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
     let first = site.address(b, site.region.records());
     let place = b.add_const(buffer, record::PARAMS.wrapping_neg());
@@ -289,17 +290,17 @@ fn new_handle(b: &mut Builder<'_>, site: &Site, place: Value, known: Value) -> V
     error
 }
 
-/// `cudaStreamDestroy`, `cudaEventDestroy`: what was made by kernels has no end to see to.
+/// `cudaStreamDestroy`, `cudaEventDestroy`: streams and events that kernels create need no cleanup.
 pub fn check_handle(b: &mut Builder<'_>, handle: Value) -> Value {
     let made = b.compare_const(Compare::LessUnsigned, handle, launches::FIRST_HANDLE);
     let [none, wrong] = [error::NONE, error::INVALID_VALUE].map(|code| b.i32(code));
     b.select(made, wrong, none)
 }
 
-/// `cudaEventRecord`, `cudaStreamWaitEvent`: launches come one after the other, in the order of the calls.
+/// `cudaEventRecord`, `cudaStreamWaitEvent`: requests run one after the other anyway, in the order of the calls.
 pub fn check_event(b: &mut Builder<'_>, event: Value, stream: Value) -> Value {
     let error = check_handle(b, event);
-    // Neither the tail nor what is forgotten has an order.
+    // Tail launches and fire-and-forget launches have no order.
     let tail = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM);
     let forgotten = b.compare_const(Compare::Equal, stream, launches::TAIL_STREAM + 1);
     let unordered = b.or(tail, forgotten);
@@ -307,7 +308,7 @@ pub fn check_event(b: &mut Builder<'_>, event: Value, stream: Value) -> Value {
     b.select(unordered, wrong, error)
 }
 
-/// What keeps memory from being copied or set.
+/// The error that keeps memory from being copied or set.
 pub(super) fn memory_error(b: &mut Builder<'_>, site: &Site, addresses: &[Value], stream: Value) -> Value {
     let mut global = b.bool(true);
     for address in addresses {

@@ -1,9 +1,9 @@
-//! Launches from kernels: CUDA's device runtime, with which kernels launch others, copy and set memory in the order of streams, and ask
-//! about the device.
+//! Launches from kernels: CUDA's device runtime, with which kernels launch other kernels, copy and set memory in stream order, and query
+//! the device.
 //!
-//! What a kernel asks for becomes records in the region that [`crate::interface::launches`] describes, and the host does it when the
-//! grid has ended. Doing one after the other obeys the rules of all streams and events, which so have nothing to do but to be told
-//! apart. `functions` has them by name, `launch` and `copies` write records, `queries` answers questions.
+//! A kernel's requests become records in the region that [`crate::interface::launches`] describes, and the host executes them when the grid
+//! has ended. Executing them one after the other obeys the rules of all streams and events, so these only need distinct handles.
+//! `functions` finds functions by name, `launch` and `copies` write records, and `queries` answers queries.
 
 mod copies;
 mod functions;
@@ -21,28 +21,28 @@ use crate::diagnostic::Diagnostic;
 use crate::interface::{ServiceSizes, launches, push_constant};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
 
-/// Where the region is, and what it has room for: see [`launches::Launches`].
+/// Where the region is, and its capacities: see [`launches::Launches`].
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
     /// Offset in the variables' allocation.
     pub offset: u64,
-    /// Functions that the table has.
+    /// Number of functions in the table.
     pub functions: u32,
-    /// How many records there are.
+    /// Number of records.
     pub capacity: u32,
     /// Bytes of a record.
     pub record_bytes: u32,
-    /// Whether kernels ask about the device.
+    /// Whether kernels query the device.
     pub asks: bool,
-    /// Whether they ask for names and texts of errors.
+    /// Whether kernels use names and texts of errors.
     pub texts: bool,
-    /// Sizes of the heap and of the region for what is printed.
+    /// Sizes of the heap and of the region for printed output.
     pub heap: u64,
     pub output: u64,
 }
 
 impl Region {
-    /// A region of no size yet for a module's kernels; none if the module calls nothing of the device runtime.
+    /// The region for a module's kernels, not yet placed; `None` if the module calls no function of the device runtime.
     pub fn of(program: &Program, sizes: ServiceSizes) -> Option<Self> {
         let declared = program.functions.iter().filter(|function| function.body.is_none());
         let declared: Vec<Call> = declared.filter_map(Call::find).collect();
@@ -53,7 +53,7 @@ impl Region {
         let most = kernels.map(params_size).max().unwrap_or(0);
         let bytes = most.saturating_add(launches::record::PARAMS).max(launches::record::LEAST).next_multiple_of(64);
         let functions = u32::try_from(program.functions.len()).unwrap_or(u32::MAX);
-        // Parameters have 1 MiB at most.
+        // Parameters take at most 1 MiB.
         let record_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let asks = declared.iter().any(|call| call.asks());
         let texts = declared.iter().any(|call| matches!(call, Call::ErrorString(_)));
@@ -64,7 +64,7 @@ impl Region {
     /// Offset of the table in the region.
     pub const TABLE: u64 = launches::HEADER;
 
-    /// Offset in the region of what the host says of the device.
+    /// Offset in the region of the device's attributes, which the host writes.
     pub fn attributes(self) -> u64 {
         Self::TABLE + launches::FUNCTION_BYTES * u64::from(self.functions)
     }
@@ -85,7 +85,7 @@ impl Region {
         self.records() + u64::from(self.capacity) * u64::from(self.record_bytes)
     }
 
-    /// What the host is told of it.
+    /// The description of the region for the host.
     pub fn describe(self, program: &Program) -> launches::Launches {
         launches::Launches {
             offset: self.offset,
@@ -102,19 +102,19 @@ impl Region {
     }
 }
 
-/// Whether some functions have a thread wait for launches.
+/// Whether one of the functions waits for launches.
 pub fn any_waits(functions: &[&Function]) -> bool {
     let undefined = functions.iter().filter(|function| function.body.is_none());
     undefined.filter_map(|function| Call::find(function)).any(|call| call == Call::Synchronize)
 }
 
-/// Address of the word that counts what was asked for.
+/// Address of the word that counts requests.
 pub fn order_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
     let site = Site::of(l)?;
     Ok(site.address(&mut l.b, launches::ORDER))
 }
 
-/// Address of the word up to which that is done.
+/// Address of the word that counts completed requests.
 pub fn completed_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
     let site = Site::of(l)?;
     Ok(site.address(&mut l.b, launches::COMPLETED))
@@ -133,9 +133,9 @@ fn params_size(kernel: &Function) -> u64 {
     })
 }
 
-/// What kernels write for the host, or the host for kernels.
+/// Access to words that kernels write for the host, or the host for kernels.
 const OWN: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
-/// What the program has somewhere.
+/// Access to memory of the program in any space.
 const GENERIC: Access = Access { space: Space::Generic, ..OWN };
 /// The thread's last error.
 const ERROR: Access = Access { space: Space::Local, ..OWN };
@@ -154,12 +154,12 @@ mod error {
     pub const UNSUPPORTED_LIMIT: u32 = 215;
 }
 
-/// Whether some functions are of the device runtime.
+/// Whether one of the functions belongs to the device runtime.
 pub fn has_any(functions: &[&Function]) -> bool {
     functions.iter().any(|function| function.body.is_none() && Call::find(function).is_some())
 }
 
-/// What the functions work with.
+/// The context for lowering a function of the device runtime.
 struct Site {
     region: Region,
     /// Offset in local memory of the thread's last error.
@@ -180,7 +180,7 @@ impl Site {
         b.add_const(base, self.region.offset + offset)
     }
 
-    /// Notes an error for later questions, if it is one, and gives it.
+    /// Records an error as the thread's last error, unless it is success, and gives it.
     fn give(&self, b: &mut Builder<'_>, error: Value) -> Value {
         let wrong = b.is_nonzero(error);
         b.if_(wrong, |b| {
@@ -190,7 +190,7 @@ impl Site {
         error
     }
 
-    /// The first of some errors, each where its condition does not hold.
+    /// The first error whose condition does not hold.
     fn first_error(&self, b: &mut Builder<'_>, checks: &[(Value, u32)]) -> Value {
         let mut error = b.i32(error::NONE);
         for (fine, code) in checks.iter().rev() {
@@ -201,7 +201,7 @@ impl Site {
     }
 }
 
-/// Has a thread begin without an error.
+/// Clears the thread's last error at the start.
 pub fn clear_error(b: &mut Builder<'_>, last_error: u32) {
     let place = b.i32(last_error);
     let none = b.i32(error::NONE);
@@ -215,7 +215,7 @@ fn store_words(b: &mut Builder<'_>, base: Value, words: &[(u64, Value)]) {
     }
 }
 
-/// Whether an address is one of global memory.
+/// Whether an address is in global memory.
 fn is_global(b: &mut Builder<'_>, address: Value) -> Value {
     let top = b.shr(address, 62);
     let shared = b.compare_const(Compare::Equal, top, 1);

@@ -1,5 +1,5 @@
-//! Memory of the heap, what the thread's last error was, and questions about kernels and the device. Answers that aren't documented,
-//! such as what is left unwritten, are an H200's.
+//! Heap memory, the thread's last error, and queries about kernels and the device. Undocumented behaviour, such as which fields stay
+//! unwritten, follows an H200.
 
 use super::launch::{function as place_of, word};
 use super::{ERROR, GENERIC, OWN, Site, clear_error, error, store_long};
@@ -8,10 +8,10 @@ use crate::interface::launches::{ATTRIBUTES, Function};
 use crate::ir::{Builder, Compare, Value};
 use crate::lower::heap;
 
-/// What `cudaRuntimeGetVersion` says.
+/// The result of `cudaRuntimeGetVersion`.
 pub const RUNTIME_VERSION: u32 = 6000;
 
-/// Registers of a thread: Vulkan drivers don't tell, and the host's functions say the same.
+/// Registers of a thread: Vulkan drivers don't report them, and the host's functions give the same number.
 const REGISTERS: u32 = 32;
 /// Most threads of a block.
 const MAX_THREADS: u64 = 1024;
@@ -42,7 +42,7 @@ pub fn free(b: &mut Builder<'_>, region: MemoryRegion, pointer: Value) -> Value 
     b.i32(error::NONE)
 }
 
-/// `cudaGetLastError`, which forgets it, and `cudaPeekAtLastError`.
+/// `cudaGetLastError`, which clears the error, and `cudaPeekAtLastError`.
 pub fn last_error(b: &mut Builder<'_>, site: &Site, forgets: bool) -> Value {
     let place = b.i32(site.last_error);
     let error = b.load_one(ERROR, place);
@@ -52,7 +52,7 @@ pub fn last_error(b: &mut Builder<'_>, site: &Site, forgets: bool) -> Value {
     error
 }
 
-/// Writes a number to where there is a place for it, and gives the error.
+/// Writes a number through a pointer unless it is null, and gives the error.
 pub fn constant(b: &mut Builder<'_>, site: &Site, place: Value, number: u32) -> Value {
     let given = b.is_nonzero(place);
     let number = b.i32(number);
@@ -60,7 +60,7 @@ pub fn constant(b: &mut Builder<'_>, site: &Site, place: Value, number: u32) -> 
     site.first_error(b, &[(given, error::INVALID_VALUE)])
 }
 
-/// An attribute of the device that every device has.
+/// An attribute that every device has.
 fn known_attribute(b: &mut Builder<'_>, site: &Site, number: u64) -> Value {
     let address = site.address(b, site.region.attributes() + 8 * number + 4);
     b.load_one(OWN, address)
@@ -116,8 +116,8 @@ pub fn limit(b: &mut Builder<'_>, site: &Site, place: Value, limit: Value) -> Va
     site.first_error(b, &[(given, error::INVALID_VALUE), (known, error::UNSUPPORTED_LIMIT)])
 }
 
-/// `cudaFuncGetAttributes`: shared, constant and local memory, most threads, registers, versions of PTX and of the code. What structures
-/// of later versions of CUDA have behind that stays as it is.
+/// `cudaFuncGetAttributes`: shared, constant and local memory, most threads, registers, versions of PTX and of the code. Fields that later
+/// versions of CUDA have added stay as they are.
 pub fn function(b: &mut Builder<'_>, site: &Site, place: Value, kernel: Value) -> Value {
     let (entry, known) = place_of(b, site, kernel);
     let given = b.is_nonzero(place);
@@ -153,7 +153,7 @@ pub fn occupancy(
     let declared = word(b, entry, Function::SharedBytes);
     let zero = b.i32(0);
     let some = b.is_nonzero(threads);
-    // One less, so that zero and negative numbers are too many.
+    // Subtract one, so that zero and negative numbers are above the limit too.
     let before = b.add_const(threads, u64::from(u32::MAX));
     let possible = b.compare_const(Compare::LessUnsigned, before, MAX_THREADS);
     let little = b.compare_const(Compare::LessEqualUnsigned, dynamic, MAX_SHARED);

@@ -1,4 +1,4 @@
-//! The table by which kernels know what they launch.
+//! The table in which kernels find the kernels that they launch.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub fn add_table(
         if !program.address_taken.contains(&id) {
             continue;
         }
-        // What can't be laid out can't be translated either, and a launch says so.
+        // A kernel that can't be laid out can't be translated either, and its launch gives an error.
         let layout = layout::lay_out(program, id, places, services, policy, None, false).ok();
         let shared = layout.as_ref().map_or(0, |layout| layout.shared_bytes - layout.reserved_shared);
         let local = layout.as_ref().map_or(0, |layout| layout.local_bytes);

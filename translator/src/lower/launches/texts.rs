@@ -1,5 +1,5 @@
 //! Names and texts of errors, as `cudaGetErrorName` and `cudaGetErrorString` give them: strings among the module's initial bytes, and a
-//! table of where they are.
+//! table of their offsets.
 
 use super::{OWN, Region, Site};
 use crate::interface::{ImageRun, Variables};
@@ -7,7 +7,7 @@ use crate::ir::{Builder, Compare, Value};
 
 /// A line for each error: its number, its name, and after a bar the text.
 const ERRORS: &str = include_str!("errors.txt");
-/// What stands for numbers that there aren't.
+/// The text for unknown error numbers.
 const UNKNOWN: &str = "unrecognized error code";
 
 /// Which of an error's strings.
@@ -26,12 +26,12 @@ fn errors() -> impl Iterator<Item = (u32, [&'static str; 2])> {
     })
 }
 
-/// Numbers that the table has.
+/// Number of entries in the table.
 fn count() -> u32 {
     errors().map(|(number, _)| number + 1).max().unwrap_or(0)
 }
 
-/// The table, from whose beginning the strings' offsets count, and after it the strings.
+/// The table, and after it the strings. Their offsets count from the table's start.
 fn bytes() -> Vec<u8> {
     let count = count() as usize;
     let mut strings = UNKNOWN.as_bytes().to_vec();
@@ -50,12 +50,12 @@ fn bytes() -> Vec<u8> {
     table.into_iter().flatten().flat_map(u32::to_le_bytes).chain(strings).collect()
 }
 
-/// Size of all that.
+/// Size of the table and the strings.
 pub fn size() -> u64 {
     bytes().len() as u64
 }
 
-/// Adds it to the module's initial bytes, if the region has it.
+/// Adds the table to the module's initial bytes, if the region has room for it.
 pub fn add(region: Region, variables: &mut Variables) {
     if region.texts {
         let offset = region.offset + region.texts_offset();
@@ -66,7 +66,7 @@ pub fn add(region: Region, variables: &mut Variables) {
 /// Address of an error's string.
 pub fn find(b: &mut Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
     let known = b.compare_const(Compare::LessUnsigned, error, count().into());
-    // No error has a number that there isn't.
+    // Numbers beyond the table use an entry without an error.
     let none = b.i32(UNUSED);
     let number = b.select(known, error, none);
     let number = b.zero_extend(number);

@@ -1,6 +1,6 @@
 //! Tensor maps: what their 128 bytes hold, and the instructions that change and copy them (PTX sections 9.7.9.27 and 9.7.9.28).
 //!
-//! A map is what CUDA's driver makes for sm_90, bit by bit, so that programs may keep it wherever they like. From bit 0:
+//! A map has the same bits as the map that CUDA's driver makes for sm_90, so that programs may store it wherever they like. From bit 0:
 //!
 //! | bits | content |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | 3 from 416 + 3k on | step between elements in a dimension, less 1 |
 //! | 440 + 8k | size of the box, less 1; for `im2col` the first is the channels, and then come 16 bits of lower corners, 16 of upper ones, and 10 of the pixels, less 1 |
 //!
-//! The driver's own notes follow: the bytes of a box, and the alignment that it wants in shared memory.
+//! The driver's own fields follow: the bytes of a box, and the alignment of shared memory that a box needs.
 
 use super::super::copies::global_address;
 use super::super::mbarrier::shared_address;
@@ -33,17 +33,17 @@ pub(super) const fn words(space: Space, order: MemoryOrder) -> Access {
     Access { space, bytes: 4, order, read_only: false }
 }
 
-/// A tensor map, read by an instruction for so many dimensions.
+/// A tensor map, read by an instruction with a given number of dimensions.
 pub struct Map {
     /// Address of the first element.
     pub address: Value,
-    /// Greatest coordinates.
+    /// Greatest coordinate in each dimension.
     pub lasts: Vec<Value>,
     /// Bytes between elements in all dimensions but the first, in `I64`.
     pub strides: Vec<Value>,
-    /// Steps between the elements that are moved.
+    /// Steps between the elements to copy.
     pub steps: Vec<Value>,
-    /// The sizes of the box; for columns of pixels, the first one is that of their channels.
+    /// The sizes of the box; for columns of pixels, the first size is the number of channels.
     pub sizes: Vec<Value>,
     /// The word with rank, types and modes.
     modes: Value,
@@ -93,12 +93,13 @@ impl Map {
         b.and_const(logarithm, 3)
     }
 
-    /// 0 where shared memory isn't swizzled, else the binary logarithm of how many rows' 16-byte pieces change places.
+    /// 0 if shared memory isn't swizzled, else the binary logarithm of the number of rows whose 16-byte pieces are
+    /// permuted.
     pub fn swizzling(&self, b: &mut Builder<'_>) -> Value {
         bits(b, self.modes, 13, 2)
     }
 
-    /// Four bytes as they are outside the tensor.
+    /// Four bytes of the value read outside the tensor.
     pub fn outside(&self, b: &mut Builder<'_>) -> Value {
         let is_nan = bits(b, self.modes, 15, 1);
         b.mul_const(is_nan, 0x7ff7_7ff7)
@@ -110,8 +111,8 @@ impl Map {
         b.is_nonzero(bit)
     }
 
-    /// The least and the greatest coordinate at which columns of pixels begin, in a dimension among those between the
-    /// first and the last one, of which there are so many.
+    /// The least and the greatest coordinate at which columns of pixels begin, in dimension `number` of the `of`
+    /// dimensions between the first and the last.
     pub fn corners(&self, b: &mut Builder<'_>, number: usize, of: usize) -> [Value; 2] {
         let width = match of {
             1 => 16,
@@ -140,7 +141,7 @@ fn bits(b: &mut Builder<'_>, word: Value, first: u32, count: u32) -> Value {
     b.and_const(low, (1 << count) - 1)
 }
 
-/// Where fields are: word, first bit, and number of bits.
+/// The location of a field: word, first bit, and number of bits.
 type Field = (u64, u32, u32);
 
 /// `tensormap.replace`
@@ -230,7 +231,8 @@ fn check(i: &Instruction, number: u32, limit: u32, what: &str) -> Result {
     Err(Diagnostic::invalid(format!("the {what} {number} is not below {limit}"), i.span))
 }
 
-/// `tensormap.cp_fenceproxy`: all threads of a warp write the same, which isn't a race if each word is written at once.
+/// `tensormap.cp_fenceproxy`: all threads of a warp write the same, which isn't a race if each word is written
+/// atomically.
 pub fn copy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if *l.operand(i, 2) != Operand::Imm(128) {
         return Err(Diagnostic::invalid("a tensor map has 128 bytes", i.span));

@@ -1,8 +1,8 @@
-//! `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor` (PTX sections 5.5 and 9.7.9.25): boxes of tensors between device and
-//! shared memory. They are done at once, as all asynchronous operations are, by the thread that asks for them.
+//! `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor` (PTX sections 5.5 and 9.7.9.25): boxes of tensors between device and shared
+//! memory. They complete immediately, as all asynchronous operations do here, and the issuing thread does the copying.
 //!
-//! A box is copied row by row, and a row in pieces of 16 bytes, which is how hardware sees them: its first coordinate has to be
-//! at a multiple of 16 bytes. A piece that ends outside the tensor is read in part, and written as a whole.
+//! A box is copied row by row, and a row in pieces of 16 bytes, as hardware does: the first coordinate must be at a multiple of 16 bytes. A
+//! piece that ends outside the tensor is read in part and written as a whole.
 
 pub mod map;
 mod rows;
@@ -42,7 +42,7 @@ struct Tensor {
     start: Start,
     /// Bytes of a row.
     row: Value,
-    /// The first byte of a row inside the tensor, and the one after the last, of those that there are.
+    /// The range of a row's bytes that is inside the tensor.
     inside: [Value; 2],
 }
 
@@ -72,7 +72,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
     let row = b.shl_by(size, shift);
     let before = b.sign_extend(first);
     let before = b.shl_by(before, shift);
-    // How far it is from where the row begins to where the tensor does, and to where it ends.
+    // The distances from the row's start to the tensor's start and end.
     let to_first = b.neg(before);
     let last = b.zero_extend(last);
     let count = b.add_const(last, 1);
@@ -83,7 +83,7 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
     Ok(Tensor { map, start: Start { address, at, offsets, by_columns }, row, inside })
 }
 
-/// A signed distance in `I64`, but 0 at least and `most` at most, in `I32`.
+/// A signed distance in `I64`, clamped to 0 to `most`, as `I32`.
 fn within(b: &mut Builder<'_>, distance: Value, most: Value) -> Value {
     let zero = b.i64(0);
     let wide = b.zero_extend(most);
@@ -95,8 +95,7 @@ fn within(b: &mut Builder<'_>, distance: Value, most: Value) -> Value {
 }
 
 impl Tensor {
-    /// Runs something for each piece of the box: whether it is inside the tensor, its place in the row, and where it is in device
-    /// memory and, after `to`, in shared memory. Gives the bytes of the box.
+    /// Runs `each` for each [`Piece`] of the box, whose copy in shared memory begins at `to`. Gives the bytes of the box.
     fn for_each_piece(&self, b: &mut Builder<'_>, to: Value, mut each: impl FnMut(&mut Builder<'_>, Piece)) -> Value {
         let swizzling = self.map.swizzling(b);
         let sixteen = b.i32(16);
@@ -106,7 +105,7 @@ impl Tensor {
         let one = b.i32(1);
         let rows = b.shl_by(one, swizzling);
         let turned = b.sub_const(rows, 1);
-        // Addresses in a block's own shared memory say what changes places.
+        // Swizzling permutes by the address in the block's own shared memory.
         let none = b.i32(0);
         let own = cluster::map(b, to, none);
         let block = b.sub(to, own);
@@ -140,7 +139,7 @@ impl Tensor {
 struct Piece {
     /// Whether it begins inside the tensor.
     there: Value,
-    /// If so, how many bytes it is from there to the tensor's end in the row.
+    /// If so, the bytes from there to the tensor's end in the row.
     rest: Value,
     /// Address in device memory.
     global: Value,
@@ -148,8 +147,8 @@ struct Piece {
     shared: Value,
 }
 
-/// `cp.async.bulk.tensor` from device to shared memory, which a barrier counts; of each block of the cluster whose bit a mask has
-/// where there is one.
+/// `cp.async.bulk.tensor` from device to shared memory, which an mbarrier counts; with a mask, to each block of the cluster whose bit is
+/// set.
 pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let barrier = shared_address(l, i, 2)?;
@@ -206,7 +205,7 @@ fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value)
     mbarrier::complete(l, barrier, bytes);
 }
 
-/// The word at `offset` of something of which the first `given` bytes are known, with others in the place of zeros after them.
+/// The word at `offset` of data of which the first `given` bytes are known; `outside` fills the other bytes.
 fn filled(b: &mut Builder<'_>, word: Value, given: Value, offset: u64, outside: Value) -> Value {
     let start = b.constant(Type::I32, offset);
     let is_after = b.ult(start, given);
@@ -241,15 +240,15 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// What `cp.reduce.async.bulk.tensor` does with elements of a type.
+/// The reduction of `cp.reduce.async.bulk.tensor` for elements of one type.
 enum Reduction {
-    /// An atomic on elements of so many bytes, or on pairs in so many.
+    /// An atomic on elements, or pairs of elements, of this number of bytes.
     Atomic(AtomicOp, u8),
-    /// A sum of f32 that keeps subnormal numbers, which atomics on device memory flush.
+    /// A sum of f32 that keeps subnormal numbers, which atomics on device memory would flush.
     Sum,
 }
 
-/// The types that an operation is for. On others hardware faults.
+/// The element types that an operation supports. On other types hardware faults.
 fn reductions(i: &Instruction) -> Vec<(u64, Reduction)> {
     use Reduction::{Atomic, Sum};
     let half = |op| {
@@ -284,7 +283,7 @@ fn reductions(i: &Instruction) -> Vec<(u64, Reduction)> {
     }
 }
 
-/// `cp.reduce.async.bulk.tensor`: the map says what the elements are.
+/// `cp.reduce.async.bulk.tensor`: the map has the element type.
 pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let tensor = tensor(l, i, 0, None)?;
     let from = shared_address(l, i, 1)?;
@@ -320,7 +319,7 @@ fn reduce_piece(b: &mut Builder<'_>, piece: &Piece, reduction: &Reduction) {
     });
 }
 
-/// Adds an f32 to one in device memory, in one step.
+/// Atomically adds to an f32 in device memory.
 fn add_float(b: &mut Builder<'_>, access: Access, address: Value, operand: Value) {
     let addend = b.bitcast(operand, Type::F32);
     b.loop_(|b| {

@@ -1,17 +1,17 @@
-//! The rows of a box of a tensor, one after another as shared memory has them.
+//! The rows of a tensor's box, in the order of shared memory.
 
 use super::map::Map;
 use crate::ir::{Builder, Type, Value, Var};
 
 /// Where a box begins.
 pub struct Start {
-    /// Address of the first element of the first dimension, were all other coordinates 0.
+    /// Address of the box's first element if all coordinates but the first were 0.
     pub address: Value,
     /// Its coordinates.
     pub at: Vec<Value>,
-    /// What is added to the coordinates of columns of pixels, all but the first and the last one.
+    /// Offsets for the coordinates of columns of pixels, except the first and the last.
     pub offsets: Vec<Value>,
-    /// Whether it is a column of pixels.
+    /// Whether the box is a column of pixels (`im2col`).
     pub by_columns: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Row {
     pub number: Value,
 }
 
-/// Runs something for each row, and gives their number.
+/// Runs `each` for each row, and gives the number of rows.
 pub fn for_each_row(
     b: &mut Builder<'_>,
     map: &Map,
@@ -44,7 +44,8 @@ pub fn for_each_row(
     b.get(number)
 }
 
-/// Rows of a box whose coordinates from dimension `above` on are known: whether these are inside, and the address.
+/// The rows of a box with known coordinates from dimension `above` on, which come with whether they are inside and
+/// their address.
 fn in_dimension(
     b: &mut Builder<'_>,
     map: &Map,
@@ -75,7 +76,7 @@ fn in_dimension(
     });
 }
 
-/// With a coordinate in a dimension: whether it is inside as well, and the address there.
+/// Adds a coordinate in one dimension: whether it is inside as well, and the new address.
 fn placed(
     b: &mut Builder<'_>,
     map: &Map,
@@ -102,7 +103,7 @@ fn row(
     b.set(number, up);
 }
 
-/// Pixels from the first one on, along the box that the map's corners bound: from its end in one dimension on to the next.
+/// Visits pixels from the first on, within the box that the map's corners bound: at the end in one dimension, the next dimension advances.
 fn by_columns(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: &mut dyn FnMut(&mut Builder<'_>, Row)) {
     let dimensions = start.at.len();
     let pixels = map.pixels(b);
@@ -135,8 +136,8 @@ fn by_columns(b: &mut Builder<'_>, map: &Map, start: &Start, number: Var, each: 
     });
 }
 
-/// To the next pixel: a step in the first of some dimensions, and where that leads beyond the upper corner, to the lower one
-/// and a step in the others.
+/// Advances to the next pixel: a step in the first dimension. If the step leads beyond the upper corner, the coordinate returns to the
+/// lower corner and the next dimension advances.
 fn advance(b: &mut Builder<'_>, map: &Map, vars: &[Var], corners: &[[Value; 2]]) {
     let [var, others @ ..] = vars else { return };
     let dimension = map.steps.len() - vars.len();

@@ -1,47 +1,47 @@
-//! What a filter makes of texels. The weights are 256ths. Integers that stand for fractions are added as fractions of 16 bits, those of 8
-//! bits with a sign as they are. Floats are aligned to the greatest of their exponents with four bits more than their significand, what is below is cut
-//! off, and the sum is rounded to the nearest, of two the one farther from zero (`docs/numerics.md`).
+//! The weighted sums of texels in a filter. The weights are 256ths. Normalised integers are added as fractions of 16 bits, but signed 8-bit
+//! ones as they are. Floats are aligned to the greatest of their exponents with four guard bits, and lower bits are cut off. The sum is
+//! rounded to nearest, with ties away from zero (`docs/numerics.md`).
 
 use super::texel::at_least_minus_one;
 use crate::ir::{Builder, Compare, Type, Unary, Value, Var};
 
-/// Bits that a significand gets after its last one when it is aligned.
+/// Guard bits of an aligned significand.
 const GUARD: u32 = 4;
 
-/// The exponent of the least intensities of sRGB, when one has eight bits.
+/// The exponent of the least sRGB intensities, which have eight bits.
 const SRGB_EXPONENT: u32 = 120;
-/// The intensities, in units of 2^-14, from which on their exponents are one more.
+/// The intensities, in units of 2^-14, at which the exponent increases by one.
 const SRGB_STEPS: [u32; 7] = [236, 484, 840, 1920, 4032, 7872, 15360];
 
-/// How the texels of a format are added.
+/// How texels of a format are added.
 #[derive(Clone, Copy)]
 pub(super) struct Arithmetic {
-    /// Whether as integers.
+    /// Whether they are added as integers.
     pub(super) fractions: Value,
-    /// Whether those have a sign.
+    /// Whether the integers are signed.
     pub(super) signed: Value,
     /// Whether results are floats of 16 bits.
     pub(super) half: Value,
-    /// How many of the lowest bits of an aligned significand are cut off besides.
+    /// How many more of the lowest bits of an aligned significand are cut off.
     pub(super) lost: Value,
     /// The least exponent that significands are aligned to.
     pub(super) least: Value,
     /// Whether a channel has 8 bits.
     pub(super) byte: Value,
-    /// Whether they are intensities of sRGB.
+    /// Whether texels are sRGB intensities.
     pub(super) srgb: Value,
 }
 
 /// One channel's sum over the texels of a slice, and over all slices before.
 pub(super) struct Channel {
-    /// The greatest exponent of those with a weight.
+    /// The greatest exponent of texels with a nonzero weight.
     exponent: Var,
     /// The sum.
     sum: Var,
-    /// The greatest exponent of the slices before, and their sum with a few bits more.
+    /// The greatest exponent of the slices before, and their sum with a few more bits.
     total_exponent: Var,
     total: Var,
-    /// Bits: a NaN, positive and negative infinity, a number without the sign of a negative.
+    /// Flags of what has been seen: a NaN, positive infinity, negative infinity, a number that isn't negative.
     seen: Var,
 }
 
@@ -61,7 +61,7 @@ impl Channel {
         channel
     }
 
-    /// Looks at a texel before those of its slice are added.
+    /// Takes note of a texel's exponent and class before the texels of its slice are added.
     pub(super) fn look(&self, b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value, weight: Value) {
         let exponent = b.shr(bits, 23);
         let exponent = b.and_const(exponent, 255);
@@ -124,7 +124,7 @@ impl Channel {
         self.add_product(b, aligned, weight);
     }
 
-    /// Adds an integer by its weight: a texel that stands for a fraction, or an aligned significand.
+    /// Adds an integer times its weight: a normalised integer, or an aligned significand.
     pub(super) fn add_product(&self, b: &mut Builder<'_>, number: Value, weight: Value) {
         let low = b.mul(number, weight);
         let high = b.mul_high_signed(number, weight);
@@ -177,7 +177,7 @@ impl Channel {
         let sum = b.truncate(sum);
         let short = b.add_const(sum, 128);
         let short = b.sar(short, 8);
-        // 127 256ths become 32767.
+        // Here 127 with a weight of 256 becomes 32767.
         let part = b.sar(sum, 12);
         let part = b.shl(part, 4);
         let more = b.add_const(sum, 64);
@@ -205,7 +205,7 @@ impl Channel {
         let [infinity, negative, nan] = [b.i32(0x7f80_0000), b.i32(0xff80_0000), b.i32(0x7fff_ffff)];
         let other = b.select(is_negative, negative, nan);
         let other = b.select(is_infinite, infinity, other);
-        // A sum of negative zeros is one.
+        // A sum of negative zeros is a negative zero.
         let magnitude = b.and_const(rounded, 0x7fff_ffff);
         let is_zero = b.is_zero(magnitude);
         let all_negative = b.is_zero(seen);
@@ -216,7 +216,7 @@ impl Channel {
     }
 }
 
-/// The exponent of an intensity of sRGB.
+/// The exponent of an sRGB intensity.
 fn srgb_exponent(b: &mut Builder<'_>, bits: Value) -> Value {
     let number = intensity(b, bits);
     let mut exponent = b.i32(SRGB_EXPONENT);
@@ -229,7 +229,7 @@ fn srgb_exponent(b: &mut Builder<'_>, bits: Value) -> Value {
     exponent
 }
 
-/// An intensity of sRGB in units of 2^-14.
+/// An sRGB intensity in units of 2^-14.
 fn intensity(b: &mut Builder<'_>, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let unit = b.f32(16384.0);
@@ -237,7 +237,7 @@ fn intensity(b: &mut Builder<'_>, bits: Value) -> Value {
     b.unary(Unary::FloatToSigned(Type::I32), number)
 }
 
-/// The nearest float, of two the one farther from zero, to a sum in units of 2^(exponent + lost - 166).
+/// The float nearest to a sum in units of 2^(exponent + lost - 166), with ties away from zero.
 fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -> Value {
     let (_, top) = b.halves(sum);
     let zero = b.i32(0);
@@ -250,13 +250,13 @@ fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Valu
     let has_high = b.is_nonzero(high);
     let high_bit = b.add_const(high_bit, 32);
     let top_bit = b.select(has_high, high_bit, low_bit);
-    // Bits that go.
+    // Bits to cut off.
     let [single, short] = [b.i32(23), b.i32(10)];
     let precision = b.select(arithmetic.half, short, single);
     let goes = b.sub(top_bit, precision);
     let scale = b.sub_const(exponent, 166);
     let scale = b.add(scale, arithmetic.lost);
-    // Halves have no places below 2^-24.
+    // Halves have no bits below 2^-24.
     let least = b.i32(24u32.wrapping_neg());
     let least = b.sub(least, scale);
     let is_less = b.slt(goes, least);
@@ -295,7 +295,7 @@ fn round(b: &mut Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Valu
     b.or(result, sign)
 }
 
-/// What two slices weigh, by how near the second is in 256ths; both weigh so much together.
+/// The weights of two slices, from the second slice's share in 256ths. Their sum is `whole`.
 pub(super) fn depths(b: &mut Builder<'_>, z: Value, whole: Value) -> [Value; 2] {
     let most = b.i32(256);
     let near = b.sub(most, z);
@@ -305,7 +305,7 @@ pub(super) fn depths(b: &mut Builder<'_>, z: Value, whole: Value) -> [Value; 2] 
     [near, far]
 }
 
-/// The weights of four texels of a slice, x faster than y, by how near the upper ones are in 256ths.
+/// The weights of a slice's four texels, x faster than y, from the upper texels' shares in 256ths.
 pub(super) fn weights(b: &mut Builder<'_>, [x, y]: [Value; 2], whole: Value) -> [Value; 4] {
     let right = b.mul(x, whole);
     let right = rounded(b, right);
@@ -321,7 +321,7 @@ pub(super) fn weights(b: &mut Builder<'_>, [x, y]: [Value; 2], whole: Value) -> 
     [first, second, third, last]
 }
 
-/// A product of weights by 256ths.
+/// A product of two weights, rounded to 256ths.
 fn rounded(b: &mut Builder<'_>, product: Value) -> Value {
     let product = b.add_const(product, 128);
     b.shr(product, 8)

@@ -1,4 +1,4 @@
-//! What a border's colour becomes, which is what a texture's format can hold of it.
+//! The border's colour, converted to the texture's format.
 
 use super::blend::Arithmetic;
 use super::is_among;
@@ -9,7 +9,7 @@ use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
 use crate::lower::Lowering;
 use crate::soft::{self, HALF, Overflow};
 
-/// The border's colour, as a texel that filters take.
+/// The border's colour as a texel for filters.
 pub(super) fn load(
     l: &mut Lowering<'_, '_>,
     sampler: Record,
@@ -37,7 +37,7 @@ pub(super) fn load(
         let value = b.select(has, value, zero);
         b.set(var, value);
     }
-    // The host has it in bytes of sRGB, as fractions.
+    // The host gives the colour as fractions that stand for sRGB bytes.
     let [red, green, blue, _] = into;
     l.b.if_(arithmetic.srgb, |b| {
         let largest = b.f32(255.0);
@@ -54,7 +54,7 @@ pub(super) fn load(
     });
 }
 
-/// What an integer's low bits stand for.
+/// The integer that the low bits stand for.
 fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) -> Value {
     let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
     let above = b.select(is_byte, twenty_four, sixteen);
@@ -64,7 +64,7 @@ fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) 
     b.select(is_signed, signed, unsigned)
 }
 
-/// A float as the next lower fraction in size that a format has.
+/// A float truncated towards zero to a fraction of the format.
 fn quantised(b: &mut Builder<'_>, bits: Value, arithmetic: Arithmetic) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let [zero, one, minus_one] = [b.f32(0.0), b.f32(1.0), b.f32(-1.0)];
@@ -88,7 +88,7 @@ fn quantised(b: &mut Builder<'_>, bits: Value, arithmetic: Arithmetic) -> Value 
     b.bits(fraction)
 }
 
-/// A float without what a half has no room for.
+/// A float truncated to the precision of a half.
 fn cut_half(b: &mut Builder<'_>, bits: Value) -> Value {
     let float = b.bitcast(bits, Type::F32);
     let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);

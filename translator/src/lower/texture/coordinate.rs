@@ -1,36 +1,36 @@
-//! Float coordinates: the fixed-point number that a texture unit makes of one, and the texels that it lies between.
+//! Float coordinates: conversion to a texture unit's fixed-point number, and the texels around a coordinate.
 
 use super::{Lowering, clamp};
 use crate::interface::texture::AddressMode;
 use crate::ir::{Builder, Compare, Type, Unary, Value};
 
-/// Widths up to which a normalised coordinate has 21 and 22 bits after the point; it has 23 beyond.
+/// Widths up to which a normalised coordinate has 21 and 22 fraction bits; for greater widths it has 23.
 const WIDTHS: [u64; 2] = [8192, 65536];
 
-/// A normalised coordinate from which no offset leads into a texture of the least extent.
+/// A normalised coordinate so large that no offset leads back into a texture of any extent.
 const FAR: f32 = 33.5;
 
 /// One dimension of a texture.
 pub(super) struct Dimension {
-    /// Texels.
+    /// Number of texels.
     pub(super) extent: Value,
-    /// [`AddressMode`] by its number.
+    /// The number of the [`AddressMode`].
     pub(super) mode: Value,
 }
 
 /// Where a coordinate lies in one dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Position {
-    /// The nearest texel, or the lower one of two, and the upper one.
+    /// The lower and the upper texel; without a filter, the first is the nearest texel.
     pub(super) texels: [Value; 2],
     /// Whether they lie within the texture.
     pub(super) inside: [Value; 2],
-    /// How near the upper one is, of 256; 0 without a filter.
+    /// Weight of the upper texel in 256ths; 0 without a filter.
     pub(super) weight: Value,
 }
 
 impl Position {
-    /// Of the only texel in a dimension that has no coordinate.
+    /// The position of the only texel in a dimension that has no coordinate.
     pub(super) fn only(l: &mut Lowering<'_, '_>) -> Position {
         let zero = l.b.i32(0);
         let inside = l.b.bool(true);
@@ -38,7 +38,7 @@ impl Position {
     }
 }
 
-/// A coordinate by 512ths of a texel, rounded down. NaN and subnormals count as 0.
+/// A coordinate in 512ths of a texel, rounded down. NaN and subnormals count as 0.
 fn fixed(
     b: &mut Builder<'_>,
     coordinate: Value,
@@ -60,7 +60,7 @@ fn fixed(
     b.choose(
         normalized,
         |b| {
-            // Whole turns of a wrapped or mirrored texture make no difference.
+            // Whole periods of a wrapped or mirrored texture make no difference.
             let half = b.f32(0.5);
             let halved = b.fmul(coordinate, half);
             let turns = b.unary(Unary::Floor, halved);
@@ -100,7 +100,7 @@ fn fixed(
     )
 }
 
-/// The product of a coordinate and an extent without its lowest bits.
+/// The product of a coordinate and an extent, without the lowest bits.
 fn stretched(b: &mut Builder<'_>, number: Value, extent: Value, shift: Value) -> Value {
     let low = b.mul(number, extent);
     let high = b.mul_high_signed(number, extent);
@@ -111,7 +111,7 @@ fn stretched(b: &mut Builder<'_>, number: Value, extent: Value, shift: Value) ->
     b.or(low, high)
 }
 
-/// Where a coordinate of a cube's face lies, which goes from -1 to 1. Without seams texels beyond the edge stay what they are.
+/// The position of a coordinate on a cube's face, from -1 to 1. With seamless filtering, texels beyond the edge keep their numbers.
 pub(super) fn on_face(
     l: &mut Lowering<'_, '_>,
     coordinate: Value,
@@ -138,7 +138,7 @@ pub(super) fn on_face(
     Position { texels, inside, weight: b.select(is_seamless, weight, flat.weight) }
 }
 
-/// The nearest texel, or the lower of two and the weight of the upper one, by 512ths.
+/// The nearest texel, or the lower of two texels and the weight of the upper, in 512ths.
 fn lower_texel(b: &mut Builder<'_>, fixed: Value, is_linear: Value) -> [Value; 2] {
     let half = b.sub_const(fixed, 255);
     let half = b.sar(half, 1);
@@ -149,7 +149,7 @@ fn lower_texel(b: &mut Builder<'_>, fixed: Value, is_linear: Value) -> [Value; 2
     [b.select(is_linear, lower, nearest), b.select(is_linear, weight, zero)]
 }
 
-/// Where a float lies, with a filter or without.
+/// The position of a float coordinate, with a filter or without.
 pub(super) fn position(
     l: &mut Lowering<'_, '_>,
     coordinate: Value,
@@ -159,7 +159,8 @@ pub(super) fn position(
     offset: Option<Value>,
 ) -> Position {
     let b = &mut l.b;
-    // Where the texture ends, so far outside that no offset comes back. Of wide ones more than that is no number.
+    // Limit the coordinate to a value so far outside the texture that no offset leads back. For wide textures, larger
+    // numbers would overflow.
     let periodic = is_periodic(b, dimension.mode);
     let [_, middle] = WIDTHS;
     let is_wide = b.compare_const(Compare::LessEqualUnsigned, dimension.extent, middle);
@@ -185,7 +186,7 @@ pub(super) fn position(
     between(l, [lower, upper], weight, dimension, periodic)
 }
 
-/// Two texels next to each other, as the address mode has them.
+/// Two neighbouring texels, after the address mode.
 fn between(
     l: &mut Lowering<'_, '_>,
     [lower, upper]: [Value; 2],
@@ -195,7 +196,7 @@ fn between(
 ) -> Position {
     let b = &mut l.b;
     let zero = b.i32(0);
-    // Where both are the same texel there is nothing to weigh.
+    // If both are the same texel, the weight is zero.
     let is_clamp = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Clamp.code().into());
     let last = b.sub_const(dimension.extent, 1);
     let is_before = b.slt(lower, zero);
@@ -208,14 +209,14 @@ fn between(
     Position { texels: [first, second], inside: [first_inside, second_inside], weight }
 }
 
-/// Whether coordinates out of range are turned into others.
+/// Whether the address mode maps coordinates out of range periodically.
 fn is_periodic(b: &mut Builder<'_>, mode: Value) -> Value {
     let wraps = b.compare_const(Compare::Equal, mode, AddressMode::Wrap.code().into());
     let mirrors = b.compare_const(Compare::Equal, mode, AddressMode::Mirror.code().into());
     b.or(wraps, mirrors)
 }
 
-/// The texel that one by its number stands for, and whether that is within the texture.
+/// The texel that a texel number stands for after the address mode, and whether it is within the texture.
 fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, periodic: Value) -> (Value, Value) {
     let extent = dimension.extent;
     let last = l.b.sub_const(extent, 1);
@@ -236,7 +237,7 @@ fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, period
             let one = b.i32(1);
             let is_bound = b.is_nonzero(period);
             let period = b.select(is_bound, period, one);
-            // Farther down than two turns and an offset no texel lies.
+            // No texel is lower than two periods and an offset.
             let more = b.shl(twice, 5);
             let positive = b.add(texel, more);
             let place = b.rem_unsigned(positive, period);

@@ -1,11 +1,12 @@
-//! Cubes: which face a direction meets and where, what lies beyond the edges of faces, and gradients over them.
+//! Cubes: the face that a direction meets and the place there, the neighbours beyond the edges of faces, and gradients
+//! across faces.
 //!
-//! A direction is scaled so that its greatest coordinate is one; z goes before y and y before x where they are equally great.
+//! A direction is scaled so that its greatest coordinate is one. Of equal coordinates, z goes before y and y before x.
 
 use super::footprint::{self, coordinate, difference, plus, stretched};
 use crate::ir::{Builder, Compare, Type, Unary, Value};
 
-/// Of each face the directions of its coordinates and its own: an axis and whether that is turned round.
+/// For each face, the directions of its two coordinates and its normal: an axis, and whether it is negated.
 const FACES: [[(usize, bool); 3]; 6] = [
     [(2, true), (1, true), (0, false)],
     [(2, false), (1, true), (0, true)],
@@ -15,10 +16,10 @@ const FACES: [[(usize, bool); 3]; 6] = [
     [(0, true), (1, true), (2, true)],
 ];
 
-/// A direction by floats.
+/// A direction, as floats.
 pub(super) type Direction = [Value; 3];
 
-/// A place on a face, by floats from -1 to 1.
+/// A place on a face, as floats from -1 to 1.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) face: Value,
@@ -36,7 +37,7 @@ fn projected(b: &mut Builder<'_>, direction: Direction) -> Direction {
     }
     let one = b.f32(1.0);
     let reciprocal = b.fdiv(one, greatest);
-    // What is below the normal numbers is 0.
+    // A subnormal reciprocal counts as 0.
     let bits = b.bits(reciprocal);
     let normal = b.i32(0x80_0000);
     let is_tiny = b.ult(bits, normal);
@@ -49,7 +50,7 @@ fn size(b: &mut Builder<'_>, value: Value) -> Value {
     b.bitcast(bits, Type::F32)
 }
 
-/// The face that a direction meets. A coordinate that is none is less than all others.
+/// The face that a direction meets. A NaN coordinate is less than all others.
 fn face(b: &mut Builder<'_>, direction: Direction) -> Value {
     let [zero, none] = [0.0, -1.0].map(|number| b.f32(number));
     let [x, y, z] = direction.map(|value| {
@@ -81,7 +82,7 @@ fn by_face(b: &mut Builder<'_>, face: Value, values: [Value; 6]) -> Value {
     found
 }
 
-/// Both coordinates of a direction on a face, and how far along the face's own direction.
+/// Both coordinates of a direction on a face, and its component along the face's normal.
 fn on_face(b: &mut Builder<'_>, face: Value, direction: Direction) -> Direction {
     let turned = direction.map(|value| b.unary(Unary::FNeg, value));
     std::array::from_fn(|part| {
@@ -115,7 +116,7 @@ pub(super) fn located(b: &mut Builder<'_>, direction: Direction) -> Place {
     place(b, direction)
 }
 
-/// The size of a pixel by the gradients of a direction.
+/// The size of a pixel's footprint from the gradients of a direction.
 pub(super) fn footprint(b: &mut Builder<'_>, from: Direction, gradients: [Direction; 2], extent: Value) -> Value {
     let here = located(b, from);
     let [across, down] = gradients.map(|gradient| {
@@ -129,7 +130,8 @@ pub(super) fn footprint(b: &mut Builder<'_>, from: Direction, gradients: [Direct
     footprint::footprint(b, across.0, down.0, Some(is_apart))
 }
 
-/// From a place to where a direction meets the cube, by texels, and whether that lies on another face.
+/// The step, in texels, from a place to the place where a direction meets the cube, and whether that is on another
+/// face.
 fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value) -> (Direction, Value) {
     let direction = projected(b, direction);
     let other = face(b, direction);
@@ -139,7 +141,7 @@ fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value
     let is_opposite = b.compare_const(Compare::Equal, opposite, 1);
     let is_beside = b.not(is_opposite);
     let goes_over = b.and(crosses, is_beside);
-    // The coordinate that goes along the other face's direction goes over the edge.
+    // The coordinate along the other face's normal crosses the edge.
     let axes = FACES.map(|[(axis, _), ..]| b.i32(axis as u32));
     let first_axis = by_face(b, here.face, axes);
     let other_axis = b.shr(other, 1);
@@ -173,15 +175,15 @@ fn step_to(b: &mut Builder<'_>, here: Place, direction: Direction, extent: Value
     (([b.select(is_opposite, far, first), second, third]), crosses)
 }
 
-/// What lies beyond the four edges of a face (left, right, above, below), a byte each: three bits of the face, and whether the edge is a
-/// column there, at the upper end, and whether what runs along it turns round.
+/// The neighbours beyond the four edges of a face (left, right, above, below), a byte each: three bits for the face, and three flags:
+/// whether the edge is a column there, whether it is at the upper end, and whether the coordinate along the edge is reversed.
 fn behind_edges(face: usize) -> u32 {
     let axes = FACES.get(face).copied().unwrap_or_default();
     let sign = |is_turned: bool| if is_turned { -1i32 } else { 1 };
     let mut word = 0;
     for edge in 0..4 {
         let [over, beside] = if edge < 2 { [axes[0], axes[1]] } else { [axes[1], axes[0]] };
-        // The next face lies in the direction of the edge, and this one's direction is where its texels begin.
+        // The edge points towards the next face, and this face's normal tells at which end its texels begin.
         let direction = sign(over.1) * if edge % 2 == 0 { -1 } else { 1 };
         let next = 2 * over.0 + usize::from(direction < 0);
         let [s, t, _] = FACES.get(next).copied().unwrap_or_default();
@@ -195,7 +197,7 @@ fn behind_edges(face: usize) -> u32 {
     word
 }
 
-/// A texel that lies at most beyond an edge, as one of a face: face and place.
+/// The face and position of a texel that may be beyond one edge.
 pub(super) fn behind(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], extent: Value) -> (Value, [Value; 2]) {
     let words = std::array::from_fn(|number| b.i32(behind_edges(number)));
     let word = by_face(b, face, words);
@@ -211,7 +213,7 @@ pub(super) fn behind(b: &mut Builder<'_>, face: Value, [x, y]: [Value; 2], exten
     let place = b.shl(edge, 3);
     let entry = b.shr_by(word, place);
     let next = b.and_const(entry, 7);
-    // Behind a corner there is nothing, but an address there is to be one.
+    // There is no texel beyond a corner, but the address must be valid.
     let last = b.sub_const(extent, 1);
     let along = b.select(x_is_out, y, x);
     let is_low = b.slt(along, zero);

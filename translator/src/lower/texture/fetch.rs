@@ -1,7 +1,7 @@
-//! `tex` with whole numbers for coordinates: texels without filter, in the level that is asked for.
+//! `tex` with integer coordinates: texels without a filter, in the requested level.
 //!
-//! Without a level, texels outside are zero, whatever the address mode, and layers likewise. With a level, coordinates and layers
-//! go to the nearest that there is, and of a level that there isn't all texels are zero. `.1d` reads linear memory alone.
+//! Without a level, texels outside are zero, whatever the address mode, and layers likewise. With a level, coordinates and layers are
+//! clamped, and all texels of a missing level are zero. `.1d` reads only linear memory.
 
 use super::record::Record;
 use super::texel::Format;
@@ -43,7 +43,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let last = l.b.sub_const(image.layers, 1);
             *layer = least(l, *layer, last);
         }
-        // Of an unbound reference there is nothing.
+        // An unbound reference has no texels.
         let is_bound = l.b.is_nonzero(level.width);
         let mut is_there = l.b.and(is_level, is_bound);
         if is_line {
@@ -85,7 +85,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     finish(l, i, channels)
 }
 
-/// Farther than any texture is wide, so that an offset makes no far coordinate a near one.
+/// Farther than any texture is wide, so that an offset can't lead a far coordinate back.
 const FAR: u32 = 1 << 30;
 
 /// Adds the operand that is an offset to coordinates. Hardware has four bits for each.
@@ -104,7 +104,7 @@ fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, point: &mut Point) -> Resul
     Ok(())
 }
 
-/// Writes the result, and that all of it was resident.
+/// Writes the result, and the predicate that all of it was resident.
 pub(super) fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, channels: [Var; 4]) -> Result {
     let Some(Operand::Pair(destinations)) = i.operands.first() else { return Ok(()) };
     let [vector, predicate] = destinations.as_ref();

@@ -12,10 +12,10 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Compare, Stmt, Type, Unary, Value, Var};
 use crate::lower::{Lowering, Result};
 
-/// What becomes of the texels around a point.
+/// The state of summing the texels around a point.
 pub(super) struct Filter<'s> {
     source: &'s Source,
-    /// Whether there is one, within levels or between them; else the only texel is the result.
+    /// Whether there is a filter, within levels or between them; else the only texel is the result.
     filtered: Value,
     arithmetics: [Arithmetic; 4],
     sums: [Channel; 4],
@@ -23,7 +23,7 @@ pub(super) struct Filter<'s> {
     results: [Var; 4],
 }
 
-/// A texel's place by whole numbers.
+/// A texel's integer position.
 pub(super) struct Tap {
     pub(super) x: Value,
     pub(super) y: Value,
@@ -40,8 +40,8 @@ impl<'s> Filter<'s> {
         Filter { source, filtered, arithmetics: arithmetics(l, source.arithmetic), sums, loaded, results }
     }
 
-    /// Adds a level that weighs so much. One loop goes over the texels of each slice twice, at first for their exponents; without a
-    /// filter it ends with the first.
+    /// Adds a level with weight `whole`. One loop visits the texels of each slice twice, first for their exponents. Without a filter it
+    /// ends after the first texel.
     pub(super) fn add_level(&self, l: &mut Lowering<'_, '_>, level: &Level, whole: Value) -> Result {
         let (plane, depth) = self.source.positions(l, level, self.source.is_linear);
         let [x, y] = *plane.as_slice() else {
@@ -86,7 +86,7 @@ impl<'s> Filter<'s> {
             let there = corner.has(&mut l.b, number);
             counts = l.b.and(counts, there);
         }
-        // Fractions have no exponents to look at.
+        // Fractions have no exponents.
         let arithmetic = self.source.arithmetic;
         let skips = l.b.not(second);
         let skips = l.b.and(skips, arithmetic.fractions);
@@ -116,7 +116,7 @@ impl<'s> Filter<'s> {
         Ok(())
     }
 
-    /// Makes something of the texel that was loaded.
+    /// Processes the loaded texel.
     fn take(&self, b: &mut Builder<'_>, second: Value, weight: Value) {
         let parts = || self.sums.iter().zip(self.arithmetics).zip(self.loaded);
         b.if_else(
@@ -160,7 +160,7 @@ impl<'s> Filter<'s> {
     }
 }
 
-/// How each channel is added: the fourth of sRGB is none of it.
+/// How each channel is added: the fourth channel of sRGB is linear.
 pub(super) fn arithmetics(l: &mut Lowering<'_, '_>, arithmetic: Arithmetic) -> [Arithmetic; 4] {
     let alpha_fractions = l.b.or(arithmetic.fractions, arithmetic.srgb);
     let no = l.b.bool(false);
@@ -179,7 +179,7 @@ pub(super) fn add(b: &mut Builder<'_>, sum: &Channel, arithmetic: Arithmetic, bi
     );
 }
 
-/// One of the texels between which a point lies.
+/// One of the texels around a point.
 pub(super) fn tap(b: &mut Builder<'_>, plane: [(Position, Value); 2], depth: Option<(Position, Value)>) -> Tap {
     let mut inside = b.bool(true);
     let mut at = |(position, is_upper): (Position, Value)| {
@@ -216,12 +216,12 @@ impl Source {
     }
 }
 
-/// Behind a cube's corner there is no texel; what it would weigh is shared out among the others.
+/// Beyond a cube's corner there is no texel; its weight is divided among the others.
 #[derive(Clone, Copy)]
 pub(super) struct Corner {
-    /// Which of the four it is.
+    /// Which of the four is missing.
     pub(super) missing: Value,
-    /// Whether there is one.
+    /// Whether one is missing.
     pub(super) exists: Value,
 }
 
@@ -244,7 +244,7 @@ impl Corner {
         Corner { missing, exists }
     }
 
-    /// Whether a tap by the low bits of a number is there.
+    /// Whether the tap with the number's low bits exists.
     fn has(self, b: &mut Builder<'_>, number: Value) -> Value {
         let tap = b.and_const(number, 3);
         let other = b.ne(tap, self.missing);
@@ -252,7 +252,7 @@ impl Corner {
         b.or(none, other)
     }
 
-    /// A third of the weight, rounded, goes to each texel beside the missing one, the rest to the last.
+    /// Each neighbour of the missing texel gets a third of its weight, rounded; the last texel gets the rest.
     fn share(self, b: &mut Builder<'_>, weights: [Value; 4]) -> [Value; 4] {
         let zero = b.i32(0);
         let mut weight = zero;
@@ -293,7 +293,7 @@ fn chosen(b: &mut Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value 
     weight
 }
 
-/// A fraction by 65535ths or 32767ths; by 127ths of 8 bits with a sign.
+/// A fraction in 65535ths or 32767ths; in 127ths for signed 8-bit formats.
 pub(super) fn as_fraction(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let [byte, short, unsigned] = [127.0, 32767.0, 65535.0].map(|largest| b.f32(largest));

@@ -1,7 +1,7 @@
-//! How many texels a pixel spans, by the gradients of its coordinates: from that comes the level of a mip map.
+//! How many texels a pixel spans, from the gradients of its coordinates. This gives the mipmap level.
 //!
-//! The unit computes with numbers of ten significant bits. Here they are floats whose other bits are zero, so that all but the cuts is exact
-//! (`docs/numerics.md`).
+//! The texture unit computes with numbers of ten significant bits. Here these are floats whose other bits are zero, so that everything but
+//! the truncations is exact (`docs/numerics.md`).
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::push_constant;
@@ -11,11 +11,11 @@ use crate::lower::{Lowering, Result};
 /// The bits of a float beyond ten of its significand.
 const CUT: u64 = 0x3fff;
 const EXPONENT: u64 = 0x7f80_0000;
-/// Sizes that steps of other size are taken for.
+/// Limits to which the sizes of steps are clamped.
 const LEAST: f32 = 1.0 / (1u64 << 60) as f32;
 const MOST: f32 = (1u64 << 60) as f32;
 
-/// 256ths of the base-2 logarithm of a significand, by its eight bits after the point, as an H200 gives them.
+/// The base-2 logarithm of a significand in 256ths, indexed by its eight bits after the point, as an H200 gives them.
 #[rustfmt::skip]
 const LOGARITHMS: [u8; 256] = [
     0, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22,
@@ -36,12 +36,12 @@ const LOGARITHMS: [u8; 256] = [
     245, 245, 246, 247, 248, 248, 249, 250, 251, 251, 252, 253, 253, 254, 255, 255,
 ];
 
-/// The table of logarithms, which modules with gradients have among their variables.
+/// The table of logarithms, which is among the variables of modules with gradients.
 pub fn table() -> Vec<u8> {
     LOGARITHMS.to_vec()
 }
 
-/// What a coordinate or step counts: NaN is 0, other sizes are the nearest that have a meaning.
+/// The effective value of a coordinate or step: 0 for NaN; other sizes are clamped.
 pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
     let [zero, least, most, lowest] = [0.0, LEAST, MOST, -MOST].map(|number| b.f32(number));
     let magnitude = b.magnitude(value);
@@ -54,7 +54,7 @@ pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
     b.select(is_low, lowest, value)
 }
 
-/// From one coordinate to a neighbour's; from infinity to infinity it is far.
+/// The difference between neighbouring coordinates. Between infinities, the step counts as large.
 pub(super) fn difference(b: &mut Builder<'_>, to: Value, from: Value) -> Value {
     let difference = b.fsub(to, from);
     let is_number = b.feq(difference, difference);
@@ -63,7 +63,7 @@ pub(super) fn difference(b: &mut Builder<'_>, to: Value, from: Value) -> Value {
     step(b, difference)
 }
 
-/// A coordinate as the unit takes it: NaN and subnormals are 0.
+/// A coordinate as the unit reads it: NaN and subnormals are 0.
 pub(super) fn coordinate(b: &mut Builder<'_>, value: Value) -> Value {
     let magnitude = b.magnitude(value);
     let normal = b.i32(0x80_0000);
@@ -74,14 +74,14 @@ pub(super) fn coordinate(b: &mut Builder<'_>, value: Value) -> Value {
     b.select(is_number, value, zero)
 }
 
-/// Ten significant bits.
+/// A number truncated to ten significant bits.
 fn kept(b: &mut Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = b.and_const(bits, !CUT & 0xffff_ffff);
     b.bitcast(bits, Type::F32)
 }
 
-/// The power of two of a number.
+/// A number's power of two.
 fn power(b: &mut Builder<'_>, value: Value) -> Value {
     let bits = b.bits(value);
     let bits = b.and_const(bits, EXPONENT);
@@ -103,7 +103,7 @@ fn smaller(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
     b.select(is_less, first, second)
 }
 
-/// A sum; both are cut to one bit more than the greater has.
+/// A sum; both addends are truncated to one more bit than the greater has.
 pub(super) fn plus(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
     let [one, other] = [first, second].map(|value| size(b, value));
     let greater = larger(b, one, other);
@@ -111,7 +111,7 @@ pub(super) fn plus(b: &mut Builder<'_>, first: Value, second: Value) -> Value {
     let greater = larger(b, greater, least);
     let power = power(b, greater);
     let bits = b.bits(power);
-    // What stands for the power's reciprocal has the exponent of the other sign.
+    // The power's reciprocal has the negated exponent.
     let mirror = b.i32(0x7f00_0000);
     let reciprocal = b.sub(mirror, bits);
     let reciprocal = b.bitcast(reciprocal, Type::F32);
@@ -146,7 +146,7 @@ fn digits(b: &mut Builder<'_>, value: Value) -> Value {
     b.shr(bits, 14)
 }
 
-/// A step by texels. The unit leaves out the six lowest columns of the product's bits, and adds 7/8.
+/// A step in texels. The unit leaves out the six lowest columns of the product's bits, and adds 7/8.
 pub(super) fn stretched(b: &mut Builder<'_>, step: Value, extent: Value) -> Value {
     let extent = b.unary(Unary::UnsignedToFloat(Type::F32), extent);
     let (ours, theirs) = (digits(b, step), digits(b, extent));
@@ -178,10 +178,10 @@ pub(super) fn stretched(b: &mut Builder<'_>, step: Value, extent: Value) -> Valu
 /// Factors of the longest, the next and the shortest side of a step, with their powers of two.
 type Factors = [(f32, f32); 3];
 const SIDES: Factors = [(1.0, 1.0), (11.0 / 32.0, 0.25), (0.25, 0.25)];
-/// The diagonals of two steps count by 11/16 of that.
+/// The diagonals of two steps count 11/16 of that.
 const DIAGONALS: Factors = [(11.0 / 16.0, 0.5), (121.0 / 512.0, 0.125), (11.0 / 64.0, 0.125)];
 
-/// About the length of a vector.
+/// The approximate length of a vector.
 fn length(b: &mut Builder<'_>, step: &[Value; 3], [first, second, third]: Factors) -> Value {
     let [x, y, z] = step.map(|value| size(b, value));
     let (high, low) = (larger(b, x, y), smaller(b, x, y));
@@ -196,7 +196,7 @@ fn length(b: &mut Builder<'_>, step: &[Value; 3], [first, second, third]: Factor
     plus(b, longest, others)
 }
 
-/// The size of a pixel by its two steps and, unless they lie on several faces, their diagonals.
+/// The size of a pixel's footprint from its two steps and, unless they lie on several faces, their diagonals.
 pub(super) fn footprint(b: &mut Builder<'_>, across: [Value; 3], down: [Value; 3], is_apart: Option<Value>) -> Value {
     let [one, other] = [&across, &down].map(|step| length(b, step, SIDES));
     let sides = larger(b, one, other);
@@ -213,7 +213,7 @@ pub(super) fn footprint(b: &mut Builder<'_>, across: [Value; 3], down: [Value; 3
     is_apart.map_or(size, |is_apart| b.select(is_apart, sides, size))
 }
 
-/// The level for a size, by 256ths.
+/// The level for a size, in 256ths.
 pub(super) fn level(l: &mut Lowering<'_, '_>, size: Value, span: Span) -> Result<Value> {
     let Some(table) = l.layout.logarithm_table() else {
         return Err(Diagnostic::internal("a gradient without the table of logarithms", span));

@@ -1,5 +1,5 @@
-//! `sust.p`: stores of a surface's elements, which are converted to its format. Integers go to the nearest that the format has,
-//! floats towards zero, floats that become fractions to about the nearest, and channels without a source become zero.
+//! `sust.p`: stores of a surface's elements, which are converted to its format. Integers are clamped to the format's range, floats round
+//! towards zero, and floats stored as fractions round approximately to nearest. Channels without a source become zero.
 
 use super::is_among;
 use super::surface::{Place, within_rows};
@@ -50,7 +50,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
-/// Makes of words what a channel holds.
+/// Converts words to the content of channels.
 fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let b = &mut l.b;
     let is_half = b.compare_const(Compare::Equal, texel, Texel::F16.code().into());
@@ -89,8 +89,8 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     });
 }
 
-/// Makes integers of floats that are stored as fractions: four bits more than the format has, what is below cut off, then rounded half
-/// down.
+/// Converts floats to the integers of normalised formats: truncated to four bits more than the format has, then rounded to nearest with
+/// ties down.
 fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let bytes = 1 << Texel::Unorm8.code() | 1 << Texel::Snorm8.code();
     let signed = 1 << Texel::Snorm8.code() | 1 << Texel::Snorm16.code();
@@ -165,7 +165,7 @@ fn words(l: &mut Lowering<'_, '_>, format: Format, channels: &[Value]) -> Vec<Va
     vec![first, second, blue, alpha]
 }
 
-/// Stores as much as the texel has.
+/// Stores as many words as the texel has.
 fn put(b: &mut Builder<'_>, shift: Value, address: Value, words: &[Value]) {
     let sizes = [(0, 1, 1), (1, 2, 1), (2, 4, 1), (3, 4, 2), (4, 4, 4)];
     for (size, bytes, count) in sizes {

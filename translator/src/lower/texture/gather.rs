@@ -1,4 +1,4 @@
-//! `tld4`: one channel of the four texels that a linear filter would blend, in level 0. Behind a cube's corner lies what a filter makes
+//! `tld4`: one channel of the four texels that a linear filter would blend, in level 0. Beyond a cube's corner, the fourth texel is a blend
 //! of the other three.
 
 use super::blend::{Arithmetic, Channel};
@@ -17,7 +17,7 @@ use crate::lower::{Lowering, Result};
 const OFFSET_BITS: u32 = 6;
 /// The texels in the order of results: whether to the right and whether below.
 const ORDER: [(bool, bool); 4] = [(false, true), (true, true), (true, false), (false, false)];
-/// CUDA's number of integers of 32 bits with a sign.
+/// CUDA's number for signed 32-bit integers.
 const SIGNED: u64 = 0x0a;
 
 /// `tld4`
@@ -87,7 +87,7 @@ pub fn gather(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     finish(l, i, results)
 }
 
-/// A texel by itself. Bytes with a sign go through the filter, which makes fractions of 16 bits of them.
+/// A texel by itself. Signed bytes go through the filter, which converts them to fractions of 16 bits.
 fn alone(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let is_signed_byte = b.and(arithmetic.signed, arithmetic.byte);
     let filtered = b.choose(
@@ -105,7 +105,7 @@ fn alone(b: &mut Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     at_least_minus_one(b, arithmetic.signed, filtered)
 }
 
-/// What three of four texels become together: those beside the missing one count 85 256ths, the other 86.
+/// The blend of three of four texels: the neighbours of the missing texel have weight 85/256, the other 86/256.
 fn of_corner(
     l: &mut Lowering<'_, '_>,
     source: &Source,

@@ -1,4 +1,4 @@
-//! Which levels of a mip map a fetch reads: two next to each other with a filter between levels, else the nearest.
+//! The levels of a mipmap that a fetch reads: two neighbours with a filter between levels, else the nearest.
 
 use super::footprint;
 use super::record::{Levels, Record};
@@ -6,30 +6,30 @@ use crate::interface::texture::field;
 use crate::ir::{Type, Unary, Value};
 use crate::lower::Lowering;
 
-/// Beyond every level, by 256ths: what a fetch without a level asks for.
+/// A level below every other, in 256ths, for a fetch without a level.
 const BELOW: u32 = (-32i32 * 256) as u32;
 
-/// Levels and how they are mixed.
+/// Levels and their weights.
 pub(super) struct Chosen {
-    /// The only level, or the lower one.
+    /// The only level, or the lower of two.
     pub(super) lower: Value,
-    /// How much of the next one counts, by 256ths.
+    /// Weight of the next level, in 256ths.
     pub(super) upper_weight: Value,
     /// Whether there is a filter between levels, whatever the weight.
     pub(super) filtered: Value,
 }
 
-/// A level that no instruction names.
+/// The level for an instruction that names none.
 pub(super) fn none(l: &mut Lowering<'_, '_>) -> Value {
     l.b.i32(BELOW)
 }
 
-/// A level by 256ths from a float's bits, cut off.
+/// A level in 256ths from a float's bits, truncated.
 pub(super) fn of_float(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
     fixed(l, bits, [-128.0, 127.0])
 }
 
-/// A float's bits by 256ths, within bounds, cut off.
+/// A float in 256ths, clamped to bounds and truncated.
 fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Value {
     let b = &mut l.b;
     let [least, most, scale] = [least, most, 256.0].map(|number| b.f32(number));
@@ -43,7 +43,7 @@ fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Valu
     b.unary(Unary::FloatToSigned(Type::I32), scaled)
 }
 
-/// The levels for one by 256ths, as the sampler has them biased and clamped.
+/// The levels for `level`, in 256ths, after the sampler's bias and clamping.
 pub(super) fn chosen(l: &mut Lowering<'_, '_>, sampler: Record, levels: &Levels, level: Value) -> Chosen {
     let [mip_filter, bias, least, most] = sampler.words(l, field::MIP_FILTER);
     let bias = fixed(l, bias, [-15.0, 15.0]);

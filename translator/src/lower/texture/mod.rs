@@ -1,5 +1,5 @@
-//! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records, see
-//! [`crate::interface::texture`]. What they do where the manual is silent is what hardware was seen to do: `docs/numerics.md`.
+//! Textures and surfaces (PTX sections 9.7.10 and 9.7.11), by loads and stores through their records (see [`crate::interface::texture`]).
+//! Where the manual is silent, they follow measurements of hardware: `docs/numerics.md`.
 
 mod blend;
 mod border;
@@ -31,11 +31,11 @@ pub use record::handle_tag;
 /// What coordinates mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
-    /// Coordinates within a layer.
+    /// Number of coordinates within a layer.
     dimensions: usize,
-    /// Whether a layer stands before them.
+    /// Whether a layer precedes the coordinates.
     layered: bool,
-    /// Whether they are a direction, which meets a cube's face.
+    /// Whether the coordinates are a direction, which meets a cube's face.
     cube: bool,
 }
 
@@ -53,15 +53,15 @@ impl Geometry {
         Geometry { dimensions, layered, cube: i.modifiers.one_of(&["cube", "acube"]).is_some() }
     }
 
-    /// Whether there is one dimension and nothing else.
+    /// Whether there is only one dimension, without layers.
     fn is_row(self) -> bool {
         self.dimensions == 1 && !self.layered
     }
 }
 
-/// A point by whole numbers.
+/// A point with integer coordinates.
 struct Point {
-    /// As many coordinates as there are dimensions.
+    /// One coordinate for each dimension.
     coordinates: Vec<Value>,
     layer: Option<Value>,
 }
@@ -101,7 +101,7 @@ fn least(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
     l.b.select(less, a, b)
 }
 
-/// Whether a record's number is one of those whose bits are set.
+/// Whether bit `number` of `bits` is set.
 fn is_among(l: &mut Lowering<'_, '_>, number: Value, bits: u64) -> Value {
     let bits = l.b.i32(bits as u32);
     let number = l.b.and_const(number, 31);
@@ -110,7 +110,7 @@ fn is_among(l: &mut Lowering<'_, '_>, number: Value, bits: u64) -> Value {
     l.b.is_nonzero(bit)
 }
 
-/// Bits of kinds.
+/// A bit set of kinds.
 fn kinds(kinds: &[texture::Kind]) -> u64 {
     kinds.iter().map(|kind| 1 << kind.code()).sum()
 }

@@ -1,5 +1,5 @@
-//! `txq`, `suq` and `istypep`. Sizes are as the texture unit gives them: those that a texture doesn't have are 0, but for
-//! the height of one dimension, which is 1 for arrays; and layers stand in the next dimension's place.
+//! `txq`, `suq` and `istypep`. Sizes follow the texture unit: sizes that a texture doesn't have are 0, except the height of one-dimensional
+//! arrays, which is 1. The number of layers takes the place of the next dimension.
 
 use super::record::{Image, Record, handle_tag};
 use super::{is_among, kinds};
@@ -82,7 +82,7 @@ pub fn surface(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B32, value)
 }
 
-/// A size. `deep` kinds have their layers for depth, `flat` ones no height.
+/// A size. `deep` kinds give their layers as depth; `flat` kinds have no height.
 fn extent(l: &mut Lowering<'_, '_>, what: &str, image: &Image, kind: Value, deep: &[Kind], flat: &[Kind]) -> Value {
     let zero = l.b.i32(0);
     match what {
@@ -96,7 +96,7 @@ fn extent(l: &mut Lowering<'_, '_>, what: &str, image: &Image, kind: Value, deep
         _ => {
             let is_solid = is_among(l, kind, kinds(&[Array3d]));
             let depth = l.b.select(is_solid, image.level.depth, zero);
-            // A texture's cubes count, of a surface each face.
+            // A texture counts cubes, a surface counts faces.
             let cubes = !deep.contains(&Cube);
             let layers = layers_if(l, kind, image.layers, deep, cubes);
             l.b.or(depth, layers)
@@ -104,7 +104,7 @@ fn extent(l: &mut Lowering<'_, '_>, what: &str, image: &Image, kind: Value, deep
     }
 }
 
-/// The layers, or cubes, of kinds that have any; else 0.
+/// The layers, or cubes, of kinds that have them; else 0.
 fn layers_if(l: &mut Lowering<'_, '_>, kind: Value, layers: Value, of: &[Kind], cubes: bool) -> Value {
     let mut count = layers;
     if cubes {
@@ -124,7 +124,7 @@ fn flag_of(l: &mut Lowering<'_, '_>, record: Record, bit: u32) -> Value {
     l.b.bool_to(crate::ir::Type::I32, is_set)
 }
 
-/// An address mode by its number in PTX: wrap, mirror, clamp as OpenGL does, clamp to the edge, to the border.
+/// An address mode's number in PTX, in the order wrap, mirror, OpenGL's clamp, clamp to edge, clamp to border.
 fn address_mode(l: &mut Lowering<'_, '_>, record: Record, dimension: u32) -> Value {
     let numbers = [(AddressMode::Wrap, 0), (AddressMode::Mirror, 1), (AddressMode::Clamp, 3), (AddressMode::Border, 4)];
     let table = numbers.into_iter().map(|(mode, number)| number << (4 * mode.code())).sum();

@@ -1,4 +1,4 @@
-//! Reading records of textures and surfaces, and the levels of mip maps.
+//! Reading records of textures and surfaces, and the levels of mipmaps.
 
 use super::{Geometry, Point};
 use crate::decode::program::Operand;
@@ -7,7 +7,7 @@ use crate::ir::{Access, MemoryOrder, Space, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::{Lowering, Result};
 
-/// The bit that tells what a reference of such a type refers to in its handle.
+/// The bit of a handle that tells the type of its reference.
 pub fn handle_tag(ty: ScalarType) -> Option<u64> {
     match ty {
         ScalarType::TexRef => Some(TEXTURE),
@@ -20,12 +20,12 @@ pub fn handle_tag(ty: ScalarType) -> Option<u64> {
 /// Records change between launches only.
 const READ: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: true };
 
-/// A record by its address.
+/// A record, given by its address.
 #[derive(Clone, Copy)]
 pub(super) struct Record(Value);
 
 impl Record {
-    /// The record behind a handle.
+    /// The record of a handle.
     pub(super) fn of(l: &mut Lowering<'_, '_>, handle: &Operand) -> Result<Record> {
         let handle = l.source(handle, ScalarType::B64)?;
         Ok(Record(l.b.and_const(handle, ADDRESS)))
@@ -44,7 +44,7 @@ impl Record {
         std::array::from_fn(|number| words.get(number).copied().unwrap_or(address))
     }
 
-    /// What there is of the memory.
+    /// The description of the image's memory.
     pub(super) fn image(self, l: &mut Lowering<'_, '_>) -> Image {
         let [base, base_high, width, height] = self.words(l, field::BASE);
         let [depth, layers, pitch, texel] = self.words(l, field::DEPTH);
@@ -54,14 +54,14 @@ impl Record {
         Image { level, layers, texel, channels }
     }
 
-    /// The levels of a mip map, 0 if there is none, and the kind.
+    /// The levels of a mipmap (0 without a mipmap), and the kind.
     pub(super) fn levels_and_kind(self, l: &mut Lowering<'_, '_>) -> (Levels, Value) {
         let [table, table_high, count, kind] = self.words(l, field::LEVEL_TABLE);
         (Levels { table: l.b.join(table, table_high), count }, kind)
     }
 }
 
-/// The memory behind a record.
+/// The memory of a record's image.
 pub(super) struct Image {
     /// Level 0.
     pub(super) level: Level,
@@ -73,7 +73,7 @@ pub(super) struct Image {
 /// The table of levels.
 pub(super) struct Levels {
     table: Value,
-    /// How many; 0 without mip maps.
+    /// Number of levels; 0 without a mipmap.
     pub(super) count: Value,
 }
 
@@ -89,14 +89,14 @@ pub(super) struct Level {
 }
 
 impl Levels {
-    /// How many there are, which is one without mip maps.
+    /// Number of levels, which is one without a mipmap.
     pub(super) fn at_least_one(&self, l: &mut Lowering<'_, '_>) -> Value {
         let none = l.b.is_zero(self.count);
         let one = l.b.i32(1);
         l.b.select(none, one, self.count)
     }
 
-    /// A level of those that there are; level 0 is as the record has it.
+    /// An existing level; level 0 is in the record itself.
     pub(super) fn level(&self, l: &mut Lowering<'_, '_>, first: Level, number: Value) -> Level {
         let values = [first.slice[0], first.slice[1], first.pitch, first.width, first.height, first.depth];
         let vars = values.map(|value| {
@@ -127,7 +127,7 @@ impl Levels {
 }
 
 impl Level {
-    /// The address of what lies `bytes` from the start of a row; for a point within the level.
+    /// The address `bytes` from the start of a row, for a point within the level.
     pub(super) fn address(&self, l: &mut Lowering<'_, '_>, geometry: Geometry, bytes: Value, point: &Point) -> Value {
         let offset = l.b.zero_extend(bytes);
         let mut address = l.b.add(self.base, offset);
@@ -148,7 +148,7 @@ impl Level {
         address
     }
 
-    /// How far the coordinates go, the layers last.
+    /// The extents of the coordinates, the number of layers last.
     pub(super) fn extents(&self, geometry: Geometry, layers: Value) -> Vec<Value> {
         let mut extents: Vec<Value> =
             [self.width, self.height, self.depth].into_iter().take(geometry.dimensions).collect();

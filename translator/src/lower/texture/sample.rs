@@ -1,7 +1,8 @@
-//! `tex` with floats for coordinates: the nearest texel, or what filters make of those around and of two levels.
+//! `tex` with float coordinates: the nearest texel, or a filtered blend of the texels around the point and of two
+//! levels.
 //!
-//! Coordinates that are integers count by their bits, as in `tex.grad` of whole numbers. A depth to compare with has no effect: textures that
-//! could be compared are not to be made.
+//! Integer coordinates are read as the bits of floats, as in `tex.grad` with integers. A depth comparison operand has no effect, since
+//! textures with comparison can't be created.
 
 use super::fetch::finish;
 use super::filter::Filter;
@@ -58,7 +59,7 @@ pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     finish(l, i, results)
 }
 
-/// The level for two gradients.
+/// The level from two gradients.
 fn of_gradients(l: &mut Lowering<'_, '_>, i: &Instruction, source: &Source) -> Result<Value> {
     let mut gradients = [[l.b.f32(0.0); 3]; 2];
     for (operand, gradient) in (3..).zip(&mut gradients) {
@@ -74,7 +75,7 @@ fn of_gradients(l: &mut Lowering<'_, '_>, i: &Instruction, source: &Source) -> R
     let size = match (&source.point, source.coordinates.as_slice()) {
         (Where::Cube { .. }, [x, y, z]) => cube::footprint(&mut l.b, [*x, *y, *z], gradients, level.width),
         (_, coordinates) => {
-            // In three dimensions the unit has gradients from the coordinates of neighbours.
+            // In three dimensions the unit computes gradients from the coordinates of neighbouring pixels.
             let by_neighbours = Geometry::of(i).dimensions == 3;
             let extents = [level.width, level.height, level.depth];
             let [across, down] = gradients.map(|mut gradient| {

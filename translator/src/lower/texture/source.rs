@@ -1,7 +1,7 @@
-//! What fetches at floats have in common: a texture, how it is read, and a point of it.
+//! The common part of fetches at float coordinates: a texture, its sampler, and a point.
 //!
-//! `.1d` reads one row, as if it were `.2d` with a second coordinate of 0, which counts for the filter and the border; layers of one
-//! dimension have none. Layers beyond the last are the last.
+//! `.1d` reads one row, as if it were `.2d` with a second coordinate of 0, which takes part in the filter and the border. Layers of one
+//! dimension have no second coordinate. Layers beyond the last are clamped.
 
 use super::blend::Arithmetic;
 use super::coordinate::{self, Dimension, Position};
@@ -16,9 +16,9 @@ use crate::ir::{Compare, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::{Lowering, Result};
 
-/// Where in each level a point lies.
+/// The position of a point, which holds for every level.
 pub(super) enum Where {
-    /// By floats, and offsets in texels if there are any.
+    /// Float coordinates, and offsets in texels if there are any.
     Flat { coordinates: Vec<Value>, offsets: Vec<Value> },
     /// On a cube's face. Filters may go on beyond its edges.
     Cube { place: Place, is_seamless: Value },
@@ -33,7 +33,7 @@ pub(super) struct Source {
     pub(super) format: Format,
     pub(super) arithmetic: Arithmetic,
     pub(super) srgb_table: u64,
-    /// Whether it is an array, or linear memory of two dimensions; of others all is zero.
+    /// Whether the texture is an array, or linear memory of two dimensions; reads of others give zeros.
     pub(super) exists: Value,
     /// Whether there is a filter within levels.
     pub(super) is_linear: Value,
@@ -46,7 +46,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// From operands; offsets have so many bits.
+    /// From operands; offsets have `offset_bits` bits.
     pub(super) fn of(l: &mut Lowering<'_, '_>, i: &Instruction, offset_bits: u32) -> Result<Source> {
         let geometry = Geometry::of(i);
         let [texture, sampler, rest @ ..] = list(i, 1)? else {
@@ -114,7 +114,7 @@ impl Source {
         })
     }
 
-    /// Where the point lies in each dimension of a level.
+    /// The point's position in each dimension of a level.
     pub(super) fn positions(
         &self,
         l: &mut Lowering<'_, '_>,
@@ -144,7 +144,7 @@ impl Source {
         (positions, depth)
     }
 
-    /// The slice of memory of a texel: a layer, a face, or by a third coordinate.
+    /// The slice of memory of a texel: a layer, a face, or a third coordinate.
     pub(super) fn slice(&self, l: &mut Lowering<'_, '_>, face: Option<Value>, depth: Option<Value>) -> Option<Value> {
         let Some(face) = face else { return self.layer.or(depth) };
         let mut slice = face;
@@ -152,7 +152,7 @@ impl Source {
             let first = l.b.mul_const(layer, 6);
             slice = l.b.add(first, face);
         }
-        // What is no cube has fewer.
+        // Textures that aren't cubes have fewer.
         let last = l.b.sub_const(self.image.layers, 1);
         Some(least(l, slice, last))
     }
@@ -174,7 +174,7 @@ fn offsets(l: &mut Lowering<'_, '_>, i: &Instruction, bits: u32) -> Result<Vec<V
     Ok(all)
 }
 
-/// How texels of a format are added.
+/// How the texels of a format are added.
 fn arithmetic(l: &mut Lowering<'_, '_>, texel: Value) -> Arithmetic {
     let set = |texels: &[Texel]| texels.iter().map(|texel| 1 << texel.code()).sum();
     let fractions = is_among(l, texel, set(&[Texel::Unorm8, Texel::Snorm8, Texel::Unorm16, Texel::Snorm16]));
@@ -187,7 +187,7 @@ fn arithmetic(l: &mut Lowering<'_, '_>, texel: Value) -> Arithmetic {
         let narrow = l.b.select(srgb, byte, short);
         l.b.select(half, narrow, single)
     };
-    // Halves have 13 bits less than singles; intensities of sRGB have 8 bits, and no guards.
+    // Halves have 13 bits less than singles; sRGB intensities have 8 bits and no guard bits.
     let lost = of(0, 13, 20);
     let least = of(0, 113, 120);
     Arithmetic { fractions, signed, half, byte, srgb, lost, least }

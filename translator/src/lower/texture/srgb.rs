@@ -1,4 +1,4 @@
-//! What hardware makes of sRGB channels: about eight bits of the linear intensity, by no rule of rounding that fits all 256.
+//! Hardware's decoding of sRGB channels: about eight bits of the linear intensity. No rounding rule fits all 256 values.
 
 /// Intensities in units of 2^-14, as an H200 gives them.
 #[rustfmt::skip]
@@ -21,7 +21,7 @@ const INTENSITIES: [u16; 256] = [
     14272, 14400, 14528, 14656, 14848, 14976, 15104, 15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384,
 ];
 
-/// The table of floats by the channel's byte, which modules with textures have among their variables.
+/// The table of floats, indexed by the channel's byte, which is among the variables of modules with textures.
 pub fn table() -> Vec<u8> {
     INTENSITIES.iter().flat_map(|intensity| (f32::from(*intensity) / 16384.0).to_le_bytes()).collect()
 }

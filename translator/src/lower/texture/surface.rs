@@ -1,7 +1,7 @@
-//! `suld.b`, `sust.b` and `sured`: accesses to a surface by bytes, with a rule for what lies outside.
+//! `suld.b`, `sust.b` and `sured`: byte accesses to a surface, with a rule for accesses outside.
 //!
-//! `.clamp` goes to the nearest place where the whole access lies inside of its row, `.zero` loads zeros and drops stores, and
-//! `.trap` does so too and has the launch fail. So does an access that isn't aligned.
+//! `.clamp` moves the access to the nearest place where it lies wholly inside its row. `.zero` loads zeros and drops stores. `.trap` does
+//! the same and makes the launch fail, and so does a misaligned access.
 
 use super::record::{Level, Record};
 use super::{Geometry, Point, clamp, least, list};
@@ -13,24 +13,25 @@ use crate::isa::types::ScalarType;
 use crate::lower::{Lowering, Result, carrier};
 use crate::target::Fault;
 
-/// Numbers of `CUarray_format` that are signed integers, as bits.
+/// The signed integer formats among the numbers of `CUarray_format`, as a bit set.
 const SIGNED_FORMATS: u64 = 1 << 8 | 1 << 9 | 1 << 10;
 
-/// Where an access to a surface goes.
+/// The target of an access to a surface.
 pub(super) struct Place {
     pub(super) record: Record,
     pub(super) geometry: Geometry,
-    /// The level, which a surface has one of.
+    /// The surface's only level.
     pub(super) level: Level,
-    /// Where in the row, in bytes.
+    /// Offset in the row, in bytes.
     pub(super) bytes: Value,
     pub(super) point: Point,
-    /// Whether there is such a place.
+    /// Whether the place exists.
     pub(super) is_there: Value,
 }
 
 impl Place {
-    /// The place of an access to so many bytes, a power of two; `bytes_of` gives those before the first coordinate.
+    /// The place of an access to `size` bytes, a power of two; `bytes_of` gives the byte offset of the first
+    /// coordinate.
     pub(super) fn of(
         l: &mut Lowering<'_, '_>,
         i: &Instruction,
@@ -52,7 +53,7 @@ impl Place {
         let format = super::texel::Format::of(l, image.texel, image.channels);
         let row = format.bytes(l, image.level.width);
         let mut is_there = l.b.ule(size, row);
-        // Where the last access of the size that starts inside of the row does.
+        // The last offset at which an access of this size fits into the row.
         let last = l.b.sub(row, size);
         let below = l.b.sub_const(size, 1);
         let misplaced = l.b.and(bytes, below);
@@ -90,7 +91,7 @@ impl Place {
         Ok(Place { record, geometry, level: image.level, bytes, point, is_there })
     }
 
-    /// Appends what is done if there is such a place, with its address.
+    /// Appends code that runs if the place exists, and gets its address.
     pub(super) fn then(
         &self,
         l: &mut Lowering<'_, '_>,
@@ -105,7 +106,7 @@ impl Place {
     }
 }
 
-/// An element's number, as far outside as doesn't overflow where it was farther: no row is longer.
+/// An element's number, clamped so that its offset doesn't overflow. The limit is beyond every row.
 pub(super) fn within_rows(l: &mut Lowering<'_, '_>, number: Value) -> Value {
     let [least, most] = [l.b.i32(0xf800_0000), l.b.i32(0x07ff_ffff)];
     let is_low = l.b.slt(number, least);
@@ -200,7 +201,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if !by_elements || unsigned == signed {
         return reduce(l, if ty.is_signed() { signed } else { unsigned });
     }
-    // The surface says whether its numbers have a sign.
+    // The surface's format says whether its integers are signed.
     let format = place.record.word(l, field::FORMAT);
     let is_signed = super::is_among(l, format, SIGNED_FORMATS);
     let limit = l.b.compare_const(Compare::LessUnsigned, format, 32);

@@ -1,4 +1,4 @@
-//! What becomes of a texel: four words of 32 bits, by its format.
+//! Conversion of a texel to four words of 32 bits, by its format.
 
 use super::is_among;
 use crate::diagnostic::Diagnostic;
@@ -8,10 +8,10 @@ use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value, Var};
 use crate::lower::{Lowering, Result};
 use crate::soft::{self, HALF};
 
-/// Textures and surfaces may be written while a kernel runs, by others or itself.
+/// Textures and surfaces may be written while a kernel runs, by this kernel or others.
 const READ: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 
-/// Formats by what their channels are.
+/// Formats by the type of their channels.
 const ALL: [Texel; 12] = [
     Texel::U8,
     Texel::S8,
@@ -27,7 +27,7 @@ const ALL: [Texel; 12] = [
     Texel::Srgb8,
 ];
 
-/// The bits of formats.
+/// A bit set of formats.
 fn formats(is: impl Fn(Texel) -> bool) -> u64 {
     ALL.into_iter().filter(|texel| is(*texel)).map(|texel| 1 << texel.code()).sum()
 }
@@ -55,17 +55,17 @@ impl Format {
         Format { texel, channel, shift: l.b.and_const(shift, 7) }
     }
 
-    /// Whether that is the base-2 logarithm of a channel's bytes.
+    /// Whether `logarithm` is the base-2 logarithm of a channel's bytes.
     pub(super) fn is_channel(&self, l: &mut Lowering<'_, '_>, logarithm: u64) -> Value {
         l.b.compare_const(Compare::Equal, self.channel, logarithm)
     }
 
-    /// Bytes of so many texels.
+    /// Bytes of a number of texels.
     pub(super) fn bytes(&self, l: &mut Lowering<'_, '_>, texels: Value) -> Value {
         l.b.shl_by(texels, self.shift)
     }
 
-    /// The channels of the texel at an address, 0 where it has none, into variables; fractions are -1 at least.
+    /// Loads the channels of the texel at an address into variables, 0 for missing channels; fractions are at least -1.
     pub(super) fn fetch(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
         self.load(l, address, into)?;
         let signed = formats(|texel| matches!(texel, Texel::Snorm8 | Texel::Snorm16));
@@ -78,7 +78,7 @@ impl Format {
         Ok(())
     }
 
-    /// The channels as filters take them.
+    /// Loads the channels in the form for filters.
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
         let words = [Type::I32; 4].map(|ty| l.b.var(ty));
         let shift = self.shift;
@@ -104,7 +104,7 @@ impl Format {
         self.convert(l, into)
     }
 
-    /// The channels as they lie in words.
+    /// Splits words into channels.
     fn split(&self, l: &mut Lowering<'_, '_>, words: [Value; 4]) -> [Value; 4] {
         let is_byte = l.b.is_zero(self.channel);
         let is_word = l.b.compare_const(Compare::Equal, self.channel, 2);
@@ -123,7 +123,7 @@ impl Format {
         channels
     }
 
-    /// Makes 32 bits of what narrower channels hold.
+    /// Converts narrower channels to 32 bits.
     fn convert(&self, l: &mut Lowering<'_, '_>, channels: [Var; 4]) -> Result {
         let whole = formats(|texel| matches!(texel, Texel::U8 | Texel::U16 | Texel::B32 | Texel::F32));
         let is_whole = is_among(l, self.texel, whole);
@@ -167,7 +167,7 @@ impl Format {
     }
 }
 
-/// As many words as a wide texel has.
+/// Loads as many words as a wide texel has.
 fn load(b: &mut Builder<'_>, address: Value, words: [Var; 4], count: usize) {
     let loaded = b.load(READ, address, count);
     for (var, word) in words.into_iter().zip(loaded) {
@@ -175,7 +175,7 @@ fn load(b: &mut Builder<'_>, address: Value, words: [Var; 4], count: usize) {
     }
 }
 
-/// A texel of at most four bytes.
+/// Loads a texel of at most four bytes.
 fn load_narrow(b: &mut Builder<'_>, address: Value, into: Var, shift: Value) {
     for (logarithm, bytes) in [(0, 1), (1, 2), (2, 4)] {
         let is_size = b.compare_const(Compare::Equal, shift, logarithm);
@@ -186,7 +186,7 @@ fn load_narrow(b: &mut Builder<'_>, address: Value, into: Var, shift: Value) {
     }
 }
 
-/// Extends narrow channels by their sign.
+/// Sign-extends narrow channels.
 fn extend(b: &mut Builder<'_>, channel: Value, channels: [Var; 4]) {
     let is_byte = b.is_zero(channel);
     let [twenty_four, sixteen] = [b.i32(24), b.i32(16)];
@@ -199,7 +199,7 @@ fn extend(b: &mut Builder<'_>, channel: Value, channels: [Var; 4]) {
     }
 }
 
-/// A fraction, -1 for what is less if it has a sign.
+/// A fraction; signed fractions below -1 become -1.
 pub(super) fn at_least_minus_one(b: &mut Builder<'_>, is_signed: Value, bits: Value) -> Value {
     let value = b.bitcast(bits, Type::F32);
     let least = b.f32(-1.0);
@@ -209,7 +209,7 @@ pub(super) fn at_least_minus_one(b: &mut Builder<'_>, is_signed: Value, bits: Va
     b.select(is_less, least, bits)
 }
 
-/// Integers as the fractions of the greatest that they stand for; the least one of those with a sign is less than -1.
+/// Divides integers by the greatest of their type. The least signed integer gives less than -1.
 fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]) {
     let is_byte = b.is_zero(channel);
     let mut largest = |byte: f32, short: f32| {
@@ -228,7 +228,7 @@ fn normalise(b: &mut Builder<'_>, channel: Value, is_signed: Value, channels: &[
     }
 }
 
-/// The intensity of a channel of sRGB, from the table at an offset in the module's variables.
+/// The intensity of an sRGB channel, from the table at an offset in the module's variables.
 pub(super) fn decode_srgb(b: &mut Builder<'_>, table: u64, channel: Var) {
     let base = b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
     let base = b.add_const(base, table);
