@@ -1,5 +1,7 @@
 //! Cooperative launches: a grid is dispatched until none of its blocks waits for others any more.
 
+use std::time::Instant;
+
 use ptx2spv_translator::interface::workspace;
 
 use crate::backend::{Backend, Pipeline};
@@ -91,6 +93,7 @@ pub(crate) fn run_alone(
     space.write(workspace::PATIENCE, patience)?;
     launch.set_workspace_address(space.address);
     let mut idle = 0;
+    let start = Instant::now();
     loop {
         let Some(ticket) = pipeline.launch(stream.key(), launch)? else { return Ok(()) };
         backend.wait(ticket)?;
@@ -99,6 +102,10 @@ pub(crate) fn run_alone(
         let [suspended, progress] = space.counts()?;
         if suspended == 0 {
             return Ok(());
+        }
+        // Each dispatch may be short, and their number without end.
+        if start.elapsed() > device.wait_limit() {
+            return Err(Error::Timeout);
         }
         let helped = between()?;
         idle = if progress == 0 && !helped { idle + 1 } else { 0 };

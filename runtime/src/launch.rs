@@ -28,6 +28,9 @@ impl Kernel {
     /// A block that is larger than the device's workgroups has the kernel translated anew at its first launch, so that each
     /// invocation runs several threads. Of kernels loaded from SPIR-V that variant is taken which holds the block.
     ///
+    /// A kernel that launches others ([`Entry::launches`](ptx2spv_translator::interface::Entry::launches)) is waited for, and so are
+    /// those of them that launch others; the errors of all these launches are those of this call.
+    ///
     /// [`Device::set_max_dispatch_time`]: crate::Device::set_max_dispatch_time
     ///
     /// # Safety
@@ -44,7 +47,9 @@ impl Kernel {
     /// # Errors
     /// [`Error::ArgumentCount`], [`Error::ArgumentSize`], [`Error::ArgumentPointer`], [`Error::ForeignBuffer`],
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this;
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`].
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`]; [`Error::Aborted`], [`Error::Fault`],
+    /// [`Error::Timeout`] if it waits; [`Error::NoKernel`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Pitch`],
+    /// [`Error::Overlap`] if a kernel asks for what can't be done.
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
         self.run(self.shared.device.default_state(), config, args)
     }

@@ -112,6 +112,11 @@ fn waiting_without_end_is_told() {
     let kernel = module.cooperative_kernel("forever", None).unwrap();
     let launched = kernel.run(&LaunchConfig::new([3, 1, 1], [1; 3]), &[(&flag).into()]);
     assert!(matches!(&launched, Err(Error::Aborted { reason, .. }) if reason.contains("3 of them")), "{launched:?}");
+    // A limit ends that sooner.
+    device.set_wait_limit(Some(Duration::from_millis(50)));
+    let launched = kernel.run(&LaunchConfig::new([3, 1, 1], [1; 3]), &[(&flag).into()]);
+    assert!(matches!(launched, Err(Error::Timeout)), "{launched:?}");
+    device.set_wait_limit(None);
     drop((module, kernel, flag));
     context.finish();
 }
