@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ptx2spv_runtime::{Error, LaunchConfig, LoadOptions};
+use ptx2spv_runtime::{Device, Error, LaunchConfig, LoadOptions};
 use ptx2spv_translator::interface::ServiceSizes;
 use ptx2spv_translator::{Options, Program, Source};
 
@@ -391,175 +391,185 @@ fn with_capacity(launches: u32) -> LoadOptions {
     LoadOptions { sizes: ServiceSizes { launches, ..ServiceSizes::default() }, ..LoadOptions::default() }
 }
 
+/// Runs a test, and checks that nothing is left of it.
+fn on(contexts: impl IntoIterator<Item = Context>, test: impl Fn(&Device)) {
+    for context in contexts {
+        test(&context.device);
+        context.finish();
+    }
+}
+
 #[test]
 fn more_launches_than_there_is_room_for() {
-    let context = Context::new();
-    let device = &context.device;
-    for (threads, capacity) in [(100_u32, 40_u32), (40, 40), (3, 1), (3000, 4000)] {
-        let module = device.load_with(&source(), with_capacity(capacity)).unwrap();
-        let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-        // Twice, since room is there again after each grid.
-        for round in 1..=2 {
-            let config = LaunchConfig::linear(threads, threads.min(100));
-            module.kernel("launch").unwrap().run(&config, &[(&sums).into(), 5_u32.into()]).unwrap();
-            let seen = sums.to_vec().unwrap();
-            let launched = threads.min(capacity);
-            assert_eq!(seen[0], round * 5 * launched, "{threads} of {capacity}");
-            let [fine, too_many] = [seen[1], seen[1 + TOO_MANY]];
-            assert_eq!((fine, too_many), (round * launched, round * (threads - launched)));
+    on([Context::new()], |device| {
+        for (threads, capacity) in [(100_u32, 40_u32), (40, 40), (3, 1), (3000, 4000)] {
+            let module = device.load_with(&source(), with_capacity(capacity)).unwrap();
+            let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+            // Twice, since room is there again after each grid.
+            for round in 1..=2 {
+                let config = LaunchConfig::linear(threads, threads.min(100));
+                module.kernel("launch").unwrap().run(&config, &[(&sums).into(), 5_u32.into()]).unwrap();
+                let seen = sums.to_vec().unwrap();
+                let launched = threads.min(capacity);
+                assert_eq!(seen[0], round * 5 * launched, "{threads} of {capacity}");
+                let [fine, too_many] = [seen[1], seen[1 + TOO_MANY]];
+                assert_eq!((fine, too_many), (round * launched, round * (threads - launched)));
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn nesting_has_no_end_of_its_own() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&source()).unwrap();
-    let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-    let kernel = module.kernel("down").unwrap();
-    // The module is there as long as a kernel that may need others of it.
-    drop(module);
-    kernel.run(&LaunchConfig::linear(1, 1), &[(&sums).into(), 100_u32.into()]).unwrap();
-    assert_eq!(sums.to_vec().unwrap()[0], 5050);
+    on([Context::new()], |device| {
+        let module = device.load(&source()).unwrap();
+        let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+        let kernel = module.kernel("down").unwrap();
+        // The module is there as long as a kernel that may need others of it.
+        drop(module);
+        kernel.run(&LaunchConfig::linear(1, 1), &[(&sums).into(), 100_u32.into()]).unwrap();
+        assert_eq!(sums.to_vec().unwrap()[0], 5050);
+    });
 }
 
 #[test]
 fn faults_of_children_reach_the_host() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&source()).unwrap();
-    let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-    let config = LaunchConfig::linear(1, 1);
-    let failed = module.kernel("fail").unwrap().run(&config, &[(&sums).into(), 1_u32.into()]);
-    let failed = failed.and_then(|()| device.synchronize());
-    assert!(matches!(&failed, Err(Error::Aborted { kernels, .. }) if kernels == &["trap_"]), "{failed:?}");
-    module.kernel("launch").unwrap().run(&config, &[(&sums).into(), 7_u32.into()]).unwrap();
-    assert_eq!(sums.to_vec().unwrap()[0], 7);
+    on(Context::several(), |device| {
+        let module = device.load(&source()).unwrap();
+        let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+        let config = LaunchConfig::linear(1, 1);
+        let failed = module.kernel("fail").unwrap().run(&config, &[(&sums).into(), 1_u32.into()]);
+        let failed = failed.and_then(|()| device.synchronize());
+        assert!(matches!(&failed, Err(Error::Aborted { kernels, .. }) if kernels == &["trap_"]), "{failed:?}");
+        module.kernel("launch").unwrap().run(&config, &[(&sums).into(), 7_u32.into()]).unwrap();
+        assert_eq!(sums.to_vec().unwrap()[0], 7);
+    });
 }
 
 #[test]
 fn shipped_with_those_that_it_launches() {
-    let context = Context::new();
-    let device = &context.device;
-    let source = source();
-    let program = Program::new(&source).unwrap();
-    let only = ["launch".to_owned()];
-    let options = Options { entries: Some(&only), ..Options::new(device.target()) };
-    let made = program.translate(&options).unwrap();
-    // SAFETY: the translator has made it.
-    let module = unsafe { device.load_translated(&made) }.unwrap();
-    let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-    module.kernel("launch").unwrap().run(&LaunchConfig::linear(6, 3), &[(&sums).into(), 2_u32.into()]).unwrap();
-    assert_eq!(sums.to_vec().unwrap()[..2], [12, 6]);
-    // Without them, the launch says what is missing.
-    let made = program.translate(&Options { launched: false, ..options }).unwrap();
-    // SAFETY: as above.
-    let module = unsafe { device.load_translated(&made) }.unwrap();
-    let failed = module.kernel("launch").unwrap().run(&LaunchConfig::linear(1, 1), &[(&sums).into(), 2_u32.into()]);
-    assert!(matches!(failed, Err(Error::NoKernel { name, .. }) if name == "add"));
+    on([Context::new()], |device| {
+        let source = source();
+        let program = Program::new(&source).unwrap();
+        let only = ["launch".to_owned()];
+        let options = Options { entries: Some(&only), ..Options::new(device.target()) };
+        let made = program.translate(&options).unwrap();
+        // SAFETY: the translator has made it.
+        let module = unsafe { device.load_translated(&made) }.unwrap();
+        let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+        module.kernel("launch").unwrap().run(&LaunchConfig::linear(6, 3), &[(&sums).into(), 2_u32.into()]).unwrap();
+        assert_eq!(sums.to_vec().unwrap()[..2], [12, 6]);
+        // Without them, the launch says what is missing.
+        let made = program.translate(&Options { launched: false, ..options }).unwrap();
+        // SAFETY: as above.
+        let module = unsafe { device.load_translated(&made) }.unwrap();
+        let failed = module.kernel("launch").unwrap().run(&LaunchConfig::linear(1, 1), &[(&sums).into(), 2_u32.into()]);
+        assert!(matches!(failed, Err(Error::NoKernel { name, .. }) if name == "add"));
+    });
 }
 
 #[test]
 fn launches_of_several_streams_and_threads() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&source()).unwrap();
-    let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let kernel = module.kernel("launch").unwrap();
-                let stream = device.non_blocking_stream();
-                for _ in 0..5 {
-                    // SAFETY: the kernels add to words of the buffer.
-                    unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(8, 8), &[(&sums).into(), 3_u32.into()]) }
+    on([Context::new()], |device| {
+        let module = device.load(&source()).unwrap();
+        let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let kernel = module.kernel("launch").unwrap();
+                    let stream = device.non_blocking_stream();
+                    for _ in 0..5 {
+                        // SAFETY: the kernels add to words of the buffer.
+                        unsafe {
+                            kernel.launch_on(&stream, &LaunchConfig::linear(8, 8), &[(&sums).into(), 3_u32.into()])
+                        }
                         .unwrap();
-                }
-                stream.synchronize().unwrap();
-            });
-        }
+                    }
+                    stream.synchronize().unwrap();
+                });
+            }
+        });
+        assert_eq!(sums.to_vec().unwrap()[..2], [4 * 5 * 8 * 3, 4 * 5 * 8]);
     });
-    assert_eq!(sums.to_vec().unwrap()[..2], [4 * 5 * 8 * 3, 4 * 5 * 8]);
 }
 
 #[test]
 fn grids_wait_for_grids() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&Source::new("waiting.ptx", WAITING)).unwrap();
-    let down = module.kernel("down").unwrap();
-    let one = LaunchConfig::linear(1, 1);
-    for depth in [0, 1, 20] {
+    on(Context::several(), |device| {
+        let module = device.load(&Source::new("waiting.ptx", WAITING)).unwrap();
+        let down = module.kernel("down").unwrap();
+        let one = LaunchConfig::linear(1, 1);
+        for depth in [0, 1, 20] {
+            let sum = device.upload_slice(&[0_u32]).unwrap();
+            down.run(&one, &[(&sum).into(), depth.into()]).unwrap();
+            assert_eq!(sum.to_vec().unwrap(), [(1 << (depth + 1)) - 1]);
+        }
         let sum = device.upload_slice(&[0_u32]).unwrap();
-        down.run(&one, &[(&sum).into(), depth.into()]).unwrap();
-        assert_eq!(sum.to_vec().unwrap(), [(1 << (depth + 1)) - 1]);
-    }
-    let sum = device.upload_slice(&[0_u32]).unwrap();
-    let failed = down.run(&one, &[(&sum).into(), 60_u32.into()]);
-    assert!(matches!(&failed, Err(Error::Aborted { reason, .. }) if reason.contains("24 grids")), "{failed:?}");
-    // Nothing of that is left.
-    let sum = device.upload_slice(&[0_u32]).unwrap();
-    down.run(&one, &[(&sum).into(), 3_u32.into()]).unwrap();
-    assert_eq!(sum.to_vec().unwrap(), [15]);
+        let failed = down.run(&one, &[(&sum).into(), 60_u32.into()]);
+        assert!(matches!(&failed, Err(Error::Aborted { reason, .. }) if reason.contains("24 grids")), "{failed:?}");
+        // Nothing of that is left.
+        let sum = device.upload_slice(&[0_u32]).unwrap();
+        down.run(&one, &[(&sum).into(), 3_u32.into()]).unwrap();
+        assert_eq!(sum.to_vec().unwrap(), [15]);
+    });
 }
 
 #[test]
 fn parameter_buffers_stay_while_others_wait() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load_with(&Source::new("waiting.ptx", WAITING), with_capacity(2)).unwrap();
-    let sum = device.upload_slice(&[0_u32]).unwrap();
-    module.kernel("between").unwrap().run(&LaunchConfig::linear(2, 2), &[(&sum).into()]).unwrap();
-    assert_eq!(sum.to_vec().unwrap(), [1 + 107 + 1000]);
+    on(Context::several(), |device| {
+        let module = device.load_with(&Source::new("waiting.ptx", WAITING), with_capacity(2)).unwrap();
+        let sum = device.upload_slice(&[0_u32]).unwrap();
+        module.kernel("between").unwrap().run(&LaunchConfig::linear(2, 2), &[(&sum).into()]).unwrap();
+        assert_eq!(sum.to_vec().unwrap(), [1 + 107 + 1000]);
+    });
 }
 
 #[test]
 fn launches_without_end_are_stopped() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
-    device.set_wait_limit(Some(Duration::from_secs(2)));
-    let failed = module.kernel("forever").unwrap().run(&LaunchConfig::linear(1, 1), &[]);
-    assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
-    device.set_wait_limit(None);
-    device.synchronize().unwrap();
+    on([Context::new()], |device| {
+        let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
+        device.set_wait_limit(Some(Duration::from_secs(2)));
+        let failed = module.kernel("forever").unwrap().run(&LaunchConfig::linear(1, 1), &[]);
+        assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
+        device.set_wait_limit(None);
+        device.synchronize().unwrap();
+    });
 }
 
 #[test]
 fn what_was_not_waited_for_is_not_launched_later() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&source()).unwrap();
-    let sums = device.upload_slice(&[0_u32; 80]).unwrap();
-    let launch = module.kernel("launch").unwrap();
-    let config = LaunchConfig::linear(1, 1);
-    device.set_wait_limit(Some(Duration::from_nanos(1)));
-    let failed = launch.run(&config, &[(&sums).into(), 5_u32.into()]);
-    assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
-    device.set_wait_limit(None);
-    device.synchronize().unwrap();
-    launch.run(&config, &[(&sums).into(), 8_u32.into()]).unwrap();
-    assert_eq!(sums.to_vec().unwrap()[..2], [8, 2]);
+    on(Context::several(), |device| {
+        let module = device.load(&source()).unwrap();
+        let sums = device.upload_slice(&[0_u32; 80]).unwrap();
+        let launch = module.kernel("launch").unwrap();
+        let config = LaunchConfig::linear(1, 1);
+        device.set_wait_limit(Some(Duration::from_nanos(1)));
+        let failed = launch.run(&config, &[(&sums).into(), 5_u32.into()]);
+        assert!(matches!(failed, Err(Error::Timeout)), "{failed:?}");
+        device.set_wait_limit(None);
+        device.synchronize().unwrap();
+        launch.run(&config, &[(&sums).into(), 8_u32.into()]).unwrap();
+        assert_eq!(sums.to_vec().unwrap()[..2], [8, 2]);
+    });
 }
 
 #[test]
 fn sets_of_slices_are_checked_as_a_whole() {
-    let context = Context::new();
-    let device = &context.device;
-    let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
-    let set = module.kernel("set").unwrap();
-    let bytes = device.upload_slice(&[0_u8; 16]).unwrap();
-    let config = LaunchConfig::linear(1, 1);
-    let run = |rows: u64, depth: u64| set.run(&config, &[(&bytes).into(), rows.into(), depth.into()]);
-    run(2, 2).unwrap();
-    assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
-    // All slices in the same place, too many of them, and beyond all addresses.
-    for (rows, depth) in [(0, u64::MAX), (2, 3), (1 << 61, 4)] {
-        let failed = run(rows, depth);
-        let refused = matches!(failed, Err(Error::Pitch { .. } | Error::OutOfRange { .. }));
-        assert!(refused, "{rows} {depth}: {failed:?}");
-    }
-    run(1, 4).unwrap();
-    assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0].repeat(4));
+    on(Context::several(), |device| {
+        let module = device.load(&Source::new("endless.ptx", ENDLESS)).unwrap();
+        let set = module.kernel("set").unwrap();
+        let bytes = device.upload_slice(&[0_u8; 16]).unwrap();
+        let config = LaunchConfig::linear(1, 1);
+        let run = |rows: u64, depth: u64| set.run(&config, &[(&bytes).into(), rows.into(), depth.into()]);
+        run(2, 2).unwrap();
+        assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
+        // All slices in the same place, too many of them, and beyond all addresses.
+        for (rows, depth) in [(0, u64::MAX), (2, 3), (1 << 61, 4)] {
+            let failed = run(rows, depth);
+            let refused = matches!(failed, Err(Error::Pitch { .. } | Error::OutOfRange { .. }));
+            assert!(refused, "{rows} {depth}: {failed:?}");
+        }
+        run(1, 4).unwrap();
+        assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0].repeat(4));
+    });
 }
