@@ -7,8 +7,9 @@
 
 use super::{Lowering, Result};
 use crate::decode::program::Instruction;
-use crate::ir::{Binary, Builder, Builtin, Compare, Type, Value};
+use crate::ir::{Binary, Builder, Builtin, Compare, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
+use crate::target::Cluster;
 
 /// The position of the thread's block in its cluster, in dimension 0, 1 or 2.
 pub fn place(b: &mut Builder<'_>, size: [u32; 3], dimension: u8) -> Value {
@@ -60,6 +61,25 @@ pub fn map(b: &mut Builder<'_>, address: Value, rank: Value) -> Value {
     let offset = b.rem_unsigned(address, share);
     let start = b.mul(rank, share);
     b.add(start, offset)
+}
+
+/// Runs something for each block of the cluster whose bit a mask has, with the same places in its shared memory as some addresses'.
+pub fn multicast(
+    l: &mut Lowering<'_, '_>,
+    mask: Value,
+    addresses: [Value; 2],
+    each: impl Fn(&mut Lowering<'_, '_>, [Value; 2]),
+) {
+    for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
+        let bit = l.b.and_const(mask, 1 << number);
+        let wanted = l.b.is_nonzero(bit);
+        let rank = l.b.i32(number);
+        let outer = std::mem::take(&mut l.b.block);
+        let addresses = addresses.map(|address| map(&mut l.b, address, rank));
+        each(l, addresses);
+        let then = std::mem::replace(&mut l.b.block, outer);
+        l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
+    }
 }
 
 /// `mapa`

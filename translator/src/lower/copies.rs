@@ -4,9 +4,8 @@ use super::mbarrier::{self, shared_address};
 use super::{Lowering, Result, atomics, cluster};
 use crate::decode::program::{Base, Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value};
+use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::target::Cluster;
 
 /// An access of words of 4 bytes.
 const fn words(space: Space) -> Access {
@@ -132,18 +131,10 @@ pub fn bulk_multicast(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let size = l.int(i, 2, ScalarType::U32)?;
     let barrier = shared_address(l, i, 3)?;
     let mask = l.int(i, 4, ScalarType::B16)?;
-    for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
-        let bit = l.b.and_const(mask, 1 << number);
-        let wanted = l.b.is_nonzero(bit);
-        let rank = l.b.i32(number);
-        let outer = std::mem::take(&mut l.b.block);
-        let to = cluster::map(&mut l.b, to, rank);
-        let barrier = cluster::map(&mut l.b, barrier, rank);
+    cluster::multicast(l, mask, [to, barrier], |l, [to, barrier]| {
         load_all(&mut l.b, from, to, size);
         mbarrier::complete(l, barrier, size);
-        let then = std::mem::replace(&mut l.b.block, outer);
-        l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
-    }
+    });
     Ok(())
 }
 

@@ -16,12 +16,10 @@ use super::{Lowering, Result, cluster};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
-    Access, Atomic, AtomicOp, Builder, Compare, HalfFormat, HalfOp, MemoryOrder, Rounding, Scope, Space, Stmt, Type,
-    Value,
+    Access, Atomic, AtomicOp, Builder, Compare, HalfFormat, HalfOp, MemoryOrder, Rounding, Scope, Space, Type, Value,
 };
 use crate::isa::types::ScalarType;
 use crate::soft::{self, Overflow, SINGLE, TENSOR};
-use crate::target::Cluster;
 
 /// Types of elements, by their numbers in a map.
 mod ty {
@@ -159,17 +157,7 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Ok(());
     }
     let mask = l.int(i, if offsets.is_some() { 4 } else { 3 }, ScalarType::B16)?;
-    for number in 0..l.b.function.cluster.map_or(1, Cluster::blocks) {
-        let bit = l.b.and_const(mask, 1 << number);
-        let wanted = l.b.is_nonzero(bit);
-        let rank = l.b.i32(number);
-        let outer = std::mem::take(&mut l.b.block);
-        let to = cluster::map(&mut l.b, to, rank);
-        let barrier = cluster::map(&mut l.b, barrier, rank);
-        load_to(l, &tensor, to, barrier);
-        let then = std::mem::replace(&mut l.b.block, outer);
-        l.b.push(Stmt::If { condition: wanted, then, otherwise: Vec::new() });
-    }
+    cluster::multicast(l, mask, [to, barrier], |l, [to, barrier]| load_to(l, &tensor, to, barrier));
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! The border's colour, converted to the texture's format.
 
 use super::blend::Arithmetic;
-use super::is_among;
 use super::record::{Image, Record};
 use super::texel::decode_srgb;
+use super::{clamp_fraction, is_among};
 use crate::interface::texture::{Texel, field};
 use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value, Var};
 use crate::lower::Lowering;
@@ -67,14 +67,9 @@ fn low_bits(b: &mut Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) 
 /// A float truncated towards zero to a fraction of the format.
 fn quantised(b: &mut Builder<'_>, bits: Value, arithmetic: Arithmetic) -> Value {
     let value = b.bitcast(bits, Type::F32);
-    let [zero, one, minus_one] = [b.f32(0.0), b.f32(1.0), b.f32(-1.0)];
+    let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
     let least = b.select(arithmetic.signed, minus_one, zero);
-    let is_number = b.feq(value, value);
-    let value = b.select(is_number, value, zero);
-    let is_low = b.flt(value, least);
-    let value = b.select(is_low, least, value);
-    let is_high = b.flt(one, value);
-    let value = b.select(is_high, one, value);
+    let value = clamp_fraction(b, value, least);
     let mut largest = |byte: f32, short: f32| {
         let (byte, short) = (b.f32(byte), b.f32(short));
         b.select(arithmetic.byte, byte, short)

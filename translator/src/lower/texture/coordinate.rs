@@ -1,6 +1,6 @@
 //! Float coordinates: conversion to a texture unit's fixed-point number, and the texels around a coordinate.
 
-use super::{Lowering, clamp};
+use super::{Lowering, clamp, clamp_float};
 use crate::interface::texture::AddressMode;
 use crate::ir::{Builder, Compare, Type, Unary, Value};
 
@@ -88,10 +88,7 @@ fn fixed(
         },
         |b| {
             let [least, most] = [b.f32(-64.0), b.f32(1_048_576.0)];
-            let is_low = b.flt(coordinate, least);
-            let near = b.select(is_low, least, coordinate);
-            let is_high = b.flt(most, near);
-            let near = b.select(is_high, most, near);
+            let near = clamp_float(b, coordinate, [least, most]);
             let scale = b.f32(512.0);
             let scaled = b.fmul(near, scale);
             let scaled = b.unary(Unary::Floor, scaled);

@@ -3,7 +3,8 @@
 //!
 //! A direction is scaled so that its greatest coordinate is one. Of equal coordinates, z goes before y and y before x.
 
-use super::footprint::{self, coordinate, difference, plus, stretched};
+use super::clamp_float;
+use super::footprint::{self, coordinate, difference, plus, size, stretched};
 use crate::ir::{Builder, Compare, Type, Unary, Value};
 
 /// For each face, the directions of its two coordinates and its normal: an axis, and whether it is negated.
@@ -43,11 +44,6 @@ fn projected(b: &mut Builder<'_>, direction: Direction) -> Direction {
     let is_tiny = b.ult(bits, normal);
     let reciprocal = b.select(is_tiny, zero, reciprocal);
     direction.map(|value| b.fmul(value, reciprocal))
-}
-
-fn size(b: &mut Builder<'_>, value: Value) -> Value {
-    let bits = b.magnitude(value);
-    b.bitcast(bits, Type::F32)
 }
 
 /// The face that a direction meets. A NaN coordinate is less than all others.
@@ -102,10 +98,7 @@ fn place(b: &mut Builder<'_>, direction: Direction) -> Place {
     let [least, most] = [-1.0, 1.0].map(|number| b.f32(number));
     let coordinates = [s, t].map(|value| {
         let value = coordinate(b, value);
-        let is_low = b.flt(value, least);
-        let value = b.select(is_low, least, value);
-        let is_high = b.flt(most, value);
-        b.select(is_high, most, value)
+        clamp_float(b, value, [least, most])
     });
     Place { face, coordinates }
 }

@@ -3,6 +3,7 @@
 //! The texture unit computes with numbers of ten significant bits. Here these are floats whose other bits are zero, so that everything but
 //! the truncations is exact (`docs/numerics.md`).
 
+use super::clamp_float;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::interface::push_constant;
 use crate::ir::{Access, Builder, MemoryOrder, Space, Type, Unary, Value};
@@ -44,14 +45,10 @@ pub fn table() -> Vec<u8> {
 /// The effective value of a coordinate or step: 0 for NaN; other sizes are clamped.
 pub(super) fn step(b: &mut Builder<'_>, value: Value) -> Value {
     let [zero, least, most, lowest] = [0.0, LEAST, MOST, -MOST].map(|number| b.f32(number));
-    let magnitude = b.magnitude(value);
-    let size = b.bitcast(magnitude, Type::F32);
+    let size = size(b, value);
     let counts = b.fle(least, size);
     let value = b.select(counts, value, zero);
-    let is_high = b.flt(most, value);
-    let value = b.select(is_high, most, value);
-    let is_low = b.flt(value, lowest);
-    b.select(is_low, lowest, value)
+    clamp_float(b, value, [lowest, most])
 }
 
 /// The difference between neighbouring coordinates. Between infinities, the step counts as large.
@@ -88,7 +85,8 @@ fn power(b: &mut Builder<'_>, value: Value) -> Value {
     b.bitcast(bits, Type::F32)
 }
 
-fn size(b: &mut Builder<'_>, value: Value) -> Value {
+/// A float without its sign.
+pub(super) fn size(b: &mut Builder<'_>, value: Value) -> Value {
     let bits = b.magnitude(value);
     b.bitcast(bits, Type::F32)
 }

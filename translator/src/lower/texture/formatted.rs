@@ -1,9 +1,9 @@
 //! `sust.p`: stores of a surface's elements, which are converted to its format. Integers are clamped to the format's range, floats round
 //! towards zero, and floats stored as fractions round approximately to nearest. Channels without a source become zero.
 
-use super::is_among;
 use super::surface::{Place, within_rows};
 use super::texel::Format;
+use super::{clamp_fraction, is_among};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture::{Texel, field};
@@ -99,7 +99,7 @@ fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let is_byte = is_among(l, texel, bytes);
     let is_signed = is_among(l, texel, signed);
     l.b.if_(is_fraction, |b| {
-        let [zero, one, minus_one] = [0.0, 1.0, -1.0].map(|number| b.f32(number));
+        let [zero, minus_one] = [0.0, -1.0].map(|number| b.f32(number));
         let [eight, sixteen] = [b.i32(8), b.i32(16)];
         let width = b.select(is_byte, eight, sixteen);
         let sign_bit = b.bool_to(Type::I32, is_signed);
@@ -119,12 +119,7 @@ fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
         for var in channels {
             let word = b.get(*var);
             let value = b.bitcast(word, Type::F32);
-            let is_number = b.feq(value, value);
-            let value = b.select(is_number, value, zero);
-            let is_low = b.flt(value, least);
-            let value = b.select(is_low, least, value);
-            let is_high = b.flt(one, value);
-            let value = b.select(is_high, one, value);
+            let value = clamp_fraction(b, value, least);
             let is_negative = b.flt(value, zero);
             let size = b.magnitude(value);
             let size = b.bitcast(size, Type::F32);

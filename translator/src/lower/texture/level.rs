@@ -1,7 +1,7 @@
 //! The levels of a mipmap that a fetch reads: two neighbours with a filter between levels, else the nearest.
 
-use super::footprint;
 use super::record::{Levels, Record};
+use super::{clamp_float, footprint};
 use crate::interface::texture::field;
 use crate::ir::{Type, Unary, Value};
 use crate::lower::Lowering;
@@ -35,10 +35,7 @@ fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Valu
     let [least, most, scale] = [least, most, 256.0].map(|number| b.f32(number));
     let value = b.bitcast(bits, Type::F32);
     let value = footprint::coordinate(b, value);
-    let is_low = b.flt(value, least);
-    let value = b.select(is_low, least, value);
-    let is_high = b.flt(most, value);
-    let value = b.select(is_high, most, value);
+    let value = clamp_float(b, value, [least, most]);
     let scaled = b.fmul(value, scale);
     b.unary(Unary::FloatToSigned(Type::I32), scaled)
 }

@@ -23,7 +23,7 @@ use super::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::interface::texture;
-use crate::ir::{Compare, Value};
+use crate::ir::{Builder, Compare, Value};
 use crate::isa::types::ScalarType;
 
 pub use record::handle_tag;
@@ -93,6 +93,22 @@ fn clamp(l: &mut Lowering<'_, '_>, value: Value, last: Value) -> Value {
     let value = l.b.select(is_below, zero, value);
     let is_above = l.b.slt(last, value);
     l.b.select(is_above, last, value)
+}
+
+/// A float within bounds; NaN stays what it is.
+fn clamp_float(b: &mut Builder<'_>, value: Value, [least, most]: [Value; 2]) -> Value {
+    let is_low = b.flt(value, least);
+    let value = b.select(is_low, least, value);
+    let is_high = b.flt(most, value);
+    b.select(is_high, most, value)
+}
+
+/// A float as a fraction of those from `least` to 1; NaN is 0.
+fn clamp_fraction(b: &mut Builder<'_>, value: Value, least: Value) -> Value {
+    let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
+    let is_number = b.feq(value, value);
+    let value = b.select(is_number, value, zero);
+    clamp_float(b, value, [least, one])
 }
 
 /// The smaller of two unsigned numbers.
