@@ -42,12 +42,14 @@
 //! A word that ends in `?` may be missing together with all that follow, one that ends in `~` without those that follow. Such
 //! an operand then reads as `_`.
 
+mod addresses;
 mod calls;
 mod textures;
+mod vectors;
 
 use super::constants::immediate;
 use super::function::FunctionDecoder;
-use super::program::{Base, Operand, Reg, Special};
+use super::program::{Operand, Reg, Special};
 use super::scope::Symbol;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Span};
@@ -314,98 +316,6 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    /// `[map, {x, y}]`: the map's address, then the coordinates.
-    fn tensor_place(&mut self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
-        let refuse = || Err(Diagnostic::invalid("expected a tensor map and coordinates in brackets", operand.span()));
-        let ast::Operand::Address { base, offset, more, span } = operand else { return refuse() };
-        let [coordinates] = more.as_slice() else { return refuse() };
-        let plain = ast::Operand::Address { base: base.clone(), offset: *offset, more: Vec::new(), span: *span };
-        let mut parts = vec![self.address(&plain)?];
-        let count = dimensions(modifiers);
-        let Operand::Vector(coordinates) = self.vector(coordinates, ScalarType::S32, ScalarType::fits, count, false)?
-        else {
-            return refuse();
-        };
-        parts.extend(coordinates);
-        Ok(Operand::List(parts))
-    }
-
-    fn vector(
-        &mut self,
-        operand: &ast::Operand<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-        wanted: usize,
-        destination: bool,
-    ) -> Result<Operand> {
-        match operand {
-            ast::Operand::Vector(elements, span) if elements.len() == wanted => {
-                self.elements(elements, *span, ty, fits, destination)
-            }
-            ast::Operand::Vector(elements, span) => {
-                let message = format!("a vector of {wanted} is needed here, {} elements are given", elements.len());
-                Err(Diagnostic::invalid(message, *span))
-            }
-            scalar if wanted == 1 => {
-                let only =
-                    if destination { self.destination(scalar, ty, fits)? } else { self.source(scalar, ty, fits)? };
-                Ok(Operand::Vector(vec![only]))
-            }
-            other => match self.vector_register(other) {
-                Some(vector) if vector.width() == wanted => self.registers_of(&vector, ty, fits),
-                _ => {
-                    if let ast::Operand::Name { name, .. } = other {
-                        self.resolve(*name)?;
-                    }
-                    Err(Diagnostic::invalid(format!("a vector of {wanted} is needed here"), other.span()))
-                }
-            },
-        }
-    }
-
-    /// A vector of registers that stands there as a whole.
-    fn vector_register(&mut self, operand: &ast::Operand<'s>) -> Option<VectorRegister<'s>> {
-        let ast::Operand::Name { name, suffix: None } = operand else { return None };
-        match self.lookup(name.text) {
-            Some(Symbol::Vector(first, width)) => Some(VectorRegister { name: *name, first, width }),
-            _ => None,
-        }
-    }
-
-    fn registers_of(
-        &self,
-        vector: &VectorRegister<'s>,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-    ) -> Result<Operand> {
-        let Reg(first) = vector.first;
-        let registers = (first..first.saturating_add(vector.width)).map(Reg);
-        let elements = registers.map(|register| self.fitting(register, vector.name, ty, fits));
-        Ok(Operand::Vector(elements.collect::<Result<_>>()?))
-    }
-
-    /// The elements of a vector; of destinations, not all may be `_`.
-    fn elements(
-        &mut self,
-        elements: &[ast::Operand<'s>],
-        span: Span,
-        ty: ScalarType,
-        fits: fn(ScalarType, ScalarType) -> bool,
-        destination: bool,
-    ) -> Result<Operand> {
-        if destination && elements.iter().all(|element| matches!(element, ast::Operand::Sink(_))) {
-            return Err(Diagnostic::invalid("a destination must have a register", span));
-        }
-        let elements = elements.iter().map(|element| {
-            if destination {
-                self.destination_or_sink(element, ty, fits)
-            } else {
-                self.source_or_special(element, ty, fits)
-            }
-        });
-        Ok(Operand::Vector(elements.collect::<Result<_>>()?))
-    }
-
     fn mov_operand(&mut self, operand: &ast::Operand<'s>, ty: ScalarType, destination: bool) -> Result<Operand> {
         if let Some(vector) = self.vector_register(operand) {
             return self.registers_of(&vector, part_of(ty, vector.width(), operand.span())?, ScalarType::fits);
@@ -425,100 +335,6 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             other => self.source_or_special(other, ty, ScalarType::fits),
         }
-    }
-
-    /// `cvta` and `mov` sources: the address of a variable, or a register that holds one.
-    fn address_value(&mut self, operand: &ast::Operand<'s>, ty: ScalarType) -> Result<Operand> {
-        let (name, offset) = match operand {
-            ast::Operand::Name { name, suffix: None } => (*name, 0),
-            ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
-                (*symbol, *offset)
-            }
-            ast::Operand::Element { name, offset, .. } => (*name, self.element_offset(*name, *offset)?),
-            other => return self.source(other, ty, ScalarType::fits),
-        };
-        if !matches!(ty.bits(), 32 | 64) {
-            return Err(Diagnostic::invalid(format!("an address does not fit {ty}"), operand.span()));
-        }
-        match self.resolve(name)? {
-            Symbol::Variable(variable) => Ok(Operand::AddressOf(Base::Variable(variable), offset)),
-            Symbol::Param(param) if self.param_type(param).class() == Class::Opaque && offset == 0 => {
-                Ok(Operand::Handle(param))
-            }
-            Symbol::Param(param) => {
-                self.take_address(param, name.span)?;
-                Ok(Operand::AddressOf(Base::Param(param), offset))
-            }
-            Symbol::Function(function) if offset == 0 => Ok(Operand::FunctionAddress(function)),
-            Symbol::Function(_) => Err(Diagnostic::invalid("an offset from a function's address", name.span)),
-            _ => self.source(operand, ty, ScalarType::fits),
-        }
-    }
-
-    fn address(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
-        let (base, offset) = match operand {
-            ast::Operand::Address { base, offset, more, span } => {
-                if !more.is_empty() {
-                    return Err(Diagnostic::invalid("a plain address is needed here", *span));
-                }
-                (base.as_ref(), *offset)
-            }
-            element @ ast::Operand::Element { .. } => (element, 0),
-            other => return Err(Diagnostic::invalid("expected an address in brackets", other.span())),
-        };
-        let (base, more) = self.address_base(base)?;
-        Ok(Operand::Address(base, offset.wrapping_add(more)))
-    }
-
-    fn address_base(&mut self, base: &ast::Operand<'s>) -> Result<(Base, i64)> {
-        match base {
-            ast::Operand::Name { name, suffix: None } => match self.resolve(*name)? {
-                Symbol::Reg(reg) => {
-                    let ty = self.register_type(reg);
-                    if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
-                        && matches!(ty.bits(), 32 | 64)
-                    {
-                        return Ok((Base::Reg(reg), 0));
-                    }
-                    Err(Diagnostic::invalid(
-                        format!("register `{}` of type {ty} can't hold an address", name.text),
-                        name.span,
-                    ))
-                }
-                Symbol::Variable(variable) if self.variable_type(variable).class() == Class::Opaque => {
-                    Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
-                }
-                Symbol::Param(param) if self.param_type(param).class() == Class::Opaque => {
-                    Err(Diagnostic::invalid(format!("`{}` is no memory to access", name.text), name.span))
-                }
-                Symbol::Variable(variable) => Ok((Base::Variable(variable), 0)),
-                Symbol::Param(param) => Ok((Base::Param(param), 0)),
-                _ => {
-                    Err(Diagnostic::invalid(format!("`{}` is neither a register nor a variable", name.text), name.span))
-                }
-            },
-            ast::Operand::Element { name, offset, .. } => {
-                let offset = self.element_offset(*name, *offset)?;
-                let (base, more) = self.address_base(&ast::Operand::Name { name: *name, suffix: None })?;
-                Ok((base, offset.wrapping_add(more)))
-            }
-            ast::Operand::Constant(ast::Constant::Int { bits, .. }, _) => Ok((Base::Absolute, bits.cast_signed())),
-            ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _) => {
-                let (base, more) = self.address_base(&ast::Operand::Name { name: *symbol, suffix: None })?;
-                Ok((base, offset.wrapping_add(more)))
-            }
-            other => Err(Diagnostic::invalid("expected a register, variable or constant as an address", other.span())),
-        }
-    }
-
-    /// Byte offset of element number `index` of a variable (PTX section 6.4.2).
-    fn element_offset(&mut self, name: ast::Ident<'s>, index: i64) -> Result<i64> {
-        let bytes = match self.resolve(name)? {
-            Symbol::Variable(variable) => self.variable_type(variable).bytes(),
-            Symbol::Param(param) => self.param_type(param).bytes(),
-            _ => return Err(Diagnostic::invalid(format!("`{}` has no elements", name.text), name.span)),
-        };
-        index.checked_mul(i64::from(bytes)).ok_or_else(|| Diagnostic::invalid("this index is too large", name.span))
     }
 
     fn predicate_pair(&mut self, operand: &ast::Operand<'s>) -> Result<Operand> {
@@ -609,26 +425,6 @@ impl<'s> FunctionDecoder<'_, 's> {
             return Ok(table.clone());
         }
         Err(Diagnostic::invalid("expected the name of a `.branchtargets`", operand.span()))
-    }
-}
-
-/// A vector of registers by its name.
-struct VectorRegister<'s> {
-    name: ast::Ident<'s>,
-    first: Reg,
-    width: u32,
-}
-
-impl<'s> VectorRegister<'s> {
-    fn width(&self) -> usize {
-        self.width as usize
-    }
-
-    /// Its elements by their names.
-    fn elements(&self) -> impl Iterator<Item = ast::Operand<'s>> {
-        let VectorRegister { name, .. } = *self;
-        let elements = ["x", "y", "z", "w"].into_iter().take(self.width());
-        elements.map(move |text| ast::Operand::Name { name, suffix: Some(ast::Ident { text, span: name.span }) })
     }
 }
 
