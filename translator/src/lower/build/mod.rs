@@ -178,15 +178,18 @@ impl<'p> Build<'p> {
     /// still in. No other thread waits for the code from there to the end.
     fn note_exits(&mut self, exit: u32) {
         let Some(exited) = self.function.exited else { return };
+        let alone = self
+            .blocks
+            .iter()
+            .map(|block| block.stop.is_none() && block.end != End::Exit && !crate::warp::has_warp(&block.body));
+        let alone: Vec<bool> = alone.collect();
         let mut ending = vec![false; self.blocks.len()];
         let ends = |ending: &[bool], next: u32| next == exit || ending.get(next as usize) == Some(&true);
         loop {
             let before = ending.clone();
-            for (number, block) in self.blocks.iter().enumerate() {
-                let alone = block.stop.is_none() && block.end != End::Exit && !crate::warp::has_warp(&block.body);
-                if let (true, Some(ending)) = (alone, ending.get_mut(number)) {
-                    *ending = block.end.successors().all(|next| ends(&before, next));
-                }
+            let blocks = self.blocks.iter().zip(&alone).zip(&mut ending);
+            for ((block, _), ending) in blocks.filter(|((_, alone), _)| **alone) {
+                *ending = block.end.successors().all(|next| ends(&before, next));
             }
             if ending == before {
                 break;

@@ -5,7 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cfg::Cfg;
-use crate::ir::{Binary, Builtin, Compare, Op, Stmt, Unary, Value, Var, Warp, WarpOp};
+use crate::ir::{Binary, Builtin, Compare, Op, Stmt, Unary, Value, Var, Warp, WarpOp, for_each_assigned};
 
 /// Threads of a warp.
 const WARP: u64 = 32;
@@ -20,6 +20,8 @@ pub struct Definitions<'c> {
     reads: FxHashMap<Value, (usize, usize)>,
     /// Results of warp operations, with their blocks.
     warps: FxHashMap<Value, (&'c Warp, usize)>,
+    /// The variables that each block assigns.
+    assigns: Vec<FxHashSet<Var>>,
 }
 
 /// A warp operation from which a mask comes.
@@ -39,7 +41,14 @@ impl<'c> Definitions<'c> {
     /// The definitions in a graph. `before` has the predecessors of each block.
     pub fn new(cfg: &'c Cfg, before: &'c [Vec<usize>]) -> Self {
         let (values, reads, warps) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
-        let mut this = Self { cfg, before, values, reads, warps };
+        let assigns = cfg.blocks.iter().map(|block| {
+            let mut vars = FxHashSet::default();
+            for_each_assigned(&block.body, &mut |var| {
+                vars.insert(var);
+            });
+            vars
+        });
+        let mut this = Self { cfg, before, values, reads, warps, assigns: assigns.collect() };
         for (number, block) in cfg.blocks.iter().enumerate() {
             for (position, stmt) in block.body.iter().enumerate() {
                 // Inside a nested statement, its own assignments may have run before.
@@ -80,7 +89,8 @@ impl<'c> Definitions<'c> {
             todo.extend(self.before.get(*block).into_iter().flatten());
         }
         while let Some(block) = todo.pop() {
-            if seen.insert(block) && !last_assigned(body(block), var, &mut found) {
+            let assigns = self.assigns.get(block).is_some_and(|vars| vars.contains(&var));
+            if seen.insert(block) && !(assigns && last_assigned(body(block), var, &mut found)) {
                 todo.extend(self.before.get(block).into_iter().flatten());
             }
         }
