@@ -8,6 +8,15 @@ use ptx2spv_runtime::{Device, DeviceSelector};
 #[path = "../../examples/filter/filter.rs"]
 #[allow(dead_code, reason = "the tests name the files")]
 mod filter;
+#[path = "../../examples/nbody/nbody.rs"]
+#[allow(dead_code, reason = "the test writes no file")]
+mod nbody;
+#[path = "../../examples/server/server.rs"]
+#[allow(dead_code, reason = "the test has its own requests")]
+mod server;
+#[path = "../../examples/streams/streams.rs"]
+#[allow(dead_code, reason = "the test has its own vector")]
+mod streams;
 #[path = "../examples/vector_add.rs"]
 mod vector_add;
 
@@ -60,5 +69,47 @@ fn a_picture_is_sharpened() -> Result<(), Box<dyn Error>> {
         }
         assert_eq!(rgba[3], 255);
     }
+    Ok(())
+}
+
+/// More parts than streams, the last one short.
+#[test]
+fn a_vector_is_scaled_in_parts() -> Result<(), Box<dyn Error>> {
+    let x: Vec<f32> = (0..5 * (1 << 16) + 77).map(|i| i as f32).collect();
+    let (y, _) = streams::scale(&Device::open(&DeviceSelector::Default)?, 3.0, &x)?;
+    assert!(y.len() == x.len() && x.iter().zip(&y).all(|(x, y)| 3.0 * x == *y));
+    Ok(())
+}
+
+#[test]
+fn threads_answer_requests_in_order() -> Result<(), Box<dyn Error>> {
+    let request = |i: u16| (vec![f32::from(i); usize::from(i) + 1], vec![0.25; usize::from(i) + 1]);
+    let answers = server::serve(&Device::open(&DeviceSelector::Default)?, 3, (0..20).map(request).collect())?;
+    for (i, answer) in (0_u16..).zip(&answers) {
+        assert_eq!(*answer, vec![f32::from(i) + 0.25; usize::from(i) + 1]);
+    }
+    assert_eq!(answers.len(), 20);
+    Ok(())
+}
+
+/// Newton's law in double precision, with the same softening.
+#[test]
+fn bodies_attract_each_other() -> Result<(), Box<dyn Error>> {
+    let bodies = nbody::cloud(100);
+    let (found, time) = nbody::accelerations(&Device::open(&DeviceSelector::Default)?, &bodies, 0.01)?;
+    for (body, found) in bodies.iter().zip(found) {
+        let mut sum = [0.0; 3];
+        for other in &bodies {
+            let d = [0, 1, 2].map(|i| f64::from(other[i]) - f64::from(body[i]));
+            let square = d.iter().map(|d| d * d).sum::<f64>() + 0.01;
+            for (sum, d) in sum.iter_mut().zip(d) {
+                *sum += d * f64::from(other[3]) / (square * square.sqrt());
+            }
+        }
+        for (sum, found) in sum.iter().zip(found) {
+            assert!((sum - f64::from(found)).abs() < 1e-3 * (1.0 + sum.abs()), "{found} for {sum}");
+        }
+    }
+    assert!(nbody::plot(&[(100, time), (200, 2 * time)]).contains("<polyline points=\"210.0,115.0 380.0,20.0\""));
     Ok(())
 }
