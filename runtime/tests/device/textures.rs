@@ -180,7 +180,9 @@ fn records_of_textures() {
         assert_eq!((words.at(field::TEXEL), words.at(field::FLAGS), words.at(field::FORMAT)), (12, 0x10, 1));
         assert_eq!([0, 4, 8].map(|at| words.at(field::ADDRESS_MODE + at)), [1, 3, 1]);
         assert_eq!((words.at(field::FILTER), words.at(field::MIP_FILTER), words.at(field::ANISOTROPY)), (1, 0, 16));
-        assert_eq!([0, 4, 8, 12].map(|at| f32::from_bits(words.at(field::BORDER + at))), [0.5, 1.0, -1.0, 2.0]);
+        // The border is encoded as bytes, each in its middle: 0.5 is 188 in sRGB.
+        let border = [188.5, 255.5, 0.5, 255.5].map(|byte| byte / 255.0);
+        assert_eq!([0, 4, 8, 12].map(|at| f32::from_bits(words.at(field::BORDER + at))), border);
         // The third to the fifth layer, as signed integers.
         let view = ResourceView { format: Some(format(ChannelFormat::S16, 2)), levels: (0, 0), layers: (2, 4) };
         let part = device.texture_view(&(&array).into(), &TextureDescriptor::default(), &view).unwrap();

@@ -36,5 +36,5 @@ stride sub subnormal surfref sync sync_restrict sys tcgen05 tensor tensormap tes
 u16 u16x2 u2 u32 u64 u8 u4 ue8m0x2 uni unified unit unordered up v2 v4 v8 valid volatile vote w wait wait_group wait_prior wait_read warpx2 warpx4 warp wide width width_stride wrap ws write x x2 x4 xf32 xor xorsign x1
 zero zfill noftz sc async_generic generic alias gl ac rc mask clamp b16x2 read wr f8f6f4 mxf8f6f4 mxf4 mxf4nvf4 kind s8x4 u8x4 entry linear space array_size channel_data_type channel_order memory_layout filter_mode addr_mode_0 addr_mode_1 addr_mode_2 force_unnormalized_coords proxy tmem
 leader pseudo 64B 128B 256B cache_hint idx wait_all bytes 4d 5d cvt mbarrier_init weak lu ld_reduce f4e b4e rc8 ecl ecr rc16 wb wt grad
-b1024 box_dim cp_fenceproxy element_stride elemtype fill_mode global_address global_dim global_stride interleave_layout swizzle_atomicity
+b1024 box_dim cp_fenceproxy element_stride elemtype fill_mode global_address global_dim global_stride interleave_layout rank swizzle_atomicity
 swizzle_mode a normalized_coords num_mipmap_levels po shr7 shr15 mma_async load c store";
