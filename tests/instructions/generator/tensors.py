@@ -425,10 +425,12 @@ def maps(family):
     lines += ["ld.param.u64 %y, [out];", "st.global.u32 [%y], %v;"]
     family.kernel("dynamic_aligned", [".param .u64 out"], DECLARED, lines)
     family.case("dynamic_aligned", "dynamic_aligned", [{"type": "u32", "data": [7]}], [{"arg": 0, "data": [0]}], block=1, dynamic_shared_bytes=64)
-    lines = ["ld.param.u64 %map, [map];", "tensormap.replace.tile.elemtype.global.b1024.b32 [%map], 12;"]
-    family.kernel("replace_tf32", [".param .u64 map"], DECLARED, lines)
-    expected = Map("tf32.ftz", [8], [8]).words()
-    family.case("replace_tf32", "replace_tf32", [{"type": "u32", "data": Map("u32", [8], [8]).words()}], [{"arg": 0, "data": expected}], block=1)
+    for name, number, before, after in (("tf32", 12, "u32", "tf32.ftz"), ("f32", 7, "tf32", "f32")):
+        entry = f"replace_{name}"
+        lines = ["ld.param.u64 %map, [map];", f"tensormap.replace.tile.elemtype.global.b1024.b32 [%map], {number};"]
+        family.kernel(entry, [".param .u64 map"], DECLARED, lines)
+        [old, new] = [Map(ty, [8], [8]).words() for ty in (before, after)]
+        family.case(entry, entry, [{"type": "u32", "data": old}], [{"arg": 0, "data": new}], block=1)
 
 
 def families(tables):

@@ -212,11 +212,13 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if what == "interleaving" && number > 0 {
         return Err(Diagnostic::unsupported("interleaved tensors", i.span));
     }
-    if what == "element type" && number > 10 {
-        // f32 and f32.ftz, read as tf32.
-        let [ty, set] = [number - 4, 1].map(|bits| l.b.i32(bits));
+    if what == "element type" {
+        // The last two are f32 and f32.ftz, read as tf32, which others are not, whatever the type before.
+        let is_tf32 = number > 10;
+        let ty = if is_tf32 { number - 4 } else { number };
+        let [ty, tf32] = [ty, is_tf32.into()].map(|bits| l.b.i32(bits));
         at(l, field, ty);
-        at(l, (2, 16, 1), set);
+        at(l, (2, 16, 1), tf32);
         return Ok(());
     }
     let value = l.b.i32(number);
