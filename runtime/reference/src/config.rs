@@ -1,4 +1,5 @@
-//! How a reference device behaves: what it is, what it looks for, and who decides where Vulkan leaves a choice.
+//! The configuration of a reference device: the device that it acts as, its checks, and how it makes choices that
+//! Vulkan leaves open.
 
 use ptx2spv_target::Target;
 use rand_xoshiro::SplitMix64;
@@ -7,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 /// A reference device.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which device it is: features, limits, subgroup sizes. Its facts and quirks are of no interest here.
+    /// Which device it is: features, limits, subgroup sizes. Its facts and quirks don't matter here.
     pub target: Target,
     /// How it runs.
     pub mode: Mode,
@@ -32,7 +33,8 @@ impl Default for Config {
 pub struct Mode {
     /// Look for undefined values, uninitialised memory, data races and the like.
     pub check: bool,
-    /// Decide what Vulkan leaves open by this seed, badly on purpose. `None`: as an exact, orderly device would.
+    /// Decide what Vulkan leaves open by this seed, in the worst permitted ways. `None`: as an exact, orderly device
+    /// would.
     pub seed: Option<u64>,
 }
 

@@ -23,13 +23,13 @@ pub struct Device {
     log: Mutex<Log>,
 }
 
-/// What changes over a device's life.
+/// The mutable state of a device.
 #[derive(Debug)]
 struct State {
     memory: Memory,
-    /// Besides the bytes, where the mode asks for it.
+    /// Knowledge about memory besides its bytes, if the mode asks for it.
     knowledge: Option<Knowledge>,
-    /// Address and size of what the host uses too.
+    /// Address and size of memory that the host uses too.
     lent: Vec<(u64, u64)>,
     findings: Findings,
     /// Instructions that dispatches have taken.
@@ -61,12 +61,12 @@ impl Device {
         Self { config, state: Mutex::new(state), log: Mutex::default() }
     }
 
-    /// What it was made as.
+    /// The device's configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Locks the state, also if a thread panicked meanwhile: bytes are then as far as it got.
+    /// Locks the state, even after a thread has panicked; memory is then as that thread left it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,9 +80,9 @@ impl Device {
         Some(address)
     }
 
-    /// As [`Device::allocate`], in words that the host uses too: `lend` gets the address that the allocation will have, and says
-    /// which they are. To the device they hold defined values, and the host may change them between dispatches. They are
-    /// used until the allocation is freed.
+    /// As [`Device::allocate`], in words that the host uses too: `lend` gets the address that the allocation will have, and returns the
+    /// words. The device treats their values as defined, and the host may change them between dispatches. The device uses them until the
+    /// allocation is freed.
     pub fn allocate_lent(&self, bytes: u64, lend: impl FnOnce(u64) -> Option<&'static [AtomicU32]>) -> Option<u64> {
         let mut state = self.state();
         let address = state.memory.allocate_in(bytes, |address| Words::lent(lend(address)?, bytes))?;
@@ -103,18 +103,18 @@ impl Device {
         memory.free(address);
     }
 
-    /// Says what `bytes` bytes from an address on are, for findings to name them: a variable, say.
+    /// Gives a name, such as a variable's, to `bytes` bytes from an address on, for findings.
     pub fn name_part(&self, address: u64, bytes: u64, name: &str) {
         self.state().memory.name_part(address, bytes, name);
     }
 
-    /// Says that kernels allocate memory by themselves from a part of an allocation: in checked mode, accesses to what they
-    /// haven't allocated there are faults.
+    /// Declares that kernels allocate memory themselves from a part of an allocation: in checked mode, accesses to unallocated memory there
+    /// are faults.
     pub fn add_pool(&self, pool: Pool) {
         self.state().memory.add_pool(pool);
     }
 
-    /// Names whole allocations, by an address in each, for the findings of dispatches until the next call: arguments, say.
+    /// Names whole allocations, by an address in each, for the findings of dispatches until the next call; for example after arguments.
     pub fn name_allocations<'n>(&self, names: impl IntoIterator<Item = (u64, &'n str)>) {
         let memory = &mut self.state().memory;
         memory.forget_names();
@@ -158,7 +158,7 @@ impl Device {
         Ok(())
     }
 
-    /// Copies within device memory, also what is undefined there. The ranges don't overlap.
+    /// Copies within device memory, undefined bytes included. The ranges don't overlap.
     ///
     /// # Errors
     /// A range outside of one allocation.
@@ -189,7 +189,7 @@ impl Device {
     /// for one, as `VkPipelineShaderStageRequiredSubgroupSizeCreateInfo` does.
     ///
     /// # Errors
-    /// No such entry point, a workgroup or workgroup memory beyond the target's limits, a size that can't be had.
+    /// No such entry point, a workgroup or workgroup memory beyond the target's limits, an unsupported subgroup size.
     pub fn pipeline(
         &self,
         shader: &Arc<Shader>,
@@ -267,7 +267,7 @@ impl Device {
         result.map_err(|finding| *finding)
     }
 
-    /// What was found since the last call, without what [`Device::dispatch`] and the others returned themselves.
+    /// The findings since the last call, except those that [`Device::dispatch`] and other methods returned themselves.
     pub fn take_findings(&self) -> Vec<Finding> {
         self.state().findings.take()
     }
@@ -293,7 +293,7 @@ impl State {
         }
     }
 
-    /// The host may have written what it uses too.
+    /// The host may have written to memory that it shares.
     fn meet_lent(&mut self) {
         if self.knowledge.is_some() {
             for (address, bytes) in self.lent.clone() {
@@ -312,7 +312,7 @@ impl State {
     }
 }
 
-/// What the host did wrong. There is no instruction to it.
+/// A fault of the host, which has no instruction.
 #[allow(clippy::boxed_local, reason = "faults come in boxes")]
 fn host(fault: Box<Fault>) -> Finding {
     let Fault { kind, message } = *fault;

@@ -1,4 +1,4 @@
-//! What a dispatch is made of.
+//! The parameters of a dispatch.
 
 /// A buffer bound to a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! What the reference device reports: modules that the target can't run, and what went wrong in a run.
+//! What the reference device reports: modules that the target can't run, and faults of a run.
 
 use std::fmt;
 
-/// A module that the target can't run, or that is none.
+/// A module that is malformed or that the target can't run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {message}")]
 pub struct Refusal {
@@ -16,15 +16,15 @@ pub struct Refusal {
 /// Something undefined or forbidden that a run did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing.
+    /// The kind of finding.
     pub kind: FindingKind,
-    /// What happened, in words: addresses, sizes, the nearest allocation, the other party of a race.
+    /// What happened, in words: addresses, sizes, the nearest allocation, the other access of a race.
     pub message: String,
     /// The invocation that did it.
     pub site: Site,
-    /// Where the other party of a race, or the origin of an undefined value, stands.
+    /// The other access of a race, or the origin of an undefined value.
     pub other: Option<Site>,
-    /// How many more times the same kind of thing happened at the same instruction.
+    /// How many more times the same kind of finding occurred at the same instruction.
     pub repeated: u64,
 }
 
@@ -56,12 +56,13 @@ pub enum FindingKind {
     Misaligned,
     /// A write to memory that may only be read.
     ReadOnly,
-    /// An uninitialised value that decides something: a branch, an address, an atomic. The run goes on.
+    /// An uninitialised value on which a branch, an address or an atomic depends. The run goes on.
     Uninitialised,
     /// As before, for the undefined result of an operation such as a shift by more than the width, or the value of an
     /// inactive invocation. The run goes on.
     Undefined,
-    /// Two accesses that nothing orders, at least one of which writes and one of which is no atomic. The run goes on.
+    /// Two accesses that nothing orders, at least one of which writes and at least one of which isn't atomic. The run
+    /// goes on.
     Race,
     /// Threads of a warp at different barrier instructions that they must execute together. The run goes on.
     DivergedWarp,

@@ -1,6 +1,6 @@
-//! Refuses modules that use what the target lacks, each with the rule that says so.
+//! Refuses modules that use what the target lacks, each with the rule that it breaks.
 //!
-//! What depends on single instructions (which memory an atomic is on, which clock is read) is for [`crate::compile`].
+//! [`crate::compile`] checks single instructions, such as which memory an atomic is on and which clock is read.
 
 use ptx2spv_target::{Feature, Target, Version};
 use rspirv::spirv::{AddressingModel, Capability, ExecutionMode, MemoryModel};

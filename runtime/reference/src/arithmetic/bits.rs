@@ -1,11 +1,11 @@
-//! Shifts, bit fields and the position of bits. Amounts beyond the width give something harmless; [`super::domain`] knows that
-//! they are undefined.
+//! Shifts, bit fields and the position of bits. Amounts beyond the width give an arbitrary result; [`super::domain`] marks that result as
+//! undefined.
 
 use super::{mask, signed};
 
 #[inline]
 pub fn shift_left(bits: u8, a: u64, amount: u64) -> u64 {
-    // All amounts beyond 63 clear a cell, and what they do to a narrower value is masked away.
+    // All amounts beyond 63 clear a cell, and bits above a narrower width are masked out.
     if amount > 63 { 0 } else { (a << amount) & mask(bits) }
 }
 
@@ -19,7 +19,7 @@ pub fn shift_right_arithmetic(bits: u8, a: u64, amount: u64) -> u64 {
     (signed(a, bits) >> amount.min(63)) as u64 & mask(bits)
 }
 
-/// The bits in opposite order.
+/// The bits in reverse order.
 #[inline]
 pub fn reverse(bits: u8, a: u64) -> u64 {
     a.reverse_bits().wrapping_shr(64_u32.wrapping_sub(bits.into()))

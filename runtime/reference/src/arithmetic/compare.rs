@@ -1,4 +1,4 @@
-//! Comparisons of floats, and what is chosen by them.
+//! Comparisons of floats, and selections by them.
 
 use super::env::Env;
 use super::format::Format;
@@ -32,7 +32,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         (result != swapped).into()
     }
 
-    /// `OpIsNan`. Vulkan: without `SignedZeroInfNanPreserve`, there may be assumed to be none.
+    /// `OpIsNan`. Vulkan: without `SignedZeroInfNanPreserve`, the absence of NaNs may be assumed.
     #[inline]
     pub fn is_nan(&mut self, a: u64) -> u64 {
         let ignored = C::OPEN && !self.control.signed_zero_inf_nan && self.once_in(2);

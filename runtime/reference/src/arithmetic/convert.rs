@@ -16,12 +16,12 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
             return sign | value;
         }
         let direction = self.direction();
-        // The integer 0 has no sign, but what isn't preserved may be anything.
+        // The integer 0 has no sign, but a sign that isn't preserved may be anything.
         let result = F::round(negative, magnitude, 0, direction);
         self.result(result)
     }
 
-    /// What a conversion to this format makes of a value. `nan` has the operand's payload.
+    /// Converts a value to this format. `nan` has the operand's payload.
     fn deliver(&mut self, value: f64, rounding: Option<Rounding>) -> u64 {
         let direction = rounding.map_or_else(|| self.direction(), Direction::from);
         let result = F::narrow(value, direction);
@@ -57,7 +57,7 @@ pub fn widen(bits: u8, a: u64) -> f64 {
     }
 }
 
-/// `OpConvertFToU`; what is out of range becomes the nearest integer, a NaN 0.
+/// `OpConvertFToU`; a value out of range becomes the nearest integer, a NaN becomes 0.
 #[inline]
 pub fn to_unsigned(from: u8, to: u8, a: u64) -> u64 {
     (widen(from, a) as u64).min(mask(to))

@@ -1,6 +1,7 @@
-//! For which defined operands a result is undefined.
+//! Defined operands for which a result is undefined.
 //!
-//! By the SPIR-V specification, by that of `GLSL.std.450`, and by Vulkan's "Precision and Operation of SPIR-V Instructions".
+//! The rules are those of the SPIR-V specification, of the specification of `GLSL.std.450`, and of Vulkan's "Precision and Operation of
+//! SPIR-V Instructions".
 
 use super::convert::widen;
 use super::{mask, signed};
@@ -55,7 +56,7 @@ fn ldexp(bits: u8, a: u64, exponent: i32) -> bool {
         _ => 1024,
     };
     let a = widen(bits, a);
-    // Two factors, for 2^1024 is no double; where it matters neither product is denormal.
+    // Two factors, since 2^1024 is not a double; where it matters, neither product is denormal.
     exponent > greatest
         || (exponent > 0
             && a.is_finite()

@@ -1,8 +1,8 @@
-//! The surroundings of a float operation: what the entry point demands of floats, and what Vulkan leaves open.
+//! The environment of a float operation: the entry point's float controls, and the freedoms that Vulkan grants.
 //!
-//! Every freedom is a function of [`Env`] here, or of its users where it belongs to one operation. "Vulkan" in comments is
-//! "Precision and Operation of SPIR-V Instructions" of Vulkan's appendix "Vulkan Environment for SPIR-V". What is computed
-//! for an instruction alone is all there is: rearranging several, which `NoContraction` forbids, is not done.
+//! Every freedom is a function of [`Env`] here, or of its users where it belongs to one operation. "Vulkan" in comments is "Precision and
+//! Operation of SPIR-V Instructions" of Vulkan's appendix "Vulkan Environment for SPIR-V". Each instruction is computed by itself:
+//! combining several instructions, which `NoContraction` forbids, is never done.
 
 use std::marker::PhantomData;
 
@@ -10,8 +10,7 @@ use super::format::{Arithmetic, Direction, Format};
 use crate::code::{FloatControl, FloatControls, Rounding};
 use crate::config::Choice;
 
-/// Which float controls an operation must respect: Vulkan lists instructions for each of them. The entry point's demand does
-/// not bind the others.
+/// Which float controls an operation must respect: Vulkan lists instructions for each of them. Other instructions need not respect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// `SignedZeroInfNanPreserve` and `DenormPreserve`.
@@ -24,7 +23,7 @@ pub enum Listed {
     Neither,
 }
 
-/// What surrounds operations on one format.
+/// The environment of operations on one format.
 #[derive(Debug)]
 pub struct Env<'a, F, C> {
     pub(super) control: FloatControl,
@@ -45,7 +44,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         Self { control, choice, format: PhantomData }
     }
 
-    /// Whether all is as IEEE 754 has it by default.
+    /// Whether all operations follow IEEE 754's defaults.
     #[inline(always)]
     pub fn is_orderly(&self) -> bool {
         !C::OPEN && self.control.denormals_kept != Some(false) && self.control.rounding != Some(Rounding::Zero)
@@ -68,7 +67,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         self.controlled_arithmetic(op, operands)
     }
 
-    /// [`Env::arithmetic`] of operands that are flushed already if they are at all.
+    /// [`Env::arithmetic`] on operands after any flushing.
     #[inline(never)]
     pub fn controlled_arithmetic(&mut self, op: Arithmetic, operands: [u64; 3]) -> u64 {
         let direction = self.direction();
@@ -139,17 +138,17 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         if C::OPEN && F::is_zero(a) && !self.control.signed_zero_inf_nan && self.once_in(2) { a ^ F::SIGN } else { a }
     }
 
-    /// The result of finite operands. Vulkan: without `SignedZeroInfNanPreserve`, `NotInf` is assumed: an overflow may give
-    /// the greatest finite value. Infinite operands are not played with: text that is read so strictly would forbid them
-    /// altogether, and nothing could be learnt from it.
+    /// The result of finite operands. Vulkan: without `SignedZeroInfNanPreserve`, `NotInf` is assumed: an overflow may give the greatest
+    /// finite value. Infinite operands are left alone: so strict a reading would forbid them altogether, and a test could learn nothing
+    /// from it.
     fn overflow(&mut self, a: u64) -> u64 {
         let infinite = a & !F::SIGN == F::INFINITY;
         if C::OPEN && infinite && !self.control.signed_zero_inf_nan && self.once_in(4) { a - 1 } else { a }
     }
 
-    /// A result that is no number. An orderly device gives the first operand that is a NaN, made quiet, else a fixed NaN.
-    /// IEEE 754, 6.2.3 leaves the payload open, and Vulkan whether NaNs are quiet. Vulkan: without
-    /// `SignedZeroInfNanPreserve`, `NotNaN` is assumed, hence any value right.
+    /// A NaN result. An orderly device gives the first operand that is a NaN, made quiet, else a fixed NaN. IEEE 754, 6.2.3 leaves the
+    /// payload open, and Vulkan whether NaNs are quiet. Vulkan: without `SignedZeroInfNanPreserve`, `NotNaN` is assumed, hence any value
+    /// right.
     #[cold]
     pub fn nan<const N: usize>(&mut self, operands: [u64; N]) -> u64 {
         if C::OPEN {

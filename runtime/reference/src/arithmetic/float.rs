@@ -12,14 +12,14 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.bitwise(a, a ^ F::SIGN)
     }
 
-    /// `FAbs`. Nobody would give a zero the sign here, although Vulkan doesn't forbid it.
+    /// `FAbs`. Vulkan would allow a zero with the sign here, but no device does that.
     #[inline]
     pub fn abs(&mut self, a: u64) -> u64 {
         self.control.signed_zero_inf_nan = true;
         self.bitwise(a, a & !F::SIGN)
     }
 
-    /// A result that differs from an operand in the sign at most.
+    /// A result that differs from an operand in at most the sign.
     #[inline]
     fn bitwise(&mut self, operand: u64, result: u64) -> u64 {
         if self.is_orderly() {
@@ -28,9 +28,9 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         if C::OPEN && F::is_nan(operand) { self.nan([result]) } else { self.result(result) }
     }
 
-    /// `OpFDiv`. Vulkan: 2.5 ULP for a divisor of 0 or in [2^-126, 2^126], in half precision [2^-14, 2^14]; it says nothing of
-    /// the others. For double precision it says no more than that it is "at least that of single precision", which is read as
-    /// the same number of units of its own, as the conformance tests do.
+    /// `OpFDiv`. Vulkan: 2.5 ULP for a divisor of 0 or in [2^-126, 2^126], in half precision [2^-14, 2^14]; it says nothing about other
+    /// divisors. For double precision it says no more than that it is "at least that of single precision", which is read as the same number
+    /// of units of its own, as the conformance tests do.
     #[inline(always)]
     pub fn divide(&mut self, a: u64, b: u64) -> u64 {
         if !C::OPEN {
@@ -51,7 +51,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         } else {
             match self.choice.pick(4) {
                 0 | 1 => nearest,
-                // The reciprocal has been flushed to zero, or has overflown.
+                // The reciprocal was flushed to zero, or overflowed.
                 2 => nearest & F::SIGN | if F::is_denormal(b) { F::INFINITY } else { 0 },
                 _ => self.any_number(),
             }

@@ -6,16 +6,16 @@ use rustc_apfloat::{Float as _, Round};
 use super::odd;
 use crate::code::Rounding;
 
-/// Where a value goes that lies between two floats.
+/// Rounding direction of a value that lies between two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The nearer one, the even one of two as near.
+    /// To the nearer float, ties to even.
     NearestEven,
-    /// The smaller one in magnitude.
+    /// To the float of smaller magnitude.
     Zero,
-    /// The greater one.
+    /// To the greater float.
     Up,
-    /// The lesser one.
+    /// To the lesser float.
     Down,
 }
 
@@ -39,7 +39,7 @@ impl From<Direction> for Round {
     }
 }
 
-/// The operations that IEEE 754 rounds once. Operands that one doesn't have are 0.
+/// The operations that IEEE 754 rounds once. Unused operands are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     Add,
@@ -57,7 +57,7 @@ pub trait Format {
     const BITS: u8;
     /// Bits of the fraction, the hidden one not counted.
     const FRACTION: u32;
-    /// Place in [`FloatControls`](crate::code::FloatControls).
+    /// Index in [`FloatControls`](crate::code::FloatControls).
     const INDEX: usize;
 
     /// The sign bit.
@@ -142,7 +142,7 @@ pub trait Format {
             };
             kept + u64::from(away)
         };
-        // The hidden bit adds 1 to the exponent, which is 0 of denormals; so does a carry out of the fraction.
+        // The hidden bit adds 1 to the exponent, which is 0 for denormals; so does a carry out of the fraction.
         let result = ((last - lowest) as u64 * Self::MIN_NORMAL).saturating_add(magnitude);
         if result < Self::INFINITY {
             return sign | result;

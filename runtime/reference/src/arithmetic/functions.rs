@@ -1,8 +1,8 @@
-//! The functions of `GLSL.std.450` that no machine computes exactly: by double precision, rounded once, and off by what Vulkan
-//! allows where the choice is open.
+//! The functions of `GLSL.std.450` that no machine computes exactly. They are computed in double precision and rounded once; an open choice
+//! adds an error that Vulkan allows.
 //!
-//! A precision that is "inherited from" a formula is had by computing the formula with operations that are themselves off by
-//! what they may: each such result lies in the range that Vulkan permits. Infinities, NaNs and zeros are as IEEE 754 dictates.
+//! For a precision that is "inherited from" a formula, the formula is computed with operations that have errors of their own, so each
+//! result lies in the range that Vulkan permits. Infinities, NaNs and zeros are as IEEE 754 dictates.
 
 use super::env::Env;
 use super::format::{Arithmetic, Direction, Format};
@@ -84,8 +84,8 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.result(result)
     }
 
-    /// `Sin`, `Cos`. Vulkan: an absolute error of at most 2^-11 in [-π, π], in half precision 2^-7; it says nothing of the
-    /// others, where something between -1 and 1 may come out.
+    /// `Sin`, `Cos`. Vulkan: an absolute error of at most 2^-11 in [-π, π], in half precision 2^-7; it says nothing about other operands,
+    /// for which any result between -1 and 1 is possible.
     fn sine(&mut self, op: Unary, a: u64) -> u64 {
         let x = F::widen(a);
         let result = if x.abs() <= std::f64::consts::PI {

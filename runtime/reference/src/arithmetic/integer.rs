@@ -1,5 +1,5 @@
-//! Integer arithmetic other than what is a single machine instruction. Division by zero and the like give something harmless;
-//! [`super::domain`] knows that they are undefined.
+//! Integer arithmetic that takes more than a single machine instruction. Division by zero and the like give an arbitrary result;
+//! [`super::domain`] marks that result as undefined.
 
 use super::{mask, signed};
 

@@ -1,11 +1,11 @@
 //! Scalar operations on the 64 bits of registers: what they compute, and which bits of the result are undefined.
 //!
-//! No memory, no control flow, no SPIR-V ids in here: pure functions, as [`crate::code`] describes the bits. Widths are
-//! those that `code` allows: 1 to 64, for floats 16, 32 and 64.
+//! All are pure functions on bits as [`crate::code`] describes them, without memory, control flow or SPIR-V ids. Widths
+//! are those that `code` allows: 1 to 64, for floats 16, 32 and 64.
 //!
-//! A plain choice computes exactly: IEEE 754 rounded to nearest even (or as the entry point demands), functions of
-//! `GLSL.std.450` to the nearest float where that can be had. Where a result is undefined, it is something harmless. An open
-//! choice also takes the freedoms that the specification grants ([`env`]) and makes undefined results arbitrary ([`domain`]).
+//! A plain choice computes exactly: IEEE 754 rounded to nearest even (or as the entry point demands), functions of `GLSL.std.450` rounded
+//! to the nearest float where possible, and some harmless value where the result is undefined. An open choice also uses the freedoms that
+//! the specification grants ([`env`]) and makes undefined results arbitrary ([`domain`]).
 
 mod bits;
 mod compare;

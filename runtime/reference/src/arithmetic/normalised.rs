@@ -48,8 +48,8 @@ pub fn unpack<C: Choice>(op: Unary, a: u64, floats: &FloatControls, choice: &mut
     if is_signed(op) { env.clamp([quotient, F32::ONE | F32::SIGN, F32::ONE], false) } else { quotient }
 }
 
-/// `OpQuantizeToF16`. Vulkan: "Correctly rounded with implementation defined rounding mode". SPIR-V: what is too large becomes
-/// infinite, what is too small to be a normal half a zero of either sign.
+/// `OpQuantizeToF16`. Vulkan: "Correctly rounded with implementation defined rounding mode". SPIR-V: a value that is too large becomes
+/// infinite, a value too small for a normal half becomes a zero of either sign.
 pub fn quantize<C: Choice>(a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     let mut env = Env::<F32, C>::new(Listed::Neither, floats, choice);
     if F32::is_nan(a) {

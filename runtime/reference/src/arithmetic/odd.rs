@@ -1,4 +1,4 @@
-//! Arithmetic on doubles *rounded to odd*: what isn't exact becomes the one of the two neighbours whose last bit is 1.
+//! Arithmetic on doubles *rounded to odd*: an inexact result becomes that neighbour whose last bit is 1.
 //!
 //! A result rounded to odd at 53 bits can be rounded again to any format of at most 51 bits, in any direction, and is then what
 //! the infinitely precise result would have been rounded to (Boldo and Melquiond 2008, "Emulation of a FMA and correctly
@@ -6,8 +6,8 @@
 //! the narrower format. Operands are values of half or single precision, whose sums and products neither overflow nor underflow
 //! as doubles.
 //!
-//! Only sums need it. Products are exact. Quotients and roots of values of at most 24 bits are either values of 25 bits or at
-//! least 2^-51 of their size away from all of these, which is more than a double is off: they can be rounded twice as they are.
+//! Only sums need it. Products are exact. Quotients and roots of values of at most 24 bits are either values of 25 bits or at least 2^-51
+//! of their size away from all of these, which is more than the error of a double: they can be rounded twice as they are.
 
 /// `nearest`, which is the exact value less `error` rounded to nearest, rounded to odd instead.
 #[inline]

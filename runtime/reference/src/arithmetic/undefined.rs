@@ -1,8 +1,8 @@
 //! Which bits of results are undefined (1), given the operands and which of their bits are.
 //!
-//! As precise as is worth it: a bit is called defined only if no choice of the undefined bits changes it. Operations on floats
-//! don't see bits but values: any undefined bit makes all of the result undefined. So do operands for which the result is
-//! undefined by the specification ([`super::domain`]).
+//! The masks are conservative: a bit counts as defined only if no choice of the undefined bits changes it. Operations on floats don't see
+//! bits but values: any undefined bit makes all of the result undefined. So do operands for which the result is undefined by the
+//! specification ([`super::domain`]).
 
 use super::{bits as bit, domain, mask, signed};
 use crate::code::{Binary, Convert, Ternary, Unary, Wide};
@@ -99,7 +99,8 @@ fn less([a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> Option<bool> {
     }
 }
 
-/// Of a choice between the first, if true, and the second; if that is undefined, only where they agree is not.
+/// The undefined bits of a selection: of the first value if true, else of the second. If the condition is undefined,
+/// only bits in which both agree are defined.
 fn chosen(first: Option<bool>, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
     match first {
         Some(true) => ua,

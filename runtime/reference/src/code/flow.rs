@@ -2,7 +2,7 @@
 
 use super::{Pc, Slot};
 
-/// What the module is entitled to.
+/// The reconvergence that the module may rely on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Convergence {
     /// `MaximallyReconvergesKHR`.
@@ -14,11 +14,11 @@ pub struct Convergence {
 /// A multiway branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// What it looks at.
+    /// The value that it tests.
     pub selector: Slot,
-    /// Where to go for which value.
+    /// Targets by value.
     pub cases: Vec<(u64, Pc)>,
-    /// Where to go for all others.
+    /// Target for all other values.
     pub default: Pc,
 }
 

@@ -42,7 +42,7 @@ pub enum GroupOp {
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
-    /// Within clusters of so many, 0 for the whole subgroup.
+    /// Within clusters of this size, 0 for the whole subgroup.
     Rotate {
         cluster: u32,
     },
@@ -62,7 +62,7 @@ pub enum Scan {
     Clustered(u32),
 }
 
-/// What joins two values.
+/// The operation that combines two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "SPIR-V's names")]
 pub enum GroupArithmetic {

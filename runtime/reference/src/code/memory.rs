@@ -32,9 +32,9 @@ pub struct Binding {
 /// An atomic operation on one scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atomic {
-    /// What it does.
+    /// The operation.
     pub op: AtomicOp,
-    /// Where.
+    /// The memory.
     pub class: Class,
     /// Width of the scalar: 8, 16, 32 or 64.
     pub bits: u8,
@@ -113,19 +113,19 @@ pub struct Semantics {
 /// A control or memory barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    /// Who waits for each other; meaningless for memory barriers.
+    /// The scope in which invocations wait for each other; meaningless for memory barriers.
     pub execution: Scope,
-    /// Whose memory it orders.
+    /// The scope in which memory is ordered.
     pub memory: Scope,
-    /// How.
+    /// The memory semantics.
     pub semantics: Semantics,
 }
 
-/// How a load or store deals with memory other invocations see.
+/// Memory operands of a load or store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemoryAccess {
-    /// `NonPrivatePointer`, or in a module without the Vulkan memory model workgroup memory and what is `Coherent`: takes
-    /// part in synchronisation between invocations.
+    /// `NonPrivatePointer`, or in a module without the Vulkan memory model, workgroup memory and `Coherent` memory: the access takes part
+    /// in synchronisation between invocations.
     pub non_private: bool,
     /// `MakePointerAvailable` for this scope.
     pub available: Option<Scope>,

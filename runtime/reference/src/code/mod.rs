@@ -71,7 +71,7 @@ pub struct Code {
     pub loops: Vec<Loop>,
     /// Source files that [`Origin::file`] counts.
     pub files: Vec<String>,
-    /// What the entry point demands of float arithmetic.
+    /// The entry point's float controls.
     pub floats: FloatControls,
     /// The modes of the entry point that bear on reconvergence.
     pub convergence: Convergence,
@@ -132,7 +132,7 @@ pub enum Inst {
     Load { class: Class, bytes: u8, how: u16, d: Slot, pointer: Slot, offset: u32 },
     /// Stores a scalar.
     Store { class: Class, bytes: u8, how: u16, value: Slot, pointer: Slot, offset: u32 },
-    /// A function's variable comes into being anew: these bytes of the invocation's own memory are uninitialised from here on.
+    /// A function's variable is created anew: these bytes of the invocation's own memory become uninitialised.
     Forget { offset: u32, bytes: u32 },
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
@@ -162,9 +162,9 @@ pub enum Inst {
     Return,
     /// `OpUnreachable`: a fault.
     Unreachable,
-    /// A loop is entered from outside: its round is 0 from here on. An index of [`Code::loops`].
+    /// A loop is entered from outside: its iteration count becomes 0. An index of [`Code::loops`].
     EnterLoop(u32),
-    /// A back edge of a loop is taken: its round goes up by one.
+    /// A back edge of a loop is taken: its iteration count goes up by one.
     NextRound(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Operations on scalars and vectors, taken apart into operations on registers.
+//! Operations on scalars and vectors, split into operations on registers.
 
 use rspirv::spirv::{Decoration, FPRoundingMode, Op};
 
@@ -63,7 +63,7 @@ impl Compiler<'_> {
         Ok(cells)
     }
 
-    /// Refuses an operand whose components are not what they should be. Returns what they are.
+    /// Refuses an operand whose components have an unexpected type. Returns the type.
     pub(super) fn expect(
         &self,
         inst: &Instruction<'_>,
@@ -77,7 +77,7 @@ impl Compiler<'_> {
         Err(inst.refuse(rule::UNIVERSAL, format!("operand {index} is of type {scalar:?}")))
     }
 
-    /// Refuses a result whose components are not what they should be.
+    /// Refuses a result whose components have an unexpected type.
     pub(super) fn expect_result(&self, inst: &Instruction<'_>, scalar: Scalar) -> Result<()> {
         if self.layouts.vector(inst.ty)?.0 == scalar {
             return Ok(());
@@ -244,7 +244,7 @@ impl Compiler<'_> {
         }
         let cells = self.cells(id)?;
         if to.bits() == from.bits() {
-            // Where nothing changes the registers stay the same.
+            // If nothing changes, the registers stay the same.
             return self.result(inst, cells);
         }
         let cells = self.reinterpret(&cells, from.bits(), to.bits())?;

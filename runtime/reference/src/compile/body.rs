@@ -1,4 +1,4 @@
-//! Functions: their blocks in order, the edges between them with the moves that phis stand for, and calls.
+//! Functions: their blocks in order, the edges between blocks with the moves for phis, and calls.
 
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,7 +59,7 @@ impl<'m> Compiler<'m> {
         if !module.functions[first].parameters.is_empty() {
             return Err(refuse("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
         }
-        // In the order in which they are met; each waits if it or one that it calls does.
+        // In the order of discovery; a function waits if it or a callee does.
         let mut order = vec![first];
         let mut met: FxHashSet<usize> = FxHashSet::from_iter([first]);
         let mut callers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
@@ -233,7 +233,7 @@ impl<'m> Compiler<'m> {
             Op::Phi if self.values.contains_key(&inst.id) => {}
             Op::FunctionCall => self.call(inst)?,
             Op::ExtInst => self.extended(inst)?,
-            // A promise that helps compilers alone.
+            // A promise that only helps compilers.
             Op::AssumeTrueKHR => {}
             _ => {
                 let known = self.memory_operation(inst)?
@@ -323,7 +323,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Where a conditional branch goes: to the block at once, or by a detour where something is to be done on the way.
+    /// Where a conditional branch goes: directly to the block, or through a detour if the edge has work to do.
     fn edge(&mut self, body: &Body<'m>, from: usize, to: usize, detours: &mut Vec<(Label, usize)>) -> Result<Label> {
         if let Some(&(label, _)) = detours.iter().find(|detour| detour.1 == to) {
             return Ok(label);
@@ -344,7 +344,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Takes an edge: fills the phis of the block that it leads to, counts rounds, goes there.
+    /// Takes an edge: fills the phis of the target block, counts iterations, and jumps there.
     fn follow(&mut self, body: &Body<'m>, from: usize, to: usize) -> Result<()> {
         let label = body.function.blocks[from].label;
         let mut moves = Vec::new();
@@ -383,7 +383,7 @@ impl<'m> Compiler<'m> {
                 }
             }
         }
-        // What is left are cycles. One register of each is set aside, which frees its place.
+        // The rest are cycles. One register of each is saved elsewhere, which frees it for the others.
         for (d, _) in moves {
             if !sources.contains_key(&d) {
                 continue;
@@ -402,7 +402,7 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// What an edge means for the rounds of loops in which invocations wait for each other.
+/// The effect of an edge on iteration counts of loops in which invocations wait for each other.
 fn loop_step(body: &Body<'_>, from: usize, to: usize) -> Option<Inst> {
     let number = body.flow.headed[to].filter(|&number| body.loop_waits[number])?;
     let index = body.first_loop + number as u32;

@@ -1,4 +1,4 @@
-//! Putting composites together and taking them apart: mostly a matter of naming registers.
+//! Construction and extraction of composites, mostly by naming registers.
 
 use rspirv::spirv::Op;
 
@@ -174,7 +174,7 @@ impl Compiler<'_> {
         self.result(inst, [d])
     }
 
-    /// One of some registers, by an index that is computed.
+    /// The register with a computed index.
     pub(super) fn pick(&mut self, cells: &[Slot], bits: u8, index: Slot, count: u32) -> Result<Slot> {
         let constant = self.emit.constant_bits(index).and_then(|index| cells.get(usize::try_from(index).ok()?));
         if let Some(&slot) = constant {
@@ -219,7 +219,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What a module-level `OpUndef` stands for: registers that are filled before the entry point begins.
+    /// The value of a module-level `OpUndef`: registers that are filled before the entry point begins.
     pub(super) fn global_undefined(&mut self, inst: &Instruction<'_>) -> Result<Value> {
         let count = self.layouts.cells(inst.ty)?;
         let first = self.emit.fresh(count)?;

@@ -15,7 +15,7 @@ impl Compiler<'_> {
             let inst = module.instruction(index);
             self.emit.place.word = inst.word;
             match inst.op {
-                // These come into being where they are first used.
+                // These are created at their first use.
                 Op::Variable | Op::Undef => {}
                 op if op.is_type() => self.declare_type(&inst)?,
                 Op::ConstantNull => {
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         self.result(inst, [slot])
     }
 
-    /// A constant that other constants make up.
+    /// A constant computed from other constants.
     fn constant_operation(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let op = inst.operand(0)?;
         let op = Op::from_u32(op).ok_or_else(|| inst.refuse(rule::UNIVERSAL, format!("unknown opcode {op}")))?;

@@ -1,4 +1,4 @@
-//! Collects instructions, registers, constants and jump targets, and at the end numbers them for good.
+//! Collects instructions, registers, constants and jump targets, and assigns their final numbers at the end.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ const SLOT_LIMIT: u32 = 1 << 18;
 /// Marks slots of constants before they are numbered.
 const CONSTANT: Slot = 1 << 31;
 
-/// A place that instructions jump to. Until [`Emitter::finish`] instructions have it in place of a [`Pc`](crate::code::Pc).
+/// A jump target. Until [`Emitter::finish`] instructions have it in place of a [`Pc`](crate::code::Pc).
 pub(super) type Label = u32;
 
 #[derive(Default)]

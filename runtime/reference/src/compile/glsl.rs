@@ -1,4 +1,5 @@
-//! `GLSL.std.450`: scalar functions as operations of their own, the others made of those as the specification says.
+//! `GLSL.std.450`: scalar functions are operations of their own; others are composed of these as the specification
+//! says.
 
 use ptx2spv_target::marks;
 use rspirv::spirv::GlslStd450Op as Glsl;
@@ -117,7 +118,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles an instruction without meaning, if it is one of [`marks`].
+    /// Compiles an instruction that has no effect of its own, if it is one of [`marks`].
     fn mark(&mut self, inst: &Instruction<'_>, set: u32) -> Result<()> {
         if self.module.set_name(set) == Some(marks::SET) && inst.operand(1)? == marks::ARRIVE {
             let thread = self.scalar(inst.operand(2)?)?;

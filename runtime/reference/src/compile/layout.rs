@@ -1,7 +1,7 @@
 //! Types with their constants specialised: how many registers a value takes, and how it lies in memory.
 //!
-//! Where a type has explicit offsets and strides these count. Others (variables of invocations and workgroups) are laid out
-//! by Vulkan's standard storage buffer layout, which is the most that a device may take for them.
+//! Explicit offsets and strides of a type are used. Other types (variables of invocations and workgroups) have Vulkan's standard storage
+//! buffer layout, the largest that a device may use for them.
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
@@ -197,7 +197,7 @@ impl Layouts {
         }
     }
 
-    /// Takes note of a type, whose parts have been noted. `length` gives the value of a constant.
+    /// Records a type, whose parts are already recorded. `length` gives the value of a constant.
     pub(super) fn declare(
         &mut self,
         module: &Module,

@@ -7,7 +7,7 @@ use super::{Compiler, Component, Result, Value, refuse};
 use crate::code::{Binary, Class, Convert, Inst, MemoryAccess, Scope, Slot};
 use crate::module::{Instruction, rule};
 
-/// What is known of a pointer besides where it points to.
+/// Facts about a pointer besides its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PointerFacts {
     /// The descriptor that it points into.
@@ -377,7 +377,7 @@ impl Compiler<'_> {
         Ok(first)
     }
 
-    /// Announces an access to the leaves of a value.
+    /// Emits the check of an access to the leaves of a value.
     fn access(&mut self, class: Class, pointer: Slot, leaves: &[(u64, Scalar)], align: u32, write: bool) -> Result<()> {
         let end = leaves.iter().map(|(offset, scalar)| offset.saturating_add(u64::from(scalar.bytes()))).max();
         let bytes = small(end.unwrap_or(0))?;

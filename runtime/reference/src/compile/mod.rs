@@ -1,8 +1,8 @@
 //! Turns an entry point of a module into [`Code`].
 //!
-//! Vectors and other composites are taken apart here: a value is a list of registers, and taking out, putting in and putting
-//! together parts costs nothing at run time. In a valid module a register of an earlier value may stand for a part of a
-//! later one, since no definition can be reached again on the way to its uses without redefining these, too.
+//! Vectors and other composites are split here: a value is a list of registers, and extracting, inserting and constructing parts costs
+//! nothing at run time. In a valid module a register of an earlier value may stand for a part of a later one, since no path from a
+//! definition to its uses passes the definition again without redefining the later value too.
 
 mod arithmetic;
 mod atomic;
@@ -104,11 +104,11 @@ struct Compiler<'m> {
     values: FxHashMap<u32, Value>,
     /// Registers that `values` names.
     named: usize,
-    /// What is known of pointers besides where they point to.
+    /// Facts about pointers besides their addresses.
     facts: FxHashMap<u32, PointerFacts>,
-    /// What must be done before the entry point begins.
+    /// Work to do before the entry point begins.
     deferred: Vec<Deferred>,
-    /// Functions by id: what callers need to know of them.
+    /// Functions by id: what callers need to know about them.
     callees: FxHashMap<u32, body::Callee>,
     /// What has been placed in workgroup memory.
     shared: variables::Shared,
@@ -199,7 +199,7 @@ impl<'m> Compiler<'m> {
         Ok(first)
     }
 
-    /// Says what an id stands for.
+    /// Defines the value of an id.
     fn define(&mut self, id: u32, value: Value) -> Result<()> {
         if let Value::Cells(cells) = &value {
             self.named += cells.len();
@@ -211,7 +211,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Says which registers an instruction's result is in.
+    /// Defines an instruction's result as these registers.
     fn result(&mut self, inst: &Instruction<'_>, cells: impl Into<Cells>) -> Result<()> {
         let cells = cells.into();
         if self.layouts.cells(inst.ty)? as usize != cells.len() {

@@ -1,4 +1,4 @@
-//! What an entry point declares of itself: the workgroup's size, float controls, reconvergence.
+//! Declarations of an entry point: the workgroup's size, float controls, reconvergence.
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
@@ -98,8 +98,7 @@ impl Compiler<'_> {
         sizes.map(Some).map_err(|_| inst.refuse("VUID-WorkgroupSize-WorkgroupSize-04427", "is not three 32-bit sizes"))
     }
 
-    /// `FPFastMathDefault`: what is not allowed by default is preserved. That single instructions may allow more is not made
-    /// use of.
+    /// `FPFastMathDefault`: whatever it doesn't allow is preserved. Further freedoms of single instructions are not used.
     fn fast_math(&mut self, mode: &Mode) -> Result<()> {
         let wrong =
             || refuse(rule::INSTRUCTION, format!("FPFastMathDefault at word {}: no float, or no constant", mode.word));
@@ -116,7 +115,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What an entry point demands of floats of a width.
+    /// The float controls for one width.
     fn control(&mut self, mode: &Mode, width: u32) -> Result<&mut FloatControl> {
         let index = match width {
             16 => 0,

@@ -1,4 +1,4 @@
-//! Which operations on registers instructions stand for, and what these work on.
+//! The operations on registers for instructions, and their operand types.
 
 use rspirv::spirv::Op;
 

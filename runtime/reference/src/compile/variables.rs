@@ -1,4 +1,4 @@
-//! Variables: where they lie. Those outside of functions get a place when they are first used.
+//! The memory of variables. Variables outside of functions get memory at their first use.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::module::{Instruction, Type, rule};
 /// Most bytes of an invocation's own memory, so that a workgroup's fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;
 
-/// What is done before the entry point begins.
+/// Work before the entry point begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deferred {
     /// The registers of an `OpUndef` outside of functions are filled.
@@ -125,7 +125,7 @@ impl Compiler<'_> {
         self.store_cells(Class::Private, pointer, ty, None, &cells, 0, 1)
     }
 
-    /// Makes room in the invocation's memory.
+    /// Allocates in the invocation's memory.
     fn private_variable(&mut self, inst: &Instruction<'_>, ty: u32) -> Result<u32> {
         let bytes = self.sized(inst, ty)?;
         let offset = u64::from(self.code.private_bytes).next_multiple_of(16);
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         self.code.variables.push(Variable { name, class, offset, bytes });
     }
 
-    /// Makes room in the workgroup's memory. Blocks with an explicit layout all begin at 0.
+    /// Allocates in the workgroup's memory. Blocks with an explicit layout all begin at 0.
     fn workgroup_variable(&mut self, inst: &Instruction<'_>, ty: u32, initial: Option<u32>) -> Result<u32> {
         let bytes = self.sized(inst, ty)?;
         let zeroed = match initial {
@@ -259,14 +259,14 @@ impl Compiler<'_> {
         Ok(Value::Input(builtin, Component::All))
     }
 
-    /// Emits what was deferred, and how the entry point is entered then.
+    /// Emits the deferred work and then the entry to the entry point.
     pub(super) fn deferred(&mut self, main: Label) -> Result<()> {
         let start = self.emit.label();
         self.emit.bind(start);
-        // A block of its own, before that where the entry point begins, which is the first.
+        // A block of its own, which precedes the entry point's first block.
         self.emit.place.block = self.code.blocks.len() as u32;
         self.emit.place.line = 0;
-        // Stores of initial values may bring up more.
+        // Stores of initial values may defer more work.
         let mut next = 0;
         while let Some(&deferred) = self.deferred.get(next) {
             next += 1;

@@ -1,4 +1,4 @@
-//! What atomic operations make of the value in memory.
+//! The values that atomic operations leave in memory.
 
 use crate::arithmetic;
 use crate::code::{AtomicOp, Binary, FloatControls};

@@ -1,13 +1,13 @@
-//! Device memory of plain runs: the allocations, and the way from an address to bytes. Also what there is to say about a
-//! wrong address, which the other modes say too.
+//! Device memory of plain runs: the allocations, and the translation of addresses to bytes. Also the explanation of a wrong address, which
+//! the other modes use too.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::{Fault, Words};
 use crate::finding::FindingKind;
 
-/// Allocation `n`, counted from 1, lies at address `n << SPACING`. So looking one up is indexing, pointers that stray from
-/// one hit no other, and one that was freed is never taken for another.
+/// Allocation `n`, counted from 1, lies at address `n << SPACING`. So a look-up is an indexing operation, an out-of-bounds pointer doesn't
+/// hit another allocation, and the address of a freed allocation is never reused.
 const SPACING: u32 = 36;
 
 /// Addresses stay below this bit: kernels may use those above as tags.
@@ -32,9 +32,9 @@ struct Allocation {
     /// Empty once it was freed.
     words: Words,
     freed: bool,
-    /// What parts of it are for, for messages.
+    /// The names of its parts, for messages.
     parts: Vec<Part>,
-    /// What the running dispatch calls it.
+    /// Its names in the running dispatch.
     aliases: Vec<String>,
     /// Where kernels allocate from it.
     pools: Vec<Pool>,
@@ -49,7 +49,7 @@ pub struct Pool {
     pub granule: u64,
     /// How many there are.
     pub count: u64,
-    /// Address of a table with a word of 32 bits for each granule: where an allocation begins its bytes plus one, else zero.
+    /// Address of a table with a word of 32 bits for each granule: the size in bytes plus one where an allocation begins, else zero.
     /// Granules of an allocation, of which the last has a byte to spare, have numbers that differ in the lowest five bits only.
     pub sizes: u64,
 }
@@ -120,7 +120,7 @@ impl Memory {
         }
     }
 
-    /// Says that kernels allocate from a part of an allocation.
+    /// Declares that kernels allocate from a part of an allocation.
     pub fn add_pool(&mut self, pool: Pool) {
         if let Some((index, _)) = split(pool.address)
             && let Some(allocation) = self.allocations.get_mut(index)
@@ -129,7 +129,7 @@ impl Memory {
         }
     }
 
-    /// What is wrong with an access inside of an allocation, if that isn't all in a block that kernels have allocated there.
+    /// The fault of an access that is inside an allocation but not wholly inside a block that kernels have allocated there.
     pub fn unallocated(&self, number: u32, address: u64, bytes: u32) -> Option<Box<Fault>> {
         let pools = &self.allocations.get((number as usize).checked_sub(1)?)?.pools;
         let end = address + u64::from(bytes.max(1));
@@ -253,8 +253,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Says what is wrong with an access of `bytes` bytes at an address where there aren't that many. `what` is the subject
-    /// of the sentence.
+    /// Explains the fault of an access to `bytes` bytes that aren't all allocated. `what` is the subject of the sentence.
     #[cold]
     pub fn fault(&self, address: u64, bytes: u64, what: &str) -> Box<Fault> {
         let what = format!("{what} of {bytes} bytes at {address:#x}");

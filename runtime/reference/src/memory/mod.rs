@@ -1,4 +1,4 @@
-//! Memory: device memory in allocations ([`device`]), and what checked and adversarial runs know of it besides its bytes
+//! Memory: device memory in allocations ([`device`]), and the knowledge of checked and adversarial runs about memory besides its bytes
 //! ([`strict`]).
 
 pub(crate) mod atomic;
@@ -10,10 +10,10 @@ pub(crate) use words::Words;
 
 use crate::finding::FindingKind;
 
-/// Why an access can't be done. Whoever runs the access knows where it was.
+/// Why an access can't be done. The caller knows the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// What kind of thing.
+    /// The kind of fault.
     pub kind: FindingKind,
     /// What happened, in words.
     pub message: String,

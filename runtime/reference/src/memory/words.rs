@@ -1,4 +1,4 @@
-//! Bytes that several host threads may access at a time: atomic words, so that racing kernels harm nobody but themselves.
+//! Bytes that several host threads may access at a time: atomic words, so that racing kernels harm only themselves.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -14,7 +14,7 @@ pub(crate) struct Words {
 #[derive(Debug)]
 enum Storage {
     Own(Box<[AtomicU32]>),
-    /// The host's, which uses them by itself too.
+    /// The host's words, which the host also uses itself.
     Lent(&'static [AtomicU32]),
 }
 
@@ -101,9 +101,8 @@ impl Words {
         Some(changed)
     }
 
-    /// Replaces the number of `bytes` bytes at an offset by what `f` makes of it, and returns the old number and the new;
-    /// `None` if it isn't inside. Atomic within one word; the caller sees to it that 8 bytes are updated by one thread at a
-    /// time.
+    /// Replaces the number of `bytes` bytes at an offset by the result of `f`, and returns the old number and the new one; `None` if it
+    /// isn't inside. Atomic within one word; the caller sees to it that 8 bytes are updated by one thread at a time.
     pub fn update(&self, offset: u64, bytes: u8, mut f: impl FnMut(u64) -> u64) -> Option<(u64, u64)> {
         if !self.contains(offset, bytes.into()) {
             return None;

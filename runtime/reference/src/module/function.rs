@@ -1,4 +1,5 @@
-//! Functions and blocks of a module: where they lie, how control flows between blocks, and that calls don't recur.
+//! Functions and blocks of a module: their blocks, the control flow between blocks, and the check that there is no
+//! recursion.
 
 use std::ops::Range;
 
@@ -197,7 +198,7 @@ fn switch(
     Ok(Terminator::Switch { selector, default: target(inst, 1)?, cases })
 }
 
-/// Refuses calls of what is no function and functions that call themselves, also by way of others.
+/// Refuses calls of ids that aren't functions, and direct or mutual recursion.
 fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusal> {
     let places: FxHashMap<u32, usize> = functions.iter().enumerate().map(|(at, function)| (function.id, at)).collect();
     let mut callees = Vec::with_capacity(functions.len());
@@ -213,7 +214,7 @@ fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusa
         called.dedup();
         callees.push(called);
     }
-    // Takes away functions that nobody (any more) calls; what is left calls itself.
+    // Removes functions without (remaining) callers; the rest are recursive.
     let mut callers = vec![0usize; functions.len()];
     callees.iter().flatten().for_each(|&callee| callers[callee] += 1);
     let mut free: Vec<usize> = (0..functions.len()).filter(|&at| callers[at] == 0).collect();

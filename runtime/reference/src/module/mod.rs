@@ -1,6 +1,6 @@
-//! A SPIR-V module as read from its words: types, decorations, entry points, functions, and the instructions of all else.
+//! A SPIR-V module as read from its words: types, decorations, entry points, functions, and all other instructions.
 //!
-//! What a module says only about itself is checked here; what the target has to say is for [`crate::requirements`].
+//! Rules that don't depend on the target are checked here; [`crate::requirements`] checks the target's.
 
 mod disassemble;
 pub(crate) mod function;
@@ -158,7 +158,7 @@ impl Module {
                 Op::GroupDecorate | Op::GroupMemberDecorate => {
                     return Err(inst.refuse(rule::UNSUPPORTED, "decoration groups, which are deprecated"));
                 }
-                // These are about meanings that have no bearing on computing, or about source text.
+                // These don't affect the computation, or describe source text.
                 Op::DecorateId
                 | Op::DecorateString
                 | Op::MemberDecorateString

@@ -1,5 +1,5 @@
-//! Which barrier instructions the threads of each warp arrive at. Those that they must execute together are the same ones, in
-//! the same order, for all threads of a warp that get that far.
+//! The barrier instructions at which the threads of each warp arrive. All threads of a warp must arrive at the same aligned barriers in the
+//! same order, as far as they get.
 
 use std::collections::VecDeque;
 
@@ -10,8 +10,8 @@ use super::world::Who;
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// Arrivals of a warp that are remembered. No thread gets further ahead of another, but where one arrives without waiting so
-/// often.
+/// The number of a warp's arrivals that are remembered. A thread can get further ahead of another only by arriving this often without
+/// waiting.
 const REMEMBERED: usize = 64;
 
 /// An arrival: who was the first at a barrier instruction.
@@ -31,19 +31,19 @@ pub(super) struct Arrivals(FxHashMap<u32, Warp>);
 /// Those of one warp.
 #[derive(Debug, Default)]
 struct Warp {
-    /// The last ones of the thread that has got furthest.
+    /// The last arrivals of the thread that is furthest ahead.
     last: VecDeque<Arrival>,
     /// How many there were before these.
     forgotten: u64,
     /// How many each thread had.
     counts: [u64; WARP as usize],
-    /// Whether its threads were found apart: then they stay so.
+    /// Whether its threads were found at different barriers, which is reported only once.
     apart: bool,
 }
 
 impl Arrivals {
-    /// Notes that a thread stops at a barrier instruction. Gives who of its warp has stopped at another one instead, if that is
-    /// the first time.
+    /// Notes that a thread stops at a barrier instruction. Gives the thread of its warp that has stopped at a different one, the first time
+    /// that this happens.
     pub fn arrive(&mut self, thread: u32, place: u32, who: Who) -> Option<Arrival> {
         let warp = self.0.entry(thread / WARP).or_default();
         let count = &mut warp.counts[(thread % WARP) as usize]; // below `WARP`

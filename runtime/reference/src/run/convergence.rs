@@ -1,6 +1,5 @@
-//! Where invocations of a subgroup stand relative to each other: who is at the same place, and who can still come there.
-//! That decides who takes part in an operation of the subgroup. It knows positions only; the parking and waiting is done by
-//! [`super::workgroup`].
+//! Positions of a subgroup's invocations relative to each other: which are at the same place, and which can still come there. That decides
+//! who takes part in an operation of the subgroup. This module only compares positions; [`super::workgroup`] does the parking and waiting.
 
 use std::sync::OnceLock;
 
@@ -13,8 +12,8 @@ pub(super) struct Position<'a> {
     pub calls: &'a [Pc],
     /// Its next instruction.
     pub pc: Pc,
-    /// In which round of each loop it is. There is no recursion, so one number a loop is enough; those of loops that it
-    /// isn't in mean nothing.
+    /// The iteration of each loop. There is no recursion, so one number for each loop is enough; numbers of loops that
+    /// it isn't in mean nothing.
     pub rounds: &'a [u64],
 }
 

@@ -1,4 +1,4 @@
-//! Collects findings that end nothing: once for each instruction and kind, and how often.
+//! Collects findings that don't end a run: one for each instruction and kind, with a count.
 
 use crate::finding::{Finding, FindingKind};
 

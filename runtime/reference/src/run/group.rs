@@ -1,4 +1,4 @@
-//! Operations of a subgroup: what each invocation that takes part gets, from the registers of all that do.
+//! Operations of a subgroup: the result of each participating invocation, from the registers of all participants.
 
 use super::lane::Lane;
 use super::step::{Context, mask};
@@ -372,7 +372,7 @@ fn binary(op: GroupArithmetic) -> Binary {
     }
 }
 
-/// What an exclusive scan gives the first invocation.
+/// The result of an exclusive scan for the first invocation.
 fn identity(op: GroupArithmetic, bits: u8) -> u64 {
     let float = |half: u64, single: u64, double: u64| match bits {
         16 => half,

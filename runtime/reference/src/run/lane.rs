@@ -27,7 +27,7 @@ pub(super) struct Lane {
     pub registers: Vec<u64>,
     /// `Function` and `Private` memory.
     pub private: Vec<u8>,
-    /// What is undefined of both, where that is looked after.
+    /// The undefined bits of both, if they are tracked.
     pub shadow: Option<Box<Shadow>>,
     /// Slices in a row that it used up without changing memory.
     pub idle_slices: u32,
@@ -38,7 +38,7 @@ pub(super) struct Lane {
 pub(super) enum State {
     /// It can go on.
     Ready,
-    /// It goes round in a circle, unless memory isn't as in this version any more.
+    /// It repeats a cycle of states as long as memory is unchanged since this version.
     Cycling { version: u64 },
     /// It waits at an operation of the subgroup, or a barrier of it.
     AtGroup,
@@ -185,7 +185,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes a lane's picture.
+    /// Takes a snapshot of a lane.
     pub fn take(&mut self, lane: &Lane) {
         self.pc = lane.pc;
         self.calls.clone_from(&lane.calls);

@@ -1,7 +1,7 @@
-//! Runs [`Code`]: the loop of the interpreter, and who runs when.
+//! Runs [`Code`]: the interpreter's loop, and scheduling.
 //!
-//! [`step`] runs one invocation, [`workgroup`] those of a workgroup with what they do together ([`group`], [`convergence`]),
-//! [`schedule`] the workgroups of a dispatch. What they act upon is a [`world::World`]: [`plain`] or [`strict`].
+//! [`step`] runs one invocation, [`workgroup`] those of a workgroup with what they do together ([`group`], [`convergence`]), [`schedule`]
+//! the workgroups of a dispatch. They act on a [`world::World`]: [`plain`] or [`strict`].
 
 mod arrivals;
 mod builtin;
@@ -109,7 +109,7 @@ pub(crate) struct Launch<'a> {
     pub push_constants: &'a [u8],
     /// What is bound to each of [`Code::bindings`].
     pub bound: Vec<Option<Bound>>,
-    /// Whether undefined bits are looked after.
+    /// Whether undefined bits are tracked.
     pub shadowed: bool,
     /// Host threads.
     pub threads: usize,

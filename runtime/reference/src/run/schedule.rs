@@ -1,5 +1,5 @@
-//! Who runs when: workgroups on host threads, fairly, so that one which waits for another gets what it waits for. Also
-//! when a dispatch must end: its budget is used up, or all that is left waits for ever.
+//! Scheduling of workgroups on host threads, fair, so that a workgroup that waits for another makes progress. Also
+//! decides when a dispatch must end: its budget is used up, or all remaining workgroups wait for ever.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use crate::finding::{Finding, FindingKind};
 /// Instructions that a workgroup may take before others have their turn.
 const QUANTUM: u64 = 50_000_000;
 
-/// Workgroups that wait on one thread before it begins another only if all threads are stuck: others may be about to do
-/// what they wait for.
+/// The number of waiting workgroups from which on a thread begins another only if all threads are stuck, since other
+/// threads may be about to end the wait.
 const PATIENT: usize = 16;
 
 /// Bytes that the invocations of workgroups which have begun may take.
@@ -46,11 +46,11 @@ enum Status {
     Through,
 }
 
-/// What has become of waiting.
+/// The result of waiting.
 enum Waited {
     /// Memory has changed.
     Changed,
-    /// Nobody can change it any more.
+    /// No thread can change memory any more.
     AllStuck,
     /// The dispatch has ended.
     Stopped,
@@ -96,7 +96,7 @@ impl Shared {
         lock(&self.threads)[thread] = Status::Through;
     }
 
-    /// Waits until memory isn't as in `version` any more. Of those who wait in vain, one learns it first.
+    /// Waits until memory isn't as in `version` any more. If all threads are stuck, one of them learns it first.
     fn wait(&self, thread: usize, version: u64) -> Waited {
         lock(&self.threads)[thread] = Status::Stuck(version);
         loop {
@@ -160,7 +160,7 @@ impl<W: World> Worker<'_, W> {
             stuck &= version == self.world.version();
             rounds = if ended { 0 } else { rounds + 1 };
             let company = W::Choice::OPEN && self.residents.len() < 4 && self.world.choice().pick(4) > 0;
-            // A workgroup that gets nowhere may wait for one that has not begun.
+            // A workgroup without progress may wait for one that has not begun.
             if ended {
                 continue;
             } else if stuck && (self.residents.len() >= PATIENT || !self.begin()?) {
@@ -194,7 +194,7 @@ impl<W: World> Worker<'_, W> {
             let index = self.world.place_in_order(number, total);
             match index {
                 None => {
-                    // Not to run over.
+                    // So that the counter doesn't overflow.
                     self.shared.next.fetch_sub(1, Relaxed);
                     return Ok(false);
                 }

@@ -9,7 +9,7 @@ use super::step::{self, Context, Stop};
 use super::world::World;
 use crate::code::{AtomicOp, Code, Inst, Pc, Slot};
 
-/// What was written of an invocation.
+/// The log of an invocation.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lines: Vec<String>,

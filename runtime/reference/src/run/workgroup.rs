@@ -10,8 +10,8 @@ use crate::code::{Inst, Pc};
 use crate::config::Choice;
 use crate::finding::{Finding, FindingKind};
 
-/// Instructions that an invocation may take at a time at first. Short, since those that spin waste it; those that compute
-/// get more and more, up to [`LONGEST_SLICE`] times as many as a power of two.
+/// Instructions that an invocation may take at a time at first. Short, since spinning invocations waste their slices; computing invocations
+/// get more and more, doubled up to [`LONGEST_SLICE`] times.
 const SLICE: u32 = 2048;
 const LONGEST_SLICE: u32 = 5;
 
@@ -23,16 +23,16 @@ pub(super) struct Workgroup<W: World> {
     local: W::Local,
 }
 
-/// What a workgroup has come to.
+/// The result of letting a workgroup run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     /// All invocations have ended.
     Done,
     /// Something happened that others may have waited for.
     Moved,
-    /// Invocations have run, but nothing can be seen of it.
+    /// Invocations have run, but without a visible effect.
     Busy,
-    /// All that live wait or go round in circles; somebody else must do something.
+    /// All live invocations wait or cycle; only another workgroup can make them progress.
     Stuck,
 }
 
@@ -117,7 +117,7 @@ impl<W: World> Workgroup<W> {
         }
     }
 
-    /// What there is to say when nobody will ever do what its invocations wait for.
+    /// The finding when its invocations wait for ever.
     pub fn deadlock(&self, launch: &Launch<'_>) -> Box<Finding> {
         let cycling = |lane: &&Lane| matches!(lane.state, State::Cycling { .. });
         let spins = self.lanes.iter().filter(cycling).count();
@@ -334,7 +334,7 @@ impl<W: World> Members<'_, '_, W> {
         true
     }
 
-    /// What there is to say if all invocations that live wait, but not for each other.
+    /// The finding if all live invocations wait, but not for each other.
     fn divergence(&self) -> Box<Finding> {
         let Context { launch, shape, .. } = &self.cx;
         let site = |lane: &Lane| launch.program.site(lane.pc, Some(shape.workgroup), Some(shape.local(lane.index)));

@@ -1,5 +1,5 @@
-//! What invocations act upon besides themselves. The interpreter is generic over it: a plain run has bytes and nothing
-//! else, a strict run knows what is undefined, unordered or not yet visible.
+//! The world that invocations act on. The interpreter is generic over it: a plain run has only bytes, a strict run also
+//! tracks what is undefined, unordered or not yet visible.
 
 use std::sync::atomic::AtomicU64;
 
@@ -17,7 +17,7 @@ pub(super) struct Value {
     pub undefined: u64,
 }
 
-/// Who does something and where.
+/// An invocation and its current instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Who {
     /// `LocalInvocationIndex`.
@@ -41,14 +41,14 @@ pub(super) struct Access {
     pub how: MemoryAccess,
 }
 
-/// What invocations act upon.
+/// The memory and choices that invocations act on.
 pub(super) trait World {
-    /// Who decides where Vulkan leaves a choice.
+    /// Makes the choices that Vulkan leaves open.
     type Choice: Choice;
-    /// What a workgroup has besides its invocations.
+    /// A workgroup's state besides its invocations.
     type Local;
 
-    /// Whether undefined bits may be looked after; `false` lets the compiler drop the code for it.
+    /// Whether undefined bits may be tracked; `false` lets the compiler drop the code for it.
     const STRICT: bool;
 
     /// Who decides.

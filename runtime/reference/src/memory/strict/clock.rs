@@ -1,4 +1,4 @@
-//! Which events of which invocations somebody knows of: a vector clock for very many invocations.
+//! The set of known events of all invocations: a vector clock for very many invocations.
 //!
 //! Time is counted for the whole dispatch, so that one entry can stand for all invocations of a workgroup or subgroup up to
 //! a moment, which is what a barrier tells. Clocks that grew out of each other share what they have in common (they are

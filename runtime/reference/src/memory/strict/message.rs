@@ -1,4 +1,5 @@
-//! What a release tells whoever acquires it: which events happened before, and how far they were made available.
+//! The knowledge that a release passes to an acquire: which events happened before, and how far they were made
+//! available.
 
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Adds what somebody else has told, with whom the narrowest domain in common is that of `reach`.
+    /// Adds another invocation's knowledge; the narrowest domain that both share is that of `reach`.
     fn learn(&mut self, told: &Self, reach: Scope) {
         self.before.join(&told.before);
         let first = domains(reach).saturating_sub(1);
@@ -76,7 +77,7 @@ impl History {
         self.widen(scope);
     }
 
-    /// Makes what is available in narrower scopes available in this one.
+    /// Makes writes that are available in narrower scopes available in this scope.
     fn widen(&mut self, scope: Scope) {
         for domain in 1..domains(scope) {
             let (narrower, wider) = self.available.split_at_mut(domain);
@@ -138,9 +139,9 @@ impl History {
 /// A release, or several of invocations that the same scope instance includes.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
-    /// Who may take it up: invocations in the same instance of this scope.
+    /// The scope whose invocations may acquire it.
     pub(super) scope: Scope,
-    /// Who released, one of them.
+    /// One of the releasing invocations.
     pub(super) from: Agent,
     /// The narrowest scope that all of them have in common.
     pub(super) spread: Scope,
@@ -239,9 +240,9 @@ impl Message {
         (!kept.is_empty()).then(|| Arc::new(Self(kept)))
     }
 
-    /// Drops what nobody can take up any more, given which workgroups still run.
+    /// Drops releases that no invocation can acquire any more, given which workgroups still run.
     pub(super) fn prune(own: &mut Arc<Self>, runs: impl Fn(u32) -> bool) {
-        // Few of them are no trouble.
+        // A few of them cost little.
         if own.0.len() > 8 {
             let lives = |release: &Arc<Release>| release.scope == Scope::Device || runs(release.from.workgroup);
             Arc::make_mut(own).0.retain(lives);
@@ -254,7 +255,7 @@ impl Message {
     }
 }
 
-/// Gathers what the participants of a control barrier tell each other.
+/// Collects the knowledge that the participants of a control barrier exchange.
 #[derive(Debug)]
 pub(super) struct Meeting {
     pub(super) release: Release,

@@ -1,8 +1,8 @@
-//! What checked and adversarial runs know of device and workgroup memory besides its bytes: which bits are undefined, which
+//! The knowledge of checked and adversarial runs about device and workgroup memory besides its bytes: which bits are undefined, which
 //! accesses race, and which older values an invocation may still see.
 //!
-//! The bytes themselves lie elsewhere ([`Bytes`]); nothing in here checks bounds, so only accesses inside of allocations
-//! get here. Everything is single-threaded and deterministic.
+//! The bytes themselves lie elsewhere ([`Bytes`]); this module doesn't check bounds, so its callers pass only accesses inside allocations.
+//! Everything is single-threaded and deterministic.
 
 mod clock;
 mod defined;
@@ -70,12 +70,12 @@ pub struct Loaded {
     pub bits: u64,
     /// Which of its bits are undefined (1); always 0 in plain mode.
     pub undefined: u64,
-    /// Whether newer values were there that this load might have seen too: the same load may give another value next time
-    /// although nobody wrote meanwhile, so an invocation that repeats it isn't spinning for ever.
+    /// Whether the load might also have seen a newer value. The same load may then give another value next time without a write in between,
+    /// so an invocation that repeats it isn't spinning for ever.
     pub stale: bool,
 }
 
-/// What a dispatch looks like.
+/// The shape of a dispatch.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Invocations of a workgroup; at most 65536.
@@ -102,11 +102,11 @@ pub enum Action {
 /// One of the two sides of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Party {
-    /// Who.
+    /// The invocation.
     pub agent: Agent,
-    /// Where in the code.
+    /// The instruction.
     pub pc: Pc,
-    /// What it did.
+    /// The kind of access.
     pub action: Action,
 }
 
@@ -131,9 +131,9 @@ pub enum Missing {
 pub struct Race {
     /// The first byte that both accessed.
     pub location: Location,
-    /// What happened first in this run.
+    /// The access that came first in this run.
     pub first: Party,
-    /// What happened second.
+    /// The access that came second.
     pub second: Party,
     /// Why they are not ordered.
     pub missing: Missing,
@@ -362,11 +362,11 @@ impl Strict {
         let (bytes, class) = (atomic.bits / 8, class(location.space));
         let reads = atomic.op != AtomicOp::Store;
         let newest = self.memories.get(location.space).newest(memory, location, bytes);
-        // Undefined bits are arbitrary, but the same for all atomics.
+        // Undefined bits are arbitrary, but all atomics see the same.
         let noise = self.weak.as_ref().map(|weak| weak.noise(location));
         let settled = |(bits, undefined): (u64, u64)| noise.map_or(bits, |noise| bits & !undefined | noise & undefined);
 
-        // Only what doesn't write may see an older value.
+        // Only an operation that doesn't write may see an older value.
         let semantics = if atomic.op == AtomicOp::CompareExchange { atomic.unequal } else { atomic.semantics };
         let how = How::atomic(atomic, semantics, true, false, class);
         let may_only_read = matches!(atomic.op, AtomicOp::Load | AtomicOp::CompareExchange);
@@ -409,7 +409,7 @@ impl Strict {
             self.order.announce(&event);
             let sequence = message.filter(|_| reads);
             let replaced = self.order.write(agent, location, atomic.scope, semantics, sequence);
-            // Somebody may have defined what is kept since it was read.
+            // The kept bits may have become defined since they were read.
             let value = (new.bits, new.undefined & !(new.kept & !newest.1));
             self.write(memory, Write { location, bytes, value, event, replaced }, new.kept);
         }

@@ -1,8 +1,8 @@
-//! Who knows of whose accesses: happens-before, availability and visibility of the Vulkan memory model.
+//! Happens-before, availability and visibility of the Vulkan memory model.
 //!
-//! Each invocation has, for device and for workgroup memory apart, the set of events that inter-thread-happen-before its next
-//! access, and the writes among them that are available to its memory domains or visible to it. Releases put a copy of it
-//! into a [`Message`], acquires take it up. A dispatch is after everything before it, so knowledge begins anew with it.
+//! Each invocation has, for device and for workgroup memory apart, the set of events that inter-thread-happen-before its next access, and
+//! the writes among them that are available to its memory domains or visible to it. Releases put a copy of it into a [`Message`], acquires
+//! take it up. A dispatch happens after everything before it, so each dispatch starts with empty knowledge.
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl Fence {
 }
 
 impl Invocation {
-    /// Its own events until now become part of what it knows and can tell.
+    /// Adds its own events until now to its knowledge.
     fn publish(&mut self, agent: Agent, now: Time, scope: Scope, semantics: Semantics) {
         let known = Arc::make_mut(&mut self.known);
         for class in classes(semantics) {
@@ -185,7 +185,7 @@ impl Order {
         self.workgroups.insert(workgroup, Workgroup { invocations, messages: FxHashMap::default() });
     }
 
-    /// What an invocation knew is of no interest once it has ended.
+    /// An invocation's knowledge is dropped once it has ended.
     pub(super) fn end_invocation(&mut self, agent: Agent) {
         if let Some(invocation) = self.invocation_mut(agent) {
             *invocation = Invocation::default();
@@ -240,7 +240,7 @@ impl Order {
         let Some(invocation) = self.invocation(later.agent) else { return Some(unordered) };
         let mut result = unordered;
         for class in common_classes(earlier, later) {
-            // What is nearest to being ordered tells most.
+            // Report the class in which the accesses are nearest to being ordered.
             result = result.max(invocation.known[class].missing(earlier, later, unordered)?);
         }
         Some(result)
@@ -407,7 +407,7 @@ impl Order {
     }
 }
 
-/// What the participants of a control barrier tell each other.
+/// The knowledge that the participants of a control barrier exchange.
 enum Told {
     /// All that they know.
     All(Release),

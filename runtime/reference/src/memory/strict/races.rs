@@ -1,9 +1,9 @@
 //! Data races: conflicting accesses that are not location-ordered.
 //!
-//! Of each word of memory are kept the last ordinary write and, since then, a few of the ordinary reads and of the atomics.
-//! The three are kept apart, as what one of them races with, another may not: an atomic that follows an ordinary write of
-//! the same invocation hides nothing of that write from the atomics of others. A race with one of many readers or atomics
-//! may be missed, none is found where there is none.
+//! For each word of memory, the last ordinary write is kept and, since then, a few of the ordinary reads and of the atomics. The three
+//! kinds are kept separately, since they race with different accesses: an atomic after an ordinary write of the same invocation doesn't
+//! hide that write from other invocations' atomics. A race with one of many readers or atomics may be missed, but no false race is
+//! reported.
 
 use rustc_hash::FxHashMap;
 
@@ -21,9 +21,9 @@ const REPORTS: usize = 256;
 /// The accesses to a word or byte. Events of former dispatches count for nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    /// The last write that is no atomic.
+    /// The last write that isn't atomic.
     write: Event,
-    /// Reads since that are no atomics.
+    /// Reads since then that aren't atomic.
     reads: [Event; 2],
     /// Whether there were atomics since, which most memory never sees: they are kept elsewhere.
     atomic: bool,
@@ -115,7 +115,7 @@ impl Cell {
                 }
             }
             atomics if event.how.writes() => {
-                // All that is unordered with the others races with this one or is ordered before.
+                // Any access unordered with the others races with this one or is ordered before it.
                 (self.write, self.reads, self.atomic) = (*event, Default::default(), false);
                 if let Some(atomics) = atomics {
                     **atomics = Default::default();

@@ -1,9 +1,9 @@
 //! Weak visibility: which older values an access may still see, and the choice among them.
 //!
-//! Places that were written in the running dispatch keep their last writes, in the order in which they happened here. A load
-//! may see any of them that the memory model doesn't hide behind one that the invocation has to see: for ordinary loads one
-//! that is location-ordered before them (all else is a race); for atomics one that, or a read of which, happened before,
-//! so that each place is coherent. Read-modify-writes see the last. Loads never see writes of the future.
+//! Locations written in the running dispatch keep their last writes, in the order of this run. A load may see any of them that the memory
+//! model doesn't hide behind one that the invocation has to see: for ordinary loads one that is location-ordered before them (all else is a
+//! race); for atomics one that, or a read of which, happened before, so that each place is coherent. Read-modify-writes see the last. Loads
+//! never see future writes.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -81,7 +81,7 @@ pub(super) struct Older {
     seen: usize,
 }
 
-/// The writes that not everybody has to see yet.
+/// The writes that not every invocation has to see yet.
 #[derive(Debug)]
 pub(super) struct Weak {
     choice: Seeded,
@@ -260,7 +260,7 @@ impl Weak {
         }
         granule.reads.push(Read { event: *event, mask, seen });
         if granule.reads.len() > READS {
-            // What was read first is taken for known to everybody.
+            // Every invocation is assumed to know the write that was read first.
             granule.settle(granule.reads[0].seen);
         }
     }
