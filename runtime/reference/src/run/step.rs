@@ -21,13 +21,13 @@ pub(super) enum Stop {
     Slice,
     /// It waits, or has ended; its state says which.
     Waits,
-    /// It is as it was when the snapshot was taken, and memory too.
+    /// Its state equals the snapshot, and memory hasn't changed either.
     Cycle,
-    /// It did something that can't be done.
+    /// It caused a fault.
     Fault(Box<Fault>),
 }
 
-/// What an invocation runs in.
+/// The context in which an invocation runs.
 pub(super) struct Context<'a, W: World> {
     pub launch: &'a Launch<'a>,
     pub shape: &'a Shape,
@@ -36,7 +36,8 @@ pub(super) struct Context<'a, W: World> {
 }
 
 impl<W: World> Context<'_, W> {
-    /// Whether any bit of a register is undefined; then that is reported, and the register taken to be defined.
+    /// Whether any bit of a register is undefined. If so, that is reported, and the register counts as defined
+    /// afterwards.
     #[inline(always)]
     pub fn demand(&mut self, shadow: Option<&mut Shadow>, who: Who, slot: Slot, what: &str) {
         if W::STRICT
@@ -68,8 +69,8 @@ impl<W: World> Context<'_, W> {
     }
 }
 
-/// Runs an invocation for at most `limit` instructions, and returns how many it took. With `WATCH` it is compared with the
-/// snapshot whenever it comes to the instruction where that was taken.
+/// Runs an invocation for at most `limit` instructions, and returns how many it took. With `WATCH`, the invocation is compared with the
+/// snapshot whenever it reaches the snapshot's instruction.
 pub(super) fn run<W: World, const WATCH: bool>(
     cx: &mut Context<'_, W>,
     lane: &mut Lane,
@@ -105,7 +106,7 @@ pub(super) fn run<W: World, const WATCH: bool>(
     (stop, used)
 }
 
-/// How it goes on after an instruction.
+/// How the invocation goes on after an instruction.
 enum Flow {
     On,
     Waits(State),
@@ -136,7 +137,7 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             lane.registers[$slot as usize]
         };
     }
-    // Sets what is undefined of results, where that is looked after.
+    // Sets the undefined bits of results, if they are tracked.
     macro_rules! shadow {
         (|$shadow:ident| $body:expr) => {
             if W::STRICT
@@ -392,7 +393,7 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     let atomic = &code.atomics[index as usize];
     let has_value = !matches!(atomic.op, Load | IIncrement | IDecrement);
     if W::STRICT {
-        // What only goes to memory may be undefined there.
+        // An operand that only goes to memory may be undefined.
         if has_value && !matches!(atomic.op, Store | Exchange | CompareExchange) {
             cx.demand(lane.shadow.as_deref_mut(), who, atomic.value, "the operand of an atomic operation");
         }
@@ -416,7 +417,7 @@ fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u
     }
     .map_err(|fault| stray(fault, address, atomic.class, code))?;
     if atomic.op != Store {
-        // Undefined bits are arbitrary, but the same for everybody, until they are written.
+        // Undefined bits are arbitrary, but the same for all invocations, until they are written.
         lane.registers[atomic.d as usize] = old.bits;
         if W::STRICT
             && let Some(shadow) = lane.shadow.as_deref_mut()
@@ -434,15 +435,15 @@ fn was_read(code: &Code, shadow: &Shadow, slot: Slot) -> bool {
     matches!(code.insts[shadow.origins[slot as usize] as usize], Inst::Atomic(_))
 }
 
-/// What is undefined of a binary operation's result. Whether two words that atomics have read are equal is known, as loops
-/// around compare-and-swap need it that change a part of a word: undefined bits of memory stay what they are.
+/// The undefined bits of a binary operation's result. The comparison of two words that atomics have read is defined, since undefined bits
+/// of memory don't change, and loops around compare-and-swap that change a part of a word need the comparison.
 fn binary_undefined(code: &Code, shadow: &Shadow, op: Binary, bits: u8, operands: [u64; 2], slots: [Slot; 2]) -> u64 {
     let found = undefined::binary(op, bits, operands, shadow.of(slots));
     let equality = found != 0 && matches!(op, Binary::IEqual | Binary::INotEqual);
     if equality && slots.iter().all(|&slot| was_read(code, shadow, slot)) { 0 } else { found }
 }
 
-/// All of a pointer is undefined once any bit of what it is made of is.
+/// A pointer is wholly undefined if any bit of its operands is.
 fn spread(undefined: u64) -> u64 {
     if undefined == 0 { 0 } else { u64::MAX }
 }
@@ -464,7 +465,7 @@ fn misaligned(address: u64, bytes: u32, align: u32, write: bool) -> Box<Fault> {
     Fault::new(FindingKind::Misaligned, message)
 }
 
-/// Says of a fault that its address comes from an index outside of an array, if it does.
+/// Adds to a fault that its address comes from an index outside of an array, if so.
 #[cold]
 fn stray(mut fault: Box<Fault>, address: u64, class: Class, code: &Code) -> Box<Fault> {
     // Addresses before a null pointer have all of the highest bits.

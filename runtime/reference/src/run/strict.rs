@@ -1,4 +1,4 @@
-//! Checked and adversarial runs: on one thread, with all that [`crate::memory::strict`] knows of memory.
+//! Checked and adversarial runs: on one thread, with the knowledge of memory in [`crate::memory::strict`].
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,7 +17,7 @@ use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
 use crate::memory::{Fault, Words, atomic};
 
-/// What is known of device memory from one dispatch to the next.
+/// The knowledge of device memory that lasts from one dispatch to the next.
 #[derive(Debug)]
 pub(crate) struct Knowledge {
     mode: Mode,
@@ -33,7 +33,7 @@ impl Knowledge {
         Self { mode, strict: Strict::new(mode), past: Vec::new() }
     }
 
-    /// Runs a dispatch. What it found is added to `findings`, but for what ended it.
+    /// Runs a dispatch. Its findings are added to `findings`, except the fault that ended it.
     pub fn run(
         &mut self,
         program: &Arc<Program>,
@@ -81,7 +81,7 @@ impl Knowledge {
         shared.into_fatal().map_or(Ok(()), Err)
     }
 
-    /// Looks at bytes that the host reads: whether a kernel stored an undefined value to them.
+    /// Checks bytes that the host reads for undefined values that a kernel stored.
     pub fn host_read(&self, memory: &Memory, address: u64, bytes: u64, findings: &mut Findings) {
         let Some((number, offset)) = memory.locate(address, bytes).filter(|_| self.mode.check) else { return };
         let Some(undefined) = self.strict.host_read(number, offset, bytes) else { return };
@@ -118,7 +118,7 @@ impl Bytes for Reachable<'_> {
             Space::Device(number) => self.memory.load(self.memory.address(number, location.offset), bytes),
             Space::Workgroup(_) => self.words.load(location.offset, bytes),
         };
-        // Locations are made of addresses that were found to be inside.
+        // Locations come from addresses that were checked to be inside.
         loaded.unwrap_or(0)
     }
 
@@ -130,12 +130,12 @@ impl Bytes for Reachable<'_> {
     }
 }
 
-/// What invocations act upon.
+/// The world of checked and adversarial runs.
 struct StrictWorld<'a, C> {
     launch: &'a Launch<'a>,
     memory: &'a Memory,
     check: bool,
-    /// Which workgroup begins first, and how many further the next one is, round all of them.
+    /// The first workgroup to begin, and the stride to the next, modulo their number.
     order: (u64, u64),
     strict: &'a mut Strict,
     version: u64,
@@ -237,7 +237,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         let location = self.locate(local, class, address, bytes.into())?;
         let reachable = Reachable { memory: self.memory, words: &local.words };
         let loaded = self.strict.load(&reachable, agent(local, who), location, bytes, &how, who.pc);
-        // What may be another value next time is as good as a change.
+        // A value that may differ next time counts as a change.
         self.version += u64::from(loaded.stale);
         Ok(Value { bits: loaded.bits, undefined: loaded.undefined })
     }
@@ -276,11 +276,11 @@ impl<C: Choice> World for StrictWorld<'_, C> {
             };
             let undefined = match atomic.op {
                 AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => value.undefined,
-                // Operands are all defined; what is made of an undefined value is undefined.
+                // All operands are defined; the result for an undefined old value is undefined.
                 _ if old_undefined != 0 => mask(atomic.bits),
                 _ => 0,
             };
-            // Loops around compare-and-swap put back what they have read of the rest of a word.
+            // Loops around compare-and-swap write back the rest of the word as they read it.
             let kept = comparator.undefined & !(new ^ old);
             writes.then_some(New { bits: new, undefined, kept })
         };
