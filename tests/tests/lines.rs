@@ -222,11 +222,26 @@ fn effects_of_all_files_have_lines_of_their_kind() {
                     Op::BranchConditional => continue,
                     Op::ControlBarrier => (&[], false),
                     Op::Load | Op::AtomicLoad => {
-                        (&["ld", "ldu", "cp", "call", "atom", "red", "st", "tensormap"], false)
+                        (&["ld", "ldu", "cp", "call", "atom", "red", "st", "tensormap", "multimem"], false)
                     }
-                    Op::Store | Op::AtomicStore => (&["st", "cp", "call", "tensormap"], true),
-                    Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call"], true),
-                    _ => (&["atom", "red", "st", "ld", "cp", "call", "fence", "membar", "pmevent", "tensormap"], false),
+                    Op::Store | Op::AtomicStore => (&["st", "cp", "call", "tensormap", "multimem"], true),
+                    Op::AtomicCompareExchange => (&["atom", "red", "st", "cp", "call", "multimem"], true),
+                    _ => (
+                        &[
+                            "atom",
+                            "red",
+                            "st",
+                            "ld",
+                            "cp",
+                            "call",
+                            "fence",
+                            "membar",
+                            "pmevent",
+                            "tensormap",
+                            "multimem",
+                        ],
+                        false,
+                    ),
                 };
                 // Atomic operations after a lock are loads and stores (all of 128 bits are), clocks that the device lacks are counted, and a warp
                 // meets before volatile accesses to shared memory.
