@@ -13,7 +13,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Access, Atomic, Block, Function, MemoryOrder, Op, Ordered, Space, Stmt, Value, Var};
+use crate::ir::{Access, Atomic, Binary, Block, Function, MemoryOrder, Op, Ordered, Space, Stmt, Type, Value, Var};
 
 /// Relaxes barriers; see the module.
 pub fn relax_barriers(function: &mut Function) {
@@ -68,7 +68,8 @@ impl State {
 }
 
 /// Walks from the start to the end.
-struct Before {
+struct Before<'f> {
+    function: &'f Function,
     state: State,
     /// Reads that each value was computed from.
     of: Vec<Reads>,
@@ -85,9 +86,10 @@ struct Before {
     barriers: Vec<(bool, bool)>,
 }
 
-impl Before {
-    fn new(function: &Function) -> Self {
+impl<'f> Before<'f> {
+    fn new(function: &'f Function) -> Self {
         Self {
+            function,
             state: State::default(),
             of: vec![0; function.values.len()],
             read: 0,
@@ -107,7 +109,7 @@ impl Before {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Let(value, op) => self.set(*value, self.op(op)),
+            Stmt::Let(value, op) => self.set(*value, self.op(op, self.function.type_of(*value))),
             Stmt::Set(var, value) => {
                 let reads = self.of(*value);
                 if reads == 0 {
@@ -213,12 +215,13 @@ impl Before {
         }
     }
 
-    /// The reads that all of the operation's results wait for.
-    fn op(&self, op: &Op) -> Reads {
+    /// The reads that an operation with this type of result waits for, however a compiler orders its operands.
+    fn op(&self, op: &Op, ty: Type) -> Reads {
         match *op {
             Op::Get(var) => self.state.of.get(&var).copied().unwrap_or(0),
             // A compiler may make a branch of the choice.
             Op::Select(condition, then, otherwise) => self.of(condition) | self.of(then) & self.of(otherwise),
+            Op::Binary(Binary::And | Binary::Or, a, b) if ty == Type::Bool => self.of(a) & self.of(b),
             _ => {
                 let mut reads = 0;
                 super::map_op_operands(*op, |value| {
