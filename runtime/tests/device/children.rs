@@ -110,6 +110,47 @@ done:
     ret;
 }
 
+// Launches what lies so many bytes after a parameter buffer; gives the error.
+.visible .entry astray(.param .u64 error, .param .s32 distance)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [error];
+    ld.param.s32 %rd2, [distance];
+    mov.u64 %rd3, add;
+    {
+    .param .b64 k;
+    .param .align 4 .b8 grid[12];
+    .param .align 4 .b8 block[12];
+    .param .b32 shared;
+    .param .b64 r;
+    st.param.b64 [k], %rd3;
+    st.param.b32 [grid], 1;
+    st.param.b32 [grid+4], 1;
+    st.param.b32 [grid+8], 1;
+    st.param.b32 [block], 1;
+    st.param.b32 [block+4], 1;
+    st.param.b32 [block+8], 1;
+    st.param.b32 [shared], 0;
+    call (r), __cudaCDP2GetParameterBufferV2, (k, grid, block, shared);
+    ld.param.b64 %rd3, [r];
+    }
+    st.u64 [%rd3], %rd1;
+    st.u32 [%rd3+8], 0;
+    add.s64 %rd3, %rd3, %rd2;
+    {
+    .param .b64 buffer;
+    .param .b64 stream;
+    .param .b32 r;
+    st.param.b64 [buffer], %rd3;
+    st.param.b64 [stream], 0;
+    call (r), __cudaCDP2LaunchDeviceV2, (buffer, stream);
+    ld.param.b32 %r1, [r];
+    }
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+
 .visible .entry fail(.param .u64 sum, .param .u32 value)
 {
     .reg .b32 %r<2>;
@@ -571,5 +612,18 @@ fn sets_of_slices_are_checked_as_a_whole() {
         }
         run(1, 4).unwrap();
         assert_eq!(bytes.to_vec().unwrap(), [7, 0, 0, 0].repeat(4));
+    });
+}
+
+/// What is launched must be the start of a parameter buffer: error 1 is that of an invalid value.
+#[test]
+fn buffers_are_launched_as_they_were_given() {
+    on([Context::new()], |device| {
+        let kernel = device.load(&source()).unwrap().kernel("astray").unwrap();
+        for (distance, expected) in [(0, 0), (4, 1), (8, 1), (-4, 1), (-1 << 30, 1), (1 << 30, 1)] {
+            let error = device.upload_slice(&[7_u32]).unwrap();
+            kernel.run(&LaunchConfig::linear(1, 1), &[(&error).into(), (distance as u32).into()]).unwrap();
+            assert_eq!(error.to_vec().unwrap(), [expected], "{distance} bytes away");
+        }
     });
 }

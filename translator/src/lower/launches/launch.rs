@@ -200,6 +200,9 @@ fn record_of(b: &mut Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) 
     let offset = b.sub(place, first);
     let size = u64::from(site.region.capacity) * u64::from(site.region.record_bytes);
     let inside = b.compare_const(Compare::LessUnsigned, offset, size);
+    let rest = b.rem_unsigned_const(offset, site.region.record_bytes.into());
+    let begins = b.is_zero(rest);
+    let inside = b.and(inside, begins);
     let place = b.select(inside, place, first);
     let address = b.add_const(place, record::ORDER);
     let order = b.load_one(OWN, address);
