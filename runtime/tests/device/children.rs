@@ -8,14 +8,75 @@ use ptx2spv_translator::{Options, Program, Source};
 
 use crate::{Context, Launch};
 
-/// `launch` launches `add` so many times, each thread for itself, `fail` a kernel that traps, and `down` itself, one level less deep.
-const KERNELS: &str = "
-.version 8.0
-.target sm_70
+/// A module that begins with the device runtime's functions of this prefix and two of its own: `take` gives a parameter buffer for one
+/// thread of a kernel, and `start` launches what has the buffer in the default stream, and gives the error.
+macro_rules! module {
+    ($header:literal, $prefix:literal, $body:literal) => {
+        concat!(
+            $header,
+            "
 .address_size 64
-.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2
+.extern .func (.param .b64 r) ",
+            $prefix,
+            "GetParameterBufferV2
     (.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
-.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.extern .func (.param .b32 r) ",
+            $prefix,
+            "LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+
+.func (.param .b64 buffer) take(.param .b64 kernel)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [kernel];
+    .param .b64 k;
+    .param .align 4 .b8 grid[12];
+    .param .align 4 .b8 block[12];
+    .param .b32 shared;
+    .param .b64 r;
+    st.param.b64 [k], %rd1;
+    st.param.b32 [grid], 1;
+    st.param.b32 [grid+4], 1;
+    st.param.b32 [grid+8], 1;
+    st.param.b32 [block], 1;
+    st.param.b32 [block+4], 1;
+    st.param.b32 [block+8], 1;
+    st.param.b32 [shared], 0;
+    call (r), ",
+            $prefix,
+            "GetParameterBufferV2, (k, grid, block, shared);
+    ld.param.b64 %rd2, [r];
+    st.param.b64 [buffer], %rd2;
+    ret;
+}
+
+.func (.param .b32 error) start(.param .b64 buffer)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [buffer];
+    .param .b64 b;
+    .param .b64 stream;
+    .param .b32 r;
+    st.param.b64 [b], %rd1;
+    st.param.b64 [stream], 0;
+    call (r), ",
+            $prefix,
+            "LaunchDeviceV2, (b, stream);
+    ld.param.b32 %r1, [r];
+    st.param.b32 [error], %r1;
+    ret;
+}
+",
+            $body
+        )
+    };
+}
+
+/// `launch` launches `add` so many times, each thread for itself, `fail` a kernel that traps, and `down` itself, one level less deep.
+const KERNELS: &str = module!(
+    ".version 8.0\n.target sm_70",
+    "__cudaCDP2",
+    "
 .extern .func (.param .b32 r) __cudaCDP2GetLastError();
 
 // Kernels known by variables.
@@ -32,32 +93,20 @@ const KERNELS: &str = "
     ld.global.u64 %rd1, [%rd1];
     {
     .param .b64 k;
-    .param .align 4 .b8 grid[12];
-    .param .align 4 .b8 block[12];
-    .param .b32 shared;
-    .param .b64 r;
+    .param .b64 b;
     st.param.b64 [k], %rd1;
-    st.param.b32 [grid], 1;
-    st.param.b32 [grid+4], 1;
-    st.param.b32 [grid+8], 1;
-    st.param.b32 [block], 1;
-    st.param.b32 [block+4], 1;
-    st.param.b32 [block+8], 1;
-    st.param.b32 [shared], 0;
-    call (r), __cudaCDP2GetParameterBufferV2, (k, grid, block, shared);
-    ld.param.b64 %rd3, [r];
+    call (b), take, (k);
+    ld.param.b64 %rd3, [b];
     }
     setp.eq.u64 %p, %rd3, 0;
     @%p bra done;
     st.u64 [%rd3], %rd2;
     st.u32 [%rd3+8], %r1;
     {
-    .param .b64 buffer;
-    .param .b64 stream;
-    .param .b32 r;
-    st.param.b64 [buffer], %rd3;
-    st.param.b64 [stream], 0;
-    call (r), __cudaCDP2LaunchDeviceV2, (buffer, stream);
+    .param .b64 k;
+    .param .b32 e;
+    st.param.b64 [k], %rd3;
+    call (e), start, (k);
     }
 done:
     {
@@ -120,32 +169,20 @@ done:
     mov.u64 %rd3, add;
     {
     .param .b64 k;
-    .param .align 4 .b8 grid[12];
-    .param .align 4 .b8 block[12];
-    .param .b32 shared;
-    .param .b64 r;
+    .param .b64 b;
     st.param.b64 [k], %rd3;
-    st.param.b32 [grid], 1;
-    st.param.b32 [grid+4], 1;
-    st.param.b32 [grid+8], 1;
-    st.param.b32 [block], 1;
-    st.param.b32 [block+4], 1;
-    st.param.b32 [block+8], 1;
-    st.param.b32 [shared], 0;
-    call (r), __cudaCDP2GetParameterBufferV2, (k, grid, block, shared);
-    ld.param.b64 %rd3, [r];
+    call (b), take, (k);
+    ld.param.b64 %rd3, [b];
     }
     st.u64 [%rd3], %rd1;
     st.u32 [%rd3+8], 0;
     add.s64 %rd3, %rd3, %rd2;
     {
-    .param .b64 buffer;
-    .param .b64 stream;
-    .param .b32 r;
-    st.param.b64 [buffer], %rd3;
-    st.param.b64 [stream], 0;
-    call (r), __cudaCDP2LaunchDeviceV2, (buffer, stream);
-    ld.param.b32 %r1, [r];
+    .param .b64 k;
+    .param .b32 e;
+    st.param.b64 [k], %rd3;
+    call (e), start, (k);
+    ld.param.b32 %r1, [e];
     }
     st.global.u32 [%rd1], %r1;
     ret;
@@ -196,54 +233,16 @@ done:
     call (e), launch_one, (place, s, v);
     }
     ret;
-}";
+}"
+);
 
 /// Kernels that wait for what they launch: `down` for itself, one level less deep; of the two threads of `between` the second one waits
 /// for its launch while the first one has a parameter buffer and waits for the second.
-const WAITING: &str = "
-.version 6.0
-.target sm_60
-.address_size 64
-.extern .func (.param .b64 r) cudaGetParameterBufferV2
-    (.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
-.extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+const WAITING: &str = module!(
+    ".version 6.0\n.target sm_60",
+    "cuda",
+    "
 .extern .func (.param .b32 r) cudaDeviceSynchronize();
-
-.func (.param .b64 buffer) take(.param .b64 kernel)
-{
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [kernel];
-    .param .b64 k;
-    .param .align 4 .b8 grid[12];
-    .param .align 4 .b8 block[12];
-    .param .b32 shared;
-    .param .b64 r;
-    st.param.b64 [k], %rd1;
-    st.param.b32 [grid], 1;
-    st.param.b32 [grid+4], 1;
-    st.param.b32 [grid+8], 1;
-    st.param.b32 [block], 1;
-    st.param.b32 [block+4], 1;
-    st.param.b32 [block+8], 1;
-    st.param.b32 [shared], 0;
-    call (r), cudaGetParameterBufferV2, (k, grid, block, shared);
-    ld.param.b64 %rd2, [r];
-    st.param.b64 [buffer], %rd2;
-    ret;
-}
-
-.func start(.param .b64 buffer)
-{
-    .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [buffer];
-    .param .b64 b;
-    .param .b64 stream;
-    .param .b32 r;
-    st.param.b64 [b], %rd1;
-    st.param.b64 [stream], 0;
-    call (r), cudaLaunchDeviceV2, (b, stream);
-    ret;
-}
 
 .visible .entry add(.param .u64 sum, .param .u32 value)
 {
@@ -269,13 +268,14 @@ const WAITING: &str = "
     {
     .param .b64 k;
     .param .b64 b;
+    .param .b32 e;
     st.param.b64 [k], %rd2;
     call (b), take, (k);
     ld.param.b64 %rd3, [b];
     st.u64 [%rd3], %rd1;
     st.u32 [%rd3+8], %r2;
     st.param.b64 [k], %rd3;
-    call start, (k);
+    call (e), start, (k);
     }
     {
     .param .b32 r;
@@ -311,8 +311,9 @@ last:
     st.u32 [%rd3+8], %r2;
     {
     .param .b64 k;
+    .param .b32 e;
     st.param.b64 [k], %rd3;
-    call start, (k);
+    call (e), start, (k);
     }
     {
     .param .b32 r;
@@ -327,8 +328,9 @@ meet:
     st.u32 [%rd3+8], %r2;
     {
     .param .b64 k;
+    .param .b32 e;
     st.param.b64 [k], %rd3;
-    call start, (k);
+    call (e), start, (k);
     }
     {
     .param .b32 r;
@@ -348,20 +350,19 @@ meet:
     st.u32 [%rd3+8], 1000;
     {
     .param .b64 k;
+    .param .b32 e;
     st.param.b64 [k], %rd3;
-    call start, (k);
+    call (e), start, (k);
     }
     ret;
-}";
+}"
+);
 
 /// `forever` launches itself without end; `set` sets a byte of each of some slices to 7, each of so many rows of 4 bytes.
-const ENDLESS: &str = "
-.version 8.0
-.target sm_70
-.address_size 64
-.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2
-    (.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
-.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+const ENDLESS: &str = module!(
+    ".version 8.0\n.target sm_70",
+    "__cudaCDP2",
+    "
 .extern .func (.param .b32 r) __cudaCDP2Memset3DAsync
     (.param .align 8 .b8 to[32], .param .b32 value, .param .align 8 .b8 extent[24], .param .b64 stream);
 
@@ -371,28 +372,16 @@ const ENDLESS: &str = "
     mov.u64 %rd1, forever;
     {
     .param .b64 k;
-    .param .align 4 .b8 grid[12];
-    .param .align 4 .b8 block[12];
-    .param .b32 shared;
-    .param .b64 r;
+    .param .b64 b;
     st.param.b64 [k], %rd1;
-    st.param.b32 [grid], 1;
-    st.param.b32 [grid+4], 1;
-    st.param.b32 [grid+8], 1;
-    st.param.b32 [block], 1;
-    st.param.b32 [block+4], 1;
-    st.param.b32 [block+8], 1;
-    st.param.b32 [shared], 0;
-    call (r), __cudaCDP2GetParameterBufferV2, (k, grid, block, shared);
-    ld.param.b64 %rd2, [r];
+    call (b), take, (k);
+    ld.param.b64 %rd2, [b];
     }
     {
-    .param .b64 buffer;
-    .param .b64 stream;
-    .param .b32 r;
-    st.param.b64 [buffer], %rd2;
-    st.param.b64 [stream], 0;
-    call (r), __cudaCDP2LaunchDeviceV2, (buffer, stream);
+    .param .b64 k;
+    .param .b32 e;
+    st.param.b64 [k], %rd2;
+    call (e), start, (k);
     }
     ret;
 }
@@ -419,7 +408,8 @@ const ENDLESS: &str = "
     st.param.b64 [s], 0;
     call (r), __cudaCDP2Memset3DAsync, (p, v, e, s);
     ret;
-}";
+}"
+);
 
 /// `cudaErrorLaunchPendingCountExceeded`
 const TOO_MANY: usize = 69;
