@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ptx2spv_runtime::{Device, DeviceSelector};
 
@@ -20,8 +21,16 @@ mod streams;
 #[path = "../examples/vector_add.rs"]
 mod vector_add;
 
+/// Waits until no other test has a device. The validation layers of Debian 12 look up the device of each call in a table without
+/// a lock (<https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391>).
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn example_runs() {
+    let _turn = turn();
     vector_add::main().unwrap();
 }
 
@@ -42,6 +51,7 @@ fn sharpened(centre: u8, [left, right, above, below]: [u8; 4]) -> u8 {
 
 #[test]
 fn a_picture_is_sharpened() -> Result<(), Box<dyn Error>> {
+    let _turn = turn();
     const WIDTH: usize = 21;
     const HEIGHT: usize = 13;
     let folder = tempfile::tempdir()?;
@@ -75,6 +85,7 @@ fn a_picture_is_sharpened() -> Result<(), Box<dyn Error>> {
 /// More parts than streams, the last one short.
 #[test]
 fn a_vector_is_scaled_in_parts() -> Result<(), Box<dyn Error>> {
+    let _turn = turn();
     let x: Vec<f32> = (0..5 * (1 << 16) + 77).map(|i| i as f32).collect();
     let (y, _) = streams::scale(&Device::open(&DeviceSelector::Default)?, 3.0, &x)?;
     assert!(y.len() == x.len() && x.iter().zip(&y).all(|(x, y)| 3.0 * x == *y));
@@ -83,6 +94,7 @@ fn a_vector_is_scaled_in_parts() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn threads_answer_requests_in_order() -> Result<(), Box<dyn Error>> {
+    let _turn = turn();
     let request = |i: u16| (vec![f32::from(i); usize::from(i) + 1], vec![0.25; usize::from(i) + 1]);
     let answers = server::serve(&Device::open(&DeviceSelector::Default)?, 3, (0..20).map(request).collect())?;
     for (i, answer) in (0_u16..).zip(&answers) {
@@ -95,6 +107,7 @@ fn threads_answer_requests_in_order() -> Result<(), Box<dyn Error>> {
 /// Newton's law in double precision, with the same softening.
 #[test]
 fn bodies_attract_each_other() -> Result<(), Box<dyn Error>> {
+    let _turn = turn();
     let bodies = nbody::cloud(100);
     let (found, time) = nbody::accelerations(&Device::open(&DeviceSelector::Default)?, &bodies, 0.01)?;
     for (body, found) in bodies.iter().zip(found) {

@@ -1,10 +1,14 @@
 //! The device that tests run on: the best device here, or what `PTX2SPV_DEVICE` says, under the validation layers
 //! unless `PTX2SPV_VALIDATION` is `0`.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use ptx2spv::cases::DeviceBackend;
 use ptx2spv_runtime::{DeviceSelector, Error, InstanceOptions, Restrictions, VALIDATION_VARIABLE};
+
+/// Held for reading while devices are used, for writing while one is opened or closed: the validation layers of Debian 12 look up the
+/// device of each call in a table without a lock (<https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391>).
+static DEVICES: RwLock<()> = RwLock::new(());
 
 /// Open devices. Tests run on several threads, each with a device of its own, and opening one takes longer than most
 /// tests.
@@ -39,12 +43,22 @@ impl Pool {
             None => {
                 let (validation, restrictions) = (Some(validation()), self.restrictions.clone());
                 let options = InstanceOptions { validation, restrictions, ..InstanceOptions::default() };
+                let _all = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
                 DeviceBackend::open_with(&DeviceSelector::Default, options)?
             }
         };
+        let used = DEVICES.read().unwrap_or_else(PoisonError::into_inner);
         let result = work(&mut device);
+        drop(used);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(device);
         Ok(result)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let _all = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
+        self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

@@ -26,6 +26,9 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 #[derive(Clone, Debug, Default)]
 pub struct InstanceOptions {
     /// Whether to run under the validation layers; `None` asks the environment variable `PTX2SPV_VALIDATION`.
+    ///
+    /// Layers with [issue 4391](https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391), such as Debian 12's, crash if a
+    /// device is opened or closed in one thread while another thread uses one.
     pub validation: Option<bool>,
     /// The Vulkan library to load instead of the system's loader: another loader, or a driver by itself.
     pub library: Option<PathBuf>,

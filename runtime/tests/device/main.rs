@@ -28,9 +28,11 @@ mod slices;
 mod streams;
 mod textures;
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ptx2spv_runtime::{
@@ -48,6 +50,32 @@ use ptx2spv_translator::{Feature, Interface, Math, Translation};
 struct Context {
     device: Device,
     log: Option<Arc<ValidationLog>>,
+    /// Dropped last.
+    _turn: Option<Turn>,
+}
+
+/// What a thread has while others must not use the validation layers.
+type Turn = Rc<MutexGuard<'static, ()>>;
+
+/// Waits until no other test has devices under validation. A test may have several turns at once.
+///
+/// The layers of Debian 12 look up the device of each call in a table without a lock
+/// (<https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391>): opening a device crashes what other threads do with
+/// theirs.
+fn turn() -> Turn {
+    static TURN: Mutex<()> = Mutex::new(());
+    thread_local! {
+        static MINE: RefCell<Weak<MutexGuard<'static, ()>>> = const { RefCell::new(Weak::new()) };
+    }
+    MINE.with(|mine| {
+        let held = mine.borrow().upgrade();
+        held.unwrap_or_else(|| {
+            // The lock keeps no data that a failed test could have left half done.
+            let turn = Rc::new(TURN.lock().unwrap_or_else(PoisonError::into_inner));
+            *mine.borrow_mut() = Rc::downgrade(&turn);
+            turn
+        })
+    })
 }
 
 /// Launches the kernels of these tests, which stay inside of the buffers that they are given. Those that don't run on the reference
@@ -114,7 +142,7 @@ impl Context {
     /// reference device.
     fn several() -> [Self; 4] {
         let staging = Self::with(&InstanceOptions { staging: true, ..options() });
-        let reference = Self { device: Device::reference(Config::default()), log: None };
+        let reference = Self { device: Device::reference(Config::default()), log: None, _turn: None };
         [Self::new(), staging, Self::restricted("without=timelineSemaphore"), reference]
     }
 
@@ -124,9 +152,10 @@ impl Context {
     }
 
     fn with(options: &InstanceOptions) -> Self {
+        let turn = turn();
         let device = Device::open_with(&DeviceSelector::Default, options).unwrap();
         let log = device.instance().and_then(Instance::validation_log);
-        Self { device, log }
+        Self { device, log, _turn: Some(turn) }
     }
 
     fn basics(&self) -> Module {

@@ -9,10 +9,11 @@ use ptx2spv_runtime::{
 use ptx2spv_translator::target::{FloatControls, Version};
 use ptx2spv_translator::{Assumptions, Feature, Target};
 
-use crate::{Context, Load, basics_interface, options};
+use crate::{Context, Load, basics_interface, options, turn};
 
 #[test]
 fn devices_describe_themselves() {
+    let _turn = turn();
     let instance = Instance::new(&options()).unwrap();
     let devices = instance.devices().unwrap();
     for device in &devices {
@@ -36,6 +37,7 @@ fn devices_describe_themselves() {
 
 /// The device of Debian 12's Mesa is described in the translator as a preset. It does at least what that promises.
 fn lavapipe_keeps_its_preset() {
+    let _turn = turn();
     let devices = Instance::new(&options()).unwrap().devices().unwrap();
     let found = devices.iter().find(|d| d.kind == DeviceKind::Cpu && d.driver_info.starts_with("Mesa 22.3."));
     let Some(device) = found else { return };
@@ -68,6 +70,7 @@ fn lavapipe_keeps_its_preset_elsewhere() {
 /// A device can be used as if it were poorer.
 #[test]
 fn restricted_devices() {
+    let _turn = turn();
     let open = |restrictions: &str| {
         let restrictions = Some(restrictions.parse().unwrap());
         Instance::new(&InstanceOptions { restrictions, ..options() }).unwrap()
