@@ -5,32 +5,32 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, Word};
 
+use super::Result;
 use super::body::Body;
 use super::module::Global;
+use super::select::{Access, Atomic, Modify, Space};
+use super::storage::TypedMemory;
 use super::usage::SharedLayout;
-use super::{Result, not_legal};
-use crate::ir::{Atomic, AtomicOp, MemoryOrder, Scope, Space, Type};
+use crate::ir::{MemoryOrder, Scope, Type};
 use crate::target::Feature;
 
-/// Operand and comparand of a read-modify-write, by id.
+/// A read-modify-write with its operand by id.
 #[derive(Clone, Copy)]
 struct Change {
-    op: AtomicOp,
+    op: Modify,
     ty: Type,
     operand: Word,
-    compare: Option<Word>,
     /// Denormals, old, added and new, count as zeros: PTX's single-precision sums in global memory (section 9.7.12.5).
     flush: bool,
 }
 
 impl Body<'_, '_, '_> {
-    pub(super) fn atomic(&mut self, atomic: &Atomic) -> Result<()> {
+    pub(super) fn atomic(&mut self, atomic: Atomic) -> Result<()> {
         let address = self.value(atomic.address);
         let change = Change {
             op: atomic.op,
             ty: if atomic.access.bytes == 8 { Type::I64 } else { Type::I32 },
             operand: self.value(atomic.operand),
-            compare: atomic.compare.map(|compare| self.value(compare)),
             flush: false,
         };
         let change = Change { flush: flushes(atomic.access.space, change), ..change };
@@ -38,63 +38,69 @@ impl Body<'_, '_, '_> {
             MemoryOrder::Weak => MemoryOrder::Relaxed(Scope::Device),
             order => order,
         };
-        if atomic.access.space == Space::Local {
-            return self.local_atomic(atomic, change);
-        }
-        let old =
-            self.with_fences(order, |body, order| body.shared_or_global_atomic(atomic, change, address, order))?;
+        let memory = match (atomic.access.space, self.shared) {
+            (Space::Local, _) => return self.local_atomic(atomic, change),
+            (Space::Global, _) => Some(TypedMemory::Global),
+            (Space::Shared, SharedLayout::Blocks) => Some(TypedMemory::SharedBlocks),
+            (Space::Shared, SharedLayout::Words(_)) => None,
+        };
+        let old = self.with_fences(order, |body, order| match memory {
+            Some(memory) => body.typed_atomic(memory, atomic.access, change, address, order),
+            None => body.word_atomic(atomic.access, change, address, order),
+        })?;
         if let Some(result) = atomic.result {
             self.set_value(result, old);
         }
         Ok(())
     }
 
-    /// A read-modify-write on memory that other threads see; gives the old content.
-    fn shared_or_global_atomic(
+    /// A read-modify-write by a pointer to the integer; gives the old content.
+    fn typed_atomic(
         &mut self,
-        atomic: &Atomic,
+        memory: TypedMemory,
+        Access { space, bytes, .. }: Access,
         change: Change,
         address: Word,
         order: MemoryOrder,
     ) -> Result<Word> {
-        let bytes = u32::from(atomic.access.bytes);
-        match (atomic.access.space, self.shared) {
-            (space @ Space::Global, _) | (space @ Space::Shared, SharedLayout::Blocks) => {
-                let native =
-                    native_float_add(space, change).filter(|&feature| self.module.device.float_adds.contains(&feature));
-                if let Some(feature) = native {
-                    self.float_add(feature, space, change, address, order)
-                } else {
-                    let ty = self.ty(change.ty)?;
-                    let pointer = self.typed_pointer(space, order, ty, bytes, address)?;
-                    self.modify(space, pointer, change, order)
-                }
-            }
-            (Space::Shared, SharedLayout::Words(_)) => {
-                let array = self.shared_words()?;
-                if bytes == array.word_bytes {
-                    let index = self.divide(address, bytes, array.bytes)?;
-                    let pointer = self.word_pointer(array, index)?;
-                    self.modify(Space::Shared, pointer, change, order)
-                } else {
-                    let part = self.part(array, address, bytes)?;
-                    let (word, word_bytes) = (array.word, array.word_bytes);
-                    let whole =
-                        self.swap_loop(word, word_bytes, Space::Shared, part.pointer, order, |body, whole| {
-                            let old = body.extract(part, whole)?;
-                            let new = body.changed(change, old)?;
-                            body.insert(part, whole, new)
-                        })?;
-                    self.extract(part, whole)
-                }
-            }
-            (Space::Local | Space::Generic, _) => Err(not_legal()),
+        let native =
+            native_float_add(space, change).filter(|&feature| self.module.device.float_adds.contains(&feature));
+        if let Some(feature) = native {
+            return self.float_add(feature, memory, change, address, order);
         }
+        let ty = self.ty(change.ty)?;
+        let pointer = self.typed_pointer(memory, order, ty, bytes.into(), address)?;
+        self.modify(space, pointer, change, order)
+    }
+
+    /// A read-modify-write in an array of words of shared memory; gives the old content.
+    fn word_atomic(
+        &mut self,
+        Access { bytes, .. }: Access,
+        change: Change,
+        address: Word,
+        order: MemoryOrder,
+    ) -> Result<Word> {
+        let bytes = u32::from(bytes);
+        let array = self.shared_words()?;
+        if bytes == array.word_bytes {
+            let index = self.divide(address, bytes, array.bytes)?;
+            let pointer = self.word_pointer(array, index)?;
+            return self.modify(Space::Shared, pointer, change, order);
+        }
+        let part = self.part(array, address, bytes)?;
+        let (word, word_bytes) = (array.word, array.word_bytes);
+        let whole = self.swap_loop(word, word_bytes, Space::Shared, part.pointer, order, |body, whole| {
+            let old = body.extract(part, whole)?;
+            let new = body.changed(change, old)?;
+            body.insert(part, whole, new)
+        })?;
+        self.extract(part, whole)
     }
 
     /// Nobody else sees local memory: a load and a store are enough.
-    fn local_atomic(&mut self, atomic: &Atomic, change: Change) -> Result<()> {
-        let access = crate::ir::Access { order: MemoryOrder::Weak, ..atomic.access };
+    fn local_atomic(&mut self, atomic: Atomic, change: Change) -> Result<()> {
+        let access = Access { order: MemoryOrder::Weak, ..atomic.access };
         let address = self.value(atomic.address);
         let old = self.load_local(access, address)?;
         let new = self.changed(change, old)?;
@@ -110,21 +116,21 @@ impl Body<'_, '_, '_> {
         let ty = self.ty(change.ty)?;
         let bytes = if change.ty == Type::I64 { 8 } else { 4 };
         let op = match change.op {
-            AtomicOp::Add => Op::AtomicIAdd,
-            AtomicOp::And => Op::AtomicAnd,
-            AtomicOp::Or => Op::AtomicOr,
-            AtomicOp::Xor => Op::AtomicXor,
-            AtomicOp::Exchange => Op::AtomicExchange,
-            AtomicOp::MinUnsigned => Op::AtomicUMin,
-            AtomicOp::MaxUnsigned => Op::AtomicUMax,
-            AtomicOp::MinSigned => Op::AtomicSMin,
-            AtomicOp::MaxSigned => Op::AtomicSMax,
-            AtomicOp::CompareExchange => {
+            Modify::Add => Op::AtomicIAdd,
+            Modify::And => Op::AtomicAnd,
+            Modify::Or => Op::AtomicOr,
+            Modify::Xor => Op::AtomicXor,
+            Modify::Exchange => Op::AtomicExchange,
+            Modify::MinUnsigned => Op::AtomicUMin,
+            Modify::MaxUnsigned => Op::AtomicUMax,
+            Modify::MinSigned => Op::AtomicSMin,
+            Modify::MaxSigned => Op::AtomicSMax,
+            Modify::CompareExchange(compare) => {
                 self.need_atomics(space, bytes)?;
-                let compare = change.compare.ok_or_else(not_legal)?;
+                let compare = self.value(compare);
                 return self.compare_exchange(ty, pointer, order, change.operand, compare);
             }
-            AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd | AtomicOp::Half(..) => {
+            Modify::Increment | Modify::Decrement | Modify::FAdd => {
                 return self.swap_loop(ty, bytes, space, pointer, order, |body, old| body.changed(change, old));
             }
         };
@@ -137,7 +143,7 @@ impl Body<'_, '_, '_> {
     fn float_add(
         &mut self,
         feature: Feature,
-        space: Space,
+        memory: TypedMemory,
         change: Change,
         address: Word,
         order: MemoryOrder,
@@ -145,7 +151,7 @@ impl Body<'_, '_, '_> {
         self.module.need(feature, "atomic float addition")?;
         let (float, bytes) = if change.ty == Type::I64 { (Type::F64, 8) } else { (Type::F32, 4) };
         let (float, bits) = (self.ty(float)?, self.ty(change.ty)?);
-        let pointer = self.typed_pointer(space, order, float, bytes, address)?;
+        let pointer = self.typed_pointer(memory, order, float, bytes, address)?;
         let operand = self.compute(Op::Bitcast, float, &[change.operand]);
         let [scope, semantics] = self.atomic_order(order)?;
         let old = self.result(Op::AtomicFAddEXT, float, atomic_operands(pointer, scope, semantics, Some(operand)));
@@ -251,7 +257,7 @@ impl Body<'_, '_, '_> {
 
     /// The content that a change leaves where `old` was.
     fn changed(&mut self, change: Change, old: Word) -> Result<Word> {
-        let Change { op, ty: width, operand, compare, flush } = change;
+        let Change { op, ty: width, operand, flush } = change;
         let ty = self.ty(width)?;
         let truth = self.module.global(Global::Bool)?;
         let keep_if = |body: &mut Self, comparison: Op| {
@@ -259,35 +265,35 @@ impl Body<'_, '_, '_> {
             body.compute(Op::Select, ty, &[keep, old, operand])
         };
         Ok(match op {
-            AtomicOp::Add => self.compute(Op::IAdd, ty, &[old, operand]),
-            AtomicOp::And => self.compute(Op::BitwiseAnd, ty, &[old, operand]),
-            AtomicOp::Or => self.compute(Op::BitwiseOr, ty, &[old, operand]),
-            AtomicOp::Xor => self.compute(Op::BitwiseXor, ty, &[old, operand]),
-            AtomicOp::Exchange => operand,
-            AtomicOp::MinUnsigned => keep_if(self, Op::ULessThan),
-            AtomicOp::MaxUnsigned => keep_if(self, Op::UGreaterThan),
-            AtomicOp::MinSigned => keep_if(self, Op::SLessThan),
-            AtomicOp::MaxSigned => keep_if(self, Op::SGreaterThan),
-            AtomicOp::CompareExchange => {
-                let compare = compare.ok_or_else(not_legal)?;
+            Modify::Add => self.compute(Op::IAdd, ty, &[old, operand]),
+            Modify::And => self.compute(Op::BitwiseAnd, ty, &[old, operand]),
+            Modify::Or => self.compute(Op::BitwiseOr, ty, &[old, operand]),
+            Modify::Xor => self.compute(Op::BitwiseXor, ty, &[old, operand]),
+            Modify::Exchange => operand,
+            Modify::MinUnsigned => keep_if(self, Op::ULessThan),
+            Modify::MaxUnsigned => keep_if(self, Op::UGreaterThan),
+            Modify::MinSigned => keep_if(self, Op::SLessThan),
+            Modify::MaxSigned => keep_if(self, Op::SGreaterThan),
+            Modify::CompareExchange(compare) => {
+                let compare = self.value(compare);
                 let equal = self.compute(Op::IEqual, truth, &[old, compare]);
                 self.compute(Op::Select, ty, &[equal, operand, old])
             }
-            AtomicOp::Increment => {
-                let (zero, one) = (self.constant(width, 0)?, self.constant(width, 1)?);
+            Modify::Increment => {
+                let (zero, one) = (self.integer(ty, 0)?, self.integer(ty, 1)?);
                 let wrap = self.compute(Op::UGreaterThanEqual, truth, &[old, operand]);
                 let next = self.compute(Op::IAdd, ty, &[old, one]);
                 self.compute(Op::Select, ty, &[wrap, zero, next])
             }
-            AtomicOp::Decrement => {
-                let (zero, one) = (self.constant(width, 0)?, self.constant(width, 1)?);
+            Modify::Decrement => {
+                let (zero, one) = (self.integer(ty, 0)?, self.integer(ty, 1)?);
                 let empty = self.compute(Op::IEqual, truth, &[old, zero]);
                 let above = self.compute(Op::UGreaterThan, truth, &[old, operand]);
                 let wrap = self.compute(Op::LogicalOr, truth, &[empty, above]);
                 let next = self.compute(Op::ISub, ty, &[old, one]);
                 self.compute(Op::Select, ty, &[wrap, operand, next])
             }
-            AtomicOp::FAdd => {
+            Modify::FAdd => {
                 let float = if width == Type::I64 { Type::F64 } else { Type::F32 };
                 self.common.added_floats.push(float);
                 let float = self.ty(float)?;
@@ -301,8 +307,12 @@ impl Body<'_, '_, '_> {
                 let sum = self.flushed(flush, sum)?;
                 if width == Type::I32 { self.one_nan(sum)? } else { sum }
             }
-            AtomicOp::Half(..) => return Err(not_legal()),
         })
+    }
+
+    /// A constant of an integer type, which is given by its id.
+    fn integer(&mut self, ty: Word, bits: u64) -> Result<Word> {
+        self.module.global(Global::Constant(ty, bits))
     }
 
     /// The bits of an f32 with hardware's one NaN for any, unless the device has no other.
@@ -338,16 +348,16 @@ impl Body<'_, '_, '_> {
 
 /// Whether a change flushes denormals there.
 fn flushes(space: Space, change: Change) -> bool {
-    space == Space::Global && change.op == AtomicOp::FAdd && change.ty == Type::I32
+    space == Space::Global && change.op == Modify::FAdd && change.ty == Type::I32
 }
 
 /// The feature of the device's own float addition, if that is what the change is.
 fn native_float_add(space: Space, change: Change) -> Option<Feature> {
     match (change.op, space, change.ty) {
-        (AtomicOp::FAdd, Space::Shared, Type::I64) => Some(Feature::ShaderSharedFloat64AtomicAdd),
-        (AtomicOp::FAdd, Space::Shared, _) => Some(Feature::ShaderSharedFloat32AtomicAdd),
-        (AtomicOp::FAdd, _, Type::I64) => Some(Feature::ShaderBufferFloat64AtomicAdd),
-        (AtomicOp::FAdd, _, _) => Some(Feature::ShaderBufferFloat32AtomicAdd),
+        (Modify::FAdd, Space::Shared, Type::I64) => Some(Feature::ShaderSharedFloat64AtomicAdd),
+        (Modify::FAdd, Space::Shared, _) => Some(Feature::ShaderSharedFloat32AtomicAdd),
+        (Modify::FAdd, _, Type::I64) => Some(Feature::ShaderBufferFloat64AtomicAdd),
+        (Modify::FAdd, _, _) => Some(Feature::ShaderBufferFloat32AtomicAdd),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 
 use rspirv::dr::{self, Instruction, Operand};
 use rspirv::spirv::{FunctionControl, Op, StorageClass, Word};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Result;
 use super::instruction::instruction;
@@ -48,6 +48,8 @@ pub(super) struct Body<'m, 't, 'f> {
     /// Label of the block under construction; 0 after a terminator.
     pub(super) label: Word,
     current: Vec<Instruction>,
+    /// The merge blocks of loops that something leaves.
+    pub(super) exits: FxHashSet<Word>,
     /// Inputs by built-in and component (0 the whole, then from 1).
     pub(super) inputs: FxHashMap<(u32, u32), Word>,
     /// Push constants by the number of the word.
@@ -109,6 +111,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             blocks: Vec::new(),
             label: 0,
             current: Vec::new(),
+            exits: FxHashSet::default(),
             inputs: FxHashMap::default(),
             push_words: FxHashMap::default(),
             push_pairs: FxHashMap::default(),

@@ -3,11 +3,12 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
 
+use super::Result;
 use super::body::{Body, PushConstants};
 use super::module::{Global, Module};
-use super::{Result, not_legal};
+use super::select::Input;
 use crate::interface::spec_id;
-use crate::ir::{Builtin, Type};
+use crate::ir::Type;
 use crate::target::Feature;
 
 impl Module<'_> {
@@ -90,25 +91,23 @@ impl Body<'_, '_, '_> {
         Ok(self.workgroup_size)
     }
 
-    /// The value of a built-in of the given type.
-    pub(super) fn builtin(&mut self, builtin: Builtin, ty: Type) -> Result<Word> {
-        match builtin {
-            Builtin::ThreadId(dimension) => self.input_component(BuiltIn::LocalInvocationId, dimension),
-            Builtin::WorkgroupId(dimension) => self.input_component(BuiltIn::WorkgroupId, dimension),
-            Builtin::WorkgroupCount(dimension) => self.input_component(BuiltIn::NumWorkgroups, dimension),
-            Builtin::Invocations => self.workgroup_size(),
-            Builtin::BlockSize(dimension) => {
+    /// What the launch or the thread's place in it gives, as a value of the given type.
+    pub(super) fn launch_input(&mut self, input: Input, ty: Type) -> Result<Word> {
+        match input {
+            Input::Component(builtin, dimension) => self.input_component(builtin, dimension),
+            Input::Word(builtin) => {
+                let ty = self.module.u32()?;
+                self.input(builtin, ty)
+            }
+            Input::Subgroup(builtin) => self.subgroup_input(builtin),
+            Input::Invocations => self.workgroup_size(),
+            Input::BlockSize(dimension) => {
                 let launch = &self.module.launch;
                 let other = self.function.packing.is_some() || self.function.cluster.is_some();
                 let sizes = if other { &launch.ntid } else { &launch.block_size };
                 Ok(sizes[usize::from(dimension)])
             }
-            Builtin::ThreadIndex | Builtin::InvocationIndex => {
-                let ty = self.module.u32()?;
-                self.input(BuiltIn::LocalInvocationIndex, ty)
-            }
-            Builtin::ClusterRank => Err(not_legal()),
-            Builtin::SharedBytes => {
+            Input::SharedBytes => {
                 let total = self.module.launch.shared_bytes;
                 if self.function.own_shared_bytes == 0 {
                     return Ok(total);
@@ -117,12 +116,10 @@ impl Body<'_, '_, '_> {
                 let ty = self.module.u32()?;
                 Ok(self.compute(Op::ISub, ty, &[total, own]))
             }
-            Builtin::DynamicSharedBytes => self.module.dynamic_shared_bytes(),
-            Builtin::SubgroupId => self.subgroup_input(BuiltIn::SubgroupId),
-            Builtin::SubgroupLane => self.subgroup_input(BuiltIn::SubgroupLocalInvocationId),
-            Builtin::PushConstant(offset) => self.push_constant(offset, ty),
-            Builtin::Clock => self.clock(ty),
-            Builtin::Parameter(number) => Ok(self.parameter(number)),
+            Input::DynamicSharedBytes => self.module.dynamic_shared_bytes(),
+            Input::PushConstant(offset) => self.push_constant(offset, ty),
+            Input::Clock => self.clock(ty),
+            Input::Parameter(number) => Ok(self.parameter(number)),
         }
     }
 

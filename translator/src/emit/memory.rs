@@ -7,19 +7,21 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
 
+use super::Result;
 use super::body::Body;
+use super::module::Global;
 use super::order::Direction;
+use super::select::{Access, Space};
 use super::shape::Shape;
-use super::storage::WordArray;
+use super::storage::{TypedMemory, WordArray};
 use super::usage::SharedLayout;
-use super::{Result, not_legal};
-use crate::ir::{Access, MemoryOrder, Space, Type, Value};
+use crate::ir::{MemoryOrder, Value};
 use crate::target::Feature;
 
 /// How memory can be reached for an access.
 pub(super) enum AccessForm {
     /// By a pointer to the access's own type.
-    Typed,
+    Typed(TypedMemory),
     /// As an array of words.
     Words(WordArray),
 }
@@ -37,13 +39,12 @@ pub(super) struct Part {
 impl Body<'_, '_, '_> {
     pub(super) fn load(&mut self, results: &[Value], access: Access, address: Value) -> Result<()> {
         let address = self.value(address);
-        let shape = Shape::of(access.bytes, results.len())?;
-        let found = match self.place(access.space, shape)? {
-            AccessForm::Typed => {
-                let whole = self.load_typed(shape, access, address)?;
-                self.unpack(shape, whole, access.bytes, results.len())?
+        let found = match self.access_form(access)? {
+            AccessForm::Typed(memory) => {
+                let whole = self.load_typed(memory, access, address)?;
+                self.unpack(access.shape, whole, access.bytes, results.len())?
             }
-            AccessForm::Words(array) => self.load_words(array, shape, access, address, results.len())?,
+            AccessForm::Words(array) => self.load_words(array, access, address, results.len())?,
         };
         for (&value, id) in results.iter().zip(found) {
             self.set_value(value, id);
@@ -53,19 +54,18 @@ impl Body<'_, '_, '_> {
 
     pub(super) fn store(&mut self, values: &[Value], access: Access, address: Value) -> Result<()> {
         let address = self.value(address);
-        let shape = Shape::of(access.bytes, values.len())?;
         let values: Vec<_> = values.iter().map(|&value| self.value(value)).collect();
-        match self.place(access.space, shape)? {
-            AccessForm::Typed => {
-                let whole = self.pack(shape, &values, access.bytes)?;
-                self.store_typed(shape, access, address, whole)
+        match self.access_form(access)? {
+            AccessForm::Typed(memory) => {
+                let whole = self.pack(access.shape, &values, access.bytes)?;
+                self.store_typed(memory, access, address, whole)
             }
-            AccessForm::Words(array) => self.store_words(array, shape, access, address, &values),
+            AccessForm::Words(array) => self.store_words(array, access, address, &values),
         }
     }
 
-    /// How to reach memory for an access of a shape. Notes the features that typed access needs.
-    fn place(&mut self, space: Space, shape: Shape) -> Result<AccessForm> {
+    /// How to reach memory for an access. Notes the features that typed access needs.
+    fn access_form(&mut self, Access { space, shape, .. }: Access) -> Result<AccessForm> {
         match (space, shape) {
             (Space::Global, Shape::Byte) => {
                 self.module.need(Feature::StorageBuffer8BitAccess, "8-bit global memory access")?;
@@ -91,9 +91,9 @@ impl Body<'_, '_, '_> {
             }
             (Space::Shared, _) => {}
             (Space::Local, _) => return Ok(AccessForm::Words(self.local_words()?)),
-            (Space::Generic, _) => return Err(not_legal()),
         }
-        Ok(AccessForm::Typed)
+        let memory = if space == Space::Global { TypedMemory::Global } else { TypedMemory::SharedBlocks };
+        Ok(AccessForm::Typed(memory))
     }
 
     /// Notes what a pointer to a narrow type needs where a bit cast makes it, because there are no 64-bit integers.
@@ -105,12 +105,13 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    fn load_typed(&mut self, shape: Shape, access: Access, address: Word) -> Result<Word> {
+    fn load_typed(&mut self, memory: TypedMemory, access: Access, address: Word) -> Result<Word> {
+        let shape = access.shape;
         let ty = self.shape_type(shape)?;
         let pointer = if access.space == Space::Global && access.order == MemoryOrder::Weak && access.read_only {
             self.read_only_pointer(ty, address)?
         } else {
-            self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?
+            self.typed_pointer(memory, access.order, ty, shape.bytes(), address)?
         };
         if access.order.scope().is_some() && shape.is_atomic() {
             return self.atomic_load(access.space, ty, shape.bytes(), pointer, access.order);
@@ -123,9 +124,10 @@ impl Body<'_, '_, '_> {
         Ok(whole)
     }
 
-    fn store_typed(&mut self, shape: Shape, access: Access, address: Word, whole: Word) -> Result<()> {
+    fn store_typed(&mut self, memory: TypedMemory, access: Access, address: Word, whole: Word) -> Result<()> {
+        let shape = access.shape;
         let ty = self.shape_type(shape)?;
-        let pointer = self.typed_pointer(access.space, access.order, ty, shape.bytes(), address)?;
+        let pointer = self.typed_pointer(memory, access.order, ty, shape.bytes(), address)?;
         if access.order.scope().is_some() && shape.is_atomic() {
             return self.atomic_store(access.space, shape.bytes(), pointer, access.order, whole);
         }
@@ -137,14 +139,8 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    fn load_words(
-        &mut self,
-        array: WordArray,
-        shape: Shape,
-        access: Access,
-        address: Word,
-        elements: usize,
-    ) -> Result<Vec<Word>> {
+    fn load_words(&mut self, array: WordArray, access: Access, address: Word, elements: usize) -> Result<Vec<Word>> {
+        let shape = access.shape;
         if shape.bytes() < array.word_bytes {
             let part = self.part(array, address, shape.bytes())?;
             // Somebody may be changing the rest of the word.
@@ -160,8 +156,7 @@ impl Body<'_, '_, '_> {
         let first = self.divide(address, array.word_bytes, array.bytes)?;
         let mut words = Vec::with_capacity(4);
         for number in 0..count {
-            let pointer = self.numbered_pointer(array, first, number)?;
-            let word = self.load_word(array, pointer, each)?;
+            let word = self.load_numbered(array, first, number, each)?;
             if array.word_bytes == 8 && access.bytes != 8 {
                 words.extend(self.split(word)?);
             } else {
@@ -177,18 +172,14 @@ impl Body<'_, '_, '_> {
         self.unpack_words(&words, access.bytes, elements)
     }
 
-    fn store_words(
-        &mut self,
-        array: WordArray,
-        shape: Shape,
-        access: Access,
-        address: Word,
-        values: &[Word],
-    ) -> Result<()> {
-        if shape.bytes() < array.word_bytes {
-            let words = self.pack_words(values, access.bytes)?;
-            let &[word] = words.as_slice() else { return Err(not_legal()) };
-            let part = self.part(array, address, shape.bytes())?;
+    fn store_words(&mut self, array: WordArray, access: Access, address: Word, values: &[Word]) -> Result<()> {
+        let bytes = access.shape.bytes();
+        if bytes < array.word_bytes {
+            let word = match (access.bytes, values) {
+                (4, &[word]) => word,
+                _ => self.pack_word(values, access.bytes)?,
+            };
+            let part = self.part(array, address, bytes)?;
             return self.store_part(part, access, word);
         }
         let words = match (array.word_bytes, access.bytes) {
@@ -215,14 +206,25 @@ impl Body<'_, '_, '_> {
     /// One integer of local memory.
     pub(super) fn load_local(&mut self, access: Access, address: Word) -> Result<Word> {
         let array = self.local_words()?;
-        let found = self.load_words(array, Shape::of(access.bytes, 1)?, access, address, 1)?;
-        found.first().copied().ok_or_else(not_legal)
+        let bytes = access.shape.bytes();
+        if bytes < array.word_bytes {
+            let part = self.part(array, address, bytes)?;
+            let whole = self.load_word(array, part.pointer, access)?;
+            return self.extract(part, whole);
+        }
+        let first = self.divide(address, array.word_bytes, array.bytes)?;
+        let low = self.load_numbered(array, first, 0, access)?;
+        if bytes == array.word_bytes {
+            return Ok(low);
+        }
+        let high = self.load_numbered(array, first, 1, access)?;
+        self.join(low, high)
     }
 
     /// Replaces one integer of local memory.
     pub(super) fn store_local(&mut self, access: Access, address: Word, value: Word) -> Result<()> {
         let array = self.local_words()?;
-        self.store_words(array, Shape::of(access.bytes, 1)?, access, address, &[value])
+        self.store_words(array, access, address, &[value])
     }
 
     fn numbered_pointer(&mut self, array: WordArray, first: Word, number: u32) -> Result<Word> {
@@ -238,6 +240,11 @@ impl Body<'_, '_, '_> {
             }
         };
         self.word_pointer(array, index)
+    }
+
+    fn load_numbered(&mut self, array: WordArray, first: Word, number: u32, access: Access) -> Result<Word> {
+        let pointer = self.numbered_pointer(array, first, number)?;
+        self.load_word(array, pointer, access)
     }
 
     fn load_word(&mut self, array: WordArray, pointer: Word, access: Access) -> Result<Word> {
@@ -300,7 +307,7 @@ impl Body<'_, '_, '_> {
             return Ok(self.compute(Op::BitFieldInsert, ty, &[whole, value, part.shift, bits]));
         }
         // A part of a 64-bit word has at most 32 bits.
-        let mask = self.constant(Type::I64, (1 << part.bits) - 1)?;
+        let mask = self.module.global(Global::Constant(ty, (1 << part.bits) - 1))?;
         let hole = self.compute(Op::ShiftLeftLogical, ty, &[mask, part.shift]);
         let hole = self.compute(Op::Not, ty, &[hole]);
         let kept = self.compute(Op::BitwiseAnd, ty, &[whole, hole]);

@@ -6,6 +6,7 @@
 //!
 //! * `module`: types, constants and everything else outside of functions; `declared`: what all entries share of it.
 //! * `body`: a function under construction; `lines` where its instructions come from.
+//! * `select`: which instructions each statement becomes; whatever isn't legal ends there.
 //! * `inputs`: what a kernel reads of its launch: built-in variables, push constants, specialization constants.
 //! * `statements`: a kernel's statements and control flow; `ops` its operations and `wide` 64-bit products; `usage`: what
 //!   it does anywhere.
@@ -25,6 +26,7 @@ mod module;
 mod offsets;
 mod ops;
 mod order;
+mod select;
 mod shape;
 mod statements;
 mod storage;
@@ -169,8 +171,3 @@ fn default_shared_bytes(entries: &[EmitEntry<'_>]) -> u32 {
 
 /// Shorthand of the stages in here, whose errors get their place in the source at the top.
 type Result<T, E = ErrorKind> = std::result::Result<T, E>;
-
-/// What the rules of [`Stage::Legal`](crate::ir::Stage::Legal) exclude.
-fn not_legal() -> ErrorKind {
-    ErrorKind::Internal("emission of a function that is not legal".into())
-}

@@ -203,65 +203,63 @@ impl<'t> Module<'t> {
         }
         self.features |= bit;
         let core = |major, minor| Some(Version(major, minor));
-        // What a launch or an execution mode asks for has no capability.
-        let only_extension = match feature {
-            Feature::SubgroupSizeControl | Feature::ComputeFullSubgroups => Some(None),
-            Feature::ShaderMaximalReconvergence => Some(Some("SPV_KHR_maximal_reconvergence")),
-            Feature::ShaderSubgroupUniformControlFlow => Some(Some("SPV_KHR_subgroup_uniform_control_flow")),
-            _ => None,
-        };
-        if let Some(extension) = only_extension {
-            if let Some(name) = extension {
-                self.extension(name, None);
-            }
-            return Ok(());
-        }
         let (capability, extension) = match feature {
-            Feature::BufferDeviceAddress => {
-                (Capability::PhysicalStorageBufferAddresses, Some(("SPV_KHR_physical_storage_buffer", core(1, 5))))
-            }
+            Feature::BufferDeviceAddress => (
+                Some(Capability::PhysicalStorageBufferAddresses),
+                Some(("SPV_KHR_physical_storage_buffer", core(1, 5))),
+            ),
             Feature::VulkanMemoryModel => {
-                (Capability::VulkanMemoryModel, Some(("SPV_KHR_vulkan_memory_model", core(1, 5))))
+                (Some(Capability::VulkanMemoryModel), Some(("SPV_KHR_vulkan_memory_model", core(1, 5))))
             }
-            Feature::VulkanMemoryModelDeviceScope => (Capability::VulkanMemoryModelDeviceScope, None),
-            Feature::ShaderInt64 => (Capability::Int64, None),
-            Feature::ShaderInt16 => (Capability::Int16, None),
-            Feature::ShaderInt8 => (Capability::Int8, None),
-            Feature::ShaderFloat64 => (Capability::Float64, None),
+            Feature::VulkanMemoryModelDeviceScope => (Some(Capability::VulkanMemoryModelDeviceScope), None),
+            Feature::ShaderInt64 => (Some(Capability::Int64), None),
+            Feature::ShaderInt16 => (Some(Capability::Int16), None),
+            Feature::ShaderInt8 => (Some(Capability::Int8), None),
+            Feature::ShaderFloat64 => (Some(Capability::Float64), None),
             Feature::StorageBuffer8BitAccess => {
-                (Capability::StorageBuffer8BitAccess, Some(("SPV_KHR_8bit_storage", core(1, 5))))
+                (Some(Capability::StorageBuffer8BitAccess), Some(("SPV_KHR_8bit_storage", core(1, 5))))
             }
             Feature::StorageBuffer16BitAccess => {
-                (Capability::StorageBuffer16BitAccess, Some(("SPV_KHR_16bit_storage", core(1, 3))))
+                (Some(Capability::StorageBuffer16BitAccess), Some(("SPV_KHR_16bit_storage", core(1, 3))))
             }
-            Feature::ShaderBufferInt64Atomics | Feature::ShaderSharedInt64Atomics => (Capability::Int64Atomics, None),
+            Feature::ShaderBufferInt64Atomics | Feature::ShaderSharedInt64Atomics => {
+                (Some(Capability::Int64Atomics), None)
+            }
             Feature::ShaderBufferFloat32AtomicAdd | Feature::ShaderSharedFloat32AtomicAdd => {
-                (Capability::AtomicFloat32AddEXT, Some(("SPV_EXT_shader_atomic_float_add", None)))
+                (Some(Capability::AtomicFloat32AddEXT), Some(("SPV_EXT_shader_atomic_float_add", None)))
             }
             Feature::ShaderBufferFloat64AtomicAdd | Feature::ShaderSharedFloat64AtomicAdd => {
-                (Capability::AtomicFloat64AddEXT, Some(("SPV_EXT_shader_atomic_float_add", None)))
+                (Some(Capability::AtomicFloat64AddEXT), Some(("SPV_EXT_shader_atomic_float_add", None)))
             }
-            Feature::WorkgroupMemoryExplicitLayout => {
-                (Capability::WorkgroupMemoryExplicitLayoutKHR, Some(("SPV_KHR_workgroup_memory_explicit_layout", None)))
-            }
+            Feature::WorkgroupMemoryExplicitLayout => (
+                Some(Capability::WorkgroupMemoryExplicitLayoutKHR),
+                Some(("SPV_KHR_workgroup_memory_explicit_layout", None)),
+            ),
             Feature::WorkgroupMemoryExplicitLayout8BitAccess => {
-                (Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR, None)
+                (Some(Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR), None)
             }
             Feature::WorkgroupMemoryExplicitLayout16BitAccess => {
-                (Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR, None)
+                (Some(Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR), None)
             }
-            Feature::ShaderFloatControls2 => (Capability::FloatControls2, Some(("SPV_KHR_float_controls2", None))),
-            Feature::ShaderFloat16 => (Capability::Float16, None),
+            Feature::ShaderFloatControls2 => {
+                (Some(Capability::FloatControls2), Some(("SPV_KHR_float_controls2", None)))
+            }
+            Feature::ShaderFloat16 => (Some(Capability::Float16), None),
             Feature::ShaderIntegerDotProduct => {
                 self.capability(Capability::DotProductInput4x8BitPacked);
-                (Capability::DotProduct, Some(("SPV_KHR_integer_dot_product", core(1, 6))))
+                (Some(Capability::DotProduct), Some(("SPV_KHR_integer_dot_product", core(1, 6))))
             }
             Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
-                (Capability::ShaderClockKHR, Some(("SPV_KHR_shader_clock", None)))
+                (Some(Capability::ShaderClockKHR), Some(("SPV_KHR_shader_clock", None)))
             }
-            _ => return Err(super::not_legal()),
+            // What a launch or an execution mode asks for has no capability.
+            Feature::SubgroupSizeControl | Feature::ComputeFullSubgroups => (None, None),
+            Feature::ShaderMaximalReconvergence => (None, Some(("SPV_KHR_maximal_reconvergence", None))),
+            Feature::ShaderSubgroupUniformControlFlow => (None, Some(("SPV_KHR_subgroup_uniform_control_flow", None))),
         };
-        self.capability(capability);
+        if let Some(capability) = capability {
+            self.capability(capability);
+        }
         if let Some((name, core)) = extension {
             self.extension(name, core);
         }

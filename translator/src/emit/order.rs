@@ -19,7 +19,8 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, SelectionControl, Word};
 use super::Result;
 use super::body::Body;
 use super::module::Global;
-use crate::ir::{Access, MemoryOrder, Ordered, Scope, Space};
+use super::select::{Access, Space};
+use crate::ir::{MemoryOrder, Ordered, Scope};
 use crate::target::Feature;
 
 /// Whether an access reads or writes.

@@ -5,9 +5,9 @@
 
 use rspirv::spirv::{Op, Word};
 
+use super::Result;
 use super::body::Body;
 use super::module::Global;
-use super::{Result, not_legal};
 use crate::ir::Type;
 
 /// The type of a load or store.
@@ -28,17 +28,17 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The shape of so many elements of so many bytes.
-    pub(super) fn of(bytes: u8, elements: usize) -> Result<Shape> {
+    /// The shape of so many elements of so many bytes, if there is one.
+    pub(super) fn of(bytes: u8, elements: usize) -> Option<Shape> {
         match (bytes, usize::from(bytes) * elements) {
-            (8, 8) => Ok(Shape::Long),
-            (8, 16) => Ok(Shape::Longs),
-            (1, 1) => Ok(Shape::Byte),
-            (1 | 2, 2) => Ok(Shape::Half),
-            (1 | 2 | 4, 4) => Ok(Shape::Word),
-            (2 | 4, 8) => Ok(Shape::Words(2)),
-            (4, 16) => Ok(Shape::Words(4)),
-            _ => Err(not_legal()),
+            (8, 8) => Some(Shape::Long),
+            (8, 16) => Some(Shape::Longs),
+            (1, 1) => Some(Shape::Byte),
+            (1 | 2, 2) => Some(Shape::Half),
+            (1 | 2 | 4, 4) => Some(Shape::Word),
+            (2 | 4, 8) => Some(Shape::Words(2)),
+            (4, 16) => Some(Shape::Words(4)),
+            _ => None,
         }
     }
 
@@ -108,13 +108,7 @@ impl Body<'_, '_, '_> {
     pub(super) fn unpack_words(&mut self, words: &[Word], bytes: u8, elements: usize) -> Result<Vec<Word>> {
         match bytes {
             4 => Ok(words.to_vec()),
-            8 => words
-                .chunks(2)
-                .map(|pair| match *pair {
-                    [low, high] => self.join(low, high),
-                    _ => Err(not_legal()),
-                })
-                .collect(),
+            8 => words.as_chunks().0.iter().map(|&[low, high]| self.join(low, high)).collect(),
             _ if elements == 1 => Ok(words.to_vec()),
             _ => {
                 let word = self.module.u32()?;
@@ -144,24 +138,26 @@ impl Body<'_, '_, '_> {
                 Ok(words)
             }
             _ => {
-                let word = self.module.u32()?;
-                let bits = u32::from(bytes) * 8;
-                let count = self.module.u32_constant(bits)?;
-                let mut words = Vec::new();
-                for group in values.chunks((32 / bits) as usize) {
-                    let mut packed = 0;
-                    for (&value, position) in group.iter().zip((0..32).step_by(bits as usize)) {
-                        packed = if position == 0 {
-                            value
-                        } else {
-                            let offset = self.module.u32_constant(position)?;
-                            self.compute(Op::BitFieldInsert, word, &[packed, value, offset, count])
-                        };
-                    }
-                    words.push(packed);
-                }
-                Ok(words)
+                let group = usize::from(4 / bytes);
+                values.chunks(group).map(|elements| self.pack_word(elements, bytes)).collect()
             }
         }
+    }
+
+    /// A 32-bit word that holds these elements, which have less bits.
+    pub(super) fn pack_word(&mut self, elements: &[Word], bytes: u8) -> Result<Word> {
+        let word = self.module.u32()?;
+        let bits = u32::from(bytes) * 8;
+        let count = self.module.u32_constant(bits)?;
+        let mut packed = 0;
+        for (&element, position) in elements.iter().zip((0..32).step_by(bits as usize)) {
+            packed = if position == 0 {
+                element
+            } else {
+                let offset = self.module.u32_constant(position)?;
+                self.compute(Op::BitFieldInsert, word, &[packed, element, offset, count])
+            };
+        }
+        Ok(packed)
     }
 }

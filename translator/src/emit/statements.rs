@@ -3,14 +3,15 @@
 //! The tree is walked with a stack of its own, because it may be nested deeper than a thread's stack allows to recurse.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
+use rspirv::spirv::{BuiltIn, LoopControl, Op, SelectionControl, Word};
 
 use super::body::{Body, Common};
 use super::instruction::instruction;
 use super::module::{Global, Module};
-use super::{EmitEntry, EntryFacts, Result, not_legal};
-use crate::diagnostic::{Diagnostic, Span};
-use crate::ir::{Builtin, Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
+use super::select::{Selected, select};
+use super::{EmitEntry, EntryFacts, Result};
+use crate::diagnostic::{Diagnostic, ErrorKind, Span};
+use crate::ir::{Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
 use crate::target::{Feature, marks};
 
 /// Adds a kernel to the module.
@@ -37,6 +38,8 @@ struct Frame<'f> {
     construct: Construct<'f>,
     /// The instruction that the construct comes from.
     at: Option<Span>,
+    /// The merge block of the innermost loop.
+    exit: Option<Word>,
 }
 
 /// What a list of statements is part of, and where its end leads.
@@ -44,7 +47,7 @@ enum Construct<'f> {
     Function,
     Then { otherwise: &'f [Stmt], otherwise_label: Word, merge: Word },
     Otherwise { merge: Word, then_reaches_merge: bool },
-    Loop { header: Word, proceed: Word, merge: Word, broken: bool },
+    Loop { header: Word, proceed: Word, merge: Word },
 }
 
 impl<'f> Body<'_, '_, 'f> {
@@ -102,32 +105,20 @@ impl<'f> Body<'_, '_, 'f> {
     }
 
     fn statements(&mut self, body: &'f [Stmt]) -> Result<()> {
-        let mut stack = vec![Frame { rest: body.iter(), construct: Construct::Function, at: self.at }];
+        let first = Frame { rest: body.iter(), construct: Construct::Function, at: self.at, exit: None };
+        let mut stack = vec![first];
         while let Some(frame) = stack.last_mut() {
             // What stands after a terminator can't be reached: a Break, or a construct that nothing leaves.
             let next = if self.label == 0 { None } else { frame.rest.next() };
-            match next {
-                Some(Stmt::If { condition, then, otherwise }) => {
-                    if let Some(frame) = self.begin_if(*condition, then, otherwise)? {
-                        stack.push(frame);
-                    }
-                }
-                Some(Stmt::Loop(body)) if is_lane_loop(body, &self.function.lane_numbers) => {
-                    self.lane_calls(body)?;
-                }
-                Some(Stmt::Loop(body)) => {
-                    let frame = self.begin_loop(body)?;
-                    stack.push(frame);
-                }
-                Some(Stmt::Break) => self.break_innermost(&mut stack)?,
-                Some(stmt) => self.statement(stmt)?,
+            let exit = frame.exit;
+            let list = match next {
+                Some(stmt) => self.statement(stmt, exit)?,
                 None => {
                     let Some(frame) = stack.pop() else { break };
-                    if let Some(next) = self.end_of_list(frame)? {
-                        stack.push(next);
-                    }
+                    self.end_of_list(frame)?
                 }
-            }
+            };
+            stack.extend(list);
         }
         Ok(())
     }
@@ -152,32 +143,45 @@ impl<'f> Body<'_, '_, 'f> {
         Ok(())
     }
 
-    fn statement(&mut self, stmt: &'f Stmt) -> Result<()> {
-        match stmt {
-            Stmt::At(span) => self.come_from(*span),
-            Stmt::Let(value, op) => {
-                let id = self.operation(*op, self.function.type_of(*value))?;
-                self.set_value(*value, id);
+    /// Emits a statement, or begins it, and then returns the list in it that comes first.
+    fn statement(&mut self, stmt: &'f Stmt, exit: Option<Word>) -> Result<Option<Frame<'f>>> {
+        let selected = select(self.function, stmt, exit)
+            .ok_or_else(|| ErrorKind::Internal("emission of a function that is not legal".into()))?;
+        match selected {
+            Selected::At(span) => self.come_from(span),
+            Selected::Let(value, op) => {
+                let id = self.operation(op, self.function.type_of(value))?;
+                self.set_value(value, id);
             }
-            Stmt::Set(var, value) => {
-                let (variable, id) = (self.variable(*var)?, self.value(*value));
+            Selected::Set(var, value) => {
+                let (variable, id) = (self.variable(var)?, self.value(value));
                 self.effect(Op::Store, vec![Operand::IdRef(variable), Operand::IdRef(id)]);
             }
-            Stmt::Load { results, access, address } => self.load(results, *access, *address)?,
-            Stmt::Store { values, access, address } => self.store(values, *access, *address)?,
-            Stmt::Atomic(atomic) => self.atomic(atomic)?,
-            Stmt::Subgroup(results, op) => self.subgroup(results, *op)?,
-            Stmt::Barrier(ordered) => self.barrier(*ordered)?,
-            Stmt::Arrive(thread) => self.arrive(*thread)?,
-            Stmt::Fence(scope) => self.fence(*scope)?,
-            Stmt::Return(value) => {
-                let value = self.value(*value);
+            Selected::Load { results, access, address } => self.load(results, access, address)?,
+            Selected::Store { values, access, address } => self.store(values, access, address)?,
+            Selected::Atomic(atomic) => self.atomic(atomic)?,
+            Selected::Ballot { results, predicate } => self.ballot(results, predicate)?,
+            Selected::Shuffle { result, value, lane } => {
+                let id = self.shuffle(value, lane)?;
+                self.set_value(result, id);
+            }
+            Selected::SubgroupBarrier => self.subgroup_barrier()?,
+            Selected::Barrier(ordered) => self.barrier(ordered)?,
+            Selected::Arrive(thread) => self.arrive(thread)?,
+            Selected::Fence(scope) => self.fence(scope)?,
+            Selected::If { condition, then, otherwise } => return self.begin_if(condition, then, otherwise, exit),
+            Selected::Loop(body) if is_lane_loop(body, &self.function.lane_numbers) => self.lane_calls(body)?,
+            Selected::Loop(body) => return self.begin_loop(body).map(Some),
+            Selected::Break(merge) => {
+                self.exits.insert(merge);
+                self.branch(merge);
+            }
+            Selected::Return(value) => {
+                let value = self.value(value);
                 self.terminate(Op::ReturnValue, vec![Operand::IdRef(value)]);
             }
-            // The first three have been dealt with, and no legal function has the others.
-            Stmt::If { .. } | Stmt::Loop(_) | Stmt::Break | Stmt::Report(..) | Stmt::Warp(_) => return Err(not_legal()),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Marks a thread's arrival at the barrier instruction that statements come from.
@@ -192,7 +196,13 @@ impl<'f> Body<'_, '_, 'f> {
     }
 
     /// Begins the first arm that isn't empty; `None` if both are.
-    fn begin_if(&mut self, condition: Value, then: &'f [Stmt], otherwise: &'f [Stmt]) -> Result<Option<Frame<'f>>> {
+    fn begin_if(
+        &mut self,
+        condition: Value,
+        then: &'f [Stmt],
+        otherwise: &'f [Stmt],
+        exit: Option<Word>,
+    ) -> Result<Option<Frame<'f>>> {
         if then.is_empty() && otherwise.is_empty() {
             return Ok(None);
         }
@@ -206,29 +216,24 @@ impl<'f> Body<'_, '_, 'f> {
         Ok(Some(if then.is_empty() {
             self.begin_block(otherwise_label);
             let construct = Construct::Otherwise { merge, then_reaches_merge: true };
-            Frame { rest: otherwise.iter(), construct, at: self.at }
+            Frame { rest: otherwise.iter(), construct, at: self.at, exit }
         } else {
             self.begin_block(then_label);
             let construct = Construct::Then { otherwise, otherwise_label, merge };
-            Frame { rest: then.iter(), construct, at: self.at }
+            Frame { rest: then.iter(), construct, at: self.at, exit }
         }))
     }
 
     fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
         let control = if is_long(body) { LoopControl::DONT_UNROLL } else { LoopControl::NONE };
-        let broken = self.loop_header(header, proceed, merge, control)?;
-        Ok(Frame { rest: body.iter(), construct: Construct::Loop { header, proceed, merge, broken }, at: self.at })
+        self.loop_header(header, proceed, merge, control)?;
+        let construct = Construct::Loop { header, proceed, merge };
+        Ok(Frame { rest: body.iter(), construct, at: self.at, exit: Some(merge) })
     }
 
-    /// Enters a loop: its header, and the block where its body begins. Returns whether that has an exit already.
-    pub(super) fn loop_header(
-        &mut self,
-        header: Word,
-        proceed: Word,
-        merge: Word,
-        control: LoopControl,
-    ) -> Result<bool> {
+    /// Enters a loop: its header, and the block where its body begins.
+    pub(super) fn loop_header(&mut self, header: Word, proceed: Word, merge: Word, control: LoopControl) -> Result<()> {
         self.branch(header);
         self.begin_block(header);
         let control = Operand::LoopControl(control);
@@ -242,18 +247,19 @@ impl<'f> Body<'_, '_, 'f> {
     /// Where the driver loses values that leave loops, gives the loop another exit, which no invocation takes. Then what
     /// the code after the loop reads of a variable has several origins, and drivers keep such values right. Where the
     /// driver runs loops for more invocations than there are, these leave by that exit.
-    fn decoy_exit(&mut self, merge: Word) -> Result<bool> {
+    fn decoy_exit(&mut self, merge: Word) -> Result<()> {
         let quirks = &self.module.device.workarounds;
         if !quirks.loop_values_lost && !quirks.surplus_invocations_loop {
-            return Ok(false);
+            return Ok(());
         }
         let condition = self.decoy_condition(quirks.surplus_invocations_loop)?;
         let proceed = self.module.id();
         let control = Operand::SelectionControl(SelectionControl::NONE);
         self.effect(Op::SelectionMerge, vec![Operand::IdRef(proceed), control]);
+        self.exits.insert(merge);
         self.branch_if(condition, merge, proceed);
         self.begin_block(proceed);
-        Ok(true)
+        Ok(())
     }
 
     /// What no invocation of the workgroup meets, and what looks possible to the driver: to have one of the highest numbers,
@@ -262,7 +268,8 @@ impl<'f> Body<'_, '_, 'f> {
     /// Each loop has a condition of its own: drivers know that one is false after a loop's exit by it, and would take away
     /// the exits of the loops inside.
     fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
-        let index = self.builtin(Builtin::InvocationIndex, Type::I32)?;
+        let word = self.module.u32()?;
+        let index = self.input(BuiltIn::LocalInvocationIndex, word)?;
         let truth = self.module.global(Global::Bool)?;
         let number = self.common.decoys;
         self.common.decoys += 1;
@@ -270,7 +277,6 @@ impl<'f> Body<'_, '_, 'f> {
             let bound = self.module.u32_constant(u32::MAX - number)?;
             return Ok(self.at_start(Op::IEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(bound)]));
         }
-        let word = self.module.u32()?;
         let number = self.module.u32_constant(number)?;
         let size = self.workgroup_size()?;
         let [index, size] =
@@ -278,20 +284,8 @@ impl<'f> Body<'_, '_, 'f> {
         Ok(self.at_start(Op::UGreaterThanEqual, truth, vec![Operand::IdRef(index), Operand::IdRef(size)]))
     }
 
-    fn break_innermost(&mut self, stack: &mut [Frame<'f>]) -> Result<()> {
-        for frame in stack.iter_mut().rev() {
-            if let Construct::Loop { merge, broken, .. } = &mut frame.construct {
-                *broken = true;
-                let merge = *merge;
-                self.branch(merge);
-                return Ok(());
-            }
-        }
-        Err(not_legal())
-    }
-
     /// Leads the end of a list to where it belongs, and returns the list that follows, if the construct has another.
-    fn end_of_list(&mut self, Frame { construct, at, .. }: Frame<'f>) -> Result<Option<Frame<'f>>> {
+    fn end_of_list(&mut self, Frame { construct, at, exit, .. }: Frame<'f>) -> Result<Option<Frame<'f>>> {
         let open = self.label != 0;
         match construct {
             Construct::Function => {
@@ -309,7 +303,7 @@ impl<'f> Body<'_, '_, 'f> {
                     self.begin_block(otherwise_label);
                     self.come_from(at);
                     let construct = Construct::Otherwise { merge, then_reaches_merge: open };
-                    return Ok(Some(Frame { rest: otherwise.iter(), construct, at }));
+                    return Ok(Some(Frame { rest: otherwise.iter(), construct, at, exit }));
                 }
             }
             Construct::Otherwise { merge, then_reaches_merge } => {
@@ -318,14 +312,15 @@ impl<'f> Body<'_, '_, 'f> {
                 }
                 self.begin_merge(merge, open || then_reaches_merge);
             }
-            Construct::Loop { header, proceed, merge, broken } => {
+            Construct::Loop { header, proceed, merge } => {
                 if open {
                     self.branch(proceed);
                 }
                 // SPIR-V wants the continue target with its back edge even where nothing reaches it.
                 self.begin_block(proceed);
                 self.branch(header);
-                self.begin_merge(merge, broken);
+                let reached = self.exits.contains(&merge);
+                self.begin_merge(merge, reached);
             }
         }
         self.come_from(at);

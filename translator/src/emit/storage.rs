@@ -7,11 +7,11 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, Op, StorageClass, Word};
 
+use super::Result;
 use super::body::Body;
 use super::module::{Global, Module};
 use super::usage::{SharedLayout, has_shared_parts, orders_memory};
-use super::{Result, not_legal};
-use crate::ir::{MemoryOrder, Space};
+use crate::ir::MemoryOrder;
 use crate::target::Feature;
 
 /// The size of shared memory is a multiple of so many bytes, and at least as many where there is any.
@@ -71,6 +71,14 @@ impl Module<'_> {
         self.shared.variables.insert((element, block), variable);
         Ok(variable)
     }
+}
+
+/// Memory that is reached by pointers to any type.
+#[derive(Clone, Copy)]
+pub(super) enum TypedMemory {
+    Global,
+    /// Shared memory that is declared as blocks.
+    SharedBlocks,
 }
 
 /// Memory as an array of words of 32 or 64 bits.
@@ -170,21 +178,21 @@ impl Body<'_, '_, '_> {
     /// integers, which SPIR-V takes for the pointer's bits.
     pub(super) fn typed_pointer(
         &mut self,
-        space: Space,
+        memory: TypedMemory,
         order: MemoryOrder,
         element: Word,
         bytes: u32,
         address: Word,
     ) -> Result<Word> {
-        match space {
-            Space::Global => {
+        match memory {
+            TypedMemory::Global => {
                 let strong = order.scope().is_some();
                 if self.module.has_vulkan_memory_model() || !strong && !self.orders_memory() {
                     return self.global_pointer(element, address);
                 }
                 self.member_pointer(Global::Coherent(element, strong), element, address)
             }
-            Space::Shared if self.shared == SharedLayout::Blocks => {
+            TypedMemory::SharedBlocks => {
                 self.module.need(Feature::WorkgroupMemoryExplicitLayout, "shared memory")?;
                 let variable = self.module.shared_variable(element, bytes, true)?;
                 self.uses(StorageClass::Workgroup, variable);
@@ -193,7 +201,6 @@ impl Body<'_, '_, '_> {
                 let index = self.divide(address, bytes, self.known_shared_bytes())?;
                 Ok(self.compute(Op::AccessChain, pointer, &[variable, member, index]))
             }
-            _ => Err(not_legal()),
         }
     }
 

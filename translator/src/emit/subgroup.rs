@@ -3,59 +3,60 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, Op, Word};
 
+use super::Result;
 use super::body::Body;
 use super::module::Global;
-use super::{Result, not_legal};
 use crate::diagnostic::ErrorKind;
-use crate::ir::{MemoryOrder, Scope, SubgroupOp, Type, Value};
+use crate::ir::{MemoryOrder, Scope, Type, Value};
 
 impl Body<'_, '_, '_> {
-    /// One operation of a subgroup.
-    pub(super) fn subgroup(&mut self, results: &[Value], op: SubgroupOp) -> Result<()> {
-        let scope = Operand::IdScope(self.module.u32_constant(rspirv::spirv::Scope::Subgroup as u32)?);
-        let device = self.module.device;
-        match op {
-            SubgroupOp::Ballot(predicate) => {
-                if !device.ballots {
-                    return Err(lacks("ballots"));
-                }
-                self.module.capability(Capability::GroupNonUniformBallot);
-                let predicate = Operand::IdRef(self.value(predicate));
-                let vector = self.module.u32_vector(4)?;
-                let ballot = self.result(Op::GroupNonUniformBallot, vector, vec![scope, predicate]);
-                let word = self.module.u32()?;
-                for (index, result) in (0..).zip(results) {
-                    let part = vec![Operand::IdRef(ballot), Operand::LiteralBit32(index)];
-                    let id = self.result(Op::CompositeExtract, word, part);
-                    self.set_value(*result, id);
-                }
-            }
-            SubgroupOp::Shuffle(value, lane) => {
-                if !device.shuffles {
-                    return Err(lacks("shuffles"));
-                }
-                let [result] = results else { return Err(not_legal()) };
-                let (value, lane) = (self.value(value), self.value(lane));
-                // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
-                let simpler = device.workarounds.conditions_slow && device.ballots;
-                let to_all = simpler && self.offsets.constant(lane).is_some();
-                let (op, capability) = if to_all {
-                    (Op::GroupNonUniformBroadcast, Capability::GroupNonUniformBallot)
-                } else {
-                    (Op::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle)
-                };
-                self.module.capability(capability);
-                let ty = self.ty(Type::I32)?;
-                let id = self.result(op, ty, vec![scope, Operand::IdRef(value), Operand::IdRef(lane)]);
-                self.set_value(*result, id);
-            }
-            SubgroupOp::Barrier => self.subgroup_barrier(scope)?,
+    /// The words of a ballot.
+    pub(super) fn ballot(&mut self, results: &[Value], predicate: Value) -> Result<()> {
+        let scope = self.subgroup_scope()?;
+        if !self.module.device.ballots {
+            return Err(lacks("ballots"));
+        }
+        self.module.capability(Capability::GroupNonUniformBallot);
+        let predicate = Operand::IdRef(self.value(predicate));
+        let vector = self.module.u32_vector(4)?;
+        let ballot = self.result(Op::GroupNonUniformBallot, vector, vec![scope, predicate]);
+        let word = self.module.u32()?;
+        for (index, result) in (0..).zip(results) {
+            let part = vec![Operand::IdRef(ballot), Operand::LiteralBit32(index)];
+            let id = self.result(Op::CompositeExtract, word, part);
+            self.set_value(*result, id);
         }
         Ok(())
     }
 
+    /// What the invocation of a number has as a value.
+    pub(super) fn shuffle(&mut self, value: Value, lane: Value) -> Result<Word> {
+        let scope = self.subgroup_scope()?;
+        let device = self.module.device;
+        if !device.shuffles {
+            return Err(lacks("shuffles"));
+        }
+        let (value, lane) = (self.value(value), self.value(lane));
+        // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
+        let simpler = device.workarounds.conditions_slow && device.ballots;
+        let to_all = simpler && self.offsets.constant(lane).is_some();
+        let (op, capability) = if to_all {
+            (Op::GroupNonUniformBroadcast, Capability::GroupNonUniformBallot)
+        } else {
+            (Op::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle)
+        };
+        self.module.capability(capability);
+        let ty = self.ty(Type::I32)?;
+        Ok(self.result(op, ty, vec![scope, Operand::IdRef(value), Operand::IdRef(lane)]))
+    }
+
+    fn subgroup_scope(&mut self) -> Result<Operand> {
+        Ok(Operand::IdScope(self.module.u32_constant(rspirv::spirv::Scope::Subgroup as u32)?))
+    }
+
     /// Orders all memory accesses of the subgroup's invocations.
-    fn subgroup_barrier(&mut self, execution: Operand) -> Result<()> {
+    pub(super) fn subgroup_barrier(&mut self) -> Result<()> {
+        let execution = self.subgroup_scope()?;
         // Such drivers run a subgroup in lockstep, and this would wait for other subgroups.
         if self.module.device.workarounds.memory_barriers_wait {
             return Ok(());

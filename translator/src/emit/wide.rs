@@ -28,7 +28,7 @@ impl Body<'_, '_, '_> {
     fn multiply_high_unsigned_64(&mut self, a: Word, b: Word) -> Result<Word> {
         let long = self.ty(Type::I64)?;
         let digit_bits = self.module.u32_constant(32)?;
-        let mask = self.constant(Type::I64, u64::from(u32::MAX))?;
+        let mask = self.module.global(Global::Constant(long, u64::from(u32::MAX)))?;
         let low = |body: &mut Self, x| body.compute(Op::BitwiseAnd, long, &[x, mask]);
         let high = |body: &mut Self, x| body.compute(Op::ShiftRightLogical, long, &[x, digit_bits]);
         let (a_low, a_high) = (low(self, a), high(self, a));
