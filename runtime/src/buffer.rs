@@ -40,6 +40,11 @@ impl Device {
         Ok(Buffer { address: self.backend().allocate(bytes)?, device: self.clone(), len: bytes })
     }
 
+    /// Allocates a buffer that the host reaches at the same address.
+    pub(crate) fn alloc_managed(&self, bytes: u64) -> Result<Buffer, Error> {
+        Ok(Buffer { address: self.backend().allocate_managed(bytes)?.address, device: self.clone(), len: bytes })
+    }
+
     /// Allocates a buffer that holds `data`.
     ///
     /// # Errors

@@ -230,7 +230,7 @@ mod tests {
         let ptx = Ptx::with_cache(&Source::new("test.ptx", text), math, Some(cache.clone()));
         let Description { names, interface } = ptx.describe(&device).unwrap();
         assert_eq!((&names[..], &interface.variables.list[0].name[..]), (&["one".into(), "two".into()][..], "number"));
-        let variables = LoadedVariables::new(&device, &interface).unwrap();
+        let variables = LoadedVariables::new(&device, &interface, false).unwrap();
         let sizes = Sizes { threads: 1, cluster: None, cooperative: false, dynamic_shared_bytes: 0 };
         assert_eq!(ptx.translate(&device, kernel, &variables, sizes).unwrap().entry.name, kernel);
         lock(&ptx.parsed).is_some()

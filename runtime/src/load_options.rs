@@ -12,11 +12,13 @@ pub struct LoadOptions {
     pub cached: bool,
     /// How much device memory its kernels have for what they print, allocate and launch.
     pub sizes: ServiceSizes,
+    /// Whether the host reaches its variables at the addresses that kernels do, as CUDA's `__managed__` ones must be.
+    pub managed_variables: bool,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { math: Math::default(), cached: true, sizes: ServiceSizes::default() }
+        Self { math: Math::default(), cached: true, sizes: ServiceSizes::default(), managed_variables: false }
     }
 }
 

@@ -81,7 +81,7 @@ impl Module {
     pub(crate) fn from_source(device: &Device, source: &Source, options: LoadOptions) -> Result<Self, Error> {
         let ptx = Ptx::new(source, options);
         let Description { names, interface } = ptx.describe(device)?;
-        Self::new(device, names, &interface, Code::Ptx(ptx))
+        Self::new(device, names, &interface, Code::Ptx(ptx), options.managed_variables)
     }
 
     pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
@@ -93,11 +93,17 @@ impl Module {
     /// [`check::interface`], and have their variables and reports in the same places.
     pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self, Error> {
         let names = interface.entries.iter().map(|entry| entry.name.clone()).collect();
-        Self::new(device, names, interface, Code::Spirv(list))
+        Self::new(device, names, interface, Code::Spirv(list), false)
     }
 
-    fn new(device: &Device, names: Vec<String>, interface: &Interface, code: Code) -> Result<Self, Error> {
-        let variables = Arc::new(LoadedVariables::new(device, interface)?);
+    fn new(
+        device: &Device,
+        names: Vec<String>,
+        interface: &Interface,
+        code: Code,
+        has_managed: bool,
+    ) -> Result<Self, Error> {
+        let variables = Arc::new(LoadedVariables::new(device, interface, has_managed)?);
         let (code, kernels) = (Arc::new(code), Mutex::default());
         Ok(Self { shared: Arc::new(Loaded { device: device.clone(), names, variables, code, kernels }) })
     }

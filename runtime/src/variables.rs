@@ -39,8 +39,9 @@ impl fmt::Debug for LoadedVariables {
 }
 
 impl LoadedVariables {
-    /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`].
-    pub fn new(device: &Device, interface: &Interface) -> Result<Self, Error> {
+    /// Allocates and initialises the variables of an interface that passed [`crate::check::interface`]; where the host reaches
+    /// them, too, if they are managed.
+    pub fn new(device: &Device, interface: &Interface, is_managed: bool) -> Result<Self, Error> {
         let &Interface { status, output, heap, counters, .. } = interface;
         let (layout, launches) = (interface.variables.clone(), interface.launches.clone());
         if layout.size == 0 {
@@ -55,7 +56,7 @@ impl LoadedVariables {
             });
         }
         // More than the 256 bytes that every buffer is aligned to is beyond what PTX allows.
-        let buffer = device.alloc(layout.size)?;
+        let buffer = if is_managed { device.alloc_managed(layout.size)? } else { device.alloc(layout.size)? };
         if !buffer.address().is_multiple_of(u64::from(layout.align.max(1))) {
             return Err(Error::Interface(format!("variables aligned to {} bytes", layout.align)));
         }
